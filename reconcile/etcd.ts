@@ -1,0 +1,75 @@
+/**
+ * The part of etcd that reconciling needs. `clients/etcd.ts` implements it with etcd3, with the guards that
+ * ARCHITECTURE.md lists: no blind retries, a deadline on every call, status asked of the very endpoint it is about.
+ */
+
+/** A member ID as etcd prints it: 16 lower-case hex digits or fewer, no prefix. Never a number: IDs use all 64 bits. */
+export type MemberId = string;
+
+export interface ListedMember {
+  readonly id: MemberId;
+  /** Empty until the member has started and published itself. */
+  readonly name: string;
+  readonly peerURLs: readonly string[];
+  readonly clientURLs: readonly string[];
+  readonly isLearner: boolean;
+}
+
+export interface MemberList {
+  /** From the response header, hex like a member ID. */
+  readonly clusterId: string;
+  readonly members: readonly ListedMember[];
+}
+
+export interface EndpointStatus {
+  /** The member that answered. */
+  readonly memberId: MemberId;
+  readonly clusterId: string;
+  /** `0` when it knows none. */
+  readonly leader: MemberId;
+  /** What runs there, like `3.6.16`. */
+  readonly version: string;
+  readonly isLearner: boolean;
+  readonly raftIndex: bigint;
+  readonly raftAppliedIndex: bigint;
+  readonly raftTerm: bigint;
+  readonly revision: bigint;
+  /** Bytes. */
+  readonly dbSize: bigint;
+  /** Bytes. */
+  readonly dbSizeInUse: bigint;
+  /** etcd's own complaints, e.g. `NOSPACE`. */
+  readonly errors: readonly string[];
+}
+
+/** `clusterVersion` is not part of Status; it is what `GET /version` calls `etcdcluster`. */
+export interface EndpointVersion {
+  readonly server: string;
+  readonly cluster: string;
+}
+
+export interface EtcdCallOptions {
+  readonly signal: AbortSignal;
+}
+
+/** One cluster's etcd. Endpoints are client URLs, e.g. `http://10.244.0.7:2379`. */
+export interface Etcd {
+  /** Linearizable, from any of the endpoints. @throws {EtcdError} when there is no quorum in time. */
+  members(endpoints: readonly string[], options: EtcdCallOptions & { readonly barrier?: boolean }): Promise<MemberList>;
+  /** Asked of this endpoint and no other. @throws {EtcdError} */
+  status(endpoint: string, options: EtcdCallOptions): Promise<EndpointStatus>;
+  /** Asked of this endpoint and no other. @throws {EtcdError} */
+  version(endpoint: string, options: EtcdCallOptions): Promise<EndpointVersion>;
+  close(): void;
+}
+
+/** `ambiguous`: the call may have had its effect. `down`: nothing reached etcd. `refused`: etcd said no. */
+export class EtcdError extends Error {
+  override readonly name = 'EtcdError';
+  readonly outcome: 'down' | 'ambiguous' | 'refused';
+
+  constructor(message: string, outcome: EtcdError['outcome'], cause?: unknown) {
+    super(message, { cause });
+    this.outcome = outcome;
+  }
+}

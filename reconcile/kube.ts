@@ -1,0 +1,159 @@
+/**
+ * The part of the Kubernetes API that reconciling needs, as one narrow interface: easy to count, to fence and to fake.
+ *
+ * `clients/kube.ts` implements it; nothing else in this room knows which library speaks to the API server.
+ */
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+}
+
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** Where objects of one kind live in the API. */
+export interface Resource {
+  /** `v1`, `apps/v1`, … */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+}
+
+export const resources = {
+  fleets: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdFleet', plural: 'etcdfleets' },
+  clusters: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', plural: 'etcdclusters' },
+  peers: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdPeer', plural: 'etcdpeers' },
+  volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
+  configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
+  secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
+  pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
+  events: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' },
+  statefulSets: { apiVersion: 'apps/v1', kind: 'StatefulSet', plural: 'statefulsets' },
+  disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
+  jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
+  cronJobs: { apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs' },
+} as const satisfies Record<string, Resource>;
+
+/** What one call may cost. Every call is bounded: by `signal`, and by the client's own per-request limit. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface ListOptions extends CallOptions {
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+export interface DeleteOptions extends CallOptions {
+  /** The UID is required: a delete must never hit a namesake that was created meanwhile. */
+  readonly preconditions: Preconditions & { readonly uid: string };
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
+}
+
+export interface ApplyOptions extends CallOptions {
+  readonly fieldManager: string;
+  readonly dryRun?: boolean;
+}
+
+export interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: T;
+}
+
+export interface Kube {
+  /** Every item, all pages. @throws {KubeError} */
+  list<T extends KubeObject>(
+    resource: Resource,
+    options: ListOptions,
+  ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }>;
+  /** `undefined` when there is none (404). @throws {KubeError} */
+  get<T extends KubeObject>(
+    resource: Resource,
+    namespace: string | undefined,
+    name: string,
+    options?: CallOptions,
+  ): Promise<T | undefined>;
+  /** POST: fails with reason `AlreadyExists` rather than change what is there. @throws {KubeError} */
+  create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>;
+  /** PUT: `object.metadata.resourceVersion` is required, so a late writer fails with `Conflict`. @throws {KubeError} */
+  update<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>;
+  /** PUT on the status subresource, with the same fence. @throws {KubeError} */
+  updateStatus<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>;
+  /** Server-side apply without force. A `resourceVersion` in the object is a precondition. @throws {KubeError} */
+  apply<T extends KubeObject>(resource: Resource, object: T, options: ApplyOptions): Promise<T>;
+  /** Resolves also when the object is already gone; a UID that differs is reason `Conflict`. @throws {KubeError} */
+  delete(resource: Resource, namespace: string | undefined, name: string, options: DeleteOptions): Promise<void>;
+  /** The Eviction API: 429 (reason `TooManyRequests`) when a disruption budget says no. @throws {KubeError} */
+  evict(namespace: string, pod: string, options: CallOptions & { readonly preconditions: Preconditions }): Promise<void>;
+  /** From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} (410: list again). */
+  watch<T extends KubeObject>(
+    resource: Resource,
+    options: ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal },
+  ): AsyncIterable<WatchEvent<T>>;
+  /** The same API server as `system:serviceaccount:<namespace>:<name>`, as Flux impersonates. */
+  as(serviceAccount: { readonly namespace: string; readonly name: string }): Kube;
+  /** The API server's clock, from the last answer's `Date` header; `undefined` before the first answer. */
+  now(): Date | undefined;
+  /** How many requests were made, by `VERB plural`, also through `as()`. */
+  requests(): Readonly<Record<string, number>>;
+  close(): void;
+}
+
+/**
+ * An API server's "no", or its silence.
+ *
+ * `class` is decided once, here: `retryable` (may pass by itself: no answer, 429, 5xx), `precondition` (somebody was
+ * faster: 409, 410), `terminal` (a person must change something: 400, 401, 403, 404, 422).
+ */
+export class KubeError extends Error {
+  override readonly name = 'KubeError';
+  readonly class: 'retryable' | 'precondition' | 'terminal';
+  /** HTTP status; `undefined` when there was no answer. */
+  readonly status: number | undefined;
+  /** The API server's machine reason (`AlreadyExists`, `Conflict`, `Forbidden`, …), or `Unreachable`, `Timeout`, `BadAnswer`. */
+  readonly reason: string;
+
+  constructor(
+    message: string,
+    facts: { class: KubeError['class']; status?: number | undefined; reason: string; cause?: unknown },
+  ) {
+    super(message, { cause: facts.cause });
+    this.class = facts.class;
+    this.status = facts.status;
+    this.reason = facts.reason;
+  }
+}
+
+export function isReason(error: unknown, reason: string): error is KubeError {
+  return error instanceof KubeError && error.reason === reason;
+}
