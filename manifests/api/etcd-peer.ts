@@ -1,0 +1,63 @@
+import Type, { type Static } from 'typebox';
+import {
+  etcdSchema,
+  imageSchema,
+  podTemplateSchema,
+  resourcesSchema,
+  storageSchema,
+  tlsSchema,
+} from './member-settings.ts';
+import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { int32, int64, list, type ReadonlyDeep, requiredByRule, text } from './schema.ts';
+
+export const volumeStates = [
+  'bootstrapping',
+  'joining',
+  'sealed',
+  'releasing',
+  'released',
+  'recovering',
+  'superseded',
+  'hibernating',
+] as const;
+export type VolumeState = (typeof volumeStates)[number];
+
+export const etcdPeerSpecSchema = Type.Object({
+  clusterName: text(63, { minLength: 1 }),
+  ordinal: int32({ minimum: 0 }),
+  version: text(32),
+  image: imageSchema,
+  bootstrap: Type.Object({
+    token: text(128, { minLength: 1 }),
+    initialCluster: list(Type.Object({ name: text(253, { minLength: 1 }), url: text(1024, { minLength: 1 }) }), 32),
+    state: Type.Enum(['New', 'Existing']),
+  }),
+  storage: storageSchema,
+  etcd: Type.Optional(etcdSchema),
+  tls: requiredByRule(tlsSchema),
+  resources: Type.Optional(resourcesSchema),
+  podTemplate: Type.Optional(podTemplateSchema),
+});
+
+export const etcdPeerStatusSchema = Type.Object({
+  observedGeneration: int64({ minimum: -1 }),
+  memberID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
+  role: Type.Optional(Type.Enum(['voter', 'learner'])),
+  version: Type.Optional(text(32, { description: 'What runs.' })),
+  ready: Type.Optional(Type.Boolean()),
+  volumeState: Type.Optional(Type.Enum(volumeStates)),
+  conditions: Type.Optional(conditionsSchema),
+});
+
+export type EtcdPeerSpec = ReadonlyDeep<Static<typeof etcdPeerSpecSchema>>;
+export type EtcdPeerStatus = ReadonlyDeep<Static<typeof etcdPeerStatusSchema>>;
+export type PeerBootstrap = EtcdPeerSpec['bootstrap'];
+
+/** The resource that stands for one member: all effective inputs of it. Written by etcd-ratchet, read by people. */
+export interface EtcdPeer {
+  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
+  readonly kind: 'EtcdPeer';
+  readonly metadata: ObjectMeta;
+  readonly spec: EtcdPeerSpec;
+  readonly status?: EtcdPeerStatus;
+}

@@ -1,0 +1,7 @@
+/** The API group of our kinds. Nothing but constants, so that reading them costs no schema library. */
+export const group = 'etcd.ratchet.dev';
+export const version = 'v1alpha1';
+export const apiVersion = `${group}/${version}`;
+
+export const kinds = ['EtcdFleet', 'EtcdCluster', 'EtcdPeer'] as const;
+export type Kind = (typeof kinds)[number];

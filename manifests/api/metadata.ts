@@ -1,0 +1,39 @@
+import Type, { type Static } from 'typebox';
+import { int64, mapList, text, time } from './schema.ts';
+
+/** The part of metav1.ObjectMeta that we read or write. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly controller?: boolean;
+    readonly blockOwnerDeletion?: boolean;
+  }[];
+  readonly finalizers?: readonly string[];
+}
+
+/** metav1.Condition, with the bounds that Kubernetes itself sets. */
+export const conditionSchema = Type.Object({
+  type: text(316),
+  status: Type.Enum(['True', 'False', 'Unknown']),
+  observedGeneration: Type.Optional(int64({ minimum: -1 })),
+  lastTransitionTime: time(),
+  reason: text(1024, { minLength: 1 }),
+  message: text(32768),
+});
+export type Condition = Readonly<Static<typeof conditionSchema>>;
+
+export const conditionsSchema = mapList(conditionSchema, 16, ['type'], {
+  description: 'Ready always; Reconciling and Stalled only while true (kstatus).',
+});
