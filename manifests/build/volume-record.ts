@@ -1,0 +1,135 @@
+import type { VolumeState } from '../api/etcd-peer.ts';
+import type { TlsMode } from '../api/member-settings.ts';
+import { formatInitialCluster, type InitialCluster, parseInitialCluster } from './initial-cluster.ts';
+import { annotations } from './names.ts';
+
+/**
+ * Total maps, so that the compiler holds them against the API's own lists without loading its schemas: this file is on the
+ * path of every invocation. What each state allows is the table in ARCHITECTURE.md, "What remembers what".
+ *
+ * `started`: entered from a started member only; without its IDs nothing could ever prove that it is safe to let go.
+ */
+const states: Readonly<Record<VolumeState, 'started' | 'any'>> = {
+  bootstrapping: 'any',
+  joining: 'any',
+  sealed: 'started',
+  hibernating: 'started',
+  releasing: 'any',
+  released: 'any',
+  recovering: 'started',
+  superseded: 'any',
+};
+const tlsModes: Readonly<Record<TlsMode, true>> = { Managed: true, CertManager: true, Provided: true, Disabled: true };
+
+/** What a volume knows of its member. It survives everything but the volume, so it is the strongest memory after etcd. */
+export interface VolumeRecord {
+  /** etcd's initial-cluster-token: volumes with the same one belong together. */
+  readonly token: string;
+  /** As it was, or is to be, at this member's first start. */
+  readonly initialCluster: InitialCluster;
+  /** Hex, as etcd prints it; known once the member was seen in a member list. */
+  readonly clusterId?: string;
+  /** Hex, as etcd prints it. */
+  readonly memberId?: string;
+  /** Planned while bootstrapping, afterwards the last one that was started. */
+  readonly version: string;
+  readonly tlsMode: TlsMode;
+  readonly state: VolumeState;
+}
+
+export type ReadVolumeRecord =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'valid'; readonly record: VolumeRecord }
+  | { readonly kind: 'invalid'; readonly problem: string };
+
+type Annotations = Readonly<Record<string, string>>;
+
+const keys = [
+  annotations.token,
+  annotations.initialCluster,
+  annotations.clusterId,
+  annotations.memberId,
+  annotations.version,
+  annotations.tlsMode,
+  annotations.volumeState,
+] as const;
+
+const idPattern = /^[1-9a-f][0-9a-f]{0,15}$/;
+const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
+
+/**
+ * What a volume's annotations say.
+ *
+ * `none`: not one of ours. `invalid`: ours, but incomplete or edited into nonsense; never guessed at, because a wrong
+ * guess starts a member on the wrong data. The problem names the annotation, and what a person can put there.
+ */
+export function readVolumeRecord(found: Annotations | undefined): ReadVolumeRecord {
+  if (!found || !keys.some((key) => found[key] !== undefined)) return { kind: 'none' };
+
+  const token = found[annotations.token] ?? '';
+  if (!tokenPattern.test(token)) return invalid(annotations.token, 'letters, digits, ".", "_" and "-"', token);
+
+  const list = parseInitialCluster(found[annotations.initialCluster] ?? '');
+  if ('problem' in list)
+    return { kind: 'invalid', problem: `annotation ${annotations.initialCluster}: ${list.problem}` };
+
+  const version = found[annotations.version] ?? '';
+  if (!versionPattern.test(version)) return invalid(annotations.version, 'a version like 3.6.16', version);
+
+  const tlsMode = found[annotations.tlsMode];
+  if (!isKeyOf(tlsModes, tlsMode)) return invalid(annotations.tlsMode, oneOf(tlsModes), tlsMode);
+
+  const state = found[annotations.volumeState];
+  if (!isKeyOf(states, state)) return invalid(annotations.volumeState, oneOf(states), state);
+
+  const clusterId = found[annotations.clusterId];
+  const memberId = found[annotations.memberId];
+  for (const [key, id] of [
+    [annotations.clusterId, clusterId],
+    [annotations.memberId, memberId],
+  ] as const) {
+    if (id === undefined && states[state] === 'any') continue;
+    if (id === undefined || !idPattern.test(id))
+      return invalid(key, "an ID in hexadecimal, as in etcd's member list", id);
+  }
+
+  return {
+    kind: 'valid',
+    record: {
+      token,
+      initialCluster: list.members,
+      ...(clusterId !== undefined && { clusterId }),
+      ...(memberId !== undefined && { memberId }),
+      version,
+      tlsMode,
+      state,
+    },
+  };
+}
+
+/** The annotations that {@link readVolumeRecord} reads back as this record. */
+export function writeVolumeRecord(record: VolumeRecord): Record<string, string> {
+  return {
+    [annotations.token]: record.token,
+    [annotations.initialCluster]: formatInitialCluster(record.initialCluster),
+    ...(record.clusterId !== undefined && { [annotations.clusterId]: record.clusterId }),
+    ...(record.memberId !== undefined && { [annotations.memberId]: record.memberId }),
+    [annotations.version]: record.version,
+    [annotations.tlsMode]: record.tlsMode,
+    [annotations.volumeState]: record.state,
+  };
+}
+
+function invalid(key: string, wanted: string, found: string | undefined): ReadVolumeRecord {
+  const seen = found === undefined ? 'is missing' : `is "${found.slice(0, 80)}"`;
+  return { kind: 'invalid', problem: `annotation ${key} ${seen}; it should be ${wanted}` };
+}
+
+function isKeyOf<K extends string>(map: Readonly<Record<K, unknown>>, text: string | undefined): text is K {
+  return text !== undefined && Object.hasOwn(map, text);
+}
+
+function oneOf(map: Readonly<Record<string, unknown>>): string {
+  return `one of ${Object.keys(map).join(', ')}`;
+}
