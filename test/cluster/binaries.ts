@@ -1,0 +1,59 @@
+import {
+  catalogue,
+  type EtcdBinary,
+  type EtcdVersion,
+  type KubernetesBinary,
+  kubernetesVersion,
+  type Wanted,
+} from './binaries/catalogue.ts';
+import { type ProvideOptions, provide } from './binaries/provide.ts';
+
+export { type EtcdVersion, etcdVersions } from './binaries/catalogue.ts';
+
+/** Absolute paths of everything the local cluster runs. */
+export interface Binaries {
+  readonly kubernetes: Readonly<Record<KubernetesBinary, string>>;
+  readonly etcd: Readonly<Record<EtcdVersion, string>>;
+  readonly etcdutl: Readonly<Record<EtcdVersion, string>>;
+}
+
+/** Carries the paths into the sandbox and into test processes, where there is no network to provision with. */
+const variable = 'RATCHET_BINARIES';
+
+/**
+ * Finds every binary, or downloads or builds what is missing. The first time may take minutes; later, milliseconds.
+ *
+ * @throws {ProvisionError} naming the binary and what to do, when no source has it.
+ */
+export async function provisionBinaries(options: ProvideOptions = {}): Promise<Binaries> {
+  const handed = process.env[variable];
+  if (handed !== undefined) return JSON.parse(handed) as Binaries;
+  return arrange(await provide(catalogue, options));
+}
+
+/** Environment variables with which a child process finds the same binaries without looking. */
+export function binariesEnvironment(binaries: Binaries): Record<string, string> {
+  return { [variable]: JSON.stringify(binaries) };
+}
+
+function arrange(paths: ReadonlyMap<Wanted, string>): Binaries {
+  const path = (name: Wanted['name'], version: string): string => {
+    for (const [wanted, found] of paths) if (wanted.name === name && wanted.version === version) return found;
+    throw new Error(`no path was provided for ${name} ${version}`);
+  };
+  const inEveryVersion = (name: EtcdBinary) => ({
+    '3.5.35': path(name, '3.5.35'),
+    '3.6.16': path(name, '3.6.16'),
+    '3.7.3': path(name, '3.7.3'),
+  });
+  return {
+    kubernetes: {
+      'kube-apiserver': path('kube-apiserver', kubernetesVersion),
+      'kube-controller-manager': path('kube-controller-manager', kubernetesVersion),
+      'kube-scheduler': path('kube-scheduler', kubernetesVersion),
+      kubectl: path('kubectl', kubernetesVersion),
+    },
+    etcd: inEveryVersion('etcd'),
+    etcdutl: inEveryVersion('etcdutl'),
+  };
+}

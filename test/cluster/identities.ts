@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+
+/** Who may speak to the API server besides service accounts; each by a random token of this run. */
+export interface Identity {
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly token: string;
+}
+
+export type Identities = Readonly<Record<'admin' | 'controllers' | 'scheduler' | 'node', Identity>>;
+
+export function makeIdentities(): Identities {
+  return {
+    admin: identity('admin', 'system:masters'),
+    // These two are bound to roles of the same name by every API server (bootstrappolicy).
+    controllers: identity('system:kube-controller-manager'),
+    scheduler: identity('system:kube-scheduler'),
+    // It is kubelet, proxy, DNS, CNI and CSI in one.
+    node: identity('process-node', 'system:masters'),
+  };
+}
+
+function identity(user: string, ...groups: string[]): Identity {
+  return { user, groups, token: randomBytes(24).toString('base64url') };
+}
+
+/** The format of `--token-auth-file`: token, user, uid, and the groups in quotes. */
+export function tokenFile(identities: Identities): string {
+  return Object.values(identities)
+    .map(({ token, user, groups }) => `${token},${user},${user},"${groups.join(',')}"\n`)
+    .join('');
+}
+
+export interface Access {
+  readonly url: string;
+  /** PEM. */
+  readonly ca: string;
+  readonly token: string;
+}
+
+/** Where the URL is not one that the certificate names, `serverName` is what to verify it as. */
+export async function writeKubeconfig(path: string, { url, ca, token }: Access, serverName?: string): Promise<void> {
+  const cluster = {
+    server: url,
+    'certificate-authority-data': Buffer.from(ca).toString('base64'),
+    ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
+  };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'local', cluster }],
+    users: [{ name: 'local', user: { token } }],
+    contexts: [{ name: 'local', context: { cluster: 'local', user: 'local' } }],
+    'current-context': 'local',
+  };
+  // JSON is YAML.
+  await writeFile(path, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+}
