@@ -1,5 +1,6 @@
 import { type EtcdCluster, type EtcdClusterSpec, etcdClusterSpecSchema } from './etcd-cluster.ts';
 import { type EtcdFleet, type EtcdFleetSpec, etcdFleetSpecSchema } from './etcd-fleet.ts';
+import { type Structural, structural } from './schema.ts';
 
 type Filled<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]-?: NonNullable<T[P]> };
 type Image = NonNullable<EtcdClusterSpec['image']>;
@@ -31,21 +32,16 @@ export interface EtcdFleetWithDefaults extends EtcdFleet {
 
 /** The same defaults that the CRD has, for where there is no API server. `cluster` is one that `validateDocument` passed. */
 export function withDefaults(cluster: EtcdCluster): EtcdClusterWithDefaults {
-  return { ...cluster, spec: fill(etcdClusterSpecSchema, cluster.spec) as EtcdClusterSpecWithDefaults };
+  return { ...cluster, spec: fill(structural(etcdClusterSpecSchema), cluster.spec) as EtcdClusterSpecWithDefaults };
 }
 
 /** The same defaults that the CRD has, for where there is no API server. `fleet` is one that `validateDocument` passed. */
 export function fleetWithDefaults(fleet: EtcdFleet): EtcdFleetWithDefaults {
-  return { ...fleet, spec: fill(etcdFleetSpecSchema, fleet.spec) as EtcdFleetSpecWithDefaults };
-}
-
-interface Defaulting {
-  readonly default?: unknown;
-  readonly properties?: Readonly<Record<string, Defaulting>>;
+  return { ...fleet, spec: fill(structural(etcdFleetSpecSchema), fleet.spec) as EtcdFleetSpecWithDefaults };
 }
 
 /** As the API server does it: an absent (or null) field gets its default, and then that default's own fields get theirs. */
-function fill(schema: Defaulting, value: unknown): unknown {
+function fill(schema: Structural, value: unknown): unknown {
   if (!schema.properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
 
   const filled: Record<string, unknown> = { ...value };

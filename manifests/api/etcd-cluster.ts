@@ -1,59 +1,114 @@
 import Type, { type Static } from 'typebox';
+import { anyQuantity, durationBetween } from './common-rules.ts';
+import { durationPattern, parseDuration } from './duration.ts';
 import {
   etcdSchema,
   imageSchema,
   podTemplateSchema,
   resourcesSchema,
   storageSchema,
+  tlsDisabled,
   tlsSchema,
 } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
-import { int32, int64, intOrString, list, preserved, type ReadonlyDeep, requiredByRule, text, time } from './schema.ts';
+import { parseQuantity, type Quantity } from './quantity.ts';
+import { type Rule, rule, transitionRule } from './rule.ts';
+import {
+  int32,
+  int64,
+  intOrString,
+  list,
+  object,
+  preserved,
+  type ReadonlyDeep,
+  requiredByRule,
+  text,
+  time,
+} from './schema.ts';
+import { isSupportedVersion, supportedVersions } from './version.ts';
 
 const retentionPolicies = ['Retain', 'Delete'] as const;
 
-export const etcdClusterSpecSchema = Type.Object({
-  replicas: int32({ minimum: 0, maximum: 9, description: 'Members. 0 hibernates; odd numbers up to 7 are sensible.' }),
-  version: text(32, { description: 'Of etcd, like 3.6.16. It goes up only, one minor at a time.' }),
-  storage: storageSchema,
-  image: Type.Optional(imageSchema),
-  etcd: Type.Optional(etcdSchema),
-  tls: requiredByRule(tlsSchema),
-  resources: Type.Optional(resourcesSchema),
-  podTemplate: Type.Optional(podTemplateSchema),
-  healing: Type.Optional(
-    Type.Object(
-      {
-        podGracePeriod: Type.Optional(
-          text(32, { default: '2m', description: 'Until a pod that is down is looked after.' }),
-        ),
-        memberGracePeriod: Type.Optional(text(32, { default: '10m', description: 'Until a lost member is replaced.' })),
-      },
-      { default: {} },
-    ),
-  ),
-  defragmentation: Type.Optional(
-    Type.Object(
-      {
-        minReclaim: Type.Optional(intOrString({ description: 'A quantity: what must be gained at least.' })),
-        maxUsedRatio: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-      },
-      { description: 'When it pays to defragment a member.' },
-    ),
-  ),
-  volumeRetention: Type.Optional(
-    Type.Object(
-      {
-        whenDeleted: Type.Optional(Type.Enum(retentionPolicies, { default: 'Retain' })),
-        whenScaled: Type.Optional(Type.Enum(retentionPolicies, { default: 'Delete' })),
-      },
-      { default: {} },
-    ),
-  ),
-  suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
+const grace = durationBetween('1s', '168h');
+
+const podsBeforeMembers = rule<{ podGracePeriod?: string; memberGracePeriod?: string }>({
+  message: 'memberGracePeriod must not be shorter than podGracePeriod: a pod is cured before its member is given up',
+  cel: `!has(self.podGracePeriod) || !has(self.memberGracePeriod) || !self.podGracePeriod.matches('${durationPattern}') || !self.memberGracePeriod.matches('${durationPattern}') || duration(self.podGracePeriod) <= duration(self.memberGracePeriod)`,
+  holds: ({ podGracePeriod = '2m', memberGracePeriod = '10m' }) =>
+    parseDuration(podGracePeriod) <= parseDuration(memberGracePeriod),
 });
 
-const memberStatusSchema = Type.Object({
+const quotaFitsVolume = rule<{ storage: { size: Quantity }; etcd?: { quotaBackendBytes?: Quantity } }>({
+  message:
+    'etcd.quotaBackendBytes must be smaller than storage.size: a full disk stops a member, a full quota only stops writes',
+  cel: `!has(self.etcd) || !has(self.etcd.quotaBackendBytes) || !isQuantity(string(self.etcd.quotaBackendBytes)) || !isQuantity(string(self.storage.size)) || quantity(string(self.etcd.quotaBackendBytes)).isLessThan(quantity(string(self.storage.size)))`,
+  holds: ({ storage, etcd }) =>
+    etcd?.quotaBackendBytes === undefined || parseQuantity(etcd.quotaBackendBytes) < parseQuantity(storage.size),
+  fieldPath: '.etcd.quotaBackendBytes',
+});
+
+export const etcdClusterSpecSchema = object(
+  {
+    replicas: int32({
+      minimum: 0,
+      maximum: 9,
+      description: 'Members. 0 hibernates; odd numbers up to 7 are sensible.',
+    }),
+    version: text(32, {
+      description: 'Of etcd, like 3.6.16. It goes up only, one minor at a time.',
+      rules: [
+        rule<string>({
+          message: `must be a version of etcd like 3.6.16; ${supportedVersions}`,
+          cel: `self.matches('^v?3[.](5[.](19|[2-9][0-9]|[1-9][0-9]{2,3})|[67][.][0-9]{1,4})$')`,
+          holds: isSupportedVersion,
+        }),
+      ],
+    }),
+    storage: storageSchema,
+    image: Type.Optional(imageSchema),
+    etcd: Type.Optional(etcdSchema),
+    tls: requiredByRule(tlsSchema),
+    resources: Type.Optional(resourcesSchema),
+    podTemplate: Type.Optional(podTemplateSchema),
+    healing: Type.Optional(
+      object(
+        {
+          podGracePeriod: Type.Optional(
+            text(32, { default: '2m', description: 'Until a pod that is down is looked after.', rules: [grace] }),
+          ),
+          memberGracePeriod: Type.Optional(
+            text(32, { default: '10m', description: 'Until a lost member is replaced.', rules: [grace] }),
+          ),
+        },
+        { default: {}, rules: [podsBeforeMembers] },
+      ),
+    ),
+    defragmentation: Type.Optional(
+      object(
+        {
+          minReclaim: Type.Optional(
+            intOrString({ description: 'A quantity: what must be gained at least.', rules: [anyQuantity] }),
+          ),
+          maxUsedRatio: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+        },
+        { description: 'When it pays to defragment a member.' },
+      ),
+    ),
+    volumeRetention: Type.Optional(
+      object(
+        {
+          whenDeleted: Type.Optional(Type.Enum(retentionPolicies, { default: 'Retain' })),
+          whenScaled: Type.Optional(Type.Enum(retentionPolicies, { default: 'Delete' })),
+        },
+        { default: {} },
+      ),
+    ),
+    suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
+  },
+  { rules: [tlsDisabled, quotaFitsVolume] },
+);
+
+const memberStatusSchema = object({
   name: text(253),
   id: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
   role: Type.Optional(Type.Enum(['voter', 'learner'])),
@@ -63,26 +118,26 @@ const memberStatusSchema = Type.Object({
   dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
 });
 
-const stepSchema = Type.Object(
+const stepSchema = object(
   {
     action: text(64),
     parameters: Type.Optional(preserved({ description: 'The whole action: who takes over finishes this very step.' })),
     target: Type.Optional(text(253)),
     reason: text(128),
-    holder: Type.Object({ pod: text(253), uid: text(64) }),
+    holder: object({ pod: text(253), uid: text(64) }),
     startedAt: time(),
     deadline: time(),
   },
   { description: 'The step that an invocation has claimed.' },
 );
 
-const refusalSchema = Type.Object({
+const refusalSchema = object({
   reason: text(128),
   message: text(2048),
   field: Type.Optional(text(256)),
 });
 
-const historyEntrySchema = Type.Object({
+const historyEntrySchema = object({
   at: time(),
   action: text(64),
   target: Type.Optional(text(253)),
@@ -92,7 +147,7 @@ const historyEntrySchema = Type.Object({
   revision: Type.Optional(text(512)),
 });
 
-export const etcdClusterStatusSchema = Type.Object({
+export const etcdClusterStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),
   clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
   leader: Type.Optional(text(253, { description: "The leader's name." })),
@@ -105,7 +160,7 @@ export const etcdClusterStatusSchema = Type.Object({
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and can not be done.' })),
   history: Type.Optional(list(historyEntrySchema, 20)),
   lastDecision: Type.Optional(
-    Type.Object({
+    object({
       kind: Type.Enum(['act', 'wait', 'refuse', 'done']),
       reason: text(128),
       message: text(2048),
@@ -114,6 +169,44 @@ export const etcdClusterStatusSchema = Type.Object({
   revision: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
   conditions: Type.Optional(conditionsSchema),
 });
+
+/** StatefulSets are named `<cluster>-<n>` and may have 52 characters; three digits are room for every replacement. */
+const longestName = 48;
+
+/** Rules about the object as a whole. */
+export const etcdClusterRules: readonly Rule[] = [
+  rule<{ metadata: { name: string } }>({
+    message: `metadata.name must be at most ${longestName} characters: StatefulSets made from it (<name>-<n>) may have 52`,
+    cel: `size(self.metadata.name) <= ${longestName}`,
+    holds: ({ metadata }) => metadata.name.length <= longestName,
+    fieldPath: '.metadata.name',
+  }),
+  rule<{ metadata: { name: string } }>({
+    message:
+      'metadata.name must be lower-case letters, digits and "-", starting with a letter: Services are named after it',
+    cel: `self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,
+    holds: ({ metadata }) => /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(metadata.name),
+    fieldPath: '.metadata.name',
+  }),
+  rule<{ metadata: { name: string } }>({
+    message: 'metadata.name must not end in -peers: the headless Service of another cluster could have that name',
+    cel: `!self.metadata.name.endsWith('-peers')`,
+    holds: ({ metadata }) => !metadata.name.endsWith('-peers'),
+    fieldPath: '.metadata.name',
+  }),
+  // Before there is a cluster ID nothing holds data, and a commit may still cure a bad beginning. Status may vanish: the
+  // reconciler's own rules, which look at the volumes, are what protects; these two only answer sooner.
+  transitionRule({
+    message: 'storage.size can grow, never shrink: a volume can not be made smaller',
+    cel: `!has(self.status) || !has(self.status.clusterID) || quantity(string(self.spec.storage.size)).compareTo(quantity(string(oldSelf.spec.storage.size))) >= 0`,
+    fieldPath: '.spec.storage.size',
+  }),
+  transitionRule({
+    message: 'tls.mode is decided at birth: peer URLs carry the scheme',
+    cel: `!has(self.status) || !has(self.status.clusterID) || !has(oldSelf.spec.tls) || (has(self.spec.tls) && self.spec.tls.mode == oldSelf.spec.tls.mode)`,
+    fieldPath: '.spec.tls.mode',
+  }),
+];
 
 /** What is written in Git, before defaults. */
 export type EtcdClusterSpec = ReadonlyDeep<Static<typeof etcdClusterSpecSchema>>;

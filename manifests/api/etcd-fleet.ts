@@ -1,29 +1,76 @@
 import Type, { type Static } from 'typebox';
+import { dnsLabel, httpUrl, objectName } from './common-rules.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
-import { int32, int64, intOrString, list, type ReadonlyDeep, text, time } from './schema.ts';
+import { type Rule, rule } from './rule.ts';
+import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 
 export const forgeTypes = ['GitHub', 'Gitea', 'Forgejo'] as const;
 export type ForgeType = (typeof forgeTypes)[number];
 
-export const etcdFleetSpecSchema = Type.Object({
-  git: Type.Object({
-    url: text(2048, { minLength: 1, description: 'https://… (SSH is not supported). Credentials go into the Secret.' }),
-    ref: text(255, { minLength: 1, description: 'A branch, a tag, a full refs/… name or a commit.' }),
+const notSsh = rule<string>({
+  message: 'SSH is not supported, use HTTPS: https://<host>/<owner>/<repository>.git, with a token in the Secret',
+  cel: `!self.matches('^([a-z+]*ssh://|[^/@]+@[^/@:]+:)')`,
+  holds: (url) => !/^([a-z+]*ssh:\/\/|[^/@]+@[^/@:]+:)/.test(url),
+  hidesValue: true,
+});
+
+/** What git-check-ref-format allows, near enough: the remote has the last word. */
+const gitRef = rule<string>({
+  message: 'must be a branch, a tag, a full name like refs/heads/main or a commit',
+  cel: `self.matches('^[^\\x00-\\x20\\x7f~^:?*\\[\\\\]+$') && !self.matches('^[-/]|[.][.]|@[{]|//|[/.]$|[.]lock$')`,
+  holds: (ref) =>
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    /^[^\x00-\x20\x7f~^:?*[\\]+$/u.test(ref) && !/^[-/]|\.\.|@\{|\/\/|[/.]$|\.lock$/.test(ref),
+});
+
+const insideTheTree = rule<string>({
+  message: 'must be a directory of the repository: relative, with "/" between names, without ".."',
+  cel: `self.matches('^[^/\\x00-\\x1f\\\\][^\\x00-\\x1f\\\\]*$') && !self.matches('(^|/)[.][.](/|$)')`,
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  holds: (path) => /^[^/\x00-\x1f\\][^\x00-\x1f\\]*$/u.test(path) && !/(^|\/)\.\.(\/|$)/.test(path),
+});
+
+const countOrShare = rule<number | string>({
+  message: 'must be a number from 1 on or a percentage from 1% to 100%; to stop a fleet, use suspend',
+  cel: `string(self).matches('^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$')`,
+  holds: (value) => /^([1-9][0-9]{0,5}|([1-9][0-9]?|100)%)$/.test(String(value)),
+});
+
+export const etcdFleetSpecSchema = object({
+  git: object({
+    url: text(2048, {
+      description: 'https://… (SSH is not supported). Credentials go into the Secret.',
+      rules: [notSsh, httpUrl],
+    }),
+    ref: text(255, { description: 'A branch, a tag, a full refs/… name or a commit.', rules: [gitRef] }),
     path: Type.Optional(
-      text(1024, { default: '.', description: 'The directory in the repository, without leading slash.' }),
+      text(1024, {
+        default: '.',
+        description: 'The directory in the repository, without leading slash.',
+        rules: [insideTheTree],
+      }),
     ),
     secretName: Type.Optional(
-      text(253, { description: 'Secret with username and password, or token; and ca.crt for a CA of its own.' }),
+      text(253, {
+        description: 'Secret with username and password, or token; and ca.crt for a CA of its own.',
+        rules: [objectName],
+      }),
     ),
   }),
   forge: Type.Optional(
-    Type.Object(
+    object(
       {
         type: Type.Enum(forgeTypes),
         apiUrl: Type.Optional(
-          text(2048, { description: "For self-hosted forges whose API is not where git.url's host says." }),
+          text(2048, {
+            description: "For self-hosted forges whose API is not where git.url's host says.",
+            rules: [httpUrl],
+          }),
         ),
-        secretName: text(253, { minLength: 1, description: 'Secret with the token that may write commit statuses.' }),
+        secretName: text(253, {
+          description: 'Secret with the token that may write commit statuses.',
+          rules: [objectName],
+        }),
       },
       { description: 'Where commit statuses go. Absent: none are sent.' },
     ),
@@ -32,18 +79,23 @@ export const etcdFleetSpecSchema = Type.Object({
     text(253, {
       default: 'fleet',
       description: "In the fleet's namespace: what this fleet may touch is what it may touch.",
+      rules: [objectName],
     }),
   ),
   prune: Type.Optional(
     Type.Boolean({ default: false, description: 'Delete clusters that the repository no longer lists.' }),
   ),
   maxClustersInProgress: Type.Optional(
-    intOrString({ default: '10%', description: 'Disruptive steps only; a number or a percentage, at least 1.' }),
+    intOrString({
+      default: '10%',
+      description: 'Disruptive steps only; a number or a percentage, at least 1.',
+      rules: [countOrShare],
+    }),
   ),
   suspend: Type.Optional(Type.Boolean({ default: false })),
 });
 
-const inventoryEntrySchema = Type.Object({
+const inventoryEntrySchema = object({
   namespace: text(63),
   name: text(253),
   uid: text(64),
@@ -51,14 +103,14 @@ const inventoryEntrySchema = Type.Object({
   source: text(1024, { description: 'The file it came from, from the root of the repository.' }),
 });
 
-const problemSchema = Type.Object({
+const problemSchema = object({
   file: text(1024),
   line: int32({ minimum: 0, description: 'From 1; 0 when the whole file is meant.' }),
   column: int32({ minimum: 0 }),
   message: text(2048),
 });
 
-const commitStatusSchema = Type.Object({
+const commitStatusSchema = object({
   context: text(512),
   sha: text(40),
   state: text(16),
@@ -66,23 +118,23 @@ const commitStatusSchema = Type.Object({
   targetUrl: Type.Optional(text(2048)),
 });
 
-export const etcdFleetStatusSchema = Type.Object({
+export const etcdFleetStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),
   revision: Type.Optional(
-    Type.Object({
+    object({
       attempted: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
       applied: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
     }),
   ),
   source: Type.Optional(
-    Type.Object(
+    object(
       { url: text(2048), ref: text(255), path: text(1024) },
       { description: 'Where the inventory came from; nothing is pruned by what another place lists.' },
     ),
   ),
   lastRun: Type.Optional(time()),
   clusters: Type.Optional(
-    Type.Object({
+    object({
       total: int32({ minimum: 0 }),
       ready: int32({ minimum: 0 }),
       inProgress: int32({ minimum: 0 }),
@@ -95,6 +147,25 @@ export const etcdFleetStatusSchema = Type.Object({
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
   conditions: Type.Optional(conditionsSchema),
 });
+
+/** The field manager `etcd-ratchet-fleet-<namespace>-<name>` may have 128 characters, and a namespace 63 of them. */
+const longestName = 45;
+
+/** Rules about the object as a whole. */
+export const etcdFleetRules: readonly Rule[] = [
+  rule<{ metadata: { name: string } }>({
+    message: `metadata.name must be at most ${longestName} characters: the field manager made from it may have 128`,
+    cel: `size(self.metadata.name) <= ${longestName}`,
+    holds: ({ metadata }) => metadata.name.length <= longestName,
+    fieldPath: '.metadata.name',
+  }),
+  rule<{ metadata: { name: string } }>({
+    message: 'metadata.name must be lower-case letters, digits and "-": it is part of the context of commit statuses',
+    cel: `self.metadata.name.matches('${dnsLabel}')`,
+    holds: ({ metadata }) => new RegExp(dnsLabel).test(metadata.name),
+    fieldPath: '.metadata.name',
+  }),
+];
 
 export type EtcdFleetSpec = ReadonlyDeep<Static<typeof etcdFleetSpecSchema>>;
 export type EtcdFleetStatus = ReadonlyDeep<Static<typeof etcdFleetStatusSchema>>;

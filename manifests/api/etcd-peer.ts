@@ -5,10 +5,12 @@ import {
   podTemplateSchema,
   resourcesSchema,
   storageSchema,
+  tlsDisabled,
   tlsSchema,
 } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
-import { int32, int64, list, type ReadonlyDeep, requiredByRule, text } from './schema.ts';
+import { matching, type Rule, rule, transitionRule } from './rule.ts';
+import { int32, int64, list, object, type ReadonlyDeep, requiredByRule, text } from './schema.ts';
 
 export const volumeStates = [
   'bootstrapping',
@@ -22,24 +24,29 @@ export const volumeStates = [
 ] as const;
 export type VolumeState = (typeof volumeStates)[number];
 
-export const etcdPeerSpecSchema = Type.Object({
-  clusterName: text(63, { minLength: 1 }),
-  ordinal: int32({ minimum: 0 }),
-  version: text(32),
-  image: imageSchema,
-  bootstrap: Type.Object({
-    token: text(128, { minLength: 1 }),
-    initialCluster: list(Type.Object({ name: text(253, { minLength: 1 }), url: text(1024, { minLength: 1 }) }), 32),
-    state: Type.Enum(['New', 'Existing']),
-  }),
-  storage: storageSchema,
-  etcd: Type.Optional(etcdSchema),
-  tls: requiredByRule(tlsSchema),
-  resources: Type.Optional(resourcesSchema),
-  podTemplate: Type.Optional(podTemplateSchema),
-});
+export const etcdPeerSpecSchema = object(
+  {
+    clusterName: text(63, { minLength: 1 }),
+    ordinal: int32({ minimum: 0 }),
+    version: text(32, {
+      rules: [matching('^v?[0-9]{1,4}[.][0-9]{1,4}[.][0-9]{1,4}$', 'must be a version like 3.6.16')],
+    }),
+    image: imageSchema,
+    bootstrap: object({
+      token: text(128, { minLength: 1 }),
+      initialCluster: list(object({ name: text(253, { minLength: 1 }), url: text(1024, { minLength: 1 }) }), 32),
+      state: Type.Enum(['New', 'Existing']),
+    }),
+    storage: storageSchema,
+    etcd: Type.Optional(etcdSchema),
+    tls: requiredByRule(tlsSchema),
+    resources: Type.Optional(resourcesSchema),
+    podTemplate: Type.Optional(podTemplateSchema),
+  },
+  { rules: [tlsDisabled] },
+);
 
-export const etcdPeerStatusSchema = Type.Object({
+export const etcdPeerStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),
   memberID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
   role: Type.Optional(Type.Enum(['voter', 'learner'])),
@@ -48,6 +55,21 @@ export const etcdPeerStatusSchema = Type.Object({
   volumeState: Type.Optional(Type.Enum(volumeStates)),
   conditions: Type.Optional(conditionsSchema),
 });
+
+/** Rules about the object as a whole: a peer's identity is for life. */
+export const etcdPeerRules: readonly Rule[] = [
+  rule<{ metadata: { name: string }; spec: { clusterName: string; ordinal: number } }>({
+    message: 'metadata.name must be <spec.clusterName>-<spec.ordinal>',
+    cel: `self.metadata.name == self.spec.clusterName + '-' + string(self.spec.ordinal)`,
+    holds: ({ metadata, spec }) => metadata.name === `${spec.clusterName}-${spec.ordinal}`,
+    fieldPath: '.metadata.name',
+  }),
+  transitionRule({
+    message: 'clusterName and ordinal never change: create another peer',
+    cel: 'self.spec.clusterName == oldSelf.spec.clusterName && self.spec.ordinal == oldSelf.spec.ordinal',
+    fieldPath: '.spec',
+  }),
+];
 
 export type EtcdPeerSpec = ReadonlyDeep<Static<typeof etcdPeerSpecSchema>>;
 export type EtcdPeerStatus = ReadonlyDeep<Static<typeof etcdPeerStatusSchema>>;

@@ -1,21 +1,34 @@
 import Type, { type Static } from 'typebox';
-import { int64, intOrString, list, map, preserved, type ReadonlyDeep, stringMap, text } from './schema.ts';
+import { anyQuantity, objectName, quantityBetween } from './common-rules.ts';
+import { etcdSchema } from './etcd-settings.ts';
+import { isQuantity, parseQuantity, type Quantity } from './quantity.ts';
+import { matching, rule } from './rule.ts';
+import { intOrString, list, map, object, preserved, type ReadonlyDeep, stringMap, text } from './schema.ts';
 
 /** What a cluster sets for all of its members, and a peer records for its own: the same fields in both kinds. */
 
-export const imageSchema = Type.Object(
+export const imageSchema = object(
   {
     repository: Type.Optional(
       text(255, {
         default: 'quay.io/coreos/etcd',
         description: 'Without tag: the tag follows spec.version. An official etcd image or a copy of one.',
+        rules: [
+          matching(
+            '^([A-Za-z0-9.-]+(:[0-9]{1,5})?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$',
+            'must be an image repository like quay.io/coreos/etcd, without tag or digest: the tag follows spec.version',
+          ),
+        ],
       }),
     ),
     digest: Type.Optional(
-      text(71, { description: 'sha256:…, instead of the tag. It must be an image of spec.version.' }),
+      text(71, {
+        description: 'sha256:…, instead of the tag. It must be an image of spec.version.',
+        rules: [matching('^sha256:[0-9a-f]{64}$', 'must be sha256: and 64 hexadecimal digits')],
+      }),
     ),
     pullSecrets: Type.Optional(
-      list(Type.Object({ name: text(253, { minLength: 1 }) }), 8, {
+      list(object({ name: text(253, { rules: [objectName] }) }), 8, {
         description: "Secrets in the cluster's namespace, as a pod's imagePullSecrets.",
       }),
     ),
@@ -23,16 +36,22 @@ export const imageSchema = Type.Object(
   { default: {}, description: 'Where the etcd image comes from.' },
 );
 
-export const storageSchema = Type.Object(
+/** metadata that people may give to what we make for them. */
+const givenMetadata = object({ labels: Type.Optional(stringMap()), annotations: Type.Optional(stringMap()) });
+
+export const storageSchema = object(
   {
-    size: intOrString({ description: 'Per member, a quantity like 8Gi. It can grow, never shrink.' }),
-    storageClassName: Type.Optional(text(253, { description: "Absent: the cluster's default class." })),
+    size: intOrString({
+      description: 'Per member, a quantity like 8Gi. It can grow, never shrink.',
+      rules: [quantityBetween('128Mi', '1Pi', ": etcd's write-ahead log alone preallocates 64Mi per segment")],
+    }),
+    storageClassName: Type.Optional(
+      text(253, { description: "Absent: the cluster's default class.", rules: [objectName] }),
+    ),
     volumeClaimTemplate: Type.Optional(
-      Type.Object(
+      object(
         {
-          metadata: Type.Optional(
-            Type.Object({ labels: Type.Optional(stringMap()), annotations: Type.Optional(stringMap()) }),
-          ),
+          metadata: Type.Optional(givenMetadata),
           spec: Type.Optional(preserved({ description: 'PersistentVolumeClaimSpec; the size stays in storage.size.' })),
         },
         { description: 'For everything else about the claim: access modes, selectors, labels.' },
@@ -42,60 +61,65 @@ export const storageSchema = Type.Object(
   { description: 'The volume of each member.' },
 );
 
-export const etcdSchema = Type.Object(
-  {
-    quotaBackendBytes: Type.Optional(
-      intOrString({ description: 'A quantity like 6Gi, smaller than the volume. Absent: follows the volume.' }),
-    ),
-    autoCompaction: Type.Optional(
-      Type.Object(
-        {
-          mode: Type.Enum(['periodic', 'revision']),
-          retention: intOrString({
-            description: 'A duration like 1h (periodic), or a number of revisions (revision).',
-          }),
-        },
-        { description: 'Absent: etcd keeps every revision, as is its own default.' },
-      ),
-    ),
-    heartbeatInterval: Type.Optional(text(32, { description: 'A duration like 100ms.' })),
-    electionTimeout: Type.Optional(text(32, { description: 'A duration like 1s, at least five heartbeats.' })),
-    snapshotCount: Type.Optional(int64({ description: 'Applied entries between two snapshots of raft.' })),
-    extraArgs: Type.Optional(
-      map<string>(text(1024), 64, {
-        description: 'Further flags of etcd, without dashes. What is set elsewhere, or by etcd-ratchet, is refused.',
-      }),
-    ),
-  },
-  { description: "etcd's own settings." },
-);
-
 export const tlsModes = ['Managed', 'CertManager', 'Provided', 'Disabled'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-export const tlsSchema = Type.Object(
+export const tlsSchema = object(
   { mode: Type.Enum(tlsModes) },
   { description: 'Decided at birth: peer URLs carry the scheme. In this release only {mode: Disabled}.' },
 );
 
-export const resourcesSchema = Type.Object(
+/** Until certificates are made here. A mode that was merely assumed could not be changed later. */
+export const tlsDisabled = rule<{ tls?: { mode: TlsMode } }>({
+  message:
+    'TLS is not available in this release; set spec.tls.mode: Disabled (peer URLs carry the scheme for life, so nothing is assumed)',
+  cel: `has(self.tls) && self.tls.mode == 'Disabled'`,
+  holds: ({ tls }) => tls?.mode === 'Disabled',
+  fieldPath: '.tls',
+});
+
+const resourceName = '^(cpu|memory|ephemeral-storage|hugepages-[0-9A-Za-z]+|[a-z0-9.-]+/[A-Za-z0-9._-]+)$';
+const isResourceName = new RegExp(resourceName);
+
+function amounts() {
+  return map<Quantity>(intOrString({ rules: [anyQuantity] }), 16, {
+    rules: [
+      rule<Record<string, Quantity>>({
+        message: 'must name resources: cpu, memory, ephemeral-storage, hugepages-<size> or <domain>/<name>',
+        cel: `self.all(name, name.matches('${resourceName}'))`,
+        holds: (value) => Object.keys(value).every((name) => isResourceName.test(name)),
+      }),
+    ],
+  });
+}
+
+export const resourcesSchema = object(
+  { limits: Type.Optional(amounts()), requests: Type.Optional(amounts()) },
   {
-    limits: Type.Optional(map<number | string>(intOrString(), 16)),
-    requests: Type.Optional(map<number | string>(intOrString(), 16)),
+    description: "The etcd container's resources.",
+    rules: [
+      rule<{ limits?: Record<string, Quantity>; requests?: Record<string, Quantity> }>({
+        message: 'a request must not be larger than its limit',
+        cel: `!has(self.limits) || !has(self.requests) || self.requests.all(name, !(name in self.limits) || !isQuantity(string(self.requests[name])) || !isQuantity(string(self.limits[name])) || quantity(string(self.requests[name])).compareTo(quantity(string(self.limits[name]))) <= 0)`,
+        holds: ({ limits = {}, requests = {} }) =>
+          Object.entries(requests).every(([name, request]) => {
+            const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+            return !isQuantity(limit) || parseQuantity(request) <= parseQuantity(limit);
+          }),
+      }),
+    ],
   },
-  { description: "The etcd container's resources." },
 );
 
-export const podTemplateSchema = Type.Object(
+export const podTemplateSchema = object(
   {
-    metadata: Type.Optional(
-      Type.Object({ labels: Type.Optional(stringMap()), annotations: Type.Optional(stringMap()) }),
-    ),
+    metadata: Type.Optional(givenMetadata),
     spec: Type.Optional(preserved({ description: 'PodSpec, strategically merged over our defaults.' })),
   },
   { description: 'What the pods should have beyond our defaults. What would lend our privileges is refused.' },
 );
 
+export { etcdSchema };
 export type Image = ReadonlyDeep<Static<typeof imageSchema>>;
 export type Storage = ReadonlyDeep<Static<typeof storageSchema>>;
 export type EtcdSettings = ReadonlyDeep<Static<typeof etcdSchema>>;

@@ -1,4 +1,5 @@
-import Type, { type TSchema, type TSchemaOptions } from 'typebox';
+import Type, { type TProperties, type TSchema, type TSchemaOptions } from 'typebox';
+import type { Rule } from './rule.ts';
 
 /**
  * The few shapes that our definitions are made of, in the subset that a structural CRD schema may use: no unions, no
@@ -12,19 +13,12 @@ export type ReadonlyDeep<T> = T extends (infer Item)[]
     ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> }
     : T;
 
-/** A CEL rule as the CRD carries it: what must hold, and what a person reads when it does not. */
-export interface CelRule {
-  readonly rule: string;
-  readonly message: string;
-  readonly fieldPath?: string;
-  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
+export interface Options extends TSchemaOptions {
+  /** What the schema alone can't say; in the CRD they become CEL rules. */
+  readonly rules?: readonly Rule[];
 }
 
-interface Options extends TSchemaOptions {
-  readonly 'x-kubernetes-validations'?: readonly CelRule[];
-}
-
-export function text(maxLength: number, options: Options & { pattern?: string; minLength?: number } = {}) {
+export function text(maxLength: number, options: Options & { minLength?: number } = {}) {
   return Type.String({ maxLength, ...options });
 }
 
@@ -42,7 +36,7 @@ export function time(options: Options = {}) {
 }
 
 /** What people write either as a number or as a string (`8Gi`, `10%`). */
-export function intOrString(options: Options & { pattern?: string } = {}) {
+export function intOrString(options: Options = {}) {
   return Type.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, maxLength: 64, ...options });
 }
 
@@ -80,11 +74,43 @@ export function list<T extends TSchema>(items: T, maxItems: number, options: Opt
 }
 
 /**
- * A field that must be there, but whose absence is refused by a CEL rule of its parent: the API server's own words for a
+ * A field that must be there, but whose absence is refused by a rule of its parent: the API server's own words for a
  * missing field ("Required value") would not say what to do, and it evaluates no rule once a required field is missing.
  */
 export function requiredByRule<T extends TSchema>(schema: T): T {
-  return Object.assign(schema, { [requiredByRuleMark]: true });
+  return Object.assign(schema, { requiredByRule: true });
 }
 
-export const requiredByRuleMark = 'x-required-by-rule';
+/** An object with rules of its own. */
+export function object<T extends TProperties>(properties: T, options: Options = {}) {
+  return Type.Object(properties, options);
+}
+
+/** One of our schemas read as plain data: the keywords that we use, and no others. */
+export interface Structural {
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  readonly format?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Structural>>;
+  readonly additionalProperties?: Structural;
+  readonly items?: Structural;
+  readonly rules?: readonly Rule[];
+  readonly requiredByRule?: true;
+  readonly 'x-kubernetes-int-or-string'?: true;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: true;
+  readonly 'x-kubernetes-list-type'?: 'map' | 'atomic';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+}
+
+export function structural(schema: TSchema): Structural {
+  return schema as Structural;
+}

@@ -1,0 +1,105 @@
+import Type from 'typebox';
+import { durationBetween, quantityBetween, wholeMilliseconds } from './common-rules.ts';
+import { durationPattern, isDuration, parseDuration } from './duration.ts';
+import { reservedBecause, reservedFlags, reservedPrefixes } from './reserved-flags.ts';
+import { rule } from './rule.ts';
+import { int64, intOrString, map, object, text } from './schema.ts';
+
+interface Timing {
+  heartbeatInterval?: string;
+  electionTimeout?: string;
+}
+
+/** etcd refuses to start otherwise (`checkEtcdConfig` in embed/config.go); its defaults count where we set nothing. */
+const electionFollowsHeartbeat = rule<Timing>({
+  message: 'electionTimeout (1s unless set) must be at least five times heartbeatInterval (100ms unless set)',
+  cel: [
+    `!(has(self.heartbeatInterval) || has(self.electionTimeout))`,
+    `(has(self.heartbeatInterval) && !self.heartbeatInterval.matches('${durationPattern}'))`,
+    `(has(self.electionTimeout) && !self.electionTimeout.matches('${durationPattern}'))`,
+    `[has(self.heartbeatInterval) ? duration(self.heartbeatInterval) : duration('100ms')].all(beat, beat + beat + beat + beat + beat <= (has(self.electionTimeout) ? duration(self.electionTimeout) : duration('1s')))`,
+  ].join(' || '),
+  holds: ({ heartbeatInterval = '100ms', electionTimeout = '1s' }) =>
+    parseDuration(heartbeatInterval) * 5 <= parseDuration(electionTimeout),
+});
+
+interface Compaction {
+  mode: 'periodic' | 'revision';
+  retention: string | number;
+}
+
+/** A bare number is hours to etcd when periodic; we read it the same way rather than surprise. */
+const retentionFitsMode = rule<Compaction>({
+  message: 'retention must be a duration like 1h or a number of hours (periodic), or a number of revisions (revision)',
+  cel: `string(self.retention).matches('^[1-9][0-9]{0,8}$') || (self.mode == 'periodic' && string(self.retention).matches('${durationPattern}') && duration(string(self.retention)) >= duration('1s'))`,
+  holds: ({ mode, retention }) =>
+    /^[1-9][0-9]{0,8}$/.test(String(retention)) ||
+    (mode === 'periodic' && isDuration(retention) && parseDuration(retention) >= 1000),
+});
+
+const flag = '^[a-z][a-z0-9-]*$';
+const isFlag = new RegExp(flag);
+const celList = (items: readonly string[]) => `[${items.map((item) => `'${item}'`).join(', ')}]`;
+
+const flagsAreFlags = rule<Record<string, string>>({
+  message: 'must be named like flags of etcd without the dashes: max-txn-ops',
+  cel: `self.all(name, name.matches('${flag}'))`,
+  holds: (args) => Object.keys(args).every((name) => isFlag.test(name)),
+});
+
+const flagsAreFree = rule<Record<string, string>>({
+  message:
+    'must not set what etcd-ratchet decides: identity, membership, addresses, where the data lies, what has its own field',
+  cel: `self.all(name, !(name in ${celList(Object.keys(reservedFlags))}) && !name.matches('^(${Object.keys(reservedPrefixes).join('|')})'))`,
+  holds: (args) => Object.keys(args).every((name) => reservedBecause(name) === undefined),
+  explain: (args) =>
+    Object.keys(args)
+      .filter((name) => reservedBecause(name) !== undefined)
+      .map((name) => `${name}: ${reservedBecause(name)}`)
+      .join('; '),
+});
+
+export const etcdSchema = object(
+  {
+    quotaBackendBytes: Type.Optional(
+      intOrString({
+        description: 'A quantity like 6Gi, smaller than the volume. Absent: follows the volume.',
+        rules: [quantityBetween('1Mi', '1Pi')],
+      }),
+    ),
+    autoCompaction: Type.Optional(
+      object(
+        {
+          mode: Type.Enum(['periodic', 'revision']),
+          retention: intOrString({
+            description: 'A duration like 1h (periodic), or a number of revisions (revision).',
+          }),
+        },
+        { description: 'Absent: etcd keeps every revision, as is its own default.', rules: [retentionFitsMode] },
+      ),
+    ),
+    heartbeatInterval: Type.Optional(
+      text(32, {
+        description: 'A duration like 100ms.',
+        rules: [durationBetween('1ms', '10s'), wholeMilliseconds],
+      }),
+    ),
+    electionTimeout: Type.Optional(
+      text(32, {
+        description: 'A duration like 1s, at least five heartbeats.',
+        // etcd's own upper limit (`maxElectionMs`).
+        rules: [durationBetween('5ms', '50s'), wholeMilliseconds],
+      }),
+    ),
+    snapshotCount: Type.Optional(
+      int64({ minimum: 1, maximum: 10_000_000, description: 'Applied entries between two snapshots of raft.' }),
+    ),
+    extraArgs: Type.Optional(
+      map<string>(text(1024), 64, {
+        description: 'Further flags of etcd, without dashes. What is set elsewhere, or by etcd-ratchet, is refused.',
+        rules: [flagsAreFlags, flagsAreFree],
+      }),
+    ),
+  },
+  { description: "etcd's own settings.", rules: [electionFollowsHeartbeat] },
+);

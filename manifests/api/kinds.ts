@@ -1,0 +1,103 @@
+import { etcdClusterRules, etcdClusterSpecSchema, etcdClusterStatusSchema } from './etcd-cluster.ts';
+import { etcdFleetRules, etcdFleetSpecSchema, etcdFleetStatusSchema } from './etcd-fleet.ts';
+import { etcdPeerRules, etcdPeerSpecSchema, etcdPeerStatusSchema } from './etcd-peer.ts';
+import type { Kind } from './group.ts';
+import type { Rule } from './rule.ts';
+import { type Structural, structural } from './schema.ts';
+
+/** All that is known about a kind: what the CRD is generated from, and what the validator walks. */
+export interface KindDefinition {
+  readonly kind: Kind;
+  readonly description: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly spec: Structural;
+  readonly status: Structural;
+  readonly rules: readonly Rule[];
+  readonly scale?: true;
+  readonly columns: readonly Column[];
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** 0 unless said otherwise; columns of priority 1 are for `-o wide`. */
+  readonly priority?: 1;
+}
+
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+export const definitions: Readonly<Record<Kind, KindDefinition>> = {
+  EtcdFleet: {
+    kind: 'EtcdFleet',
+    description: 'One Git repository, ref and path whose EtcdClusters are kept live; its status is the roll-up.',
+    plural: 'etcdfleets',
+    singular: 'etcdfleet',
+    shortNames: ['ef'],
+    categories: ['etcd-ratchet'],
+    spec: structural(etcdFleetSpecSchema),
+    status: structural(etcdFleetStatusSchema),
+    rules: etcdFleetRules,
+    columns: [
+      { name: 'Ready', type: 'string', jsonPath: condition('status') },
+      { name: 'Revision', type: 'string', jsonPath: '.status.revision.applied' },
+      { name: 'Clusters', type: 'integer', jsonPath: '.status.clusters.total' },
+      { name: 'Message', type: 'string', jsonPath: condition('message') },
+      age,
+      { name: 'In Progress', type: 'integer', jsonPath: '.status.clusters.inProgress', priority: 1 },
+      { name: 'Stalled', type: 'integer', jsonPath: '.status.clusters.stalled', priority: 1 },
+      { name: 'URL', type: 'string', jsonPath: '.spec.git.url', priority: 1 },
+    ],
+  },
+  EtcdCluster: {
+    kind: 'EtcdCluster',
+    description: 'One etcd cluster, desired and observed.',
+    plural: 'etcdclusters',
+    singular: 'etcdcluster',
+    shortNames: ['etcdc', 'ec'],
+    categories: ['etcd-ratchet', 'all'],
+    spec: structural(etcdClusterSpecSchema),
+    status: structural(etcdClusterStatusSchema),
+    rules: etcdClusterRules,
+    scale: true,
+    columns: [
+      { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas', description: 'Members that are healthy.' },
+      { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
+      { name: 'Version', type: 'string', jsonPath: '.spec.version' },
+      { name: 'Leader', type: 'string', jsonPath: '.status.leader' },
+      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      age,
+      { name: 'Cluster ID', type: 'string', jsonPath: '.status.clusterID', priority: 1 },
+      { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
+    ],
+  },
+  EtcdPeer: {
+    kind: 'EtcdPeer',
+    description:
+      'One member of a cluster: its ordinal, version, bootstrap settings and storage. Written by etcd-ratchet.',
+    plural: 'etcdpeers',
+    singular: 'etcdpeer',
+    shortNames: ['epeer'],
+    categories: ['etcd-ratchet'],
+    spec: structural(etcdPeerSpecSchema),
+    status: structural(etcdPeerStatusSchema),
+    rules: etcdPeerRules,
+    columns: [
+      { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
+      { name: 'Role', type: 'string', jsonPath: '.status.role' },
+      { name: 'Ready', type: 'boolean', jsonPath: '.status.ready' },
+      { name: 'Version', type: 'string', jsonPath: '.status.version' },
+      { name: 'Member ID', type: 'string', jsonPath: '.status.memberID' },
+      { name: 'Volume', type: 'string', jsonPath: '.status.volumeState' },
+      age,
+    ],
+  },
+};
+
+function condition(field: 'status' | 'reason' | 'message'): string {
+  return `.status.conditions[?(@.type=="Ready")].${field}`;
+}

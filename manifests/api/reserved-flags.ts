@@ -1,0 +1,58 @@
+/**
+ * Flags of etcd that nobody sets through `extraArgs`, and why. What decides about identity, membership, addresses or where
+ * the data lies would undo the seal; what has a field of its own must not have two values.
+ */
+export const reservedFlags: Readonly<Record<string, string>> = {
+  name: 'it is the peer',
+  'data-dir': 'it lies on the volume',
+  'wal-dir': 'it lies on the volume',
+  'config-file': 'etcd would ignore every other flag',
+  'force-new-cluster': 'it belongs to an approved recovery',
+  'strict-reconfig-check': 'it guards the quorum',
+  'unsafe-no-fsync': 'acknowledged writes would be lost',
+  'max-learners': 'members join one at a time',
+  proxy: 'members are no proxies',
+  'auto-compaction-mode': 'use spec.etcd.autoCompaction',
+  'auto-compaction-retention': 'use spec.etcd.autoCompaction',
+  'quota-backend-bytes': 'use spec.etcd.quotaBackendBytes',
+  'heartbeat-interval': 'use spec.etcd.heartbeatInterval',
+  'election-timeout': 'use spec.etcd.electionTimeout',
+  'snapshot-count': 'use spec.etcd.snapshotCount',
+  'feature-gates': 'the corruption checks are set there',
+  'corrupt-check-time': 'the corruption checks are set for you',
+  'compact-hash-check-time': 'the corruption checks are set for you',
+  'experimental-initial-corrupt-check': 'the corruption checks are set for you',
+  'experimental-compact-hash-check-enabled': 'the corruption checks are set for you',
+  'experimental-compact-hash-check-time': 'the corruption checks are set for you',
+  'experimental-corrupt-check-time': 'the corruption checks are set for you',
+  logger: 'logs go to the container',
+  'log-outputs': 'logs go to the container',
+  'enable-log-rotation': 'logs go to the container',
+  'log-rotation-config-json': 'logs go to the container',
+  'auto-tls': 'use spec.tls',
+  'cert-file': 'use spec.tls',
+  'key-file': 'use spec.tls',
+  'trusted-ca-file': 'use spec.tls',
+  version: 'etcd would print it and exit',
+  help: 'etcd would print it and exit',
+};
+
+/** Whole families of flags, by how they begin. */
+export const reservedPrefixes: Readonly<Record<string, string>> = {
+  'initial-': 'bootstrap is recorded once and sealed',
+  discovery: 'bootstrap is recorded once and sealed',
+  'listen-': 'addresses follow the Services',
+  'advertise-': 'addresses follow the Services',
+  'socket-reuse-': 'two members must never share an address',
+  'client-cert': 'use spec.tls',
+  'client-key': 'use spec.tls',
+  'client-crl': 'use spec.tls',
+  'peer-': 'use spec.tls',
+  'self-signed-': 'use spec.tls',
+};
+
+/** Why this flag may not be set, or `undefined` when it may. */
+export function reservedBecause(flag: string): string | undefined {
+  if (Object.hasOwn(reservedFlags, flag)) return reservedFlags[flag];
+  return Object.entries(reservedPrefixes).find(([prefix]) => flag.startsWith(prefix))?.[1];
+}

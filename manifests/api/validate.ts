@@ -1,0 +1,76 @@
+import { findBadClaim } from './claim-template.ts';
+import { checkMetadata } from './document-metadata.ts';
+import { apiVersion, group, type Kind, kinds } from './group.ts';
+import { definitions } from './kinds.ts';
+import { isPlainObject, notPlainData } from './plain-data.ts';
+import { findLentPrivileges } from './privileges.ts';
+import { collectProblems, type DocumentProblem, type Problems, shown } from './problem.ts';
+import { didYouMean } from './suggest.ts';
+import { applyRules, walk } from './walk.ts';
+
+export type { DocumentProblem } from './problem.ts';
+
+/**
+ * What is wrong with one document of our group, without an API server: schema, rules across fields, and what a document in
+ * Git may not have. Empty means that the API server would take it too, as far as it can be known from the document alone.
+ *
+ * Takes any value and never throws; says at most 20 things. A path may lead to a field that is absent.
+ */
+export function validateDocument(object: unknown): DocumentProblem[] {
+  const problems = collectProblems();
+  const strange = notPlainData(object);
+  if (strange !== undefined) problems.add([], `the document ${strange}`);
+  else if (!isPlainObject(object))
+    problems.add([], `the document must be an object with apiVersion, kind, metadata and spec, is ${shown(object)}`);
+  else validateObject(object, problems);
+  return problems.found;
+}
+
+function validateObject(object: Record<string, unknown>, problems: Problems): void {
+  const kind = kindOf(object, problems);
+  if (kind === undefined) return;
+  const { spec, rules } = definitions[kind];
+
+  for (const key of Object.keys(object)) {
+    if (!topLevel.includes(key)) problems.add([key], `${key} is not a known field${didYouMean(key, topLevel)}`);
+  }
+  checkMetadata(object.metadata, problems);
+  if (object.spec === undefined || object.spec === null) problems.add(['spec'], 'spec is required');
+  else walk(spec, object.spec, ['spec'], problems);
+
+  if (problems.found.length === 0) applyRules(rules, object, [], problems);
+  checkTemplates(object.spec, problems);
+}
+
+const topLevel = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
+
+function kindOf(object: Record<string, unknown>, problems: Problems): Kind | undefined {
+  const given = object.apiVersion;
+  if (given !== apiVersion) {
+    const served = typeof given === 'string' && given.startsWith(`${group}/`) ? ', which is not served' : '';
+    problems.add(['apiVersion'], `apiVersion must be ${apiVersion}, is ${orAbsent(given)}${served}`);
+    return undefined;
+  }
+  const kind = kinds.find((known) => known === object.kind);
+  if (kind === undefined) {
+    const hint = typeof object.kind === 'string' ? didYouMean(object.kind, kinds) : '';
+    problems.add(['kind'], `kind must be one of ${kinds.join(', ')}, is ${orAbsent(object.kind)}${hint}`);
+  }
+  return kind;
+}
+
+function orAbsent(value: unknown): string {
+  return value === undefined ? 'absent' : shown(value);
+}
+
+/** What the schema preserves without looking inside. */
+function checkTemplates(spec: unknown, problems: Problems): void {
+  if (!isPlainObject(spec)) return;
+  findLentPrivileges(spec.podTemplate, ['spec', 'podTemplate'], problems);
+  const storage = spec.storage;
+  if (isPlainObject(storage)) {
+    findBadClaim(storage.volumeClaimTemplate, ['spec', 'storage', 'volumeClaimTemplate'], problems);
+  }
+}
+
+export { warningsFor } from './warnings.ts';

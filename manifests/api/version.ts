@@ -1,0 +1,50 @@
+/** An etcd version. Pre-releases are none of ours: no cluster of anybody's should depend on one. */
+export interface Version {
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
+}
+
+/**
+ * The minors we know how to run, and the first patch of each.
+ *
+ * 3.5.19 is the first whose `/readyz` fails for learners; before, a learner counts as Ready, for the client Service and
+ * for the disruption budget.
+ */
+export const supportedMinors: Readonly<Record<string, number>> = { '3.5': 19, '3.6': 0, '3.7': 0 };
+
+export const supportedVersions = 'supported are 3.5 (from 3.5.19 on), 3.6 and 3.7';
+
+const grammar = /^v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})$/;
+
+/**
+ * Reads `3.6.16` or `v3.6.16`.
+ *
+ * @throws {RangeError} when it is neither.
+ */
+export function parseVersion(text: string): Version {
+  const [, major, minor, patch] = grammar.exec(text) ?? [];
+  if (major === undefined) throw new RangeError(`${JSON.stringify(text)} is not a version like 3.6.16`);
+  return { major: Number(major), minor: Number(minor), patch: Number(patch) };
+}
+
+export function isVersion(value: unknown): value is string {
+  return typeof value === 'string' && grammar.test(value);
+}
+
+export function isSupportedVersion(value: string): boolean {
+  if (!isVersion(value)) return false;
+  const { major, minor, patch } = parseVersion(value);
+  const key = `${major}.${minor}`;
+  return Object.hasOwn(supportedMinors, key) && patch >= (supportedMinors[key] ?? Number.POSITIVE_INFINITY);
+}
+
+/** Negative when `a` is older, 0 when they are the same, positive when `a` is newer. */
+export function compareVersions(a: Version, b: Version): number {
+  return a.major - b.major || a.minor - b.minor || a.patch - b.patch;
+}
+
+/** Without the `v` that people may have written. */
+export function formatVersion({ major, minor, patch }: Version): string {
+  return `${major}.${minor}.${patch}`;
+}

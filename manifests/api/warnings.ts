@@ -1,0 +1,48 @@
+import type { EtcdCluster } from './etcd-cluster.ts';
+import type { EtcdFleet } from './etcd-fleet.ts';
+import type { DocumentProblem } from './problem.ts';
+import { parseQuantity } from './quantity.ts';
+import { compareVersions, parseVersion } from './version.ts';
+
+/** What is allowed and yet probably not meant. `object` is one that `validateDocument` passed. */
+export function warningsFor(object: EtcdCluster | EtcdFleet): DocumentProblem[] {
+  const warnings: DocumentProblem[] =
+    object.kind === 'EtcdCluster' ? clusterWarnings(object.spec) : fleetWarnings(object.spec);
+  if (object.status !== undefined) {
+    warnings.push({ path: ['status'], message: 'status is ignored: it is written by etcd-ratchet' });
+  }
+  return warnings;
+}
+
+function clusterWarnings({ replicas, version, etcd }: EtcdCluster['spec']): DocumentProblem[] {
+  const warnings: DocumentProblem[] = [];
+  if (replicas > 0 && replicas % 2 === 0) {
+    const message = `spec.replicas is even: ${replicas} members survive no more failures than ${replicas - 1}`;
+    warnings.push({ path: ['spec', 'replicas'], message });
+  }
+  if (replicas > 7) {
+    const message = 'spec.replicas is more than 7: every write waits for a majority, and etcd advises against it';
+    warnings.push({ path: ['spec', 'replicas'], message });
+  }
+  // Learner promotion is lost on restart before 3.5.24, and removed members may come back before 3.5.26.
+  const given = parseVersion(version);
+  if (given.minor === 5 && compareVersions(given, { major: 3, minor: 5, patch: 26 }) < 0) {
+    const message =
+      'spec.version is older than 3.5.26, which fixed removed members that come back: move to it before 3.6';
+    warnings.push({ path: ['spec', 'version'], message });
+  }
+  if (etcd?.quotaBackendBytes !== undefined && parseQuantity(etcd.quotaBackendBytes) > 8 * 2 ** 30) {
+    const message = 'spec.etcd.quotaBackendBytes is more than 8Gi, the most that etcd advises';
+    warnings.push({ path: ['spec', 'etcd', 'quotaBackendBytes'], message });
+  }
+  return warnings;
+}
+
+function fleetWarnings({ git }: EtcdFleet['spec']): DocumentProblem[] {
+  const warnings: DocumentProblem[] = [];
+  if (git.url.startsWith('http://') && git.secretName !== undefined) {
+    const message = 'spec.git.url is http: the credentials of spec.git.secretName travel in the clear';
+    warnings.push({ path: ['spec', 'git', 'url'], message });
+  }
+  return warnings;
+}
