@@ -1,0 +1,39 @@
+import { applyShared } from './actions/apply-shared.ts';
+import type { ActContext } from './actions/context.ts';
+import { deletePeers } from './actions/delete-peers.ts';
+import { deleteVolumes } from './actions/delete-volumes.ts';
+import { followVolumes } from './actions/follow-volumes.ts';
+import { growVolumes } from './actions/grow-volumes.ts';
+import { prepareMembers } from './actions/prepare-members.ts';
+import { reconfigureMembers } from './actions/reconfigure-members.ts';
+import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
+import { sealMembers } from './actions/seal-members.ts';
+import { setFinalizer } from './actions/set-finalizer.ts';
+import { startMembers } from './actions/start-members.ts';
+import type { Action, ActionKind, ActionOf } from './actions.ts';
+
+type Carry<K extends ActionKind> = (action: ActionOf<K>, context: ActContext) => Promise<void>;
+
+const carry: { readonly [K in ActionKind]: Carry<K> } = {
+  'set-finalizer': setFinalizer,
+  'delete-peers': deletePeers,
+  'delete-volumes': deleteVolumes,
+  'apply-shared': applyShared,
+  'follow-volumes': followVolumes,
+  'grow-volumes': growVolumes,
+  'prepare-members': prepareMembers,
+  'start-members': startMembers,
+  'replace-unbound-volume': replaceUnboundVolume,
+  'reconfigure-members': reconfigureMembers,
+  'seal-members': sealMembers,
+};
+
+/**
+ * Carries out one action.
+ *
+ * @throws {KubeError | StepError}
+ */
+export async function act(action: Action, context: ActContext): Promise<void> {
+  const one = carry[action.kind] as Carry<typeof action.kind>;
+  await one(action as never, context);
+}

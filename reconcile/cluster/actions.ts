@@ -1,0 +1,83 @@
+import type { Storage } from '../../manifests/api/member-settings.ts';
+import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { Inputs } from './effective.ts';
+
+/**
+ * Everything a step can do to a cluster: plain data, one file per action under `actions/`.
+ *
+ * An action says everything that it needs, because it is written into the claim before it is carried out: whoever takes
+ * over after a crash finishes that very step, with the same token and the same member list.
+ */
+export type Action =
+  /** Adds or removes the finalizer that deletion by policy needs. */
+  | { readonly kind: 'set-finalizer'; readonly present: boolean }
+  /** Deletion: the peers go, and with them, by their owner references, StatefulSets and pods. */
+  | { readonly kind: 'delete-peers'; readonly peers: readonly Ref[] }
+  /** Deletion with policy Delete, once no pod is left. */
+  | { readonly kind: 'delete-volumes'; readonly volumes: readonly Ref[] }
+  /** Services, disruption budget: made, or put back to what they should be. */
+  | { readonly kind: 'apply-shared'; readonly objects: readonly SharedObject[]; readonly minAvailable: number }
+  /** Bootstrap ConfigMaps, made or corrected to say what their volumes say. */
+  | { readonly kind: 'follow-volumes'; readonly peers: readonly string[] }
+  /** Volumes are asked to become larger. */
+  | { readonly kind: 'grow-volumes'; readonly volumes: readonly (Ref & { readonly size: string })[] }
+  /** Birth: every volume, then every peer, then every ConfigMap, as recorded; nothing is started yet. */
+  | {
+      readonly kind: 'prepare-members';
+      readonly members: readonly { readonly name: string; readonly record: VolumeRecord }[];
+      readonly inputs: Inputs;
+    }
+  /** StatefulSets for peers that have none. */
+  | { readonly kind: 'start-members'; readonly peers: readonly string[] }
+  /** A volume that was never bound is made anew, in the storage class or size that the spec now asks for. */
+  | { readonly kind: 'replace-unbound-volume'; readonly volume: Ref; readonly storage: Storage }
+  /** Members whose pods are not Ready get the effective configuration. */
+  | { readonly kind: 'reconfigure-members'; readonly peers: readonly Ref[]; readonly inputs: Inputs }
+  /** From now on these members can never start on an empty volume. */
+  | { readonly kind: 'seal-members'; readonly clusterId: string; readonly members: readonly SealedMember[] };
+
+export type ActionKind = Action['kind'];
+export type ActionOf<K extends ActionKind> = Extract<Action, { kind: K }>;
+
+/** An object as it was observed: a namesake that was created meanwhile is something else. */
+export interface Ref {
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface SealedMember {
+  readonly name: string;
+  readonly memberId: string;
+  /** What it runs. */
+  readonly version: string;
+}
+
+export type SharedObject = 'headless-service' | 'client-service' | 'disruption-budget';
+
+/** What the action is about, for tables and events: the members' names, or the cluster itself. */
+export function targetOf(action: Action): string | undefined {
+  switch (action.kind) {
+    case 'set-finalizer':
+      return undefined;
+    case 'delete-peers':
+    case 'reconfigure-members':
+      return names(action.peers);
+    case 'delete-volumes':
+    case 'grow-volumes':
+      return names(action.volumes);
+    case 'apply-shared':
+      return action.objects.join(', ');
+    case 'follow-volumes':
+    case 'start-members':
+      return action.peers.join(', ');
+    case 'prepare-members':
+    case 'seal-members':
+      return names(action.members);
+    case 'replace-unbound-volume':
+      return action.volume.name;
+  }
+}
+
+function names(things: readonly { readonly name: string }[]): string {
+  return things.map(({ name }) => name).join(', ');
+}

@@ -1,0 +1,72 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import { readVolumeRecord, type VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import { isReason, type Kube, type KubeObject, type Resource, resources } from '../../kube.ts';
+import { moved, needsPerson } from '../outcome.ts';
+
+/** What an action may use. Everything it relies on it reads again, live, after the claim. */
+export interface ActContext {
+  readonly kube: Kube;
+  /** As it was claimed. */
+  readonly cluster: EtcdCluster;
+  /** Aborts at the claim's deadline. */
+  readonly signal: AbortSignal;
+}
+
+/** @throws {StepError} when the peer is gone, or belongs to an earlier namesake of the cluster. */
+export async function livePeer({ kube, cluster, signal }: ActContext, name: string): Promise<EtcdPeer> {
+  const peer = await kube.get<EtcdPeer>(resources.peers, cluster.metadata.namespace, name, { signal });
+  if (!peer || peer.metadata.deletionTimestamp !== undefined || !isControlledBy(peer, cluster.metadata.uid ?? '')) {
+    throw moved(`peer ${name} has gone since it was looked at`);
+  }
+  return peer;
+}
+
+/** @throws {StepError} when the volume is gone or going, or its annotations cannot be read. */
+export async function liveVolume(
+  { kube, cluster, signal }: ActContext,
+  name: string,
+): Promise<{ readonly claim: PersistentVolumeClaim; readonly record: VolumeRecord }> {
+  const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, cluster.metadata.namespace, name, {
+    signal,
+  });
+  if (!claim || claim.metadata.deletionTimestamp !== undefined)
+    throw moved(`volume ${name} has gone since it was looked at`);
+  const read = readVolumeRecord(claim.metadata.annotations);
+  if (read.kind !== 'valid') throw moved(`the annotations of volume ${name} have changed since they were looked at`);
+  return { claim, record: read.record };
+}
+
+/**
+ * Creates an object, once, however often it is carried out: what is there already is fine when it is ours.
+ *
+ * Always by POST, so that an invocation that is late fails at the API server instead of changing what others did since.
+ *
+ * @throws {StepError} `NameTaken` when somebody else's object has the name: it is never taken over.
+ */
+export async function createOurs<T extends KubeObject>(
+  { kube, signal }: ActContext,
+  resource: Resource,
+  wanted: T,
+  isOurs: (found: T) => boolean,
+): Promise<T> {
+  try {
+    return await kube.create<T>(resource, wanted, { signal });
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  const { namespace, name } = wanted.metadata;
+  const found = await kube.get<T>(resource, namespace, name, { signal });
+  if (!found) throw moved(`${resource.kind} ${name} came and went`);
+  if (!isOurs(found)) throw nameTaken(resource, name);
+  return found;
+}
+
+export function nameTaken({ kind }: Resource, name: string): Error {
+  return needsPerson(
+    'NameTaken',
+    `there is a ${kind} named ${name} already that is not this cluster's; it is left alone. To go on: rename or delete it`,
+  );
+}

@@ -1,0 +1,34 @@
+import { writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf, SealedMember } from '../actions.ts';
+import { moved } from '../outcome.ts';
+import { type ActContext, liveVolume } from './context.ts';
+import { followRecord } from './follow-volumes.ts';
+
+/**
+ * Seals members that have started: first the volumes remember it, then the ConfigMaps follow and become immutable.
+ *
+ * Guards I5. A crash in between leaves ConfigMaps behind their volumes, which the next step mends before all else.
+ */
+export async function sealMembers(
+  { clusterId, members }: ActionOf<'seal-members'>,
+  context: ActContext,
+): Promise<void> {
+  const records = await Promise.all(members.map((member) => sealVolume(member, clusterId, context)));
+  await Promise.all(records.map(({ name, record }) => followRecord(name, record, context)));
+}
+
+async function sealVolume({ name, memberId, version }: SealedMember, clusterId: string, context: ActContext) {
+  const { claim, record } = await liveVolume(context, name);
+  if (record.state === 'sealed' && record.memberId === memberId) return { name, record };
+  if (record.state !== 'bootstrapping' && record.state !== 'joining') throw moved(`volume ${name} is ${record.state}`);
+  const sealed = { ...record, state: 'sealed' as const, clusterId, memberId, version };
+  const annotations = { ...claim.metadata.annotations, ...writeVolumeRecord(sealed) };
+  await context.kube.update<PersistentVolumeClaim>(
+    resources.volumeClaims,
+    { ...claim, metadata: { ...claim.metadata, annotations } },
+    { signal: context.signal },
+  );
+  return { name, record: sealed };
+}

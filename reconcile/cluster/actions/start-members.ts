@@ -1,0 +1,39 @@
+import { configMap } from '../../../manifests/build/config-map.ts';
+import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import { statefulSet } from '../../../manifests/build/stateful-set.ts';
+import type { ConfigMap, StatefulSet } from '../../../manifests/kube-types.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf } from '../actions.ts';
+import { moved } from '../outcome.ts';
+import { type ActContext, createOurs, livePeer, liveVolume } from './context.ts';
+
+/**
+ * Creates the StatefulSets that run the members.
+ *
+ * Guards I5: each volume is there, and the ConfigMap says what the volume says, at this moment; a volume that is sealed
+ * can only be started sealed.
+ */
+export async function startMembers({ peers }: ActionOf<'start-members'>, context: ActContext): Promise<void> {
+  const ready = await Promise.all(peers.map((name) => checkedPeer(name, context)));
+  await Promise.all(
+    ready.map((peer) =>
+      createOurs<StatefulSet>(context, resources.statefulSets, statefulSet(peer), (found) =>
+        isControlledBy(found, peer.metadata.uid ?? ''),
+      ),
+    ),
+  );
+}
+
+async function checkedPeer(name: string, context: ActContext) {
+  const { kube, cluster, signal } = context;
+  const [peer, { record }, found] = await Promise.all([
+    livePeer(context, name),
+    liveVolume(context, name),
+    kube.get<ConfigMap>(resources.configMaps, cluster.metadata.namespace, name, { signal }),
+  ]);
+  const wanted = configMap(peer, record).data ?? {};
+  if (!found || Object.entries(wanted).some(([key, value]) => found.data?.[key] !== value)) {
+    throw moved(`ConfigMap ${name} does not say what its volume says`);
+  }
+  return peer;
+}

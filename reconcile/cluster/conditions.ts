@@ -1,0 +1,88 @@
+import type { Condition } from '../../manifests/api/metadata.ts';
+import type { Decision } from './decision.ts';
+import type { Outcome } from './outcome.ts';
+
+/** A condition's content; when it last changed is worked out against what was there. */
+export interface Statement {
+  readonly type: 'Ready' | 'Available' | 'Reconciling' | 'Stalled';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Conditions that mean the same to every tool (kstatus): `Ready` always; `Reconciling` and `Stalled` only while true, never
+ * both; and `Available`, whether a quorum serves.
+ */
+export function statementsFor(
+  decision: Decision,
+  outcome: Outcome,
+  facts: { readonly serving: boolean; readonly allHealthy: boolean; readonly cause: string },
+): readonly Statement[] {
+  return [...progress(decision, outcome, facts.allHealthy), availability(facts)];
+}
+
+function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {
+  if (outcome.kind === 'failed') {
+    const { class: kind, reason, message } = outcome.failure;
+    return kind === 'terminal' ? stalled(reason, message) : reconciling('ProgressingWithRetry', message);
+  }
+  switch (decision.kind) {
+    case 'act':
+    case 'wait':
+      return reconciling(decision.reason, decision.message);
+    case 'refuse':
+      return stalled(decision.reason, `${decision.message}. To go on: ${decision.cure}`);
+    case 'done':
+      return finished(decision.reason, decision.message, allHealthy);
+  }
+}
+
+function finished(reason: string, message: string, allHealthy: boolean): readonly Statement[] {
+  if (reason === 'BeingDeleted') return reconciling(reason, message);
+  return [{ type: 'Ready', status: reason === 'Converged' || allHealthy ? 'True' : 'False', reason, message }];
+}
+
+function reconciling(reason: string, message: string): readonly Statement[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Reconciling', status: 'True', reason, message },
+  ];
+}
+
+function stalled(reason: string, message: string): readonly Statement[] {
+  return [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Stalled', status: 'True', reason, message },
+  ];
+}
+
+function availability({ serving, cause }: { readonly serving: boolean; readonly cause: string }): Statement {
+  return serving
+    ? { type: 'Available', status: 'True', reason: 'QuorumServes', message: 'a quorum of the members serves' }
+    : { type: 'Available', status: 'False', reason: 'NoQuorum', message: `no quorum answers: ${cause}` };
+}
+
+/** Keeps `lastTransitionTime` of every condition whose status stays, as the API conventions ask. */
+export function conditionsFrom(
+  statements: readonly Statement[],
+  previous: readonly Condition[] | undefined,
+  { generation, at }: { readonly generation: number; readonly at: Date },
+): readonly Condition[] {
+  return statements.map(({ type, status, reason, message }) => {
+    const before = previous?.find((condition) => condition.type === type);
+    return {
+      type,
+      status,
+      reason,
+      message: message.slice(0, 2000),
+      observedGeneration: generation,
+      lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(at),
+    };
+  });
+}
+
+/** metav1.Time has whole seconds. */
+export function timestamp(at: Date): string {
+  return `${at.toISOString().slice(0, 19)}Z`;
+}

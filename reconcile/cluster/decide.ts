@@ -1,0 +1,68 @@
+import type { Decision } from './decision.ts';
+import { type Effective, effectiveSpec } from './effective.ts';
+import { type Life, lifeOf } from './life.ts';
+import type { Observation } from './observation.ts';
+import { adopt } from './rules/adopt.ts';
+import { awaitClaim } from './rules/await-claim.ts';
+import { awaitLeftovers } from './rules/await-leftovers.ts';
+import { awaitQuorum } from './rules/await-quorum.ts';
+import { beBorn } from './rules/be-born.ts';
+import { beyondThisRelease } from './rules/beyond-this-release.ts';
+import { converged } from './rules/converged.ts';
+import { cureConfiguration } from './rules/cure-configuration.ts';
+import { finishDeletion } from './rules/finish-deletion.ts';
+import { gate } from './rules/gate.ts';
+import { holdFinalizer } from './rules/hold-finalizer.ts';
+import { keepIdentity } from './rules/keep-identity.ts';
+import { seal } from './rules/seal.ts';
+import { startMembers } from './rules/start-members.ts';
+import { staySuspended } from './rules/stay-suspended.ts';
+import { supportMembers } from './rules/support-members.ts';
+
+/** What the rules look at: the observation, and what follows from it for all of them. */
+export interface Situation extends Observation {
+  readonly life: Life;
+  readonly effective: Effective;
+}
+
+/** Speaks, or lets the next rule speak. */
+export type Rule = (situation: Situation) => Decision | undefined;
+
+/**
+ * In order of precedence: the order is the safety policy (ARCHITECTURE.md, "The rules"). The first rule that speaks wins.
+ *
+ * What keeps a cluster alive comes before what changes it: everything below `gate` needs every member healthy.
+ */
+export const rules = [
+  awaitClaim,
+  finishDeletion,
+  staySuspended,
+  awaitLeftovers,
+  holdFinalizer,
+  supportMembers,
+  beBorn,
+  adopt,
+  startMembers,
+  cureConfiguration,
+  awaitQuorum,
+  keepIdentity,
+  seal,
+  gate,
+  beyondThisRelease,
+  converged,
+] as const satisfies readonly Rule[];
+
+/** Decides one step. Pure: no clock, no environment, no I/O. */
+export function decide(observation: Observation): Decision {
+  const situation = situate(observation);
+  for (const rule of rules) {
+    const decision = rule(situation);
+    if (decision) return decision;
+  }
+  throw new Error('no rule spoke: the last one, converged, always does');
+}
+
+export function situate(observation: Observation): Situation {
+  const life = lifeOf(observation);
+  return { ...observation, life, effective: effectiveSpec(observation, life) };
+}

@@ -1,0 +1,43 @@
+import type { Action } from './actions.ts';
+
+/** What to look at, or when, before the next step can come out differently. */
+export type Wake =
+  /** An object of this kind, of this cluster, changes in a way that matters (readiness, phase, existence). */
+  | { readonly on: 'change'; readonly of: 'pods' | 'statefulSets' | 'volumeClaims' | 'peers' }
+  /** Nothing in Kubernetes will tell: look again after this many seconds. */
+  | { readonly on: 'time'; readonly afterSeconds: number };
+
+/**
+ * What one step came to.
+ *
+ * `reason` is static CamelCase: it becomes a condition's reason and is compared between steps. `message` is for a
+ * person, free of counters and clocks, because it also becomes a commit status.
+ */
+export type Decision =
+  | { readonly kind: 'act'; readonly action: Action; readonly reason: string; readonly message: string }
+  | {
+      readonly kind: 'wait';
+      readonly reason: string;
+      readonly message: string;
+      /** Any of these is worth another look. */
+      readonly wakeOn: readonly Wake[];
+    }
+  /** A person must do something; `cure` says what. */
+  | { readonly kind: 'refuse'; readonly reason: string; readonly message: string; readonly cure: string }
+  | { readonly kind: 'done'; readonly reason: string; readonly message: string };
+
+export function act(action: Action, reason: string, message: string): Decision {
+  return { kind: 'act', action, reason, message };
+}
+
+export function wait(reason: string, message: string, ...wakeOn: readonly Wake[]): Decision {
+  return { kind: 'wait', reason, message, wakeOn };
+}
+
+export function refuse(reason: string, message: string, cure: string): Decision {
+  return { kind: 'refuse', reason, message, cure };
+}
+
+export function done(reason: string, message: string): Decision {
+  return { kind: 'done', reason, message };
+}

@@ -1,0 +1,133 @@
+import type { EtcdCluster, EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeerSpec } from '../../manifests/api/etcd-peer.ts';
+import { parseQuantity, type Quantity } from '../../manifests/api/quantity.ts';
+import { compareVersions, formatVersion, isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
+import { peerInputs } from '../../manifests/build/peer.ts';
+import { type Life, recordOf } from './life.ts';
+import type { Observation, Slot } from './observation.ts';
+
+/** What one member is made from: compared by hash, never by rendering. */
+export type Inputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstrap'>;
+
+/** Something the spec asks for that can't be done; the rest of the spec is honoured all the same. */
+export interface Refusal {
+  readonly reason: string;
+  readonly message: string;
+  readonly cure: string;
+  readonly field: string;
+}
+
+/**
+ * The spec as far as it can be honoured: what can't be done is left at its last good value and named in `refusals`.
+ *
+ * Every later rule works with this, so that a bad commit never stops the healing of a cluster.
+ */
+export interface Effective {
+  readonly inputs: Inputs;
+  /** Members that should exist: before birth what the spec says, then what was recorded. */
+  readonly replicas: number;
+  readonly refusals: readonly Refusal[];
+}
+
+interface Judged<T> {
+  readonly value: T;
+  readonly refusal?: Refusal;
+}
+
+export function effectiveSpec({ cluster, slots }: Pick<Observation, 'cluster' | 'slots'>, life: Life): Effective {
+  const { spec } = cluster;
+  const version = judgeVersion(cluster, slots);
+  const tls = judgeTls(spec, slots);
+  const size = judgeSize(spec.storage.size, slots);
+  const effective = {
+    ...spec,
+    version: version.value,
+    tls: { ...spec.tls, mode: tls.value },
+    storage: { ...spec.storage, size: size.value },
+  };
+  return {
+    inputs: peerInputs(effective),
+    replicas: effectiveReplicas(spec.replicas, slots, life),
+    refusals: [version.refusal, tls.refusal, size.refusal].filter((refusal) => refusal !== undefined),
+  };
+}
+
+function effectiveReplicas(wanted: number, slots: readonly Slot[], life: Life): number {
+  if (life.stage === 'birth') return life.record.initialCluster.length;
+  if (life.stage === 'born') return slots.filter(({ peer, volume }) => peer?.current || volume).length;
+  return wanted;
+}
+
+/**
+ * Guards I6. The floor is the highest version that runs or ran: a member's data may have been written by it, and etcd
+ * exits on data of a newer minor. What never ran sets no floor, so a mistyped version of an unborn cluster is cured
+ * by correcting it.
+ */
+function judgeVersion({ spec }: EtcdCluster, slots: readonly Slot[]): Judged<string> {
+  const wanted = parseVersion(spec.version);
+  const floor = slots.flatMap(versionsThatRan).toSorted(compareVersions).at(-1);
+  if (!floor || compareVersions(wanted, floor) === 0) return { value: formatVersion(wanted) };
+  const runs = formatVersion(floor);
+  if (compareVersions(wanted, floor) < 0) {
+    return {
+      value: runs,
+      refusal: {
+        reason: 'DowngradeRefused',
+        message: `etcd ${runs} has run here, and its data must not be opened by ${formatVersion(wanted)}`,
+        cure: `set spec.version to ${runs}, or restore a snapshot into a new cluster`,
+        field: 'spec.version',
+      },
+    };
+  }
+  return {
+    value: runs,
+    refusal: {
+      reason: 'UpgradeNotAvailable',
+      message: `the cluster runs etcd ${runs}; this release of etcd-ratchet does not upgrade a running cluster to ${formatVersion(wanted)}`,
+      cure: `set spec.version to ${runs}`,
+      field: 'spec.version',
+    },
+  };
+}
+
+function versionsThatRan({ peer, volume, pod, endpoint }: Slot): readonly Version[] {
+  const record = recordOf({ ...(volume && { volume }) });
+  const said: string[] = [];
+  if (record && record.state !== 'bootstrapping') said.push(record.version);
+  if (endpoint.kind === 'known') said.push(endpoint.status.version);
+  if (pod?.container.everStarted && peer) said.push(peer.inputs.version);
+  // A re-created resource has no pods to ask: what was recorded is what may have run.
+  if (record && !peer) said.push(record.version);
+  return said.filter(isVersion).map(parseVersion);
+}
+
+/** Peer URLs carry the scheme for life, so the mode is the one that the volumes were born with. */
+function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']['mode']> {
+  const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
+  if (born === undefined || born === tls.mode) return { value: tls.mode };
+  return {
+    value: born,
+    refusal: {
+      reason: 'TlsModeRefused',
+      message: `the cluster was born with TLS mode ${born}, and its members' addresses say so for life`,
+      cure: `set spec.tls.mode to ${born}`,
+      field: 'spec.tls.mode',
+    },
+  };
+}
+
+/** The API server refuses a smaller size by itself; not so when the resource was deleted and applied again. */
+function judgeSize(wanted: Quantity, slots: readonly Slot[]): Judged<Quantity> {
+  const sizes = slots.flatMap(({ volume }) => (volume?.bound ? [volume.size] : []));
+  const largest = sizes.toSorted((a, b) => parseQuantity(a) - parseQuantity(b)).at(-1);
+  if (largest === undefined || parseQuantity(wanted) >= parseQuantity(largest)) return { value: wanted };
+  return {
+    value: largest,
+    refusal: {
+      reason: 'VolumeShrinkRefused',
+      message: `the volumes have ${largest}, and a volume can not shrink to ${wanted}`,
+      cure: `set spec.storage.size to ${largest}`,
+      field: 'spec.storage.size',
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { ListedMember } from '../etcd.ts';
+import { recordOf } from './life.ts';
+import type { Observation, Slot } from './observation.ts';
+
+/**
+ * Why a member is not healthy, in a word for machines and one for people.
+ *
+ * `passing` ailments cure themselves (a pod that starts); the others need somebody.
+ */
+export interface Ailment {
+  readonly reason: string;
+  readonly message: string;
+  readonly passing: boolean;
+  readonly cure: string;
+}
+
+/** Entries of raft's log that a member may lag behind and still count as in sync; a busy cluster is never at zero. */
+const maxLag = 5000n;
+
+/** What is wrong with one member, the deepest cause first; `undefined`: it is healthy. */
+export function ailmentOf(
+  slot: Slot,
+  { membership, slots }: Pick<Observation, 'membership' | 'slots'>,
+): Ailment | undefined {
+  const inKubernetes = podAilment(slot);
+  if (inKubernetes) return inKubernetes;
+  const { name, endpoint } = slot;
+  if (endpoint.kind === 'unknown') {
+    return passing('EndpointSilent', `etcd on ${name} does not answer: ${endpoint.cause}`);
+  }
+  if (membership.kind === 'unknown') return passing('NoQuorum', `${name} runs, but no quorum answers`);
+
+  const member = memberOf(slot, membership.members);
+  if (!member) {
+    return lasting(
+      'NotAMember',
+      `${name} runs, but the member list does not have it`,
+      `look at "etcdctl member list" and at the events of ${name}: somebody removed the member`,
+    );
+  }
+  if (member.name === '') return passing('MemberStarting', `${name} has not yet joined`);
+  const leader = slots.find(
+    (other) => other.endpoint.kind === 'known' && other.endpoint.status.memberId === endpoint.status.leader,
+  );
+  if (endpoint.status.leader === '0' || leader?.endpoint.kind !== 'known') {
+    return passing('NoLeader', `${name} knows no leader that answers`);
+  }
+  if (leader.endpoint.status.raftIndex - endpoint.status.raftAppliedIndex > maxLag) {
+    return passing('MemberLagging', `${name} is catching up with the leader`);
+  }
+  return undefined;
+}
+
+/** The member that a slot stands for: by the ID recorded or answered, else (before it has one) by its name. */
+export function memberOf({ name, volume, endpoint }: Slot, members: readonly ListedMember[]): ListedMember | undefined {
+  const id =
+    recordOf({ ...(volume && { volume }) })?.memberId ??
+    (endpoint.kind === 'known' ? endpoint.status.memberId : undefined);
+  if (id !== undefined) return members.find((member) => member.id === id);
+  return members.find((member) => member.name === name);
+}
+
+function podAilment({ name, volume, statefulSet, pod }: Slot): Ailment | undefined {
+  if (!volume) {
+    return lasting(
+      'VolumeMissing',
+      `the volume of ${name} is gone`,
+      `restore PersistentVolumeClaim ${name} with its annotations`,
+    );
+  }
+  if (volume.lost)
+    return lasting('VolumeLost', `what was behind volume ${name} is gone`, `restore the PersistentVolume of ${name}`);
+  if (volume.leaving)
+    return lasting('VolumeLeaving', `volume ${name} is being deleted and goes with its pod`, `back ${name} up now`);
+  if (!statefulSet) return passing('NotStarted', `${name} is not started yet`);
+  if (!pod) return passing('PodMissing', `the pod of ${name} is being made`);
+  if (pod.leaving) return passing('PodLeaving', `the pod of ${name} is terminating`);
+  if (pod.unscheduled !== undefined) {
+    return passing(
+      'PodUnscheduled',
+      `the pod of ${name} finds no node (${pod.unscheduled}); kubectl describe pod ${name}-0 says why`,
+    );
+  }
+  return containerAilment(name, pod);
+}
+
+const imageReasons: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+]);
+const configReasons: ReadonlySet<string> = new Set([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+  'StartError',
+]);
+
+function containerAilment(name: string, { ready, upToDate, container }: NonNullable<Slot['pod']>): Ailment | undefined {
+  if (imageReasons.has(container.reason)) {
+    return lasting(
+      'ImageUnavailable',
+      `the image of ${name} cannot be pulled (${container.reason})`,
+      "correct spec.version or spec.image, or make the image available; kubectl describe pod shows the registry's answer",
+    );
+  }
+  if (configReasons.has(container.reason)) {
+    return lasting(
+      'ContainerCannotStart',
+      `the container of ${name} cannot start (${container.reason})`,
+      `kubectl describe pod ${name}-0 says why; correct spec.podTemplate or spec.resources`,
+    );
+  }
+  if (isCrashing(container)) {
+    const words = container.lastWords === '' ? '' : `; it last said: ${container.lastWords}`;
+    return lasting(
+      'MemberKeepsExiting',
+      `etcd on ${name} starts and exits${words}`,
+      `kubectl logs ${name}-0 --previous says why`,
+    );
+  }
+  if (container.state === 'terminated') return passing('MemberExited', `etcd on ${name} has exited and is restarted`);
+  if (!ready) return passing('MemberStarting', `${name} is starting`);
+  if (!upToDate) return passing('PodOutdated', `the pod of ${name} does not have its template's revision`);
+  return undefined;
+}
+
+/** A crash may be bad luck; a third is a pattern. */
+export function isCrashing({ state, reason, restarts }: NonNullable<Slot['pod']>['container']): boolean {
+  return restarts >= 3 && (state === 'terminated' || reason === 'CrashLoopBackOff');
+}
+
+/** Whether the member can't run on the configuration it has: the case in which nobody else should be given the same. */
+export function isDownOnItsConfiguration({ pod }: Slot): boolean {
+  if (!pod || pod.leaving) return false;
+  const { state, reason } = pod.container;
+  return (
+    state === 'terminated' || reason === 'CrashLoopBackOff' || imageReasons.has(reason) || configReasons.has(reason)
+  );
+}
+
+function passing(reason: string, message: string): Ailment {
+  return { reason, message, passing: true, cure: '' };
+}
+
+function lasting(reason: string, message: string, cure: string): Ailment {
+  return { reason, message, passing: false, cure };
+}

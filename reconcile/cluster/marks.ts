@@ -1,0 +1,10 @@
+import { group } from '../../manifests/build/names.ts';
+
+/** On an EtcdCluster whose volumes are to go with it. */
+export const volumesFinalizer = `${group}/volumes`;
+
+/**
+ * On an EtcdPeer: the UID of the unbound volume that is about to be made anew. It is set before the volume is deleted, so
+ * that a crash in between does not look like the loss of a volume that held data.
+ */
+export const replacingVolume = `${group}/replacing-volume`;

@@ -1,0 +1,130 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { PeerBootstrap } from '../../manifests/api/etcd-peer.ts';
+import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { EndpointStatus, ListedMember } from '../etcd.ts';
+import type { Action } from './actions.ts';
+import type { Inputs } from './effective.ts';
+
+/**
+ * Everything one step may look at, read once, as plain data.
+ *
+ * What could not be read is `unknown`, a value of its own: never empty, never zero, never "not there".
+ */
+export interface Observation {
+  /** The API server's clock, not ours. */
+  readonly at: Date;
+  /** Fresh randomness as a value; a birth decided from this observation uses it as its token. */
+  readonly nonce: string;
+  readonly cluster: EtcdCluster;
+  /** One per name `<cluster>-<n>` that anything bears, in the order of n. */
+  readonly slots: readonly Slot[];
+  readonly shared: Shared;
+  readonly membership: Membership;
+  readonly claim: Claim;
+}
+
+/** One ordinal's objects side by side: what should exist together, and does or does not. */
+export interface Slot {
+  readonly name: string;
+  readonly ordinal: number;
+  readonly peer?: PeerView;
+  readonly volume?: VolumeView;
+  readonly configMap?: ConfigMapView;
+  readonly statefulSet?: StatefulSetView;
+  readonly pod?: PodView;
+  readonly endpoint: Endpoint;
+}
+
+interface View {
+  readonly uid: string;
+  /** It has a deletionTimestamp. */
+  readonly leaving: boolean;
+}
+
+interface OwnedView extends View {
+  /** Whether its controller is the living one; the leftovers of a deleted namesake are not, and are being collected. */
+  readonly current: boolean;
+}
+
+export interface PeerView extends OwnedView {
+  readonly inputs: Inputs;
+  readonly bootstrap: PeerBootstrap;
+  /** UID of an unbound volume that a step was about to replace. */
+  readonly replacingVolume?: string;
+}
+
+export interface VolumeView extends View {
+  readonly record:
+    | { readonly kind: 'valid'; readonly record: VolumeRecord }
+    | { readonly kind: 'invalid'; readonly problem: string };
+  /** Whether it ever got a real volume behind it, which may hold data. */
+  readonly bound: boolean;
+  /** What was bound is gone (`Lost`). */
+  readonly lost: boolean;
+  /** Requested, a quantity. */
+  readonly size: string;
+  readonly storageClassName?: string;
+}
+
+export interface ConfigMapView extends OwnedView {
+  readonly initialCluster: string;
+  readonly initialClusterState: string;
+  readonly immutable: boolean;
+}
+
+export interface StatefulSetView extends OwnedView {
+  /** Of the inputs it was made from. */
+  readonly inputsHash: string;
+  /** The revision that a new pod would get; empty until its controller has seen it. */
+  readonly updateRevision: string;
+}
+
+export interface PodView extends View {
+  readonly ready: boolean;
+  /** Whether it was made from its StatefulSet's present template. */
+  readonly upToDate: boolean;
+  readonly address?: string;
+  /** `Unschedulable` and the like; absent once it is scheduled. */
+  readonly unscheduled?: string;
+  readonly container: ContainerView;
+}
+
+/** The etcd container. */
+export interface ContainerView {
+  readonly state: 'unknown' | 'waiting' | 'running' | 'terminated';
+  /** The kubelet's word for it, e.g. `ImagePullBackOff`, `CrashLoopBackOff`. */
+  readonly reason: string;
+  /** Whether it ever ran in this pod. What never ran wrote nothing. */
+  readonly everStarted: boolean;
+  readonly restarts: number;
+  /** What it said when it last ended; empty if it never did. */
+  readonly lastWords: string;
+}
+
+export type Endpoint =
+  | { readonly kind: 'unknown'; readonly cause: string }
+  | { readonly kind: 'known'; readonly status: EndpointStatus; readonly clusterVersion: string | undefined };
+
+/** `known` only from a linearizable answer: then a quorum serves. An empty list is something else than `unknown`. */
+export type Membership =
+  | { readonly kind: 'unknown'; readonly cause: string }
+  | { readonly kind: 'known'; readonly clusterId: string; readonly members: readonly ListedMember[] };
+
+export interface Shared {
+  readonly headlessService: SharedView;
+  readonly clientService: SharedView;
+  readonly disruptionBudget: SharedView & { readonly minAvailable?: number };
+}
+
+export interface SharedView {
+  /** `leftover`: of a deleted namesake of this cluster, being collected. `drifted`: not made from the present inputs. */
+  readonly state: 'missing' | 'leftover' | 'drifted' | 'present';
+}
+
+/** Who, if anybody, is carrying out a step right now. */
+export type Claim =
+  | { readonly kind: 'free' }
+  /** Somebody's, and it may still be under way. */
+  | { readonly kind: 'held'; readonly holder: string; readonly until: Date }
+  /** Somebody's that ended without a report: its action is to be finished first. */
+  | { readonly kind: 'abandoned'; readonly holder: string; readonly action: Action | undefined };

@@ -1,0 +1,81 @@
+import { clientServiceName, headlessServiceName } from '../../manifests/build/names.ts';
+import { isControlledBy } from '../../manifests/build/owner-reference.ts';
+import type { PodDisruptionBudget, Service } from '../../manifests/kube-types.ts';
+import type { Etcd } from '../etcd.ts';
+import type { Kube, KubeObject } from '../kube.ts';
+import { askEtcd } from './ask-etcd.ts';
+import { type Holder, readClaim } from './claim.ts';
+import type { Observation, Shared, SharedView } from './observation.ts';
+import { sharedObject } from './shared-objects.ts';
+import { slotsOf } from './slots.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+export interface ObserveContext {
+  readonly kube: Kube;
+  readonly etcd: () => Promise<Etcd>;
+  readonly holder: Holder;
+  readonly nonce: () => string;
+}
+
+/** How long etcd may take to answer all that is asked of it, in milliseconds. */
+const etcdBudget = 4000;
+
+/** Reads what one step may look at, and joins it. @throws {KubeError} */
+export async function observe(
+  context: ObserveContext,
+  objects: ClusterObjects,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { kube, etcd, holder, nonce } = context;
+  const at = kube.now() ?? new Date();
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
+  const [claim, { membership, slots }] = await Promise.all([
+    readClaim(kube, objects.cluster, { now: at, holder, signal }),
+    askEtcd(etcd, slotsOf(objects), inTime),
+  ]);
+  return { at, nonce: nonce(), cluster: objects.cluster, slots, shared: sharedOf(objects), membership, claim };
+}
+
+function sharedOf({ cluster, services, disruptionBudgets }: ClusterObjects): Shared {
+  const { name, uid = '' } = cluster.metadata;
+  const service = (wanted: string) => services.find(({ metadata }) => metadata.name === wanted);
+  const budget = disruptionBudgets.find(({ metadata }) => metadata.name === name);
+  const minAvailable = budget?.spec.minAvailable;
+  return {
+    headlessService: {
+      state: stateOf(service(headlessServiceName(name)), sharedObject('headless-service', cluster, 0), uid),
+    },
+    clientService: {
+      state: stateOf(service(clientServiceName(name)), sharedObject('client-service', cluster, 0), uid),
+    },
+    disruptionBudget: {
+      state: stateOf(budget, budget && sharedObject('disruption-budget', cluster, Number(minAvailable)), uid),
+      ...(typeof minAvailable === 'number' && { minAvailable }),
+    },
+  };
+}
+
+function stateOf(
+  found: Service | PodDisruptionBudget | undefined,
+  wanted: KubeObject | undefined,
+  ownerUid: string,
+): SharedView['state'] {
+  if (!found) return 'missing';
+  if (found.metadata.deletionTimestamp !== undefined || !isControlledBy(found, ownerUid)) return 'leftover';
+  return wanted && covers(found, wanted) ? 'present' : 'drifted';
+}
+
+/** Whether everything that we set is so in what was found; what others added (an address, a default) is theirs. */
+function covers(found: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(found) &&
+      found.length === wanted.length &&
+      wanted.every((item, index) => covers(found[index], item))
+    );
+  }
+  if (typeof wanted !== 'object' || wanted === null) return found === wanted;
+  if (typeof found !== 'object' || found === null) return false;
+  const fields = found as Readonly<Record<string, unknown>>;
+  return Object.entries(wanted).every(([key, value]) => value === undefined || covers(fields[key], value));
+}

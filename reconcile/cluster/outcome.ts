@@ -1,0 +1,48 @@
+import { KubeError } from '../kube.ts';
+
+/** How carrying out a decision went. */
+export type Outcome =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'acted' }
+  /** Somebody else was faster: nothing was done, and nothing is reported over theirs. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Why an action did not get through, classified once. */
+export interface Failure {
+  /** `retryable` may pass by itself, `precondition` wants a new look, `terminal` wants a person. */
+  readonly class: 'retryable' | 'precondition' | 'terminal';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** An action that found the world other than it must be just before it acts; nothing was done. */
+export class StepError extends Error {
+  override readonly name = 'StepError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** The world moved since the decision: look again. */
+export function moved(message: string): StepError {
+  return new StepError({ class: 'precondition', reason: 'WorldMoved', message });
+}
+
+/** A person must do something before this can go on. */
+export function needsPerson(reason: string, message: string): StepError {
+  return new StepError({ class: 'terminal', reason, message });
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof StepError) return error.failure;
+  if (error instanceof KubeError) return { class: error.class, reason: error.reason, message: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof DOMException && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
+    return { class: 'retryable', reason: 'Timeout', message: 'the step ran out of time' };
+  }
+  return { class: 'retryable', reason: 'Unexpected', message };
+}

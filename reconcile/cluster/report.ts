@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster, EtcdClusterStatus } from '../../manifests/api/etcd-cluster.ts';
+import type { Kube } from '../kube.ts';
+import { isReason, resources } from '../kube.ts';
+import type { Situation } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { recordEvent } from './events.ts';
+import type { Outcome } from './outcome.ts';
+import { reportPeers } from './peer-status.ts';
+import type { ClusterObjects } from './snapshot.ts';
+import { statusFor } from './status.ts';
+
+/**
+ * Says what this step saw and did, on every way out of it: also when etcd, or half of the API, could not be reached.
+ * If nothing changed, nothing is written.
+ *
+ * @param written the resource as the step left it: with the claim, if one was made.
+ * @returns the resource as reported.
+ * @throws {KubeError}
+ */
+export async function report(
+  kube: Kube,
+  {
+    situation,
+    decision,
+    outcome,
+    written,
+    objects,
+  }: {
+    readonly situation: Situation;
+    readonly decision: Decision;
+    readonly outcome: Outcome;
+    readonly written: EtcdCluster;
+    readonly objects: ClusterObjects;
+  },
+  signal: AbortSignal,
+): Promise<EtcdCluster> {
+  const status = statusFor(situation, decision, outcome);
+  const [cluster] = await Promise.all([
+    writeStatus(kube, written, status, signal),
+    reportPeers(kube, situation, objects.peers, signal),
+    recordEvent(kube, situation, decision, outcome, signal),
+  ]);
+  return cluster;
+}
+
+async function writeStatus(
+  kube: Kube,
+  cluster: EtcdCluster,
+  status: EtcdClusterStatus,
+  signal: AbortSignal,
+): Promise<EtcdCluster> {
+  if (isDeepStrictEqual(cluster.status, status)) return cluster;
+  try {
+    return await kube.updateStatus<EtcdCluster>(resources.clusters, { ...cluster, status }, { signal });
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return { ...cluster, status };
+    if (!isReason(error, 'Conflict')) throw error;
+    return writeOverChange(kube, cluster, status, signal);
+  }
+}
+
+/** Somebody changed the spec or an annotation meanwhile. What we did is still true; unless another step was claimed since. */
+async function writeOverChange(
+  kube: Kube,
+  cluster: EtcdCluster,
+  status: EtcdClusterStatus,
+  signal: AbortSignal,
+): Promise<EtcdCluster> {
+  const { namespace, name, uid } = cluster.metadata;
+  const found = await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal });
+  if (found?.metadata.uid !== uid || found?.status?.step?.holder.uid !== cluster.status?.step?.holder.uid)
+    return cluster;
+  if (found === undefined) return cluster;
+  return kube.updateStatus<EtcdCluster>(resources.clusters, { ...found, status }, { signal });
+}

@@ -1,0 +1,37 @@
+import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision } from '../decision.ts';
+import { recordOf } from '../life.ts';
+
+/** Which volumes may be started again by whoever finds them, without asking anybody. */
+const adoptable = {
+  bootstrapping: true,
+  joining: true,
+  sealed: true,
+  releasing: true,
+  released: false,
+  recovering: false,
+  superseded: false,
+  hibernating: false,
+} as const satisfies Record<VolumeState, boolean>;
+
+/**
+ * Volumes without peers: the resource was deleted, and applied again. Its members go on, with their data, sealed, at the
+ * version that they last ran.
+ *
+ * Guards I5: a member that had data is only ever started on that data; nothing here makes a volume.
+ */
+export function adopt({ slots, life, effective }: Situation): Decision | undefined {
+  if (life.stage !== 'born') return undefined;
+  const members = slots.flatMap((slot) => {
+    const record = recordOf(slot);
+    if (!record || slot.peer || slot.volume?.leaving || life.strays.includes(slot)) return [];
+    return adoptable[record.state] ? [{ name: slot.name, record }] : [];
+  });
+  if (members.length === 0) return undefined;
+  return act(
+    { kind: 'prepare-members', members, inputs: effective.inputs },
+    'AdoptingVolumes',
+    `${members.map(({ name }) => name).join(', ')} take up their retained volumes`,
+  );
+}

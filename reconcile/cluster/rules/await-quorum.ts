@@ -1,0 +1,53 @@
+import type { Situation } from '../decide.ts';
+import { type Decision, refuse, wait } from '../decision.ts';
+import { type Ailment, ailmentOf } from '../health.ts';
+import type { Slot } from '../observation.ts';
+import { quorumOf } from './support-members.ts';
+
+/**
+ * Membership is unknown. While pods may still come that is waited for; when more volumes are gone than a quorum can spare,
+ * nothing here will bring it back, and a person is told what is lost and who has the most data.
+ *
+ * Guards I9: without a list that a quorum stands behind, no member is replaced and nothing is deleted.
+ */
+export function awaitQuorum(situation: Situation): Decision | undefined {
+  const { membership, slots, cluster, effective } = situation;
+  if (membership.kind === 'known') return undefined;
+
+  const lost = slots.filter(({ peer, volume }) => peer?.current && (!volume || volume.lost));
+  if (effective.replicas - lost.length < quorumOf(effective.replicas)) {
+    return refuse(
+      'QuorumLost',
+      `the volumes of ${namesOf(lost)} are gone, and with them the quorum of ${cluster.metadata.name}; ${mostData(slots)}`,
+      'restore the lost PersistentVolumeClaims with their annotations, or restore a snapshot into a new cluster',
+    );
+  }
+
+  const ailments = slots.filter(({ peer }) => peer?.current).flatMap((slot) => ailmentOf(slot, situation) ?? []);
+  const lasting = ailments.find(({ passing }) => !passing);
+  if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
+  return wait(
+    reasonOf(ailments),
+    ailments[0]?.message ?? membership.cause,
+    { on: 'change', of: 'pods' },
+    { on: 'time', afterSeconds: 2 },
+  );
+}
+
+function reasonOf(ailments: readonly Ailment[]): string {
+  return ailments[0]?.reason ?? 'NoQuorum';
+}
+
+/** Raft's own order: the later term, then the longer log. */
+function mostData(slots: readonly Slot[]): string {
+  const [best] = slots
+    .flatMap(({ name, endpoint }) => (endpoint.kind === 'known' ? [{ name, status: endpoint.status }] : []))
+    .toSorted(
+      (a, b) => Number(b.status.raftTerm - a.status.raftTerm) || Number(b.status.raftIndex - a.status.raftIndex),
+    );
+  return best ? `of the members that answer, ${best.name} has the most data` : 'no member answers';
+}
+
+function namesOf(slots: readonly Slot[]): string {
+  return slots.map(({ name }) => name).join(', ');
+}

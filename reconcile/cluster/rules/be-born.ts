@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from 'node:util';
+import { peerName, peerUrl } from '../../../manifests/build/names.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision, refuse } from '../decision.ts';
+import { type BirthRecord, recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * Birth: all volumes, peers and ConfigMaps first, then all StatefulSets, with one random token and one recorded member
+ * list, finished exactly as recorded whatever the spec says meanwhile.
+ *
+ * Guards I5: two halves of a cluster that were each told another list, or a half that is started before the other half
+ * is recorded, could form two clusters behind one Service.
+ */
+export function beBorn(situation: Situation): Decision | undefined {
+  const { life } = situation;
+  switch (life.stage) {
+    case 'unclear':
+      return refuse(life.reason, life.message, life.cure);
+    case 'unborn':
+      return conceive(situation);
+    case 'birth':
+      return discardStrays(life.strays) ?? replaceUnbound(situation) ?? prepare(situation, life.record);
+    case 'born':
+      return discardStrays(life.strays);
+  }
+}
+
+function conceive({ cluster, effective, nonce, claim }: Situation): Decision {
+  if (claim.kind === 'abandoned' && claim.action?.kind === 'prepare-members') {
+    return act(
+      claim.action,
+      'PreparingMembers',
+      'the birth that another invocation began is finished as it recorded it',
+    );
+  }
+  const invalid = effective.refusals[0];
+  if (invalid) return refuse(invalid.reason, invalid.message, invalid.cure);
+  if (effective.replicas === 0) {
+    return refuse('NothingToHibernate', 'spec.replicas is 0, and there is no data yet', 'set spec.replicas to 3');
+  }
+  const { name, namespace = '' } = cluster.metadata;
+  const members = Array.from({ length: effective.replicas }, (_, ordinal) => peerName(name, ordinal));
+  const record: VolumeRecord = {
+    token: nonce,
+    initialCluster: members.map((member) => ({ name: member, url: peerUrl(namespace, name, member) })),
+    version: effective.inputs.version,
+    tlsMode: effective.inputs.tls.mode,
+    state: 'bootstrapping',
+  };
+  return act(
+    {
+      kind: 'prepare-members',
+      members: members.map((member) => ({ name: member, record })),
+      inputs: effective.inputs,
+    },
+    'PreparingMembers',
+    `volumes and peers of ${members.join(', ')} are recorded before any of them starts`,
+  );
+}
+
+/** Left by an invocation that was late, under another token, and never bound: no data can be on it. */
+function discardStrays(strays: readonly Slot[]): Decision | undefined {
+  const volumes = strays.flatMap(({ name, volume }) =>
+    volume && !volume.leaving && !volume.bound ? [{ name, uid: volume.uid }] : [],
+  );
+  if (volumes.length === 0) return undefined;
+  return act(
+    { kind: 'delete-volumes', volumes },
+    'DiscardingStrayVolumes',
+    'volumes of a birth that never happened are discarded',
+  );
+}
+
+/** A volume that was never bound holds nothing: a wrong class or size is cured by making it anew. */
+function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
+  const wrong = slots.find(
+    ({ peer, volume }) =>
+      peer !== undefined &&
+      volume !== undefined &&
+      !volume.bound &&
+      !volume.leaving &&
+      !isDeepStrictEqual(peer.inputs.storage, effective.inputs.storage),
+  );
+  if (!wrong?.volume) return undefined;
+  return act(
+    {
+      kind: 'replace-unbound-volume',
+      volume: { name: wrong.name, uid: wrong.volume.uid },
+      storage: effective.inputs.storage,
+    },
+    'ReplacingUnboundVolume',
+    `volume ${wrong.name} was never bound and is made anew as the spec now asks`,
+  );
+}
+
+function prepare({ slots, effective, membership }: Situation, record: BirthRecord): Decision | undefined {
+  const incomplete = record.initialCluster.flatMap(({ name }) => {
+    const slot = slots.find((candidate) => candidate.name === name);
+    if (slot?.volume && slot.peer && slot.configMap && slot.peer.replacingVolume === undefined) return [];
+    if (!slot?.volume && !mayMakeVolume(name, slot, slots, membership)) return [];
+    const known = slot && recordOf(slot);
+    const fresh: VolumeRecord = {
+      token: record.token,
+      initialCluster: record.initialCluster,
+      version: record.version,
+      tlsMode: record.tlsMode,
+      state: 'bootstrapping',
+    };
+    return [{ name, record: known ?? fresh }];
+  });
+  if (incomplete.length === 0) return undefined;
+  return act(
+    { kind: 'prepare-members', members: incomplete, inputs: effective.inputs },
+    'PreparingMembers',
+    `${incomplete.map(({ name }) => name).join(', ')} are prepared as the birth was recorded`,
+  );
+}
+
+/**
+ * Whether an empty volume may be made for a recorded member. Not for one that may have started: no client was let in
+ * before the seals, but a voter that forgot its log may still break the others.
+ */
+function mayMakeVolume(
+  name: string,
+  slot: Slot | undefined,
+  slots: readonly Slot[],
+  membership: Situation['membership'],
+): boolean {
+  // The mark alone is not enough: a sealed ConfigMap says that the member has started since.
+  if (slot?.peer?.replacingVolume !== undefined) return !slot.configMap?.immutable;
+  if (slot?.peer || slot?.configMap) return false;
+  if (membership.kind === 'known') return !membership.members.some((member) => member.name === name);
+  return !slots.some((other) => recordOf(other)?.state === 'sealed');
+}

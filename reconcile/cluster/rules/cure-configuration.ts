@@ -1,0 +1,49 @@
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision } from '../decision.ts';
+import { isDownOnItsConfiguration } from '../health.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * A member whose pod is not Ready, and whose configuration is not the effective one, is given that: it has nothing to
+ * lose. A commit that cures a cluster of which nothing runs thus reaches all of it, although membership is unknown.
+ *
+ * Unless some member is already down *on* that configuration: then a bad commit stops at the first member it broke, and
+ * reverting it cures that one. No pod that is Ready is touched here (I1).
+ */
+export function cureConfiguration({ slots, effective }: Situation): Decision | undefined {
+  const wanted = inputsHash(effective.inputs);
+  const outdated = slots.filter((slot) => isNotReady(slot) && slot.peer?.current && !isOn(slot, wanted));
+  if (outdated.length === 0) return undefined;
+  if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
+
+  const peers = chosen(outdated, slots).flatMap(({ name, peer }) => (peer ? [{ name, uid: peer.uid }] : []));
+  if (peers.length === 0) return undefined;
+  return act(
+    { kind: 'reconfigure-members', peers, inputs: effective.inputs },
+    'CuringConfiguration',
+    `${peers.map(({ name }) => name).join(', ')} are not Ready and get the configuration that the spec now asks for`,
+  );
+}
+
+/** A member that answers votes, whatever its pod's readiness says (a node that lost the API server makes all its pods unready). */
+function isNotReady({ statefulSet, pod, endpoint }: Slot): boolean {
+  return statefulSet !== undefined && !pod?.leaving && !pod?.ready && endpoint.kind === 'unknown';
+}
+
+/** All that certainly do not run; else one, and only while no other pod is on its way out: silence is not proof. */
+function chosen(outdated: readonly Slot[], slots: readonly Slot[]): readonly Slot[] {
+  const stopped = outdated.filter(({ pod }) => pod?.container.state !== 'running');
+  if (stopped.length > 0) return stopped;
+  return slots.some(({ pod }) => pod?.leaving) ? [] : outdated.slice(0, 1);
+}
+
+/** Whether peer, StatefulSet and pod all have this configuration already. */
+function isOn({ peer, statefulSet, pod }: Slot, hash: string): boolean {
+  return (
+    peer !== undefined &&
+    inputsHash(peer.inputs) === hash &&
+    statefulSet?.inputsHash === hash &&
+    (pod?.upToDate ?? true)
+  );
+}

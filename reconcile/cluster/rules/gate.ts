@@ -1,0 +1,47 @@
+import type { Situation } from '../decide.ts';
+import { type Decision, refuse, wait } from '../decision.ts';
+import { ailmentOf, memberOf } from '../health.ts';
+
+/**
+ * Everything below this rule changes a cluster that works, and needs every member healthy and a voter.
+ *
+ * Guards I1: a member is only ever taken out while all the others are there.
+ */
+export function gate(situation: Situation): Decision | undefined {
+  const { slots, membership, life } = situation;
+  if (membership.kind === 'unknown') return wait('NoQuorum', membership.cause, { on: 'time', afterSeconds: 2 });
+
+  const ours = new Set(slots.map((slot) => memberOf(slot, membership.members)?.id));
+  const unknown = membership.members.find(({ id }) => !ours.has(id));
+  if (unknown) {
+    const address = unknown.peerURLs.join(', ');
+    return refuse(
+      'UnknownMember',
+      `the member list has ${unknown.name || 'an unstarted member'} (${unknown.id}, ${address}), and no peer stands for it`,
+      `if nobody needs it: etcdctl member remove ${unknown.id}`,
+    );
+  }
+  const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
+  const lasting = ailments.find(({ passing }) => !passing);
+  if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
+  const [passing] = ailments;
+  if (passing)
+    return wait(passing.reason, passing.message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 });
+
+  const learner = membership.members.find(({ isLearner }) => isLearner);
+  if (learner) {
+    return refuse(
+      'UnknownLearner',
+      `${learner.name} is a learner that etcd-ratchet did not add`,
+      `promote it (etcdctl member promote ${learner.id}) or remove it`,
+    );
+  }
+  if (life.stage === 'birth')
+    return wait(
+      'MembersStarting',
+      'a recorded member has not yet started',
+      { on: 'change', of: 'pods' },
+      { on: 'time', afterSeconds: 2 },
+    );
+  return undefined;
+}

@@ -1,0 +1,28 @@
+import type { SealedMember } from '../actions.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision } from '../decision.ts';
+import { recordOf } from '../life.ts';
+
+/**
+ * Started members are sealed: from then on their bootstrap settings no longer name them, so that on an empty volume they
+ * exit instead of rejoining under their old ID.
+ *
+ * Guards I5. A voter that comes back empty under its ID forgets writes that it acknowledged; the loss was reproduced on
+ * etcd 3.5, 3.6 and 3.7, with initial-cluster-state `new` and `existing`.
+ */
+export function seal({ slots, membership }: Situation): Decision | undefined {
+  if (membership.kind === 'unknown') return undefined;
+  const members = slots.flatMap((slot): SealedMember[] => {
+    const record = recordOf(slot);
+    if (record?.state !== 'bootstrapping' || slot.endpoint.kind === 'unknown') return [];
+    const { memberId, version } = slot.endpoint.status;
+    const listed = membership.members.find(({ id }) => id === memberId);
+    return listed?.name === slot.name ? [{ name: slot.name, memberId, version }] : [];
+  });
+  if (members.length === 0) return undefined;
+  return act(
+    { kind: 'seal-members', clusterId: membership.clusterId, members },
+    'SealingMembers',
+    `${members.map(({ name }) => name).join(', ')} have started and can never start empty again`,
+  );
+}

@@ -1,0 +1,87 @@
+import { parseQuantity } from '../../../manifests/api/quantity.ts';
+import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
+import type { SharedObject } from '../actions.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision, refuse } from '../decision.ts';
+import { recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say, volumes that
+ * are large enough. It needs no quorum: a full disk must be curable while nothing runs.
+ */
+export function supportMembers(situation: Situation): Decision | undefined {
+  return sharedObjects(situation) ?? followVolumes(situation) ?? growVolumes(situation);
+}
+
+function sharedObjects({ shared, life, effective }: Situation): Decision | undefined {
+  if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
+  const minAvailable = effective.replicas > 1 ? quorumOf(effective.replicas) : 0;
+  const objects: SharedObject[] = [];
+  if (shared.headlessService.state !== 'present') objects.push('headless-service');
+  // Clients come in only when every recorded member is sealed: from then on I5 holds.
+  if (life.stage === 'born' && shared.clientService.state !== 'present') objects.push('client-service');
+  const { disruptionBudget } = shared;
+  // A budget for a single member would keep its node from ever being drained.
+  if (
+    minAvailable === 0
+      ? disruptionBudget.state !== 'missing'
+      : disruptionBudget.state !== 'present' || disruptionBudget.minAvailable !== minAvailable
+  ) {
+    objects.push('disruption-budget');
+  }
+  if (objects.length === 0) return undefined;
+  return act({ kind: 'apply-shared', objects, minAvailable }, 'ApplyingServices', messageFor(objects));
+}
+
+function messageFor(objects: readonly SharedObject[]): string {
+  return objects.includes('client-service')
+    ? 'every member is sealed: the Service for clients opens'
+    : 'the Services and the disruption budget are made what they should be';
+}
+
+export function quorumOf(voters: number): number {
+  return Math.floor(voters / 2) + 1;
+}
+
+function followVolumes({ slots }: Situation): Decision | undefined {
+  const behind = slots.filter((slot) => slot.peer?.current && followsItsVolume(slot) === false);
+  const broken = behind.find(({ configMap }) => configMap?.immutable);
+  if (broken) {
+    return refuse(
+      'SealBroken',
+      `the ConfigMap of ${broken.name} is sealed, but its volume says that it never started`,
+      `restore the annotations of PersistentVolumeClaim ${broken.name}; a sealed member is never unsealed`,
+    );
+  }
+  if (behind.length === 0) return undefined;
+  const peers = behind.map(({ name }) => name);
+  return act(
+    { kind: 'follow-volumes', peers },
+    'FollowingVolumes',
+    `the bootstrap settings of ${peers.join(', ')} follow their volumes`,
+  );
+}
+
+/** `undefined` where there is no volume to follow. */
+function followsItsVolume({ name, volume, configMap }: Slot): boolean | undefined {
+  const record = recordOf({ ...(volume && { volume }) });
+  if (!record) return undefined;
+  const wanted = bootstrapVariables(record, name);
+  return (
+    configMap?.initialCluster === wanted.ETCD_INITIAL_CLUSTER &&
+    configMap.initialClusterState === wanted.ETCD_INITIAL_CLUSTER_STATE &&
+    (configMap.immutable || record.state !== 'sealed')
+  );
+}
+
+function growVolumes({ slots, effective }: Situation): Decision | undefined {
+  const { size } = effective.inputs.storage;
+  const small = slots.flatMap(({ name, volume }) =>
+    volume?.bound && !volume.leaving && parseQuantity(volume.size) < parseQuantity(size)
+      ? [{ name, uid: volume.uid, size: String(size) }]
+      : [],
+  );
+  if (small.length === 0) return undefined;
+  return act({ kind: 'grow-volumes', volumes: small }, 'GrowingVolumes', `the volumes grow to ${size}`);
+}

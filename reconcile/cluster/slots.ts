@@ -1,0 +1,163 @@
+import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
+import { annotations, ordinalOf, podName } from '../../manifests/build/names.ts';
+import { isControlledBy } from '../../manifests/build/owner-reference.ts';
+import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
+import type {
+  ConfigMap,
+  ContainerStatus,
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet,
+} from '../../manifests/kube-types.ts';
+import type { KubeObject } from '../kube.ts';
+import { replacingVolume } from './marks.ts';
+import type {
+  ConfigMapView,
+  ContainerView,
+  Endpoint,
+  PeerView,
+  PodView,
+  Slot,
+  StatefulSetView,
+  VolumeView,
+} from './observation.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+const notAsked: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
+
+/** The objects of a cluster joined by the name they share, without what etcd says (that is asked next). */
+export function slotsOf(objects: ClusterObjects): readonly Slot[] {
+  const { cluster, peers, volumeClaims, configMaps, statefulSets, pods } = objects;
+  const clusterName = cluster.metadata.name;
+  const clusterUid = cluster.metadata.uid ?? '';
+  const named = [...peers, ...volumeClaims, ...configMaps, ...statefulSets].map(({ metadata }) => metadata.name);
+  const ofPods = pods.map(({ metadata }) => metadata.name.replace(/-0$/, ''));
+  const ordinals = new Map(
+    [...named, ...ofPods].flatMap((name) => {
+      const ordinal = ordinalOf(clusterName, name);
+      return ordinal === undefined ? [] : [[name, ordinal] as const];
+    }),
+  );
+  return [...ordinals]
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([name, ordinal]) => {
+      const peer = find(peers, name);
+      const volume = find(volumeClaims, name);
+      const configMap = find(configMaps, name);
+      const statefulSet = find(statefulSets, name);
+      const pod = find(pods, podName(name));
+      const peerUid = peer?.metadata.uid ?? '';
+      return {
+        name,
+        ordinal,
+        endpoint: notAsked,
+        ...(peer && { peer: peerView(peer, clusterUid) }),
+        ...(volume && { volume: volumeView(volume) }),
+        ...(configMap && { configMap: configMapView(configMap, peerUid) }),
+        ...(statefulSet && { statefulSet: statefulSetView(statefulSet, peerUid) }),
+        ...(pod && { pod: podView(pod, statefulSet) }),
+      };
+    });
+}
+
+function find<T extends KubeObject>(objects: readonly T[], name: string): T | undefined {
+  return objects.find(({ metadata }) => metadata.name === name);
+}
+
+function view({ metadata }: KubeObject): { readonly uid: string; readonly leaving: boolean } {
+  return { uid: metadata.uid ?? '', leaving: metadata.deletionTimestamp !== undefined };
+}
+
+function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
+  const { version, image, etcd, tls, resources, podTemplate, bootstrap, storage } = peer.spec;
+  const mark = peer.metadata.annotations?.[replacingVolume];
+  return {
+    ...view(peer),
+    current: isControlledBy(peer, clusterUid),
+    inputs: {
+      version,
+      image,
+      storage,
+      tls,
+      ...(etcd && { etcd }),
+      ...(resources && { resources }),
+      ...(podTemplate && { podTemplate }),
+    },
+    bootstrap,
+    ...(mark !== undefined && { replacingVolume: mark }),
+  };
+}
+
+function volumeView(claim: PersistentVolumeClaim): VolumeView {
+  const read = readVolumeRecord(claim.metadata.annotations);
+  const { storageClassName, volumeName, resources } = claim.spec;
+  return {
+    ...view(claim),
+    record: read.kind === 'none' ? { kind: 'invalid', problem: 'none of them is there' } : read,
+    // The name is set at the moment of binding: after that, something may have been written.
+    bound: volumeName !== undefined && volumeName !== '',
+    lost: claim.status?.phase === 'Lost',
+    size: String(resources.requests?.storage ?? '0'),
+    ...(storageClassName !== undefined && { storageClassName }),
+  };
+}
+
+function configMapView(configMap: ConfigMap, peerUid: string): ConfigMapView {
+  return {
+    ...view(configMap),
+    current: isControlledBy(configMap, peerUid),
+    initialCluster: configMap.data?.ETCD_INITIAL_CLUSTER ?? '',
+    initialClusterState: configMap.data?.ETCD_INITIAL_CLUSTER_STATE ?? '',
+    immutable: configMap.immutable === true,
+  };
+}
+
+function statefulSetView(statefulSet: StatefulSet, peerUid: string): StatefulSetView {
+  return {
+    ...view(statefulSet),
+    current: isControlledBy(statefulSet, peerUid),
+    inputsHash: statefulSet.metadata.annotations?.[annotations.inputsHash] ?? '',
+    updateRevision: hasSeenItsSpec(statefulSet) ? (statefulSet.status?.updateRevision ?? '') : '',
+  };
+}
+
+function hasSeenItsSpec({ metadata, status }: StatefulSet): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+}
+
+function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
+  const conditions = pod.status?.conditions ?? [];
+  const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
+  const revision = pod.metadata.labels?.['controller-revision-hash'];
+  const wanted = statefulSet && statefulSetView(statefulSet, '').updateRevision;
+  return {
+    ...view(pod),
+    ready: conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    upToDate: wanted !== undefined && revision === wanted,
+    ...(pod.status?.podIP && { address: pod.status.podIP }),
+    ...(scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
+    container: containerView(pod.status?.containerStatuses?.find(({ name }) => name === 'etcd')),
+  };
+}
+
+function containerView(status: ContainerStatus | undefined): ContainerView {
+  if (!status) return { state: 'unknown', reason: '', everStarted: false, restarts: 0, lastWords: '' };
+  const { state, lastState, restartCount } = status;
+  const ended = state?.terminated ?? lastState?.terminated;
+  return {
+    state: state?.running ? 'running' : state?.terminated ? 'terminated' : state?.waiting ? 'waiting' : 'unknown',
+    reason: state?.waiting?.reason ?? state?.terminated?.reason ?? '',
+    everStarted: restartCount > 0 || state?.running !== undefined || ended !== undefined,
+    restarts: restartCount,
+    lastWords: lastLine(ended?.message ?? ''),
+  };
+}
+
+/** One line of a container's last output, short enough for a message; etcd logs JSON, of which `msg` and `error` speak. */
+function lastLine(output: string): string {
+  const line = output.trim().split('\n').at(-1) ?? '';
+  const message = /"msg":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
+  const error = /"error":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
+  const words = [message, error].filter((word) => word !== undefined).join(': ');
+  return (words === '' ? line : words).slice(0, 200);
+}

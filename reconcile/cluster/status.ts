@@ -1,0 +1,119 @@
+import type { ClusterHistoryEntry, ClusterMemberStatus, EtcdClusterStatus } from '../../manifests/api/etcd-cluster.ts';
+import { selectorOf } from '../../manifests/build/names.ts';
+import { targetOf } from './actions.ts';
+import { conditionsFrom, statementsFor, timestamp } from './conditions.ts';
+import type { Situation } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { ailmentOf, memberOf } from './health.ts';
+import type { Slot } from './observation.ts';
+import type { Outcome } from './outcome.ts';
+
+const maxHistory = 20;
+
+/**
+ * The status that tells what this step saw and did. Pure, and equal for equal facts: whoever compares it with what is
+ * there knows whether anything has to be written.
+ */
+export function statusFor(situation: Situation, decision: Decision, outcome: Outcome): EtcdClusterStatus {
+  const { cluster, slots, membership, at, effective, life } = situation;
+  const previous = cluster.status;
+  const generation = cluster.metadata.generation ?? 0;
+  const members = membersOf(situation);
+  const leader = leaderOf(slots);
+  const clusterVersion = slots
+    .map(({ endpoint }) => (endpoint.kind === 'known' ? endpoint.clusterVersion : undefined))
+    .find(Boolean);
+  const clusterID =
+    membership.kind === 'known'
+      ? membership.clusterId
+      : life.stage === 'born'
+        ? (life.clusterId ?? previous?.clusterID)
+        : previous?.clusterID;
+  const allHealthy = members.length > 0 && members.every(({ healthy }) => healthy);
+  const statements = statementsFor(decision, outcome, {
+    serving: membership.kind === 'known',
+    allHealthy,
+    cause: membership.kind === 'unknown' ? membership.cause : '',
+  });
+  const history = historyAfter(previous?.history ?? [], decision, outcome, at);
+  return {
+    observedGeneration: generation,
+    ...(clusterID !== undefined && { clusterID }),
+    ...(leader !== undefined && { leader }),
+    ...(clusterVersion !== undefined && { clusterVersion }),
+    replicas: slots.filter(({ peer }) => peer?.current).length,
+    readyReplicas: members.filter(({ healthy }) => healthy).length,
+    selector: selectorOf(cluster.metadata.name),
+    members,
+    ...(effective.refusals.length > 0 && {
+      refusals: effective.refusals.map(({ reason, message, cure, field }) => ({
+        reason,
+        message: `${message}. To go on: ${cure}`,
+        field,
+      })),
+    }),
+    ...(history.length > 0 && { history }),
+    lastDecision: { kind: decision.kind, reason: decision.reason, message: decision.message.slice(0, 2000) },
+    ...(previous?.revision !== undefined && { revision: previous.revision }),
+    conditions: conditionsFrom(statements, previous?.conditions, { generation, at }),
+  };
+}
+
+function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
+  const { slots, membership, cluster } = situation;
+  const listed = membership.kind === 'known' ? membership.members : [];
+  return slots
+    .filter(({ peer }) => peer?.current)
+    .map((slot) => {
+      const member = memberOf(slot, listed);
+      const before = cluster.status?.members?.find(({ name }) => name === slot.name);
+      const id = member?.id ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : before?.id);
+      return {
+        name: slot.name,
+        ...(id !== undefined && { id }),
+        ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
+        healthy: ailmentOf(slot, situation) === undefined,
+        ...(slot.endpoint.kind === 'known' && {
+          version: slot.endpoint.status.version,
+          dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
+          dbSizeInUse: settled(before?.dbSizeInUse, slot.endpoint.status.dbSizeInUse),
+        }),
+      };
+    });
+}
+
+/** Sizes move with every write; one that moved by less than a tenth is not news, and not worth a write of its own. */
+function settled(before: number | undefined, now: bigint): number {
+  const bytes = Number(now);
+  return before !== undefined && Math.abs(bytes - before) * 10 < before ? before : bytes;
+}
+
+function leaderOf(slots: readonly Slot[]): string | undefined {
+  return slots.find(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.leader === endpoint.status.memberId)
+    ?.name;
+}
+
+function historyAfter(
+  history: readonly ClusterHistoryEntry[],
+  decision: Decision,
+  outcome: Outcome,
+  at: Date,
+): readonly ClusterHistoryEntry[] {
+  if (decision.kind !== 'act' || (outcome.kind !== 'acted' && outcome.kind !== 'failed')) return history;
+  const target = targetOf(decision.action)?.slice(0, 253);
+  const entry: ClusterHistoryEntry = {
+    at: timestamp(at),
+    action: decision.action.kind,
+    ...(target !== undefined && { target }),
+    reason: outcome.kind === 'failed' ? outcome.failure.reason : decision.reason,
+    message: (outcome.kind === 'failed' ? outcome.failure.message : decision.message).slice(0, 1000),
+    outcome: outcome.kind,
+  };
+  const last = history.at(-1);
+  const again =
+    last?.outcome === 'failed' &&
+    last.action === entry.action &&
+    last.reason === entry.reason &&
+    last.message === entry.message;
+  return again ? history : [...history, entry].slice(-maxHistory);
+}

@@ -1,0 +1,87 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Etcd } from '../etcd.ts';
+import type { Kube } from '../kube.ts';
+import { act } from './act.ts';
+import { claim, type Holder, stepSeconds } from './claim.ts';
+import { decide, type Situation, situate } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { fenced } from './fence.ts';
+import { observe } from './observe.ts';
+import { failureOf, type Outcome } from './outcome.ts';
+import { report } from './report.ts';
+import type { ClusterResult } from './result.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+export interface StepContext {
+  readonly kube: Kube;
+  /** Connects on first use: a pass over clusters of which nothing runs never loads an etcd client. */
+  readonly etcd: () => Promise<Etcd>;
+  readonly holder: Holder;
+  /** Fresh randomness: letters and digits, at least 128 bits. */
+  readonly nonce: () => string;
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Prints what would be done and touches nothing. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Exactly one step for one cluster: observe, decide, claim, act, report.
+ *
+ * A failure is this cluster's result, never an exception: one cluster must not stop the others.
+ */
+export async function step(context: StepContext, objects: ClusterObjects): Promise<ClusterResult> {
+  const { kube, signal, dryRun } = context;
+  const situation = situate(await observe(context, objects, signal));
+  const decision = decide(situation);
+  if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' });
+
+  const { outcome, written } = await carryOut(context, situation, decision);
+  const quiet = outcome.kind === 'lost' || situation.claim.kind === 'held';
+  const cluster = quiet
+    ? written
+    : await report(kube, { situation, decision, outcome, written, objects }, reportSignal(signal));
+  return resultOf(cluster, decision, outcome);
+}
+
+async function carryOut(
+  { kube, holder, signal }: StepContext,
+  situation: Situation,
+  decision: Decision,
+): Promise<{ readonly outcome: Outcome; readonly written: EtcdCluster }> {
+  const { cluster } = situation;
+  if (decision.kind !== 'act') return { outcome: { kind: 'none' }, written: cluster };
+  const { action, reason } = decision;
+  const now = kube.now() ?? situation.at;
+  const deadline = performance.now() + stepSeconds * 1000;
+  // From before the claim is sent: whatever the answer takes counts against us, never for us.
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(stepSeconds * 1000)]);
+  const claimed = await claim(kube, cluster, { action, reason, holder, now }, inTime);
+  if (!claimed) return { outcome: { kind: 'lost' }, written: cluster };
+  try {
+    await act(action, { kube: fenced(kube, inTime, deadline), cluster: claimed, signal: inTime });
+    return { outcome: { kind: 'acted' }, written: claimed };
+  } catch (error) {
+    return { outcome: { kind: 'failed', failure: failureOf(error) }, written: claimed };
+  }
+}
+
+/** A pass that is out of time still says what it did: that is worth a few seconds of their own. */
+function reportSignal(signal: AbortSignal): AbortSignal {
+  return signal.aborted ? AbortSignal.timeout(3000) : signal;
+}
+
+function resultOf(cluster: EtcdCluster, decision: Decision, outcome: Outcome): ClusterResult {
+  const { namespace = '', name } = cluster.metadata;
+  const problem = outcome.kind === 'failed' ? outcome.failure.message : undefined;
+  const stuck = outcome.kind === 'failed' && outcome.failure.class === 'terminal';
+  return {
+    namespace,
+    name,
+    decision,
+    outcome: outcome.kind,
+    ...(problem !== undefined && { problem }),
+    workRemains: (decision.kind === 'act' || decision.kind === 'wait') && !stuck,
+    cluster,
+  };
+}
