@@ -1,0 +1,55 @@
+/** Why Git could not give what was asked for. Static CamelCase: it becomes the reason of a condition. */
+export type GitReason =
+  | 'InvalidSource'
+  | 'AuthenticationFailed'
+  | 'RepositoryNotFound'
+  | 'EmptyRepository'
+  | 'RefNotFound'
+  | 'CommitNotFound'
+  | 'RefMoved'
+  | 'PathNotFound'
+  | 'RedirectRefused'
+  | 'CertificateNotTrusted'
+  | 'Unreachable'
+  | 'ServerFailing'
+  | 'RateLimited'
+  | 'Timeout'
+  | 'Aborted'
+  | 'BadAnswer'
+  | 'TooLarge';
+
+/** `retryable`: the same request may succeed later by itself. `terminal`: a person has to change something. */
+export type GitErrorClass = 'retryable' | 'terminal';
+
+const classes = {
+  InvalidSource: 'terminal',
+  AuthenticationFailed: 'terminal',
+  RepositoryNotFound: 'terminal',
+  EmptyRepository: 'terminal',
+  RefNotFound: 'terminal',
+  CommitNotFound: 'terminal',
+  RefMoved: 'retryable',
+  PathNotFound: 'terminal',
+  RedirectRefused: 'terminal',
+  CertificateNotTrusted: 'terminal',
+  Unreachable: 'retryable',
+  ServerFailing: 'retryable',
+  RateLimited: 'retryable',
+  Timeout: 'retryable',
+  Aborted: 'retryable',
+  BadAnswer: 'retryable',
+  TooLarge: 'terminal',
+} as const satisfies Record<GitReason, GitErrorClass>;
+
+/** Thrown by everything in this room that talks to a Git server. Its message never holds a credential. */
+export class GitError extends Error {
+  readonly reason: GitReason;
+  readonly class: GitErrorClass;
+
+  constructor(reason: GitReason, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'GitError';
+    this.reason = reason;
+    this.class = classes[reason];
+  }
+}

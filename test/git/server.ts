@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gitHttpBackend } from './backend.ts';
+import { type GitFault, misbehave } from './faults.ts';
+import { createRepository, type Repository } from './repository.ts';
+
+export interface GitServerOptions {
+  /** Default 127.0.0.1 and a free port. */
+  readonly host?: string;
+  readonly port?: number;
+  /** PEM; makes it an HTTPS server. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** Basic authentication; any user name if only a token is given. */
+  readonly auth?: { readonly username: string; readonly password: string } | { readonly token: string };
+}
+
+export interface RecordedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** A real Git server: system git's http-backend behind Node's HTTP server, and switches that make it misbehave. */
+export interface GitServer extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  /** Every request so far. */
+  readonly requests: RecordedRequest[];
+  /** Creates `<url>/<name>.git`. */
+  createRepository(name: string): Promise<Repository & { readonly url: string }>;
+  /** What goes wrong with every request from now on; `undefined` for nothing. */
+  breakWith(fault: GitFault | undefined): void;
+  stop(): Promise<void>;
+}
+
+export async function startGitServer(options: GitServerOptions = {}): Promise<GitServer> {
+  const { host = '127.0.0.1', port = 0, tls, auth } = options;
+  const root = await mkdtemp(join(tmpdir(), 'etcd-ratchet-git-'));
+  const requests: RecordedRequest[] = [];
+  let fault: GitFault | undefined;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+    if (!admitted(request, auth)) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('Unauthorized\n');
+    } else if (!fault || !(await misbehave(fault, root, request, response))) {
+      await gitHttpBackend(root, request, response);
+    }
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    answer(request, response).catch((error: unknown) => {
+      console.error('the test Git server failed:', error);
+      response.destroy();
+    });
+  }
+
+  const server = tls ? createSecureServer(tls, handle) : createServer(handle);
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject);
+  server.listen(port, host, listening.resolve);
+  await listening.promise;
+  const url = `${tls ? 'https' : 'http'}://${host}:${(server.address() as AddressInfo).port}`;
+
+  async function stop(): Promise<void> {
+    const closed = Promise.withResolvers<void>();
+    server.close(() => closed.resolve());
+    server.closeAllConnections();
+    await closed.promise;
+    await rm(root, { recursive: true, force: true });
+  }
+
+  return {
+    url,
+    requests,
+    createRepository: async (name) => ({
+      ...(await createRepository(join(root, `${name}.git`))),
+      url: `${url}/${name}.git`,
+    }),
+    breakWith: (next) => {
+      fault = next;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function admitted(request: IncomingMessage, auth: GitServerOptions['auth']): boolean {
+  if (!auth) return true;
+  const [scheme, value = ''] = (request.headers.authorization ?? '').split(' ');
+  if (scheme !== 'Basic') return false;
+  const [user, ...rest] = Buffer.from(value, 'base64').toString().split(':');
+  const password = rest.join(':');
+  return 'token' in auth
+    ? password === auth.token && user !== ''
+    : user === auth.username && password === auth.password;
+}
