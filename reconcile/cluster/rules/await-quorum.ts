@@ -27,15 +27,17 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   const lasting = ailments.find(({ passing }) => !passing);
   if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
   return wait(
-    reasonOf(ailments),
-    ailments[0]?.message ?? membership.cause,
+    'WaitingForQuorum',
+    waitingFor(cluster.metadata.name, ailments),
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
   );
 }
 
-function reasonOf(ailments: readonly Ailment[]): string {
-  return ailments[0]?.reason ?? 'NoQuorum';
+/** The same words while members come up one by one: each peer's own condition has the details. */
+function waitingFor(name: string, ailments: readonly Ailment[]): string {
+  const homeless = ailments.find(({ reason }) => reason === 'PodUnscheduled');
+  return homeless ? homeless.message : `waiting for a quorum of the members of ${name} to start`;
 }
 
 /** Raft's own order: the later term, then the longer log. */
