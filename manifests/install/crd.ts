@@ -1,0 +1,84 @@
+import { group, version } from '../api/group.ts';
+import type { KindDefinition } from '../api/kinds.ts';
+import type { Rule } from '../api/rule.ts';
+import type { Structural } from '../api/schema.ts';
+
+/** The CustomResourceDefinition of a kind, from the same definition as its type and its validator. */
+export function crdOf(definition: KindDefinition): object {
+  const { kind, plural, singular, shortNames, categories } = definition;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}`, labels: { 'app.kubernetes.io/name': 'etcd-ratchet' } },
+    spec: {
+      group,
+      names: { kind, listKind: `${kind}List`, plural, singular, shortNames, categories },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: subresourcesOf(definition),
+          additionalPrinterColumns: definition.columns,
+          schema: { openAPIV3Schema: rootSchema(definition) },
+        },
+      ],
+    },
+  };
+}
+
+function subresourcesOf({ scale }: KindDefinition): object {
+  if (!scale) return { status: {} };
+  const paths = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  return { status: {}, scale: { ...paths, labelSelectorPath: '.status.selector' } };
+}
+
+function rootSchema({ description, spec, status, rules }: KindDefinition): object {
+  return {
+    type: 'object',
+    description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      // The bound is what the API server allows anyway; the budget of the CEL rules about the name needs to know it.
+      metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 253 } } },
+      spec: openApi(spec),
+      // What kstatus needs to tell "not yet looked at" from "all is well".
+      status: { default: { observedGeneration: -1 }, ...openApi(status) },
+    },
+    ...validations(rules),
+  };
+}
+
+/** Our schemas are structural already; what is left is to turn rules into CEL and to drop what only we understand. */
+function openApi(schema: Structural): object {
+  const { rules, requiredByRule: _ours, required, properties, items, additionalProperties, ...rest } = schema;
+  const stated = required?.filter((key) => !properties?.[key]?.requiredByRule) ?? [];
+  const type = schema.enum && !schema.type ? { type: 'string' } : {};
+  return {
+    ...type,
+    ...rest,
+    ...(stated.length > 0 && { required: stated }),
+    ...(properties && { properties: mapValues(properties, openApi) }),
+    ...(items && { items: openApi(items) }),
+    ...(additionalProperties && { additionalProperties: openApi(additionalProperties) }),
+    ...validations(rules ?? []),
+  };
+}
+
+function validations(rules: readonly Rule[]): object {
+  if (rules.length === 0) return {};
+  return {
+    'x-kubernetes-validations': rules.map(({ cel, message, fieldPath }) => ({
+      rule: cel,
+      message,
+      ...(fieldPath !== undefined && { fieldPath }),
+    })),
+  };
+}
+
+function mapValues<T>(values: Readonly<Record<string, T>>, change: (value: T) => object): Record<string, object> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
+}
