@@ -122,7 +122,7 @@ function containerAilment(name: string, { ready, upToDate, container }: NonNulla
   }
   if (container.state === 'terminated') return passing('MemberExited', `etcd on ${name} has exited and is restarted`);
   if (!ready) return passing('MemberStarting', `${name} is starting`);
-  if (!upToDate) return passing('PodOutdated', `the pod of ${name} does not have its template's revision`);
+  if (upToDate === 'no') return passing('PodOutdated', `the pod of ${name} does not have its template's revision`);
   return undefined;
 }
 

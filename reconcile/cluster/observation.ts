@@ -81,8 +81,8 @@ export interface StatefulSetView extends OwnedView {
 
 export interface PodView extends View {
   readonly ready: boolean;
-  /** Whether it was made from its StatefulSet's present template. */
-  readonly upToDate: boolean;
+  /** Whether it was made from its StatefulSet's present template; `unknown` until the controller has seen that template. */
+  readonly upToDate: 'yes' | 'no' | 'unknown';
   readonly address?: string;
   /** `Unschedulable` and the like; absent once it is scheduled. */
   readonly unscheduled?: string;

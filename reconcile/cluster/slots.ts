@@ -133,7 +133,7 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
   return {
     ...view(pod),
     ready: conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
-    upToDate: wanted !== undefined && revision === wanted,
+    upToDate: !wanted ? 'unknown' : revision === wanted ? 'yes' : 'no',
     ...(pod.status?.podIP && { address: pod.status.podIP }),
     ...(scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
     container: containerView(pod.status?.containerStatuses?.find(({ name }) => name === 'etcd')),

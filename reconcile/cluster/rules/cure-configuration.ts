@@ -41,9 +41,6 @@ function chosen(outdated: readonly Slot[], slots: readonly Slot[]): readonly Slo
 /** Whether peer, StatefulSet and pod all have this configuration already. */
 function isOn({ peer, statefulSet, pod }: Slot, hash: string): boolean {
   return (
-    peer !== undefined &&
-    inputsHash(peer.inputs) === hash &&
-    statefulSet?.inputsHash === hash &&
-    (pod?.upToDate ?? true)
+    peer !== undefined && inputsHash(peer.inputs) === hash && statefulSet?.inputsHash === hash && pod?.upToDate !== 'no'
   );
 }
