@@ -51,13 +51,16 @@ export function ailmentOf(
   return undefined;
 }
 
-/** The member that a slot stands for: by the ID recorded or answered, else (before it has one) by its name. */
-export function memberOf({ name, volume, endpoint }: Slot, members: readonly ListedMember[]): ListedMember | undefined {
-  const id =
-    recordOf({ ...(volume && { volume }) })?.memberId ??
-    (endpoint.kind === 'known' ? endpoint.status.memberId : undefined);
+/**
+ * The member that a slot stands for: by the ID recorded or answered; before there is one by its peer URL, because a
+ * member that has not yet started has no name in the list.
+ */
+export function memberOf(slot: Slot, members: readonly ListedMember[]): ListedMember | undefined {
+  const record = recordOf(slot);
+  const id = record?.memberId ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : undefined);
   if (id !== undefined) return members.find((member) => member.id === id);
-  return members.find((member) => member.name === name);
+  const url = record?.initialCluster.find(({ name }) => name === slot.name)?.url;
+  return members.find(({ peerURLs }) => url !== undefined && peerURLs.includes(url));
 }
 
 function podAilment({ name, volume, statefulSet, pod }: Slot): Ailment | undefined {
