@@ -1,6 +1,7 @@
 /** Why Git could not give what was asked for. Static CamelCase: it becomes the reason of a condition. */
 export type GitReason =
   | 'InvalidSource'
+  | 'InvalidCredentials'
   | 'AuthenticationFailed'
   | 'RepositoryNotFound'
   | 'EmptyRepository'
@@ -23,6 +24,7 @@ export type GitErrorClass = 'retryable' | 'terminal';
 
 const classes = {
   InvalidSource: 'terminal',
+  InvalidCredentials: 'terminal',
   AuthenticationFailed: 'terminal',
   RepositoryNotFound: 'terminal',
   EmptyRepository: 'terminal',

@@ -1,3 +1,5 @@
+import type { Problem } from './problem.ts';
+
 export interface Position {
   /** 1-based. */
   readonly line: number;
@@ -15,6 +17,8 @@ export interface FoundDocument {
   readonly column: number;
   readonly object: Readonly<Record<string, unknown>>;
   readonly locate: Locate;
+  /** What the parser could not make sense of but read all the same, such as an unknown tag. A problem if it is ours. */
+  readonly doubts: readonly Problem[];
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

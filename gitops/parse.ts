@@ -45,7 +45,7 @@ function parseText(file: string, text: string): ParsedFile {
   for (const document of Array.isArray(parsed) ? parsed : []) {
     const locate = locator(document, lines);
     // What follows the first error is mostly its echo.
-    const [fault] = [...document.errors, ...document.warnings];
+    const [fault] = document.errors;
     if (fault) {
       skipped = true;
       if (ours) problems.push({ ...faultOf(file, fault, lines, text), ...identity(document) });
@@ -62,7 +62,8 @@ function parseText(file: string, text: string): ParsedFile {
           ...identity(document),
         });
     } else if (isObject(value)) {
-      documents.push({ file, ...locate([], 'value'), object: value, locate });
+      const doubts = document.warnings.map((doubt) => faultOf(file, doubt, lines, text));
+      documents.push({ file, ...locate([], 'value'), object: value, locate, doubts });
     }
   }
   return { documents, problems: problems.slice(0, maxProblems), ignored: skipped && problems.length === 0 };

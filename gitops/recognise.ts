@@ -52,9 +52,9 @@ export function mayBeOurs(text: string): boolean {
   return /etcd|ratchet/i.test(text);
 }
 
-/** Whether a text that cannot be parsed was meant for us. */
+/** Whether a text that cannot be parsed may have been meant for us: our group or a kind of ours, typing errors included. */
 export function mentionsUs(text: string): boolean {
-  return /etcd\.ratchet\.dev|\bEtcd(Cluster|Fleet|Peer)\b/.test(text);
+  return /ratchet|\bkind["']?\s*:\s*["']?Etcd|\bEtcd(Cluster|Fleet|Peer)\b/i.test(text);
 }
 
 function mistaken(path: readonly string[], message: string): Recognition {

@@ -96,7 +96,8 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
     };
   }
 
-  const problems = options.validate(object).map(({ path, message }) => problem(path, message));
+  const problems = document.doubts.map((doubt) => ({ ...doubt, ...owner }));
+  problems.push(...options.validate(object).map(({ path, message }) => problem(path, message)));
   if (object.status !== undefined) {
     problems.push(problem(['status'], 'status is written by etcd-ratchet, not in Git: remove it'));
   }

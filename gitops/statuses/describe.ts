@@ -1,0 +1,29 @@
+/** GitHub answers 422 to a longer description; the others cut it. */
+export const longestDescription = 140;
+
+/**
+ * A message as a commit status may carry it: one line, no control or direction-changing characters, cut at a word.
+ *
+ * Cut between what a reader sees as characters, so that no half emoji or lone accent remains.
+ */
+export function describe(message: string): string {
+  const line = message
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  if (line.length <= longestDescription) return line;
+
+  let cut = '';
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(
+    line.slice(0, 4 * longestDescription),
+  )) {
+    if (cut.length + segment.length > longestDescription - 1) break;
+    cut += segment;
+  }
+  // A word's end, unless that would throw away most of it (a long URL, a language without spaces).
+  const rest = line.slice(cut.length);
+  const space = rest.startsWith(' ') ? cut.length : cut.lastIndexOf(' ');
+  const words = space > longestDescription / 2 ? cut.slice(0, space) : cut;
+  return `${words.replace(/[\s,;:.–-]+$/, '')}…`;
+}

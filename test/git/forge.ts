@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** How a forge can misbehave. */
+export type ForgeFault =
+  | { readonly kind: 'hang' }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly message?: string;
+    }
+  | { readonly kind: 'html'; readonly status?: number }
+  | { readonly kind: 'redirect'; readonly to: string }
+  | { readonly kind: 'reset' }
+  /** An answer without end. */
+  | { readonly kind: 'flood' };
+
+export interface PostedStatus {
+  readonly owner: string;
+  readonly repository: string;
+  readonly sha: string;
+  readonly state: string;
+  readonly context: string;
+  readonly description: string;
+  readonly target_url?: string;
+}
+
+export interface ForgeServerOptions {
+  readonly host?: string;
+  readonly port?: number;
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** Without it, any token is welcome. */
+  readonly token?: string;
+}
+
+/** A forge's status endpoint that records what it is told: GitHub's at `/`, Gitea's at `/api/v1`. */
+export interface ForgeServer extends AsyncDisposable {
+  readonly url: string;
+  /** Every status it took, oldest first. */
+  readonly statuses: PostedStatus[];
+  /** Every request, refused ones too. */
+  readonly requests: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[];
+  /** The newest status per context of a commit. */
+  statusesOf(sha: string): ReadonlyMap<string, PostedStatus>;
+  /** What goes wrong from now on, `times` times (default: until told otherwise). */
+  breakWith(fault: ForgeFault | undefined, times?: number): void;
+  stop(): Promise<void>;
+}
+
+export async function startForge(options: ForgeServerOptions = {}): Promise<ForgeServer> {
+  const { host = '127.0.0.1', port = 0, tls, token } = options;
+  const statuses: PostedStatus[] = [];
+  const requests: ForgeServer['requests'] = [];
+  let fault: ForgeFault | undefined;
+  let faultsLeft = 0;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+    if (fault && faultsLeft-- > 0) return misbehave(fault, response);
+    const body = await read(request);
+    const refusal = refusalOf(request, body, token);
+    if (refusal) return reply(response, refusal.status, { message: refusal.message });
+    const status = { ...pathOf(request.url), ...(JSON.parse(body) as object) } as PostedStatus;
+    statuses.push(status);
+    reply(response, 201, { id: statuses.length, state: status.state, context: status.context });
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    answer(request, response).catch((error: unknown) => {
+      console.error('the test forge failed:', error);
+      response.destroy();
+    });
+  }
+
+  const server = tls ? createSecureServer(tls, handle) : createServer(handle);
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject);
+  server.listen(port, host, listening.resolve);
+  await listening.promise;
+
+  async function stop(): Promise<void> {
+    const closed = Promise.withResolvers<void>();
+    server.close(() => closed.resolve());
+    server.closeAllConnections();
+    await closed.promise;
+  }
+
+  return {
+    url: `${tls ? 'https' : 'http'}://${host}:${(server.address() as AddressInfo).port}`,
+    statuses,
+    requests,
+    statusesOf: (sha) =>
+      new Map(statuses.filter((status) => status.sha === sha).map((status) => [status.context, status])),
+    breakWith: (next, times = Number.POSITIVE_INFINITY) => {
+      fault = next;
+      faultsLeft = times;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** What both forges refuse, with their codes. */
+function refusalOf(
+  request: IncomingMessage,
+  body: string,
+  token: string | undefined,
+): { status: number; message: string } | undefined {
+  const [scheme, given] = (request.headers.authorization ?? '').split(' ');
+  if (!['Bearer', 'token'].includes(scheme ?? '') || !given || (token !== undefined && given !== token)) {
+    return { status: 401, message: 'Bad credentials' };
+  }
+  if (request.method !== 'POST' || !pathOf(request.url)) return { status: 404, message: 'Not Found' };
+  const { state, context, description } = JSON.parse(body) as Partial<PostedStatus>;
+  if (!['pending', 'success', 'failure', 'error'].includes(state ?? ''))
+    return { status: 422, message: 'Validation Failed: state' };
+  if (!context) return { status: 422, message: 'Validation Failed: context' };
+  if ((description ?? '').length > 140)
+    return { status: 422, message: 'Validation Failed: description is too long (maximum is 140 characters)' };
+  return undefined;
+}
+
+function pathOf(url = ''): Pick<PostedStatus, 'owner' | 'repository' | 'sha'> | undefined {
+  const match =
+    /^(?:\/api\/v[13])?\/repos\/(?<owner>[^/]+)\/(?<repository>[^/]+)\/statuses\/(?<sha>[0-9a-f]{40})$/.exec(url);
+  const { owner, repository, sha } = match?.groups ?? {};
+  return owner && repository && sha
+    ? { owner: decodeURIComponent(owner), repository: decodeURIComponent(repository), sha }
+    : undefined;
+}
+
+function misbehave(fault: ForgeFault, response: ServerResponse): void {
+  switch (fault.kind) {
+    case 'hang':
+      return;
+    case 'status':
+      return reply(response, fault.status, { message: fault.message ?? 'no' }, fault.headers);
+    case 'html':
+      response.writeHead(fault.status ?? 200, { 'content-type': 'text/html' }).end('<html><body>Sign in</body></html>');
+      return;
+    case 'redirect':
+      response.writeHead(307, { location: fault.to }).end();
+      return;
+    case 'reset':
+      response.destroy();
+      return;
+    case 'flood':
+      response.writeHead(500, { 'content-type': 'application/json' });
+      return flood(response);
+    default:
+      return fault satisfies never;
+  }
+}
+
+function flood(response: ServerResponse): void {
+  const chunk = Buffer.alloc(65_536, ' ');
+  while (!response.destroyed && response.write(chunk));
+  response.once('drain', () => flood(response));
+}
+
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
