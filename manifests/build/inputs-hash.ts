@@ -5,32 +5,28 @@ import { formatVersion, parseVersion } from '../api/version.ts';
 import type { KubeObject } from '../kube-types.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { annotations } from './names.ts';
-import { quotaVolumeLimit } from './quota.ts';
 
 /** What a peer's spec says about how its member runs: the part whose change needs a restart. */
 export type ConfigurationInputs = Pick<
   EtcdPeerSpec,
-  'version' | 'image' | 'etcd' | 'tls' | 'resources' | 'podTemplate' | 'storage'
+  'version' | 'image' | 'etcd' | 'tls' | 'resources' | 'podTemplate'
 >;
 
 /**
  * A hash over the inputs that a person chose, not over what we render from them: an upgrade of etcd-ratchet, with better
  * defaults or other flags, must roll nobody's cluster.
  *
- * Bootstrap is left out because it is read once. Of storage only what etcd reads at its start counts: the volume's size, and
- * only where the quota follows it, no further than where the quota stops growing. Two spellings of one quantity are the same.
+ * Bootstrap is left out because it is read once, storage because a volume grows under a running member; a quota that
+ * follows the volume moves when the member is next given a template. Two spellings of one version or of one quota are the
+ * same.
  */
 export function inputsHash(spec: ConfigurationInputs): string {
-  const { version, image, etcd, tls, resources, podTemplate, storage } = spec;
-  const { quotaBackendBytes, ...settings } = etcd ?? {};
+  const { version, image, etcd, tls, resources, podTemplate } = spec;
+  const quota = etcd?.quotaBackendBytes;
   return hashOf({
     version: formatVersion(parseVersion(version)),
     image: withoutEmpty(image),
-    etcd: settings,
-    quota:
-      quotaBackendBytes === undefined
-        ? { volume: Math.min(parseQuantity(storage.size), quotaVolumeLimit) }
-        : { bytes: parseQuantity(quotaBackendBytes) },
+    etcd: withoutEmpty({ ...etcd, ...(quota !== undefined && { quotaBackendBytes: parseQuantity(quota) }) }),
     tls,
     resources: withoutEmpty(resources),
     podTemplate: withoutEmpty(podTemplate),

@@ -10,9 +10,6 @@ const largestQuota = 8 * GiB;
 /** The write-ahead log keeps five files of 64 MB, and one more is being allocated. */
 const logReserve = 512 * MiB;
 
-/** Bytes of volume from which on the quota no longer grows. */
-export const quotaVolumeLimit = 2 * largestQuota + logReserve;
-
 /**
  * `--quota-backend-bytes`, in bytes: what is set, or what the volume can bear.
  *

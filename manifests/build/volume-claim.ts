@@ -1,5 +1,8 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
+import type { Storage } from '../api/member-settings.ts';
+import { parseQuantity } from '../api/quantity.ts';
 import type { PersistentVolumeClaim } from '../kube-types.ts';
+import { canonicalJson } from './canonical-json.ts';
 import { isRecord } from './is-record.ts';
 import { peerLabels } from './names.ts';
 import { type VolumeRecord, writeVolumeRecord } from './volume-record.ts';
@@ -39,4 +42,13 @@ export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): Persisten
       resources: { ...resources, requests: { ...requests, storage: size } },
     },
   };
+}
+
+/** Whether both ask for the same claim; two spellings of one size are the same. */
+export function sameStorage(a: Storage, b: Storage): boolean {
+  return comparable(a) === comparable(b);
+}
+
+function comparable(storage: Storage): string {
+  return canonicalJson({ ...storage, size: parseQuantity(storage.size) });
 }

@@ -1,0 +1,66 @@
+import type { PodTemplate } from '../api/member-settings.ts';
+import { isRecord } from './is-record.ts';
+import { group } from './names.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * What of a `podTemplate` no installer can allow, as fields with a reason; empty when there is nothing.
+ *
+ * Identity, data and the seal are ours: `podTemplate()` puts them back whatever the template says, and this says why a
+ * person's line had no effect.
+ */
+export function reservedIn(template: PodTemplate): string[] {
+  const spec = template.spec ?? {};
+  return [
+    ...ourLabels(template),
+    ...['restartPolicy', 'hostname', 'subdomain', 'setHostnameAsFQDN'].flatMap((field) =>
+      spec[field] === undefined ? [] : [`spec.${field}: it is fixed, because the member's address rests on it`],
+    ),
+    ...records(spec, 'containers').flatMap(([container, path]) =>
+      container.name === 'etcd' ? reservedInEtcd(container, path) : [],
+    ),
+    ...records(spec, 'volumes').flatMap(([volume, path]) =>
+      volume.name === 'data' ? [`${path}: the volume "data" is the member's own; choose another name`] : [],
+    ),
+  ];
+}
+
+function ourLabels({ metadata }: PodTemplate): string[] {
+  return Object.keys({ ...metadata?.labels, ...metadata?.annotations })
+    .filter((key) => key.startsWith(`${group}/`) || key === 'app.kubernetes.io/name')
+    .map((key) => `metadata: ${key} is set by etcd-ratchet`);
+}
+
+function reservedInEtcd(container: Json, path: string): string[] {
+  return [
+    ...(container.command === undefined ? [] : [`${path}.command: etcd itself is run`]),
+    ...(container.args === undefined ? [] : [`${path}.args: use spec.etcd and spec.etcd.extraArgs`]),
+    ...(container.image === undefined ? [] : [`${path}.image: use spec.image and spec.version`]),
+    ...(container.envFrom === undefined
+      ? []
+      : [`${path}.envFrom: it could bring etcd's own variables; list the variables one by one in env`]),
+    ...records(container, 'env', path).flatMap(([variable, at]) =>
+      String(variable.name).startsWith('ETCD_')
+        ? [`${at}: ${variable.name} would be a flag of etcd; use spec.etcd`]
+        : [],
+    ),
+    ...records(container, 'volumeMounts', path).flatMap(([mount, at]) =>
+      mount.name === 'data' || overlaps(String(mount.mountPath)) ? [`${at}: /var/lib/etcd is the member's data`] : [],
+    ),
+  ];
+}
+
+function overlaps(mountPath: string): boolean {
+  const path = mountPath.replace(/\/+$/, '');
+  return '/var/lib/etcd'.startsWith(path) || path.startsWith('/var/lib/etcd/');
+}
+
+/** The records of a list, each with its path. */
+export function records(parent: Json, field: string, path = 'spec'): [Json, string][] {
+  const list = parent[field];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry: unknown, index): [Json, string][] =>
+    isRecord(entry) ? [[entry, `${path}.${field}[${index}]`]] : [],
+  );
+}
