@@ -78,6 +78,10 @@ function hintFor({ resource, name }: Target, status: StatusBody): string {
 }
 
 function trimmed(message: string): string {
-  const line = message.replaceAll(/\s+/g, ' ').trim();
+  // A message may repeat what was sent; nothing that looks like a token gets further than here.
+  const line = message
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/Bearer \S+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[token]')
+    .trim();
   return line.length <= longestMessage ? line : `${line.slice(0, longestMessage)}…`;
 }

@@ -1,0 +1,217 @@
+/** HTTP/1.1 to one API server over few, kept connections: every exchange bounded in time and size, every failure named. */
+
+import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
+import { TLSSocket } from 'node:tls';
+import type { Access, Credentials } from './kube-access.ts';
+import { isWrite, pathOf, type Target } from './kube-address.ts';
+import { failure } from './kube-errors.ts';
+import { type Limit, limitOf } from './limit.ts';
+
+export interface Question {
+  readonly target: Target;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Called for each request that is really made. */
+  readonly onRequest: () => void;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export interface Connection {
+  /** The whole answer. A read is repeated once if its kept connection turns out to be dead. @throws {KubeError} */
+  ask(question: Question): Promise<Answer>;
+  /**
+   * The answer as it comes, until `signal` aborts: only the wait for its beginning is bounded. Whatever is not a 200 comes
+   * as a whole answer. @throws {KubeError}
+   */
+  stream(question: Question & { readonly signal: AbortSignal }): Promise<IncomingMessage | Answer>;
+  close(): void;
+}
+
+interface Opened {
+  readonly message: IncomingMessage;
+  readonly abandon: () => void;
+}
+
+interface Agents {
+  readonly key: string;
+  /** Few, because each costs a handshake, and a pass asks for a dozen lists at once. */
+  readonly kept: http.Agent;
+  /** A watch holds its connection for as long as it lasts, so it must not take one from the kept ones. */
+  readonly single: http.Agent;
+}
+
+const maxAnswerBytes = 64 * 1024 * 1024;
+const keptConnections = 4;
+// Shorter than the API server's own 90 s, so that it is we who let go of an idle connection.
+const idleMs = 60_000;
+
+export function openConnection(access: Access, { timeoutMs }: { readonly timeoutMs: number }): Connection {
+  const secure = access.server.protocol === 'https:';
+  let agents: Agents | undefined;
+
+  return {
+    ask: async (question) => {
+      const limit = limitOf(question.signal, timeoutMs);
+      try {
+        return await attempt(question, limit, true);
+      } finally {
+        limit.release();
+      }
+    },
+    stream: async (question) => {
+      const limit = limitOf(question.signal, timeoutMs);
+      try {
+        const opened = await open(question, limit, 'single');
+        if (opened.message.statusCode === 200) {
+          limit.stopClock();
+          opened.message.once('close', limit.release);
+          return opened.message;
+        }
+        const answer = await wholeAnswer(question.target, opened, limit);
+        limit.release();
+        return answer;
+      } catch (error) {
+        limit.release();
+        throw error;
+      }
+    },
+    close: () => {
+      agents?.kept.destroy();
+      agents?.single.destroy();
+    },
+  };
+
+  async function attempt(question: Question, limit: Limit, mayRepeat: boolean): Promise<Answer> {
+    try {
+      return await wholeAnswer(question.target, await open(question, limit, 'kept'), limit);
+    } catch (error) {
+      if (!mayRepeat || isWrite(question.target) || !(error instanceof Error && error.cause instanceof StaleConnection))
+        throw error;
+      return attempt(question, limit, false);
+    }
+  }
+
+  async function open(question: Question, limit: Limit, kind: 'kept' | 'single'): Promise<Opened> {
+    const { target, query = {}, body } = question;
+    const suffix = new URLSearchParams(query).toString();
+    const path = `${access.server.pathname.replace(/\/$/, '')}${pathOf(target)}${suffix === '' ? '' : `?${suffix}`}`;
+    const credentials = await limit.race(access.credentials()).catch((error: unknown) => {
+      throw limit.expired() ? failure(target, 'Timeout', `no credentials ${limit.words()}`) : error;
+    });
+    const agent = credentials.proxy ?? agentsFor(credentials)[kind];
+    question.onRequest();
+    return new Promise((resolve, reject) => {
+      let sent = false;
+      const request = (secure ? https : http).request({
+        host: access.server.hostname.replace(/^\[|\]$/g, ''),
+        port: access.server.port || (secure ? 443 : 80),
+        method: methodOf(target),
+        path,
+        agent,
+        signal: limit.signal,
+        headers: {
+          accept: 'application/json',
+          ...credentials.headers,
+          ...question.headers,
+          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+        },
+      });
+      request.once('socket', (socket) => {
+        if (!socket.connecting && !(socket instanceof TLSSocket && !socket.encrypted))
+          sent = request.reusedSocket || !secure;
+        socket.once(secure ? 'secureConnect' : 'connect', () => {
+          sent = true;
+        });
+        if (kind === 'single') socket.setKeepAlive(true, 15_000);
+      });
+      request.once('response', (message) => resolve({ message, abandon: () => request.destroy() }));
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        if (limit.expired()) reject(failure(target, 'Timeout', `no answer ${limit.words()}`, { cause: error, sent }));
+        else reject(transportFailure(target, access.server, error, { sent, reused: request.reusedSocket }));
+      });
+      request.end(body);
+    });
+  }
+
+  /** A rotated certificate or CA needs new connections; the old ones idle out. */
+  function agentsFor({ tls }: Credentials): Agents {
+    const key = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, tls.rejectUnauthorized].map(String));
+    if (agents?.key === key) return agents;
+    const create = (options: https.AgentOptions): http.Agent =>
+      secure ? new https.Agent({ ...tls, ...options }) : new http.Agent(options);
+    agents = {
+      key,
+      kept: create({ keepAlive: true, maxSockets: keptConnections, timeout: idleMs }),
+      single: create({ keepAlive: false }),
+    };
+    return agents;
+  }
+}
+
+/** The server had closed a kept connection before our request arrived on it: the request was not seen. */
+class StaleConnection extends Error {
+  override readonly name = 'StaleConnection';
+}
+
+async function wholeAnswer(target: Target, { message, abandon }: Opened, limit: Limit): Promise<Answer> {
+  try {
+    const body = await readAll(target, message, limit);
+    return { status: message.statusCode ?? 0, headers: message.headers, body };
+  } catch (error) {
+    abandon();
+    throw error;
+  }
+}
+
+async function readAll(target: Target, message: IncomingMessage, limit: Limit): Promise<Buffer> {
+  const status = message.statusCode;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxAnswerBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (limit.expired())
+      throw failure(target, 'Timeout', `the answer did not end ${limit.words()}`, { status, cause, sent: true });
+    throw failure(target, 'BadAnswer', `the answer broke off after ${size} bytes`, { status, cause, sent: true });
+  }
+  if (size > maxAnswerBytes) {
+    throw failure(target, 'BadAnswer', `the answer is larger than ${maxAnswerBytes} bytes`, { status, sent: true });
+  }
+  return Buffer.concat(chunks);
+}
+
+function transportFailure(
+  target: Target,
+  server: URL,
+  error: NodeJS.ErrnoException,
+  { sent, reused }: { readonly sent: boolean; readonly reused: boolean },
+): Error {
+  const code = error.code ?? '';
+  const where = `the API server ${server.host}`;
+  if (/^HPE_/.test(code))
+    return failure(target, 'BadAnswer', `${where} does not speak HTTP (${code})`, { cause: error, sent });
+  if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS|^ERR_SSL|^EPROTO$/.test(code)) {
+    const message = `no trusted connection to ${where}: ${error.message} (${code})`;
+    return failure(target, 'Unreachable', message, { cause: error, permanent: true });
+  }
+  const stale = reused && (code === 'ECONNRESET' || code === 'EPIPE');
+  const cause = stale ? new StaleConnection(error.message, { cause: error }) : error;
+  // Several addresses of one name fail with an AggregateError that has no message of its own.
+  return failure(target, 'Unreachable', `${where} cannot be reached: ${error.message || code}`, { cause, sent });
+}
+
+function methodOf({ verb }: Target): string {
+  return verb === 'LIST' || verb === 'WATCH' ? 'GET' : verb;
+}

@@ -1,0 +1,202 @@
+/**
+ * `Kube` over the API server's REST interface.
+ *
+ * Requests are made by the thin layer beside this file instead of client-node's generated classes: those load and build
+ * models of every kind before the first byte is sent, drop fields that they do not know, and offer neither limits nor counts.
+ */
+
+import type { OutgoingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isReason, type Kube, type KubeObject, type ListOptions, type Resource, resources } from '../kube.ts';
+import { type Access, findAccess } from './kube-access.ts';
+import { countKey, isWrite, serviceAccountUser, type Target } from './kube-address.ts';
+import { expectGone, objectOf, pageOf, type Reply, rejectWatch, replyOf, selectors, typed } from './kube-answers.ts';
+import { openConnection } from './kube-connection.ts';
+import { failure, saysObjectIsGone } from './kube-errors.ts';
+import { watchEvents } from './kube-watch.ts';
+
+export interface KubeOptions {
+  /** `etcd-ratchet/0.1.0`; what stands before the slash is the field manager of creates and updates. */
+  readonly userAgent: string;
+  /** For one request with its whole answer, in milliseconds. Default: 10,000. */
+  readonly requestTimeoutMs?: number;
+  /** Instead of KUBECONFIG, the pod's service account or `~/.kube/config`. */
+  readonly kubeconfig?: string;
+}
+
+interface Request {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const pageSize = 500;
+const maxPages = 2000;
+/** A busy API server usually asks for one second; whoever asks for more is told to the caller. */
+const longestRetryAfterSeconds = 2;
+
+/** @throws {KubeError} `NoCredentials` when nothing says where the cluster is. Nothing is asked of it yet. */
+export async function connectKube(options: KubeOptions): Promise<Kube> {
+  return kubeThrough(await findAccess(options.kubeconfig), options);
+}
+
+export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeoutMs = 10_000 }: KubeOptions): Kube {
+  const connection = openConnection(access, { timeoutMs });
+  const counts = new Map<string, number>();
+  let clock: Date | undefined;
+  return kubeAs({});
+
+  function kubeAs(identity: OutgoingHttpHeaders): Kube {
+    return {
+      list: (resource, options) => list(resource, options, true),
+      get: async <T extends KubeObject>(
+        resource: Resource,
+        namespace: string | undefined,
+        name: string,
+        { signal }: { signal?: AbortSignal } = {},
+      ) => {
+        const target = { verb: 'GET', resource, namespace, name } as const;
+        const reply = await ask(target, { signal });
+        if (reply.kind === 'status' && saysObjectIsGone(reply.status, name)) return undefined;
+        return objectOf<T>(target, reply, name);
+      },
+      create: async (resource, object, { signal } = {}) => {
+        const { namespace, name } = object.metadata;
+        const target = { verb: 'POST', resource, namespace } as const;
+        return objectOf(target, await ask(target, { body: typed(resource, object), signal }), name);
+      },
+      update: (resource, object, { signal } = {}) => put(resource, object, undefined, signal),
+      updateStatus: (resource, object, { signal } = {}) => put(resource, object, 'status', signal),
+      apply: async (resource, object, { fieldManager, dryRun = false, signal }) => {
+        const { namespace, name } = object.metadata;
+        const target = { verb: 'PATCH', resource, namespace, name } as const;
+        const query = { fieldManager, force: 'false', ...(dryRun ? { dryRun: 'All' } : {}) };
+        // Apply patches are YAML to the API server, and JSON is YAML.
+        const contentType = 'application/apply-patch+yaml';
+        return objectOf(target, await ask(target, { query, contentType, body: typed(resource, object), signal }), name);
+      },
+      delete: async (resource, namespace, name, { preconditions, propagation, signal }) => {
+        const target = { verb: 'DELETE', resource, namespace, name } as const;
+        const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: propagation };
+        expectGone(target, await ask(target, { body, signal }), name);
+      },
+      evict: async (namespace, name, { preconditions, signal }) => {
+        const target = { verb: 'POST', resource: resources.pods, namespace, name, subresource: 'eviction' } as const;
+        const body = {
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { namespace, name },
+          deleteOptions: { preconditions },
+        };
+        expectGone(target, await ask(target, { body, signal }), name);
+      },
+      watch: (resource, options) => watch(resource, options),
+      as: (serviceAccount) => {
+        const groups = [
+          'system:serviceaccounts',
+          `system:serviceaccounts:${serviceAccount.namespace}`,
+          'system:authenticated',
+        ];
+        return kubeAs({ 'impersonate-user': serviceAccountUser(serviceAccount), 'impersonate-group': groups });
+      },
+      now: () => clock,
+      requests: () => Object.fromEntries(counts),
+      close: () => connection.close(),
+    };
+
+    async function list<T extends KubeObject>(
+      resource: Resource,
+      options: ListOptions,
+      mayRestart: boolean,
+    ): Promise<{ items: readonly T[]; resourceVersion: string }> {
+      const target = { verb: 'LIST', resource, namespace: options.namespace } as const;
+      const items: T[] = [];
+      let next = '';
+      for (let page = 0; page < maxPages; page += 1) {
+        const query = { limit: String(pageSize), ...selectors(options), ...(next === '' ? {} : { continue: next }) };
+        try {
+          const answer = pageOf<T>(target, await ask(target, { query, signal: options.signal }));
+          items.push(...answer.items);
+          if (answer.next === '') return { items, resourceVersion: answer.resourceVersion };
+          next = answer.next;
+        } catch (error) {
+          // The pages read so far are of a state that the API server no longer has.
+          if (next === '' || !mayRestart || !isReason(error, 'Expired')) throw error;
+          return list(resource, options, false);
+        }
+      }
+      throw failure(target, 'BadAnswer', `no end after ${maxPages} pages`);
+    }
+
+    async function put<T extends KubeObject>(
+      resource: Resource,
+      object: T,
+      subresource: 'status' | undefined,
+      signal: AbortSignal | undefined,
+    ): Promise<T> {
+      const { namespace, name, resourceVersion } = object.metadata;
+      if (!resourceVersion) throw new TypeError(`an update of ${name} needs the resourceVersion it is based on`);
+      const base = { verb: 'PUT', resource, namespace, name } as const;
+      const target: Target = subresource === undefined ? base : { ...base, subresource };
+      return objectOf(target, await ask(target, { body: typed(resource, object), signal }), name);
+    }
+
+    async function* watch<T extends KubeObject>(
+      resource: Resource,
+      options: ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal },
+    ) {
+      const { signal, resourceVersion, namespace } = options;
+      if (signal.aborted) return;
+      const target = { verb: 'WATCH', resource, namespace } as const;
+      const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion, ...selectors(options) };
+      try {
+        const headers = headersFor(undefined);
+        const answer = await connection.stream({ target, query, headers, signal, onRequest: () => count(target) });
+        if ('body' in answer) rejectWatch(target, answer);
+        yield* watchEvents<T>(target, answer, signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+
+    async function ask(target: Target, request: Request): Promise<Reply> {
+      const reply = await askOnce(target, request);
+      const wait = reply.kind === 'status' ? reply.retryAfterSeconds : undefined;
+      if (isWrite(target) || wait === undefined || wait > longestRetryAfterSeconds) return reply;
+      try {
+        await sleep(wait * 1000, undefined, request.signal === undefined ? {} : { signal: request.signal });
+      } catch {
+        // The caller's time is up: what the API server said is a better answer than that.
+        return reply;
+      }
+      return askOnce(target, request);
+    }
+
+    async function askOnce(
+      target: Target,
+      { query = {}, body, contentType = 'application/json', signal }: Request,
+    ): Promise<Reply> {
+      const answer = await connection.ask({
+        target,
+        query,
+        headers: headersFor(body === undefined ? undefined : contentType),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal,
+        onRequest: () => count(target),
+      });
+      const reply = replyOf(target, answer);
+      clock = reply.date ?? clock;
+      return reply;
+    }
+
+    function headersFor(contentType: string | undefined): OutgoingHttpHeaders {
+      const type = contentType === undefined ? {} : { 'content-type': contentType };
+      return { 'user-agent': userAgent, ...identity, ...type };
+    }
+  }
+
+  function count(target: Target): void {
+    counts.set(countKey(target), (counts.get(countKey(target)) ?? 0) + 1);
+  }
+}

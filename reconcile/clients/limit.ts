@@ -1,0 +1,50 @@
+/** How long one call may take: until the caller's signal, or its own time, whichever is first. */
+export interface Limit {
+  /** Aborts at the limit. */
+  readonly signal: AbortSignal;
+  expired(): boolean;
+  /** For messages: `within 10000 ms`, or why the caller gave up. */
+  words(): string;
+  /** The promise, or a rejection at the limit, whatever becomes of the promise. */
+  race<T>(promise: Promise<T>): Promise<T>;
+  /** From here on only the caller's signal counts. */
+  stopClock(): void;
+  /** Must be called when the call is over: lets go of the timer and of the caller's signal. */
+  release(): void;
+}
+
+export function limitOf(outer: AbortSignal | undefined, ms: number): Limit {
+  // Not AbortSignal.any: on a signal that outlives many calls, each one would leave something behind.
+  const controller = new AbortController();
+  let timedOut = false;
+  const giveUp = () => controller.abort(outer?.reason);
+  const timer = setTimeout(() => {
+    timedOut = true;
+    controller.abort(new DOMException(`no end after ${ms} ms`, 'TimeoutError'));
+  }, ms);
+  if (outer?.aborted === true) giveUp();
+  outer?.addEventListener('abort', giveUp, { once: true });
+
+  return {
+    signal: controller.signal,
+    expired: () => controller.signal.aborted,
+    words: () => (timedOut ? `within ${ms} ms` : `before the caller gave up (${reasonOf(outer)})`),
+    race: (promise) =>
+      new Promise((resolve, reject) => {
+        const stop = () => reject(controller.signal.reason);
+        controller.signal.addEventListener('abort', stop, { once: true });
+        if (controller.signal.aborted) stop();
+        promise.then(resolve, reject).finally(() => controller.signal.removeEventListener('abort', stop));
+      }),
+    stopClock: () => clearTimeout(timer),
+    release: () => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', giveUp);
+    },
+  };
+}
+
+function reasonOf(signal: AbortSignal | undefined): string {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason.message : String(reason);
+}
