@@ -28,13 +28,33 @@ const variable = 'RATCHET_BINARIES';
 export async function provisionBinaries(options: ProvideOptions = {}): Promise<Binaries> {
   const handed = process.env[variable];
   if (handed !== undefined) return JSON.parse(handed) as Binaries;
-  return arrange(await provide(catalogue, options));
+  const interruption = interruptible(options.signal);
+  try {
+    return arrange(await provide(catalogue, { ...options, signal: interruption.signal }));
+  } finally {
+    interruption.end();
+  }
 }
 
 /** Environment variables with which a child process finds the same binaries without looking. */
 export function binariesEnvironment(binaries: Binaries): Record<string, string> {
   return { [variable]: JSON.stringify(binaries) };
 }
+
+/** A compiler must not outlive a Ctrl-C: while one may run, signals stop it, and then us with an error. */
+function interruptible(signal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
+  const interrupted = new AbortController();
+  const stop = () => interrupted.abort();
+  for (const name of signals) process.on(name, stop);
+  return {
+    signal: signal ? AbortSignal.any([signal, interrupted.signal]) : interrupted.signal,
+    end: () => {
+      for (const name of signals) process.off(name, stop);
+    },
+  };
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function arrange(paths: ReadonlyMap<Wanted, string>): Binaries {
   const path = (name: Wanted['name'], version: string): string => {

@@ -1,6 +1,6 @@
-import { access, chmod, constants, mkdir, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Wanted } from './catalogue.ts';
 
 /** Go's word for this machine's architecture, which release files and the cache use. */
@@ -9,9 +9,9 @@ export function goArch(): string {
 }
 
 /** `$XDG_CACHE_HOME` or `~/.cache`, then `etcd-ratchet`. The XDG rule: a relative path is to be ignored. */
-export function cacheDirectory(environment: NodeJS.ProcessEnv = process.env): string {
+export function cacheDirectory(environment: NodeJS.ProcessEnv): string {
   const xdg = environment.XDG_CACHE_HOME;
-  return join(xdg?.startsWith('/') ? xdg : join(homedir(), '.cache'), 'etcd-ratchet');
+  return join(xdg?.startsWith('/') ? xdg : join(environment.HOME ?? homedir(), '.cache'), 'etcd-ratchet');
 }
 
 export function cachePath(directory: string, wanted: Wanted): string {
@@ -25,28 +25,31 @@ export async function cached(directory: string, wanted: Wanted): Promise<string 
 }
 
 /**
- * Lets `make` write a file beside its final place and moves it there when it is whole.
+ * Lets `make` write a file into a directory of its own beside `path`, and moves it there when it is whole.
  *
- * The temporary name is fixed per binary, because the caller holds that binary's lock: what an interrupted run left
- * there is overwritten, and does not pile up.
+ * The caller holds the lock for `path`, so whatever an interrupted run left beside it belongs to nobody any more. The
+ * name is new each time all the same: a compiler that outlived its run may still be writing to the old one.
  */
-export async function install(
-  directory: string,
-  wanted: Wanted,
-  make: (temporary: string) => Promise<void>,
-): Promise<string> {
-  await mkdir(directory, { recursive: true });
-  const path = cachePath(directory, wanted);
-  const temporary = `${path}.partial`;
+export async function install(path: string, make: (file: string) => Promise<void>): Promise<void> {
+  await removeLeftovers(path);
+  const temporary = await mkdtemp(`${path}.partial-`);
   try {
-    await rm(temporary, { force: true });
-    await make(temporary);
-    await chmod(temporary, 0o755);
-    await rename(temporary, path);
+    const file = join(temporary, basename(path));
+    await make(file);
+    await chmod(file, 0o755);
+    await rename(file, path);
   } finally {
-    await rm(temporary, { force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
-  return path;
+}
+
+async function removeLeftovers(path: string): Promise<void> {
+  const directory = dirname(path);
+  await mkdir(directory, { recursive: true });
+  for (const name of await readdir(directory)) {
+    if (!name.startsWith(`${basename(path)}.partial-`)) continue;
+    await rm(join(directory, name), { recursive: true, force: true });
+  }
 }
 
 export async function isExecutable(path: string): Promise<boolean> {
