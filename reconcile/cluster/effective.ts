@@ -54,7 +54,9 @@ export function effectiveSpec({ cluster, slots }: Pick<Observation, 'cluster' | 
 
 function effectiveReplicas(wanted: number, slots: readonly Slot[], life: Life): number {
   if (life.stage === 'birth') return life.record.initialCluster.length;
-  if (life.stage === 'born') return slots.filter(({ peer, volume }) => peer?.current || volume).length;
+  if (life.stage === 'born') {
+    return slots.filter((slot) => (slot.peer?.current || slot.volume) && !life.strays.includes(slot)).length;
+  }
   return wanted;
 }
 

@@ -1,0 +1,312 @@
+import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
+import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import { peerName, peerUrl } from '../../../manifests/build/names.ts';
+import { peerInputs } from '../../../manifests/build/peer.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { Inputs } from '../../../reconcile/cluster/effective.ts';
+import type {
+  Claim,
+  ContainerView,
+  Endpoint,
+  Membership,
+  Observation,
+  PodView,
+  Shared,
+  Slot,
+  VolumeView,
+} from '../../../reconcile/cluster/observation.ts';
+import type { EndpointStatus, ListedMember } from '../../../reconcile/etcd.ts';
+
+/** Observations to decide from: a sound cluster, and what a test says is different about it. */
+
+export const namespace = 'shop';
+export const cluster = 'orders';
+export const clusterId = 'c1c1';
+export const token = 'tokentokentoken0';
+
+export const baseSpec: EtcdClusterSpec = {
+  replicas: 3,
+  version: '3.6.16',
+  storage: { size: '1Gi' },
+  image: { repository: 'quay.io/coreos/etcd' },
+  tls: { mode: 'Disabled' },
+  volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Delete' },
+  suspend: false,
+};
+
+type Change<T> = (value: T) => T;
+
+export interface Differences {
+  readonly spec?: Partial<EtcdClusterSpec>;
+  readonly metadata?: Partial<EtcdCluster['metadata']>;
+  readonly status?: EtcdClusterStatus;
+  /** By ordinal; `every` comes first. */
+  readonly slots?: Readonly<Record<number, Change<Slot>>>;
+  readonly every?: Change<Slot>;
+  /** Slots that are not there at all. */
+  readonly gone?: readonly number[];
+  readonly more?: readonly Slot[];
+  readonly membership?: Membership | Change<Membership>;
+  readonly shared?: Partial<Shared>;
+  readonly claim?: Claim;
+  readonly nonce?: string;
+}
+
+/** A cluster of this size that is born, sealed, healthy and converged, but for the differences. */
+export function healthy(size: number, differences: Differences = {}): Observation {
+  const spec = { ...baseSpec, replicas: size, ...differences.spec };
+  const inputs = peerInputs({ ...baseSpec, replicas: size });
+  const slots = Array.from({ length: size }, (_, ordinal) => sealedSlot(ordinal, size, inputs))
+    .filter(({ ordinal }) => !differences.gone?.includes(ordinal))
+    .map((slot) => differences.every?.(slot) ?? slot)
+    .map((slot) => differences.slots?.[slot.ordinal]?.(slot) ?? slot);
+  const listed = members(size);
+  const { membership } = differences;
+  return {
+    at: new Date('2026-01-02T03:04:05Z'),
+    nonce: differences.nonce ?? 'nonce0nonce0nonce0',
+    cluster: {
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { name: cluster, namespace, uid: 'cluster-uid', generation: 3, ...differences.metadata },
+      spec,
+      ...(differences.status && { status: differences.status }),
+    },
+    slots: [...slots, ...(differences.more ?? [])],
+    shared: { ...presentShared(size), ...differences.shared },
+    membership: typeof membership === 'function' ? membership(listed) : (membership ?? listed),
+    claim: differences.claim ?? { kind: 'free' },
+  };
+}
+
+/** Before anything of it exists. */
+export function unborn(size: number, differences: Differences = {}): Observation {
+  const ordinals = Array.from({ length: size }, (_, ordinal) => ordinal);
+  return healthy(size, { gone: ordinals, membership: noQuorum('no member runs'), ...differences });
+}
+
+/** Everything recorded and prepared, nothing started. */
+export function prepared(size: number, differences: Differences = {}): Observation {
+  const { every = (slot: Slot) => slot, ...rest } = differences;
+  return healthy(size, {
+    membership: noQuorum('no member runs'),
+    shared: { clientService: { state: 'missing' } },
+    ...rest,
+    every: (slot) => every(notStarted(slot)),
+  });
+}
+
+/** Every StatefulSet is there, and every pod, and none of them runs yet. */
+export function starting(size: number, differences: Differences = {}): Observation {
+  const { every = (slot: Slot) => slot, ...rest } = differences;
+  return healthy(size, {
+    membership: noQuorum('no member runs'),
+    shared: { clientService: { state: 'missing' } },
+    ...rest,
+    every: (slot) => every(waiting(unsealed(slot))),
+  });
+}
+
+export function noQuorum(cause: string): Membership {
+  return { kind: 'unknown', cause };
+}
+
+export function initialCluster(size: number): VolumeRecord['initialCluster'] {
+  return Array.from({ length: size }, (_, ordinal) => {
+    const name = peerName(cluster, ordinal);
+    return { name, url: peerUrl(namespace, cluster, name) };
+  });
+}
+
+export function recordFor(ordinal: number, size: number, state: VolumeState = 'sealed'): VolumeRecord {
+  const started = state !== 'bootstrapping' && state !== 'joining';
+  return {
+    token,
+    initialCluster: initialCluster(size),
+    ...(started && { clusterId, memberId: memberId(ordinal) }),
+    version: baseSpec.version,
+    tlsMode: 'Disabled',
+    state,
+  };
+}
+
+export function memberId(ordinal: number): string {
+  return `a${ordinal}`;
+}
+
+export function members(size: number): Extract<Membership, { kind: 'known' }> {
+  return {
+    kind: 'known',
+    clusterId,
+    members: initialCluster(size).map(
+      ({ name, url }, ordinal): ListedMember => ({
+        id: memberId(ordinal),
+        name,
+        peerURLs: [url],
+        clientURLs: [],
+        isLearner: false,
+      }),
+    ),
+  };
+}
+
+export function endpoint(ordinal: number, status: Partial<EndpointStatus> = {}): Endpoint {
+  return {
+    kind: 'known',
+    clusterVersion: '3.6.0',
+    status: {
+      memberId: memberId(ordinal),
+      clusterId,
+      leader: memberId(0),
+      version: baseSpec.version,
+      isLearner: false,
+      raftIndex: 1000n,
+      raftAppliedIndex: 1000n,
+      raftTerm: 2n,
+      revision: 10n,
+      dbSize: 20480n,
+      dbSizeInUse: 16384n,
+      errors: [],
+      ...status,
+    },
+  };
+}
+
+export const silent: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
+
+const running: ContainerView = { state: 'running', reason: '', everStarted: true, restarts: 0, lastWords: '' };
+
+export function sealedSlot(ordinal: number, size: number, inputs: Inputs): Slot {
+  const name = peerName(cluster, ordinal);
+  const record = recordFor(ordinal, size);
+  const variables = bootstrapVariables(record, name);
+  return {
+    name,
+    ordinal,
+    peer: {
+      uid: `peer-${ordinal}`,
+      leaving: false,
+      current: true,
+      inputs,
+      bootstrap: { token, initialCluster: [...initialCluster(size)], state: 'New' },
+    },
+    volume: {
+      uid: `volume-${ordinal}`,
+      leaving: false,
+      record: { kind: 'valid', record },
+      bound: true,
+      lost: false,
+      size: '1Gi',
+    },
+    configMap: {
+      uid: `config-${ordinal}`,
+      leaving: false,
+      current: true,
+      initialCluster: variables.ETCD_INITIAL_CLUSTER,
+      initialClusterState: variables.ETCD_INITIAL_CLUSTER_STATE,
+      immutable: true,
+    },
+    statefulSet: {
+      uid: `set-${ordinal}`,
+      leaving: false,
+      current: true,
+      inputsHash: inputsHash(inputs),
+      updateRevision: 'revision-1',
+    },
+    pod: {
+      uid: `pod-${ordinal}`,
+      leaving: false,
+      ready: true,
+      upToDate: 'yes',
+      address: `10.244.0.${ordinal + 1}`,
+      container: running,
+    },
+    endpoint: endpoint(ordinal),
+  };
+}
+
+/** Its member has not been seen started: the volume says bootstrapping, and the ConfigMap names it. */
+export function unsealed(slot: Slot): Slot {
+  const record = slot.volume?.record.kind === 'valid' ? slot.volume.record.record : undefined;
+  if (!slot.volume || !record || !slot.configMap) return slot;
+  const { clusterId: _, memberId: __, ...rest } = record;
+  const fresh: VolumeRecord = { ...rest, state: 'bootstrapping' };
+  const variables = bootstrapVariables(fresh, slot.name);
+  return {
+    ...slot,
+    volume: { ...slot.volume, record: { kind: 'valid', record: fresh } },
+    configMap: {
+      ...slot.configMap,
+      initialCluster: variables.ETCD_INITIAL_CLUSTER,
+      initialClusterState: variables.ETCD_INITIAL_CLUSTER_STATE,
+      immutable: false,
+    },
+  };
+}
+
+/** Recorded, with peer and ConfigMap; its volume waits for a first pod. */
+export function notStarted(slot: Slot): Slot {
+  return withVolume({ bound: false })(without('statefulSet', 'pod')(withEndpoint(silent)(unsealed(slot))));
+}
+
+/** Its pod is there, and its container has never run. */
+export function waiting(slot: Slot): Slot {
+  return withContainer({ state: 'waiting', reason: 'ContainerCreating', everStarted: false })(
+    withPod({ ready: false })(withEndpoint(silent)(slot)),
+  );
+}
+
+/** Its container exits again and again. */
+export function crashing(slot: Slot): Slot {
+  return withContainer({ state: 'waiting', reason: 'CrashLoopBackOff', everStarted: true, restarts: 4 })(
+    withPod({ ready: false })(withEndpoint(silent)(slot)),
+  );
+}
+
+export function without(...keys: readonly ('peer' | 'volume' | 'configMap' | 'statefulSet' | 'pod')[]): Change<Slot> {
+  return (slot) =>
+    Object.fromEntries(Object.entries(slot).filter(([key]) => !keys.some((gone) => gone === key))) as unknown as Slot;
+}
+
+export function withEndpoint(found: Endpoint): Change<Slot> {
+  return (slot) => ({ ...slot, endpoint: found });
+}
+
+export function withPod(change: Partial<PodView>): Change<Slot> {
+  return (slot) => (slot.pod ? { ...slot, pod: { ...slot.pod, ...change } } : slot);
+}
+
+export function withContainer(change: Partial<ContainerView>): Change<Slot> {
+  return (slot) =>
+    slot.pod ? { ...slot, pod: { ...slot.pod, container: { ...slot.pod.container, ...change } } } : slot;
+}
+
+export function withVolume(change: Partial<VolumeView>): Change<Slot> {
+  return (slot) => (slot.volume ? { ...slot, volume: { ...slot.volume, ...change } } : slot);
+}
+
+export function withRecord(change: Partial<VolumeRecord>): Change<Slot> {
+  return (slot) => {
+    if (slot.volume?.record.kind !== 'valid') return slot;
+    return withVolume({ record: { kind: 'valid', record: { ...slot.volume.record.record, ...change } } })(slot);
+  };
+}
+
+export function withInputs(change: Partial<Inputs>): Change<Slot> {
+  return (slot) => (slot.peer ? { ...slot, peer: { ...slot.peer, inputs: { ...slot.peer.inputs, ...change } } } : slot);
+}
+
+export function all(...changes: readonly Change<Slot>[]): Change<Slot> {
+  return (slot) => changes.reduce((changed, change) => change(changed), slot);
+}
+
+function presentShared(size: number): Shared {
+  const minAvailable = Math.floor(size / 2) + 1;
+  return {
+    headlessService: { state: 'present' },
+    clientService: { state: 'present' },
+    disruptionBudget: size > 1 ? { state: 'present', minAvailable } : { state: 'missing' },
+  };
+}
