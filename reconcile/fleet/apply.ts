@@ -1,0 +1,149 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { annotations, labels } from '../../manifests/build/names.ts';
+import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { stillAttempts } from './attempt.ts';
+import { complaintFor, isFieldConflict } from './complaint.ts';
+import { fieldManager, keyOf, overtookAnnotation } from './names.ts';
+import { inherit, managedFieldsOf, withManagedFields, withoutHands } from './ownership.ts';
+import type { PlannedApply } from './plan.ts';
+import { type DesiredSpec, shaOf } from './reading.ts';
+
+export interface ApplyContext {
+  /** The fleet as claimed. */
+  readonly fleet: EtcdFleet;
+  readonly revision: string;
+  readonly overtook?: string;
+  /** Our own rights, for reading. */
+  readonly kube: Kube;
+  /** The fleet's service account, for writing. */
+  readonly asFleet: Kube;
+  readonly signal: AbortSignal;
+}
+
+export type ApplyOutcome =
+  /** `changed`: the spec is another than before, so that the cluster is one that the commit changed. */
+  | { readonly kind: 'applied'; readonly spec: DesiredSpec; readonly cluster: EtcdCluster; readonly changed: boolean }
+  /** A person must do something. */
+  | { readonly kind: 'problem'; readonly spec: DesiredSpec; readonly message: string }
+  /** May pass by itself. */
+  | { readonly kind: 'retry'; readonly spec: DesiredSpec; readonly message: string }
+  /** A newer attempt has begun: this invocation must not write any more. */
+  | { readonly kind: 'superseded'; readonly spec: DesiredSpec };
+
+/** Every 409 is answered by one look; more than this in a row is somebody who writes all the time. */
+const attempts = 4;
+
+/** Makes one document live. Never throws for what the API server says: one bad document must not stop the others. */
+export async function applyOne(planned: PlannedApply, context: ApplyContext): Promise<ApplyOutcome> {
+  const { spec } = planned;
+  try {
+    if (planned.kind === 'settled') return { kind: 'applied', spec, cluster: planned.live, changed: false };
+    if (planned.kind === 'create') return await create(spec, context);
+    return await update(planned, context);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const message = complaintFor(error, spec, context.fleet);
+    return error.class === 'terminal' || isFieldConflict(error)
+      ? { kind: 'problem', spec, message }
+      : { kind: 'retry', spec, message };
+  }
+}
+
+/** By POST, the only write that fails if somebody was faster. Nothing else fences an object that does not exist yet. */
+async function create(spec: DesiredSpec, context: ApplyContext): Promise<ApplyOutcome> {
+  const { kube, asFleet, fleet, revision, signal } = context;
+  if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };
+  try {
+    const cluster = await asFleet.create(resources.clusters, desired(spec, context), { signal });
+    return { kind: 'applied', spec, cluster, changed: true };
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+    return {
+      kind: 'retry',
+      spec,
+      message: `EtcdCluster ${spec.namespace}/${spec.name} was created by somebody else meanwhile`,
+    };
+  }
+}
+
+async function update(
+  planned: Extract<PlannedApply, { kind: 'update' | 'adopt' | 'takeOver' }>,
+  context: ApplyContext,
+): Promise<ApplyOutcome> {
+  const { kube, fleet, revision, signal } = context;
+  const { spec, live } = planned;
+  let known = live;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const cluster = await applyOver(planned.kind, spec, known, context);
+      return { kind: 'applied', spec, cluster, changed: cluster.metadata.generation !== live.metadata.generation };
+    } catch (error) {
+      if (!isReason(error, 'Conflict') || isFieldConflict(error) || attempt === attempts) throw error;
+    }
+    // Its status was written meanwhile, as a rule. Going on is safe only while everything that counts is the same.
+    const [now, ours] = await Promise.all([
+      kube.get<EtcdCluster>(resources.clusters, spec.namespace, spec.name, { signal }),
+      stillAttempts(kube, fleet, revision, signal),
+    ]);
+    if (!ours) return { kind: 'superseded', spec };
+    if (!now || now.metadata.uid !== live.metadata.uid || now.metadata.generation !== live.metadata.generation) {
+      return { kind: 'retry', spec, message: `EtcdCluster ${keyOf(live)} was changed by somebody else meanwhile` };
+    }
+    known = now;
+    await pause(20 * attempt, undefined, { signal });
+  }
+}
+
+async function applyOver(
+  kind: 'update' | 'adopt' | 'takeOver',
+  spec: DesiredSpec,
+  live: EtcdCluster,
+  context: ApplyContext,
+): Promise<EtcdCluster> {
+  const { asFleet, fleet, signal } = context;
+  const manager = fieldManager(fleet);
+  const ownership = kind === 'adopt' ? undefined : inherit(managedFieldsOf(live), manager);
+  const base = ownership ? await reown(live, ownership, context) : live;
+  try {
+    return await asFleet.apply(resources.clusters, desired(spec, context, base), { fieldManager: manager, signal });
+  } catch (error) {
+    const freed = kind === 'adopt' ? undefined : withoutHands(managedFieldsOf(base));
+    if (!isFieldConflict(error) || !freed) throw error;
+    const cleared = await reown(base, freed, context);
+    return await asFleet.apply(resources.clusters, desired(spec, context, cleared), { fieldManager: manager, signal });
+  }
+}
+
+async function reown(
+  cluster: EtcdCluster,
+  managedFields: Parameters<typeof withManagedFields>[1],
+  { asFleet, signal }: ApplyContext,
+): Promise<EtcdCluster> {
+  return asFleet.update(resources.clusters, withManagedFields(cluster, managedFields), { signal });
+}
+
+/** The document with its owner's marks, and with what must still be true of the live object, if there is one. */
+function desired(spec: DesiredSpec, { fleet, overtook }: ApplyContext, live?: EtcdCluster): EtcdCluster {
+  const { metadata } = spec.object;
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: {
+      name: spec.name,
+      namespace: spec.namespace,
+      ...(live?.metadata.uid && { uid: live.metadata.uid }),
+      ...(live?.metadata.resourceVersion && { resourceVersion: live.metadata.resourceVersion }),
+      labels: { ...metadata.labels, [labels.fleet]: fleet.metadata.uid ?? '' },
+      annotations: {
+        ...metadata.annotations,
+        [annotations.fleetName]: keyOf(fleet),
+        [annotations.source]: spec.file,
+        ...(live && overtook && { [overtookAnnotation]: shaOf(overtook) }),
+      },
+    },
+    // Validated against the same schema that the type comes from, before it got here and again by the API server.
+    spec: spec.object.spec as EtcdCluster['spec'],
+  };
+}

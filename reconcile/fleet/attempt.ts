@@ -1,0 +1,54 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { isReason, type Kube, resources } from '../kube.ts';
+
+export type Attempt =
+  /** `overtook`: another revision was attempted and never seen applied; somebody may still be at it. */
+  | { readonly kind: 'claimed'; readonly fleet: EtcdFleet; readonly overtook?: string }
+  /** The fleet changed since it was read. */
+  | { readonly kind: 'lost' };
+
+/**
+ * Writes down which revision is about to be applied, by compare-and-swap on the fleet as it was read before the ref was
+ * resolved: of two invocations that resolved different commits, one must look again.
+ *
+ * The inventory's generations are what the attempted revision's apply left, so a new attempt begins with none: an
+ * invocation that dies half-way leaves nothing that could pass for applied.
+ *
+ * @throws {KubeError} other than a conflict
+ */
+export async function claimRevision(
+  kube: Kube,
+  fleet: EtcdFleet,
+  revision: string,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { status } = fleet;
+  const { attempted, applied } = status?.revision ?? {};
+  const inventory = status?.inventory ?? [];
+  const next = {
+    ...status,
+    observedGeneration: status?.observedGeneration ?? -1,
+    revision: { ...status?.revision, attempted: revision },
+    ...(attempted === revision ? {} : { inventory: inventory.map((entry) => ({ ...entry, generation: 0 })) }),
+  };
+  try {
+    const claimed = await kube.updateStatus(resources.fleets, { ...fleet, status: next }, { signal });
+    const overtaken = attempted !== undefined && attempted !== revision && attempted !== applied;
+    return { kind: 'claimed', fleet: claimed, ...(overtaken && { overtook: attempted }) };
+  } catch (error) {
+    if (isReason(error, 'Conflict')) return { kind: 'lost' };
+    throw error;
+  }
+}
+
+/** Whether the fleet still attempts this revision, read live. @throws {KubeError} */
+export async function stillAttempts(
+  kube: Kube,
+  fleet: EtcdFleet,
+  revision: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace, name, uid } = fleet.metadata;
+  const live = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
+  return live?.metadata.uid === uid && live?.status?.revision?.attempted === revision;
+}

@@ -1,0 +1,64 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { isReason, type KubeError } from '../kube.ts';
+import type { DesiredSpec } from './reading.ts';
+
+/** Server-side apply's own 409: another field manager holds a field. The other kind of 409 means "read it again". */
+export function isFieldConflict(error: unknown): error is KubeError {
+  return isReason(error, 'Conflict') && /conflicts? with "/.test(error.message);
+}
+
+/** What the API server's "no" means for one document, with what to do about it. */
+export function complaintFor(
+  error: KubeError,
+  { namespace, name }: Pick<DesiredSpec, 'namespace' | 'name'>,
+  fleet: EtcdFleet,
+): string {
+  const cluster = `EtcdCluster ${namespace}/${name}`;
+  switch (error.reason) {
+    case 'Forbidden':
+      return forbidden(error, namespace, name, fleet);
+    case 'Invalid':
+    case 'BadRequest':
+      return `${cluster} is refused by the API server: ${serversWords(error)}`;
+    case 'NotFound':
+      return `${cluster}: namespace ${namespace} does not exist; create it (etcd-ratchet creates none)`;
+    default:
+      if (isFieldConflict(error)) return conflict(error, cluster);
+      return `${cluster}: ${serversWords(error)}`;
+  }
+}
+
+/** RBAC names who may not do what; a person needs the Role that is missing. */
+function forbidden(error: KubeError, namespace: string, name: string, fleet: EtcdFleet): string {
+  const account = serviceAccountOf(fleet);
+  // Admission (a quota, a policy, a namespace that is being deleted) answers 403 too, in its own words.
+  const verb = /cannot (?<verb>[a-z]+) resource/.exec(error.message)?.groups?.verb;
+  if (!verb) return `EtcdCluster ${namespace}/${name} is forbidden: ${serversWords(error)}`;
+  if (verb === 'impersonate') {
+    return `etcd-ratchet may not act as service account ${account.namespace}/${account.name}: allow it the verb impersonate on that service account`;
+  }
+  return (
+    `service account ${account.namespace}/${account.name} may not ${verb} etcdclusters in namespace ${namespace}: ` +
+    'bind it there to ClusterRole etcd-ratchet-fleet (get, create, update, patch, delete on etcdclusters.etcd.ratchet.dev)'
+  );
+}
+
+export function serviceAccountOf({ spec, metadata }: EtcdFleet): { readonly namespace: string; readonly name: string } {
+  return { namespace: metadata.namespace ?? '', name: spec.serviceAccountName ?? 'fleet' };
+}
+
+function conflict(error: KubeError, cluster: string): string {
+  const manager = /conflicts? with "(?<manager>[^"]+)"/.exec(error.message)?.groups?.manager ?? 'somebody else';
+  const fields = [...error.message.matchAll(/(?:: |- )(?<field>\.[A-Za-z][^\s,]*)/g)].map(
+    (match) => match.groups?.field,
+  );
+  const what = fields.length > 0 ? ` (${[...new Set(fields)].slice(0, 5).join(', ')})` : '';
+  const fleet = /^etcd-ratchet-fleet-(?<name>.+)$/.exec(manager)?.groups?.name;
+  const who = fleet ? `fleet ${fleet}` : `field manager ${manager}`;
+  return `${cluster} has fields${what} that ${who} applied with other values: nothing is taken over; let only one of the two set them`;
+}
+
+/** Without our own prefix (`PATCH etcdclusters a/b: 422 Invalid`), which says nothing to who wrote the document. */
+function serversWords({ message }: KubeError): string {
+  return message.replace(/^[A-Z]+ \S+ \S+: /, '').replace(/^\d{3} [A-Za-z]+ /, '');
+}

@@ -1,0 +1,29 @@
+import type { Condition } from '../../manifests/api/metadata.ts';
+
+/** What every tool that knows kstatus reads from a resource (cli-utils, `pkg/kstatus/status/generic.go`). */
+export type KStatus = 'Current' | 'InProgress' | 'Failed' | 'Terminating';
+
+interface Reported {
+  readonly metadata: { readonly generation?: number; readonly deletionTimestamp?: string };
+  readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
+}
+
+/**
+ * The verdict, in kstatus's own order, with two differences that lean to the careful side: a resource that nobody has
+ * reported on yet is in progress, not current, and so is one without a Ready condition.
+ */
+export function kstatusOf({ metadata, status }: Reported): KStatus {
+  if (metadata.deletionTimestamp !== undefined) return 'Terminating';
+  if (status?.observedGeneration !== metadata.generation) return 'InProgress';
+  if (isTrue(status, 'Reconciling')) return 'InProgress';
+  if (isTrue(status, 'Stalled')) return 'Failed';
+  return isTrue(status, 'Ready') ? 'Current' : 'InProgress';
+}
+
+export function conditionOf(status: Reported['status'], type: string): Condition | undefined {
+  return status?.conditions?.find((condition) => condition.type === type);
+}
+
+function isTrue(status: Reported['status'], type: string): boolean {
+  return conditionOf(status, type)?.status === 'True';
+}

@@ -1,0 +1,47 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { annotations, group, labels } from '../../manifests/build/names.ts';
+
+/** On an EtcdCluster, from a person: `<namespace>/<fleet>` that may take it over from the fleet that owns it. */
+export const handOverAnnotation = `${group}/hand-over-to`;
+
+/**
+ * On an EtcdCluster, from us: the revision whose attempt was overtaken by the one applied here.
+ *
+ * It is there to move the resourceVersion of an object that both revisions spell alike, so that what the overtaken
+ * invocation may still send fails as a conflict. It carries no meaning afterwards and goes with the next commit.
+ */
+export const overtookAnnotation = `${group}/overtook`;
+
+/** `<namespace>/<name>`, as messages, annotations and the command line spell an object. */
+export function keyOf({
+  metadata,
+}: {
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+export function fieldManager(fleet: EtcdFleet): string {
+  return `etcd-ratchet-fleet-${fleet.metadata.namespace}-${fleet.metadata.name}`;
+}
+
+/** The UID of the fleet that owns a cluster: the UID, because a fleet created again under the same name is another. */
+export function ownerOf(cluster: EtcdCluster): string | undefined {
+  return cluster.metadata.labels?.[labels.fleet];
+}
+
+/** Where a cluster was handed over to by a person; `undefined` when it was not, or names the owner itself. */
+export function handedOverTo(cluster: EtcdCluster): string | undefined {
+  const target = cluster.metadata.annotations?.[handOverAnnotation];
+  return target && target !== cluster.metadata.annotations?.[annotations.fleetName] ? target : undefined;
+}
+
+/** Whether the fleet answers for this cluster: it bears the fleet's label and nobody handed it over. */
+export function isOwn(fleet: EtcdFleet, cluster: EtcdCluster): boolean {
+  return fleet.metadata.uid !== undefined && ownerOf(cluster) === fleet.metadata.uid && !handedOverTo(cluster);
+}
+
+export function ownClusters(fleet: EtcdFleet, clusters: readonly EtcdCluster[]): EtcdCluster[] {
+  return clusters.filter((cluster) => isOwn(fleet, cluster));
+}

@@ -1,0 +1,32 @@
+import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { KeptBecause } from './prune.ts';
+import type { Reading, SpecProblem } from './reading.ts';
+
+/** What one pass did about one fleet's repository: all that its report needs to know. */
+export interface FleetOutcome {
+  readonly reading: Reading;
+  /** `undefined`: as the status has them; this pass did not look. */
+  readonly problems?: readonly SpecProblem[];
+  /** What did not work and may by itself, each a sentence. */
+  readonly retries: readonly string[];
+  /** Live and owned, and no longer in Git. `undefined`: as the status has it. */
+  readonly unlisted?: UnlistedReport;
+  /** What the apply left. `undefined`: as the status has it. */
+  readonly inventory?: readonly FleetInventoryEntry[];
+  /** Every document of the revision is applied, and nothing waits for another look. */
+  readonly applied: boolean;
+  /** `<namespace>/<name>` of the clusters whose spec this pass created or changed. */
+  readonly changed: ReadonlySet<string>;
+  readonly pruned: readonly string[];
+}
+
+export interface UnlistedReport {
+  readonly kept: readonly { readonly key: string; readonly because: KeptBecause }[];
+  readonly confirmation?: string;
+  readonly notes: readonly string[];
+}
+
+/** Of a pass in which Git was not asked, or had nothing to give. */
+export function nothingApplied(reading: Reading): FleetOutcome {
+  return { reading, retries: [], applied: reading.kind === 'unchanged', changed: new Set(), pruned: [] };
+}

@@ -1,0 +1,66 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ObjectMeta } from '../../manifests/api/metadata.ts';
+import { labels } from '../../manifests/build/names.ts';
+
+/** An entry of `metadata.managedFields`: which fields somebody set, and how. */
+export interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: 'Apply' | 'Update';
+  readonly subresource?: string;
+  readonly fieldsV1?: unknown;
+}
+
+export function managedFieldsOf(cluster: EtcdCluster): readonly ManagedFields[] {
+  const metadata: ObjectMeta & { readonly managedFields?: readonly ManagedFields[] } = cluster.metadata;
+  return metadata.managedFields ?? [];
+}
+
+/**
+ * The entries with the fleet's fields under our name, or `undefined` when they are already.
+ *
+ * Whoever wrote the owner label wrote the specs beside it: an earlier owner, or ourselves when we created the object (a
+ * POST is the only write that fails if the object exists, and it is recorded as an update by the client, not as our
+ * apply). Without this, a field that a commit removes would stay for ever, because its recorded owner never lets go of it.
+ */
+export function inherit(entries: readonly ManagedFields[], manager: string): readonly ManagedFields[] | undefined {
+  const inherited = entries.filter((entry) => !isOurs(entry, manager) && ownsLabel(entry));
+  if (inherited.length === 0) return undefined;
+  const rest = entries.filter((entry) => !inherited.includes(entry));
+  if (rest.some((entry) => isOurs(entry, manager))) return rest;
+  return [...rest, { ...inherited[0], manager, operation: 'Apply' }];
+}
+
+/**
+ * The entries without those of people and tools that changed single fields (kubectl edit, scale, patch), or `undefined`
+ * when there are none.
+ *
+ * What Git lists is Git's: such a change is drift, and comes back. Whoever *applied* fields declared them as theirs, as
+ * another fleet or another GitOps tool does: that stays a visible conflict, never a tug-of-war.
+ */
+export function withoutHands(entries: readonly ManagedFields[]): readonly ManagedFields[] | undefined {
+  const rest = entries.filter(({ operation, subresource }) => operation !== 'Update' || subresource === 'status');
+  if (rest.length === entries.length) return undefined;
+  // An empty list would mean "as it was"; one empty entry means "nobody's".
+  return rest.length === 0 ? [{}] : rest;
+}
+
+/** For a PUT that changes nothing but who owns what. It carries the resourceVersion that was read. */
+export function withManagedFields(cluster: EtcdCluster, managedFields: readonly ManagedFields[]): EtcdCluster {
+  const metadata = { ...cluster.metadata, managedFields };
+  return { ...cluster, apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata };
+}
+
+function isOurs({ manager, operation, subresource }: ManagedFields, name: string): boolean {
+  return manager === name && operation === 'Apply' && !subresource;
+}
+
+function ownsLabel({ fieldsV1, subresource }: ManagedFields): boolean {
+  if (subresource) return false;
+  const path = ['f:metadata', 'f:labels', `f:${labels.fleet}`];
+  let fields: unknown = fieldsV1;
+  for (const key of path) {
+    if (typeof fields !== 'object' || fields === null || !(key in fields)) return false;
+    fields = Reflect.get(fields, key);
+  }
+  return true;
+}

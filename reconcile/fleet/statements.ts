@@ -1,0 +1,126 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf } from './names.ts';
+import type { FleetOutcome } from './outcome.ts';
+import type { SpecProblem } from './reading.ts';
+import type { ClusterVerdict } from './roll-up.ts';
+import { unlistedMessage, unlistedReason } from './unlisted.ts';
+
+/** A condition's content; when it last changed is worked out against what was there. */
+export interface Statement {
+  readonly type: 'Ready' | 'Reconciling' | 'Stalled' | 'SourceReady' | 'Unlisted' | 'StatusesReported';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface FleetFacts {
+  readonly fleet: EtcdFleet;
+  readonly outcome: FleetOutcome;
+  /** What is wrong with documents, from this pass or, if it did not look, as last reported. */
+  readonly problems: readonly Pick<SpecProblem, 'file' | 'line' | 'column' | 'message'>[];
+  readonly clusters: readonly ClusterVerdict[];
+}
+
+type Progress = {
+  readonly kind: 'stalled' | 'reconciling' | 'ready';
+  readonly reason: string;
+  readonly message: string;
+};
+
+/**
+ * How the fleet is doing, by kstatus: `Ready` always, `Reconciling` and `Stalled` only while true and never both.
+ *
+ * What needs a person comes first, also while other clusters are still busy: the sooner somebody looks, the better.
+ */
+export function progressOf(facts: FleetFacts): Progress {
+  const { outcome, problems, clusters, fleet } = facts;
+  const { reading } = outcome;
+  if (reading.kind === 'failed' && !reading.retryable) return stalled(reading.reason, reading.message);
+
+  const [first] = problems;
+  if (first) return stalled('DocumentsRefused', problems.length > 1 ? `${place(first)}; and others` : place(first));
+
+  if (outcome.unlisted?.confirmation) {
+    return stalled('PruneNeedsConfirmation', unlistedMessage(keyOf(fleet), outcome.unlisted));
+  }
+  const stuck = clusters.find(({ verdict }) => verdict === 'Failed');
+  if (stuck) return stalled('ClusterStalled', `${stuck.namespace}/${stuck.name}: ${stuck.message}`);
+
+  if (reading.kind === 'failed') return reconciling('ProgressingWithRetry', `${reading.message}; this is tried again`);
+  const [retry] = outcome.retries;
+  if (retry) return reconciling('ProgressingWithRetry', `${retry}; this is tried again`);
+
+  const busy = clusters.find(({ verdict }) => verdict !== 'Current');
+  if (busy) return reconciling('ClustersInProgress', `${busy.namespace}/${busy.name}: ${busy.message}`);
+
+  if (reading.kind === 'skipped' && reading.because === 'suspended') {
+    return { kind: 'ready', reason: 'Suspended', message: 'suspended: the repository is not looked at' };
+  }
+  if (clusters.length === 0) {
+    const { url, ref, path = '.' } = fleet.spec.git;
+    return {
+      kind: 'ready',
+      reason: 'NoClusters',
+      message: `no EtcdCluster is listed under ${path} of ${url} at ${ref}`,
+    };
+  }
+  return { kind: 'ready', reason: 'ClustersReady', message: 'every cluster is ready' };
+}
+
+export function statementsFor(facts: FleetFacts): readonly Statement[] {
+  const { kind, reason, message } = progressOf(facts);
+  return [
+    { type: 'Ready', status: kind === 'ready' ? 'True' : 'False', reason, message },
+    ...(kind === 'reconciling' ? [{ type: 'Reconciling', status: 'True', reason, message } as const] : []),
+    ...(kind === 'stalled' ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
+    ...sourceStatement(facts),
+    ...unlistedStatement(facts),
+  ];
+}
+
+/** Whether Git gave what was asked. Where Git was not asked, the last answer stands. */
+function sourceStatement({ outcome: { reading }, fleet }: FleetFacts): readonly Statement[] {
+  switch (reading.kind) {
+    case 'skipped':
+      return kept(fleet, 'SourceReady');
+    case 'failed':
+      return [{ type: 'SourceReady', status: 'False', reason: reading.reason, message: reading.message }];
+    case 'unchanged':
+    case 'tree':
+      return [{ type: 'SourceReady', status: 'True', reason: 'Read', message: `${reading.revision} was read` }];
+    default:
+      return reading satisfies never;
+  }
+}
+
+/** Abnormal while true: there only as long as something is live that Git no longer lists. */
+function unlistedStatement({ outcome: { unlisted }, fleet }: FleetFacts): readonly Statement[] {
+  if (unlisted === undefined) return kept(fleet, 'Unlisted');
+  const reason = unlistedReason(unlisted);
+  if (!reason) return [];
+  return [{ type: 'Unlisted', status: 'True', reason, message: unlistedMessage(keyOf(fleet), unlisted) }];
+}
+
+function kept({ status }: EtcdFleet, type: Statement['type']): readonly Statement[] {
+  const before = status?.conditions?.find((condition) => condition.type === type);
+  if (!before || before.status === 'Unknown') return [];
+  return [{ type, status: before.status, reason: before.reason, message: before.message }];
+}
+
+/** `file:line:column: message`, as editors and compilers write it. */
+export function place({
+  file,
+  line,
+  column,
+  message,
+}: Pick<SpecProblem, 'file' | 'line' | 'column' | 'message'>): string {
+  return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
+}
+
+function stalled(reason: string, message: string): Progress {
+  return { kind: 'stalled', reason, message };
+}
+
+function reconciling(reason: string, message: string): Progress {
+  return { kind: 'reconciling', reason, message };
+}

@@ -1,0 +1,115 @@
+import type { EtcdFleet, EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet.ts';
+import type { Condition } from '../../manifests/api/metadata.ts';
+import { timestamp } from '../cluster/conditions.ts';
+import type { FleetOutcome } from './outcome.ts';
+import { sourceMoved } from './prune.ts';
+import type { SpecProblem } from './reading.ts';
+import { type ClusterVerdict, rollUp } from './roll-up.ts';
+import { type Statement, statementsFor } from './statements.ts';
+
+/** How the sending of commit statuses went. Absent: the fleet names no forge. */
+export interface ForgeOutcome {
+  readonly remembered: readonly FleetCommitStatus[];
+  /** What the forge (or the way to it) said, if not everything arrived. */
+  readonly failure?: { readonly reason: string; readonly message: string };
+}
+
+export interface FleetReport {
+  /** As claimed, or as listed where nothing was claimed. */
+  readonly fleet: EtcdFleet;
+  readonly outcome: FleetOutcome;
+  readonly clusters: readonly ClusterVerdict[];
+  readonly forge?: ForgeOutcome;
+  /** The API server's time. */
+  readonly now: Date;
+}
+
+const maxProblems = 20;
+
+/** The status after this pass. Pure, and equal for equal facts except for `lastRun`. */
+export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetReport): EtcdFleetStatus {
+  const { status, metadata } = fleet;
+  const problems = problemsOf(fleet, outcome);
+  const statements = [...statementsFor({ fleet, outcome, problems, clusters }), ...forgeStatement(forge)];
+  const count = outcome.problems?.length ?? status?.problemCount ?? 0;
+  const inventory = outcome.inventory ?? status?.inventory;
+  const source = sourceOf(fleet, outcome);
+  const commitStatuses = forge?.remembered ?? (fleet.spec.forge ? status?.commitStatuses : undefined);
+  return {
+    // A spec that was not looked at (a follow-up, an outage) has not been observed.
+    observedGeneration: hasLooked(outcome) ? (metadata.generation ?? 0) : (status?.observedGeneration ?? -1),
+    ...revisionOf(fleet, outcome),
+    ...(source && { source }),
+    lastRun: timestamp(now),
+    clusters: rollUp(clusters),
+    ...(inventory && { inventory }),
+    ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
+    ...(commitStatuses && commitStatuses.length > 0 && { commitStatuses }),
+    conditions: conditionsFrom(statements, status?.conditions, metadata.generation ?? 0, now),
+  };
+}
+
+export function problemsOf({ status }: EtcdFleet, outcome: FleetOutcome): readonly Problem[] {
+  if (outcome.problems) return outcome.problems;
+  // A commit that was applied whole had none.
+  return outcome.reading.kind === 'unchanged' ? [] : (status?.problems ?? []);
+}
+
+type Problem = Pick<SpecProblem, 'file' | 'line' | 'column' | 'message'>;
+
+/** Whether the repository was asked, with whatever result, or the spec says not to ask. */
+function hasLooked({ reading }: FleetOutcome): boolean {
+  return reading.kind !== 'skipped' || reading.because === 'suspended';
+}
+
+function revisionOf({ status }: EtcdFleet, { reading, applied }: FleetOutcome): Pick<EtcdFleetStatus, 'revision'> {
+  const before = status?.revision;
+  if (!applied || reading.kind !== 'tree') return before ? { revision: before } : {};
+  return { revision: { ...before, attempted: reading.revision, applied: reading.revision } };
+}
+
+/**
+ * Where the inventory came from. A new place counts only once nothing is left from the old one, because what it does not
+ * list was never its to delete.
+ */
+function sourceOf(
+  fleet: EtcdFleet,
+  { reading, inventory, unlisted, applied }: FleetOutcome,
+): EtcdFleetStatus['source'] {
+  const before = fleet.status?.source;
+  if (reading.kind !== 'tree' || !inventory) return before;
+  if (!sourceMoved(fleet)) return before;
+  const { url, ref, path = '.' } = fleet.spec.git;
+  return applied && unlisted?.kept.length === 0 ? { url, ref, path } : before;
+}
+
+function forgeStatement(forge: ForgeOutcome | undefined): readonly Statement[] {
+  if (!forge) return [];
+  if (forge.failure) return [{ type: 'StatusesReported', status: 'False', ...forge.failure }];
+  return [
+    { type: 'StatusesReported', status: 'True', reason: 'Reported', message: 'the forge has every commit status' },
+  ];
+}
+
+function conditionsFrom(
+  statements: readonly Statement[],
+  previous: readonly Condition[] | undefined,
+  generation: number,
+  now: Date,
+): readonly Condition[] {
+  return statements.map(({ type, status, reason, message }) => {
+    const before = previous?.find((condition) => condition.type === type);
+    return {
+      type,
+      status,
+      reason,
+      message: message.slice(0, 2000),
+      observedGeneration: generation,
+      lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(now),
+    };
+  });
+}
+
+function asReported({ file, line, column, message }: Problem): Problem {
+  return { file: file.slice(0, 1024), line, column, message: message.slice(0, 2048) };
+}

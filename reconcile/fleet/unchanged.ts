@@ -1,0 +1,41 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import { annotations } from '../../manifests/build/names.ts';
+import { keyOf, ownClusters } from './names.ts';
+import { shaOf } from './reading.ts';
+
+/**
+ * Whether nothing needs to be fetched: this revision is applied, and the live objects are exactly the inventory.
+ *
+ * Both ways: an object missing from the cluster was deleted by hand and comes back; one missing from the inventory was
+ * left by an invocation that did not live to report it.
+ */
+export function isUnchanged(fleet: EtcdFleet, revision: string, clusters: readonly EtcdCluster[]): boolean {
+  const { status, metadata } = fleet;
+  if (status?.revision?.applied !== revision || status.revision.attempted !== revision) return false;
+  // The fleet's own spec moved: another path, other rights, pruning switched on.
+  if (status.observedGeneration !== metadata.generation) return false;
+  if (wantsPruning(fleet, revision)) return false;
+
+  const inventory = status.inventory ?? [];
+  const own = ownClusters(fleet, clusters);
+  return own.length === inventory.length && own.every((cluster) => inventory.some((entry) => isAsLeft(entry, cluster)));
+}
+
+/** Whether the object is the one that our apply left, with the generation that it left it at. */
+export function isAsLeft(entry: FleetInventoryEntry, { metadata }: EtcdCluster): boolean {
+  return (
+    entry.uid === metadata.uid &&
+    entry.generation === metadata.generation &&
+    entry.generation > 0 &&
+    `${entry.namespace}/${entry.name}` === keyOf({ metadata }) &&
+    metadata.deletionTimestamp === undefined
+  );
+}
+
+/** A confirmation for this very commit that has not had its effect yet. */
+function wantsPruning({ spec, metadata, status }: EtcdFleet, revision: string): boolean {
+  const unlisted = status?.conditions?.some(({ type, status }) => type === 'Unlisted' && status === 'True') ?? false;
+  const confirmation = metadata.annotations?.[annotations.confirmPrune];
+  return (spec.prune ?? false) && unlisted && (confirmation?.startsWith(`${shaOf(revision)}/`) ?? false);
+}

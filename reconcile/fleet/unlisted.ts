@@ -1,0 +1,44 @@
+import { annotations } from '../../manifests/build/names.ts';
+import type { UnlistedReport } from './outcome.ts';
+import type { KeptBecause } from './prune.ts';
+
+const why = {
+  PruneOff: 'spec.prune is off; switch it on, or delete them with kubectl',
+  TreeIncomplete: 'not everything in the repository could be read',
+  DocumentsBroken: 'nothing is deleted while a document of the repository is broken',
+  TreeEmpty: 'the repository lists no cluster at all, which is taken for a mistake',
+  SourceMoved:
+    'url, ref or path changed since they were applied; list them in the new place, or delete them with kubectl',
+  SourceUnknown: 'it is not recorded which file they came from; list them again, or delete them with kubectl',
+  FileStillThere: 'the file that they came from is still there; delete the file, or delete them with kubectl',
+  ListedElsewhere: 'another fleet lists them; hand them over to it',
+  NeedsConfirmation: 'deleting several at once must be confirmed',
+} as const satisfies Record<KeptBecause, string>;
+
+/** For the condition `Unlisted`: which clusters are no longer in Git, why they stay, and what a person can do. */
+export function unlistedMessage(fleet: string, { kept, confirmation, notes }: UnlistedReport): string {
+  const reasons = [...new Set(kept.map(({ because }) => because))].sort();
+  const sentences = reasons.map((reason) => {
+    const keys = kept.filter(({ because }) => because === reason).map(({ key }) => key);
+    const note = reason === 'TreeIncomplete' && notes[0] ? ` (${notes[0]})` : '';
+    return `${enumerate(keys.sort())}: ${why[reason]}${note}`;
+  });
+  if (confirmation) {
+    const [namespace, name] = fleet.split('/');
+    sentences.push(
+      `to confirm: kubectl annotate --overwrite etcdfleet -n ${namespace} ${name} ${annotations.confirmPrune}=${confirmation}`,
+    );
+  }
+  return `no longer in Git, kept: ${sentences.join('; ')}`;
+}
+
+/** The most telling of several reasons, for `reason`. */
+export function unlistedReason({ kept }: UnlistedReport): KeptBecause | undefined {
+  const order = Object.keys(why) as KeptBecause[];
+  return kept.map(({ because }) => because).sort((a, b) => order.indexOf(b) - order.indexOf(a))[0];
+}
+
+function enumerate(keys: readonly string[]): string {
+  const shown = keys.slice(0, 10).join(', ');
+  return keys.length > 10 ? `${shown} and others` : shown;
+}

@@ -1,0 +1,123 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { KStatus } from './kstatus.ts';
+import type { FleetOutcome } from './outcome.ts';
+import { type SpecProblem, shaOf } from './reading.ts';
+import type { ClusterVerdict } from './roll-up.ts';
+import { type FleetFacts, place, progressOf } from './statements.ts';
+
+/** What a commit should say about itself. */
+export interface WantedStatus {
+  readonly sha: string;
+  readonly context: string;
+  readonly state: 'pending' | 'success' | 'failure';
+  /** At most 140 characters, free of counters and clocks: it is sent again whenever it differs. */
+  readonly description: string;
+}
+
+/** A fleet up to this size gets a status per cluster; of a larger one, the clusters that the commit changed. */
+const smallFleet = 10;
+/** A commit that touches everything must not spend the forge's rate limit. */
+const maxPerCluster = 50;
+
+export interface StatusFacts extends FleetFacts {
+  /** With the cluster that each is about, where this pass knows it. */
+  readonly problems: readonly SpecProblem[];
+}
+
+/** The commit statuses as they should be now. Pure. Empty when no commit could be named. */
+export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
+  const sha = shaFor(facts.fleet, facts.outcome);
+  if (!sha) return [];
+  const context = `etcd-ratchet/${facts.fleet.metadata.name}`;
+  const sent = new Map(
+    (facts.fleet.status?.commitStatuses ?? [])
+      .filter((status) => status.sha === sha)
+      .map((status) => [status.context, status.description] as const),
+  );
+  const { kind, message } = progressOf(facts);
+  const ofFleet: WantedStatus = { sha, context, state: fleetStates[kind], description: fit(message) };
+
+  const ofClusters = clustersOf(facts).filter(
+    ({ key, few }) => few || facts.outcome.changed.has(key) || sent.has(`${context}/${key}`),
+  );
+  return [
+    ofFleet,
+    ...ofClusters.slice(0, maxPerCluster).map(({ key, cluster }) => {
+      const own = `${context}/${key}`;
+      const problem = problemOf(cluster, facts.problems, sent.get(own));
+      return problem
+        ? ({ sha, context: own, state: 'failure', description: fit(place(problem)) } as const)
+        : ({ sha, context: own, state: clusterStates[cluster.verdict], description: fit(cluster.message) } as const);
+    }),
+  ];
+}
+
+const fleetStates = {
+  ready: 'success',
+  reconciling: 'pending',
+  stalled: 'failure',
+} as const satisfies Record<ReturnType<typeof progressOf>['kind'], WantedStatus['state']>;
+
+const clusterStates = {
+  Current: 'success',
+  InProgress: 'pending',
+  Terminating: 'pending',
+  Failed: 'failure',
+} as const satisfies Record<KStatus, WantedStatus['state']>;
+
+/** The commit that this pass looked at, or (in a follow-up) the one that is being rolled out. */
+function shaFor({ status }: EtcdFleet, { reading }: FleetOutcome): string | undefined {
+  switch (reading.kind) {
+    case 'unchanged':
+    case 'tree':
+      return shaOf(reading.revision);
+    case 'failed':
+      return reading.revision && shaOf(reading.revision);
+    case 'skipped': {
+      const attempted = status?.revision?.attempted;
+      return reading.because === 'follow-up' && attempted ? shaOf(attempted) : undefined;
+    }
+    default:
+      return reading satisfies never;
+  }
+}
+
+/** The live clusters, and those that are not there because their document is refused. */
+function clustersOf({
+  clusters,
+  problems,
+}: StatusFacts): readonly { key: string; cluster: ClusterVerdict; few: boolean }[] {
+  const all = new Map<string, ClusterVerdict>(
+    clusters.map((cluster) => [`${cluster.namespace}/${cluster.name}`, cluster] as const),
+  );
+  for (const { namespace, name } of problems) {
+    const key = `${namespace}/${name}`;
+    if (namespace && name && !all.has(key)) {
+      all.set(key, { namespace, name, verdict: 'InProgress', message: 'is not created' });
+    }
+  }
+  const few = all.size <= smallFleet;
+  return [...all].map(([key, cluster]) => ({ key, cluster, few }));
+}
+
+/**
+ * The problem of one cluster's document. A follow-up has the problems from the fleet's status, which names no clusters: what
+ * was sent for this cluster then says which of them is its own.
+ */
+function problemOf(
+  { namespace, name }: ClusterVerdict,
+  problems: readonly SpecProblem[],
+  sent: string | undefined,
+): SpecProblem | undefined {
+  return problems.find((problem) =>
+    problem.name === undefined
+      ? fit(place(problem)) === sent
+      : problem.namespace === namespace && problem.name === name,
+  );
+}
+
+/** Forges refuse longer ones. Counted in code points, as they do. */
+function fit(description: string): string {
+  const points = [...description.replaceAll(/\s+/g, ' ').trim()];
+  return points.length <= 140 ? points.join('') : `${points.slice(0, 139).join('')}…`;
+}
