@@ -1,6 +1,7 @@
 import type { PodTemplate } from '../api/member-settings.ts';
 import { isRecord } from './is-record.ts';
-import { group } from './names.ts';
+import { group, labelsOf } from './names.ts';
+import { notMergeable } from './pod-template-merge.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -14,6 +15,7 @@ export function reservedIn(template: PodTemplate): string[] {
   const spec = template.spec ?? {};
   return [
     ...ourLabels(template),
+    ...notMergeable(spec),
     ...['restartPolicy', 'hostname', 'subdomain', 'setHostnameAsFQDN'].flatMap((field) =>
       spec[field] === undefined ? [] : [`spec.${field}: it is fixed, because the member's address rests on it`],
     ),
@@ -28,7 +30,7 @@ export function reservedIn(template: PodTemplate): string[] {
 
 function ourLabels({ metadata }: PodTemplate): string[] {
   return Object.keys({ ...metadata?.labels, ...metadata?.annotations })
-    .filter((key) => key.startsWith(`${group}/`) || key === 'app.kubernetes.io/name')
+    .filter((key) => key.startsWith(`${group}/`) || Object.hasOwn(labelsOf(''), key))
     .map((key) => `metadata: ${key} is set by etcd-ratchet`);
 }
 

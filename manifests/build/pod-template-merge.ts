@@ -40,7 +40,8 @@ const replacedWhole: readonly string[] = [
 
 /**
  * A PodSpec merged over another, as `kubectl patch --type=strategic` would: fields one by one, lists with a merge key entry
- * by entry (ours first, in our order), all other lists replaced; `null` takes a default away.
+ * by entry (ours first, in our order), all other lists replaced; `null` takes a default away. What {@link notMergeable} names is
+ * passed over.
  */
 export function mergePodSpec(base: object, over: Json): Json {
   return mergeRecords({ ...base }, over, '');
@@ -49,9 +50,10 @@ export function mergePodSpec(base: object, over: Json): Json {
 function mergeRecords(base: Json, over: Json, path: string): Json {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(over)) {
-    if (value === undefined) continue;
+    const at = path === '' ? key : `${path}.${key}`;
+    if (value === undefined || !isMergeable(value, at)) continue;
     if (value === null) delete merged[key];
-    else merged[key] = mergeValues(merged[key], value, path === '' ? key : `${path}.${key}`);
+    else merged[key] = mergeValues(merged[key], value, at);
   }
   return merged;
 }
@@ -75,4 +77,25 @@ function mergeLists(base: readonly unknown[], over: readonly unknown[], path: st
     else merged[index] = replaces ? entry : mergeValues(merged[index], entry, path);
   }
   return merged;
+}
+
+/** Fields of a template's PodSpec that have not even the shape to be merged; empty when there are none. */
+export function notMergeable(spec: Json): string[] {
+  const fields = Object.keys(spec).filter((field) => spec[field] !== undefined && !isMergeable(spec[field], field));
+  const containers = Array.isArray(spec.containers) ? spec.containers : [];
+  const inContainers = containers.flatMap((container: unknown, index) =>
+    isRecord(container)
+      ? Object.keys(container)
+          .filter((field) => !isMergeable(container[field], `containers.${field}`))
+          .map((field) => `containers[${index}].${field}`)
+      : [],
+  );
+  return [...fields, ...inContainers].map((field) => `spec.${field}: it must be a list of objects`);
+}
+
+/** The API keeps a PodSpec as it is, so a list may be anything there. Without containers there is no pod. */
+function isMergeable(value: unknown, path: string): boolean {
+  if (!Object.hasOwn(mergeKeys, path)) return true;
+  if (value === null) return path !== 'containers';
+  return Array.isArray(value) && value.every(isRecord);
 }

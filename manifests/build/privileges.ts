@@ -38,7 +38,7 @@ function podFields(spec: Json): string[] {
   ];
 }
 
-const allowedVolumeTypes: readonly string[] = ['emptyDir', 'configMap', 'downwardAPI', 'ephemeral', 'image'];
+const allowedVolumeTypes: readonly string[] = ['emptyDir', 'configMap', 'downwardAPI', 'image'];
 
 function volumeSource(volume: Json, path: string): string[] {
   return Object.keys(volume)
@@ -55,6 +55,8 @@ const refusedVolumes: Readonly<Record<string, string>> = {
   hostPath: "it shows the node's files",
   secret: 'it shows a Secret',
   persistentVolumeClaim: "it shows another volume's data",
+  // Its claim template could clone any claim of the namespace.
+  ephemeral: "it may be a copy of another volume's data",
   csi: 'its driver may act with more rights than the pod',
 };
 
@@ -82,6 +84,7 @@ function containerFields(container: Json, path: string): string[] {
 }
 
 function securityContext(context: unknown, path: string): string[] {
+  if (context === null) return [`${path}: null takes the protections away`];
   if (!isRecord(context)) return [];
   const capabilities = isRecord(context.capabilities) ? context.capabilities.add : undefined;
   const refused: readonly (readonly [field: string, refused: boolean, why: string])[] = [
@@ -89,8 +92,6 @@ function securityContext(context: unknown, path: string): string[] {
     ['allowPrivilegeEscalation', Boolean(context.allowPrivilegeEscalation), 'it could become root'],
     ['runAsUser', context.runAsUser === 0, 'it runs as root'],
     ['runAsNonRoot', context.runAsNonRoot === false, 'it may run as root'],
-    // `null` takes our default away, and then the image decides.
-    ['runAsNonRoot', context.runAsNonRoot === null, 'it may run as root'],
     ['capabilities.add', Array.isArray(capabilities) && capabilities.length > 0, 'it adds rights on the node'],
     ['procMount', ![undefined, null, 'Default'].includes(context.procMount as string), 'it uncovers /proc'],
     ['sysctls', Array.isArray(context.sysctls) && context.sysctls.length > 0, 'it changes the kernel'],
@@ -99,8 +100,21 @@ function securityContext(context: unknown, path: string): string[] {
     ['seLinuxOptions', isRecord(context.seLinuxOptions), "it chooses the pod's SELinux label"],
     ['windowsOptions', isRecord(context.windowsOptions), 'etcd-ratchet runs no Windows pods'],
   ];
-  return refused.filter(([, holds]) => holds).map(([field, , why]) => `${path}.${field}: ${why}`);
+  const removed = Object.keys(context).filter((field) => context[field] === null && !identities.includes(field));
+  return [
+    ...refused.filter(([, holds]) => holds).map(([field, , why]) => `${path}.${field}: ${why}`),
+    ...removed.map((field) => `${path}.${field}: null takes this protection away`),
+  ];
 }
+
+/** Where the platform chooses users itself (OpenShift), our numbers are taken away with `null`. */
+const identities: readonly string[] = [
+  'runAsUser',
+  'runAsGroup',
+  'fsGroup',
+  'fsGroupChangePolicy',
+  'supplementalGroups',
+];
 
 function isUnconfined(profile: unknown): boolean {
   return isRecord(profile) && profile.type === 'Unconfined';

@@ -4,7 +4,7 @@ import { parseQuantity } from '../api/quantity.ts';
 import type { PersistentVolumeClaim } from '../kube-types.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { isRecord } from './is-record.ts';
-import { peerLabels } from './names.ts';
+import { group, peerLabels } from './names.ts';
 import { type VolumeRecord, writeVolumeRecord } from './volume-record.ts';
 
 /** What is needed of a peer: its volume is made before it, and outlives it. */
@@ -13,12 +13,21 @@ export interface VolumeInputs {
   readonly spec: Pick<EtcdPeer['spec'], 'clusterName' | 'storage'>;
 }
 
+/** A member is born on an empty file system of its own: not on a copy, not on a volume picked by name. */
+const droppedFields: Readonly<Record<string, string>> = {
+  volumeMode: 'etcd needs a file system',
+  dataSource: 'a member starts empty; to restore data, restore a snapshot',
+  dataSourceRef: 'a member starts empty; to restore data, restore a snapshot',
+  volumeName: 'one volume can not serve several members; use a selector or a storage class',
+  storageClassName: 'use storage.storageClassName',
+};
+
 /**
  * The claim of one peer's volume.
  *
  * Without owner, so that no garbage collector ever takes data with it: deleting it is always a step of its own. Of the
- * template, size, labels and annotations that are ours win; a template that changes after birth changes no claim, since
- * Kubernetes lets a claim only grow.
+ * template, whatever is ours wins; a template that changes after birth changes no claim, since Kubernetes lets a claim
+ * only grow.
  */
 export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): PersistentVolumeClaim {
   const { name, namespace } = peer.metadata;
@@ -32,16 +41,34 @@ export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): Persisten
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
-      labels: { ...volumeClaimTemplate?.metadata?.labels, ...peerLabels(peer.spec.clusterName, name) },
-      annotations: { ...volumeClaimTemplate?.metadata?.annotations, ...writeVolumeRecord(record) },
+      labels: { ...notOurs(volumeClaimTemplate?.metadata?.labels), ...peerLabels(peer.spec.clusterName, name) },
+      annotations: { ...notOurs(volumeClaimTemplate?.metadata?.annotations), ...writeVolumeRecord(record) },
     },
     spec: {
       accessModes: ['ReadWriteOnce'],
+      ...Object.fromEntries(Object.entries(template).filter(([field]) => !Object.hasOwn(droppedFields, field))),
       ...(storageClassName !== undefined && { storageClassName }),
-      ...template,
       resources: { ...resources, requests: { ...requests, storage: size } },
     },
   };
+}
+
+/** What of a `volumeClaimTemplate` has no effect here, as fields with a reason; empty when there is nothing. */
+export function reservedInClaim({ volumeClaimTemplate }: Storage): string[] {
+  const { metadata, spec } = volumeClaimTemplate ?? {};
+  return [
+    ...Object.keys({ ...metadata?.labels, ...metadata?.annotations })
+      .filter((key) => key.startsWith(`${group}/`))
+      .map((key) => `metadata: ${key} is set by etcd-ratchet`),
+    ...Object.entries(droppedFields).flatMap(([field, why]) =>
+      spec?.[field] === undefined ? [] : [`spec.${field}: ${why}`],
+    ),
+  ];
+}
+
+/** An annotation of ours that a template brought would be taken for what the volume remembers. */
+function notOurs(map: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !key.startsWith(`${group}/`)));
 }
 
 /** Whether both ask for the same claim; two spellings of one size are the same. */
