@@ -17,7 +17,7 @@ const notSsh = rule<string>({
 /** What git-check-ref-format allows, near enough: the remote has the last word. */
 const gitRef = rule<string>({
   message: 'must be a branch, a tag, a full name like refs/heads/main or a commit',
-  cel: `self.matches('^[^\\x00-\\x20\\x7f~^:?*\\[\\\\]+$') && !self.matches('^[-/]|[.][.]|@[{]|//|[/.]$|[.]lock$')`,
+  cel: String.raw`self.matches(r'^[^\x00-\x20\x7f~^:?*\[\\]+$') && !self.matches('^[-/]|[.][.]|@[{]|//|[/.]$|[.]lock$')`,
   holds: (ref) =>
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     /^[^\x00-\x20\x7f~^:?*[\\]+$/u.test(ref) && !/^[-/]|\.\.|@\{|\/\/|[/.]$|\.lock$/.test(ref),
@@ -25,7 +25,7 @@ const gitRef = rule<string>({
 
 const insideTheTree = rule<string>({
   message: 'must be a directory of the repository: relative, with "/" between names, without ".."',
-  cel: `self.matches('^[^/\\x00-\\x1f\\\\][^\\x00-\\x1f\\\\]*$') && !self.matches('(^|/)[.][.](/|$)')`,
+  cel: String.raw`self.matches(r'^[^/\x00-\x1f\\][^\x00-\x1f\\]*$') && !self.matches('(^|/)[.][.](/|$)')`,
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   holds: (path) => /^[^/\x00-\x1f\\][^\x00-\x1f\\]*$/u.test(path) && !/(^|\/)\.\.(\/|$)/.test(path),
 });

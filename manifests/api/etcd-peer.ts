@@ -60,7 +60,8 @@ export const etcdPeerStatusSchema = object({
 export const etcdPeerRules: readonly Rule[] = [
   rule<{ metadata: { name: string }; spec: { clusterName: string; ordinal: number } }>({
     message: 'metadata.name must be <spec.clusterName>-<spec.ordinal>',
-    cel: `self.metadata.name == self.spec.clusterName + '-' + string(self.spec.ordinal)`,
+    // Rather than build the name and compare: the budget has no bound for string(ordinal).
+    cel: `self.metadata.name.startsWith(self.spec.clusterName + '-') && self.metadata.name.matches('-[0-9]{1,9}$') && int(self.metadata.name.substring(size(self.spec.clusterName) + 1)) == self.spec.ordinal`,
     holds: ({ metadata, spec }) => metadata.name === `${spec.clusterName}-${spec.ordinal}`,
     fieldPath: '.metadata.name',
   }),

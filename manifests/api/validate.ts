@@ -2,8 +2,9 @@ import { findBadClaim } from './claim-template.ts';
 import { checkMetadata } from './document-metadata.ts';
 import { apiVersion, group, type Kind, kinds } from './group.ts';
 import { definitions } from './kinds.ts';
+import type { PodTemplate } from './member-settings.ts';
 import { isPlainObject, notPlainData } from './plain-data.ts';
-import { findLentPrivileges } from './privileges.ts';
+import { findRefusedInPods } from './pod-template.ts';
 import { collectProblems, type DocumentProblem, type Problems, shown } from './problem.ts';
 import { didYouMean } from './suggest.ts';
 import { applyRules, walk } from './walk.ts';
@@ -66,7 +67,10 @@ function orAbsent(value: unknown): string {
 /** What the schema preserves without looking inside. */
 function checkTemplates(spec: unknown, problems: Problems): void {
   if (!isPlainObject(spec)) return;
-  findLentPrivileges(spec.podTemplate, ['spec', 'podTemplate'], problems);
+  const template = spec.podTemplate;
+  if (isPlainObject(template) && !problems.found.some(({ path }) => path[1] === 'podTemplate')) {
+    findRefusedInPods(template as PodTemplate, ['spec', 'podTemplate'], problems);
+  }
   const storage = spec.storage;
   if (isPlainObject(storage)) {
     findBadClaim(storage.volumeClaimTemplate, ['spec', 'storage', 'volumeClaimTemplate'], problems);
