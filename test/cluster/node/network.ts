@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { quote, run } from './command.ts';
+
+/** The bridge that all pods hang on; the process node and the control plane reach them through it. */
+export const bridge = { name: 'pods', address: '10.244.0.1' } as const;
+
+export function nodeAddress(index: number): string {
+  return `10.244.${index}.1`;
+}
+
+/** A pod's own network and UTS namespace, held by a process that does nothing (as the pause container does). */
+export type PodSandbox = {
+  readonly ip: string;
+  readonly pid: number;
+  /** Takes the pod off the network, and puts it back: its processes go on, nobody hears them. */
+  setLinked(linked: boolean): Promise<void>;
+  destroy(): Promise<void>;
+};
+
+/**
+ * Makes the bridge with one address per node. Addresses of the pod range that somebody made local to `lo` (so that single
+ * processes could listen on them) would swallow the pods' traffic, so they move here.
+ */
+export async function createBridge(nodes: number): Promise<void> {
+  const routes = await run('ip', ['-4', '-o', 'addr', 'show', 'dev', 'lo']);
+  const onLoopback = [...routes.matchAll(/inet (10\.244\.[\d.]+\/\d+)/g)].map((match) => match[1]);
+  for (const address of onLoopback) await run('ip', ['addr', 'del', `${address}`, 'dev', 'lo']);
+  const local = await run('ip', ['route', 'show', 'table', 'local', 'root', '10.244.0.0/16']);
+  for (const [, range] of local.matchAll(/^local (10\.244\.[\d./]+) dev lo/gm)) {
+    await run('ip', ['route', 'del', 'local', `${range}`, 'dev', 'lo']);
+  }
+  const addresses = [`${bridge.address}/16`];
+  for (let index = 1; index <= nodes; index++) addresses.push(`${nodeAddress(index)}/16`);
+  await run('ip', ['-batch', '-'], {
+    input: [
+      `link add ${bridge.name} type bridge`,
+      ...addresses.map((address) => `addr add ${address} dev ${bridge.name}`),
+      `link set ${bridge.name} up`,
+    ].join('\n'),
+  });
+}
+
+export async function removeBridge(): Promise<void> {
+  await run('ip', ['link', 'del', bridge.name]);
+}
+
+/** Hands out 10.244.<node>.2 … .254, the one longest free first: a name server's cache must not find a stranger. */
+export function createAddressPool(node: number) {
+  const free: string[] = [];
+  for (let host = 2; host < 255; host++) free.push(`10.244.${node}.${host}`);
+  return {
+    /** @throws Error when all 253 are in use. */
+    take(): string {
+      const ip = free.shift();
+      if (ip === undefined) throw new Error(`node-${node} has no free pod address left`);
+      return ip;
+    },
+    release(ip: string): void {
+      free.push(ip);
+    },
+  };
+}
+
+export type AddressPool = ReturnType<typeof createAddressPool>;
+
+/** @throws Error when the kernel refuses the namespaces or the link, with its words. */
+export async function createPodSandbox(pool: AddressPool, hostname: string): Promise<PodSandbox> {
+  const ip = pool.take();
+  const link = `v${ip.split('.').slice(2).join('x')}`;
+  // Everything in one process: from the new namespace the bridge's one is reached by our own process id.
+  const script = `set -eu
+    echo ${quote(hostname)} > /proc/sys/kernel/hostname
+    ip -batch - <<END
+link set lo up
+link add ${link} type veth peer name eth0
+link set ${link} netns ${process.pid}
+addr add ${ip}/16 dev eth0
+link set eth0 up
+route add default via ${bridge.address}
+END
+    echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start
+    nsenter --target ${process.pid} --net ip link set ${link} master ${bridge.name} up
+    echo ready
+    exec cat`;
+  try {
+    // `cat` ends when our end of the pipe closes, so that no namespace outlives this process.
+    const holder = spawn('unshare', ['--net', '--uts', '--ipc', 'sh', '-c', script], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    await untilReady(holder, hostname);
+    return {
+      ip,
+      pid: holder.pid ?? 0,
+      setLinked: async (linked) => {
+        await run('ip', ['link', 'set', link, linked ? 'up' : 'down']);
+      },
+      destroy: async () => {
+        if (holder.exitCode === null && holder.signalCode === null) {
+          holder.kill('SIGKILL');
+          await once(holder, 'exit');
+        }
+        // The kernel drops the link with its namespace, but not at once; the name may be wanted again.
+        await run('ip', ['link', 'del', link]).catch(() => undefined);
+        pool.release(ip);
+      },
+    };
+  } catch (error) {
+    pool.release(ip);
+    throw error;
+  }
+}
+
+async function untilReady(holder: ChildProcess, hostname: string): Promise<void> {
+  let stderr = '';
+  holder.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  await new Promise<void>((resolve, reject) => {
+    holder.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      if (text.includes('ready')) resolve();
+    });
+    holder.on('error', reject);
+    holder.on('exit', () => reject(new Error(`cannot make a network for pod ${hostname}: ${stderr.trim()}`)));
+  });
+}
