@@ -1,0 +1,23 @@
+# The one image: every entry point, bundled. Build with: docker build -t ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0 .
+FROM node:24-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json ./
+COPY manifests manifests
+COPY gitops gitops
+COPY reconcile reconcile
+COPY functions functions
+RUN node functions/build.ts --outdir /app
+# Compiled once, here, for this very Node and these very paths: a tick is over in less time than compiling takes.
+RUN NODE_COMPILE_CACHE=/app/.compile-cache node /app/tick.js --help > /dev/null
+
+FROM node:24-slim
+# npm and yarn are of no use to whoever might get in.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn*
+COPY --from=build /app /app
+COPY LICENSE /app/
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache
+USER 65532:65532
+WORKDIR /tmp
+ENTRYPOINT ["node", "/app/tick.js"]
