@@ -125,11 +125,12 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
         },
       });
       request.once('socket', (socket) => {
-        if (!socket.connecting && !(socket instanceof TLSSocket && !socket.encrypted))
-          sent = request.reusedSocket || !secure;
-        socket.once(secure ? 'secureConnect' : 'connect', () => {
-          sent = true;
-        });
+        // A kept socket announces nothing any more: a listener on it would stay there for every request.
+        if (request.reusedSocket) sent = true;
+        else
+          socket.once(secure ? 'secureConnect' : 'connect', () => {
+            sent = true;
+          });
         if (kind === 'single') socket.setKeepAlive(true, 15_000);
       });
       request.once('response', (message) => resolve({ message, abandon: () => request.destroy() }));

@@ -7,6 +7,8 @@ export interface Limit {
   words(): string;
   /** The promise, or a rejection at the limit, whatever becomes of the promise. */
   race<T>(promise: Promise<T>): Promise<T>;
+  /** The limit is now. */
+  stop(reason: unknown): void;
   /** From here on only the caller's signal counts. */
   stopClock(): void;
   /** Must be called when the call is over: lets go of the timer and of the caller's signal. */
@@ -28,7 +30,7 @@ export function limitOf(outer: AbortSignal | undefined, ms: number): Limit {
   return {
     signal: controller.signal,
     expired: () => controller.signal.aborted,
-    words: () => (timedOut ? `within ${ms} ms` : `before the caller gave up (${reasonOf(outer)})`),
+    words: () => (timedOut ? `within ${ms} ms` : `before it was given up (${reasonOf(controller.signal)})`),
     race: (promise) =>
       new Promise((resolve, reject) => {
         const stop = () => reject(controller.signal.reason);
@@ -36,6 +38,7 @@ export function limitOf(outer: AbortSignal | undefined, ms: number): Limit {
         if (controller.signal.aborted) stop();
         promise.then(resolve, reject).finally(() => controller.signal.removeEventListener('abort', stop));
       }),
+    stop: (reason) => controller.abort(reason),
     stopClock: () => clearTimeout(timer),
     release: () => {
       clearTimeout(timer);
@@ -44,7 +47,6 @@ export function limitOf(outer: AbortSignal | undefined, ms: number): Limit {
   };
 }
 
-function reasonOf(signal: AbortSignal | undefined): string {
-  const reason: unknown = signal?.reason;
+function reasonOf({ reason }: AbortSignal): string {
   return reason instanceof Error ? reason.message : String(reason);
 }

@@ -1,0 +1,49 @@
+import http from 'node:http';
+import https from 'node:https';
+import { type EndpointVersion, EtcdError } from '../etcd.ts';
+import { etcdError } from './etcd-errors.ts';
+import type { Limit } from './limit.ts';
+
+const maxBytes = 64 * 1024;
+
+/** `GET /version`, the only place where etcd tells the cluster version. @throws {EtcdError} */
+export async function readVersion(endpoint: string, limit: Limit): Promise<EndpointVersion> {
+  const call = 'GET /version';
+  const refused = (words: string) => new EtcdError(`${call} at ${endpoint}: ${words}`, 'refused');
+  const { status, body } = await get(new URL('/version', endpoint), limit).catch((cause: unknown) => {
+    if (limit.expired()) throw new EtcdError(`${call} at ${endpoint}: no answer ${limit.words()}`, 'ambiguous', cause);
+    throw etcdError(call, endpoint, cause);
+  });
+  if (status !== 200) throw refused(`HTTP ${status}`);
+  const { etcdserver, etcdcluster } = fieldsOf(body);
+  if (typeof etcdserver !== 'string' || typeof etcdcluster !== 'string') throw refused('the answer is not etcd’s');
+  return { server: etcdserver, cluster: etcdcluster };
+}
+
+function get(url: URL, { signal }: Limit): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    // agent: false closes the connection with the answer, so that nothing is left to keep the process.
+    const request = (url.protocol === 'https:' ? https : http).get(url, { agent: false, signal }, (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > maxBytes) request.destroy(new Error(`the answer is larger than ${maxBytes} bytes`));
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+      );
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+  });
+}
+
+function fieldsOf(body: string): { readonly etcdserver?: unknown; readonly etcdcluster?: unknown } {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
+}
