@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { peerName, peerUrl } from '../../../manifests/build/names.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision, refuse } from '../decision.ts';
+import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type BirthRecord, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
@@ -80,10 +80,16 @@ function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
       peer !== undefined &&
       volume !== undefined &&
       !volume.bound &&
-      !volume.leaving &&
-      !isDeepStrictEqual(peer.inputs.storage, effective.inputs.storage),
+      // The mark bears the new storage already: its volume is still the old one.
+      (peer.replacingVolume === volume.uid || !isDeepStrictEqual(peer.inputs.storage, effective.inputs.storage)),
   );
   if (!wrong?.volume) return undefined;
+  if (wrong.volume.leaving) {
+    return wait('OldVolumeLeaving', `the old volume of ${wrong.name} is being deleted`, {
+      on: 'change',
+      of: 'volumeClaims',
+    });
+  }
   return act(
     {
       kind: 'replace-unbound-volume',

@@ -1,4 +1,4 @@
-import { parseQuantity } from '../../../manifests/api/quantity.ts';
+import { parseQuantity, type Quantity } from '../../../manifests/api/quantity.ts';
 import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
 import type { SharedObject } from '../actions.ts';
 import type { Situation } from '../decide.ts';
@@ -77,8 +77,10 @@ function followsItsVolume({ name, volume, configMap }: Slot): boolean | undefine
 
 function growVolumes({ slots, effective }: Situation): Decision | undefined {
   const { size } = effective.inputs.storage;
-  const small = slots.flatMap(({ name, volume }) =>
-    volume?.bound && !volume.leaving && parseQuantity(volume.size) < parseQuantity(size)
+  const isSmall = (recorded: Quantity) => parseQuantity(recorded) < parseQuantity(size);
+  // The peer is told last: one that still has the old size is a growth that was not finished.
+  const small = slots.flatMap(({ name, volume, peer }) =>
+    volume?.bound && !volume.leaving && (isSmall(volume.size) || (peer?.current && isSmall(peer.inputs.storage.size)))
       ? [{ name, uid: volume.uid, size: String(size) }]
       : [],
   );

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decide, rules } from '../../../reconcile/cluster/decide.ts';
+import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import {
+  all,
+  crashing,
+  healthy,
+  members,
+  noQuorum,
+  prepared,
+  starting,
+  unborn,
+  unsealed,
+  without,
+  withPod,
+  withVolume,
+} from './observations.ts';
+
+const reasonOf = (observation: Observation) => decide(observation).reason;
+const deleted = { deletionTimestamp: '2026-01-02T03:00:00Z' };
+
+test('the order of the rules is the safety policy', () => {
+  assert.deepEqual(
+    rules.map(({ name }) => name),
+    [
+      'awaitClaim', // two steps are never decided from one observation,
+      'finishDeletion', // a person's deletion comes before all that would build something up,
+      'staySuspended', // a suspended cluster is touched by deletion only,
+      'awaitLeftovers', // nothing starts beside what an earlier namesake left,
+      'holdFinalizer', // what is to be deleted later is held before it is made,
+      'supportMembers', // what members stand on needs no quorum,
+      'beBorn', // nothing starts before everything is recorded,
+      'adopt', // data that is there is taken up before anything is changed,
+      'startMembers',
+      'cureConfiguration', // what does not run has nothing to lose,
+      'awaitQuorum', // below this line etcd has answered,
+      'keepIdentity', // and it is the right one,
+      'seal', // before anything else is done to a member that has started,
+      'gate', // below this line every member is healthy,
+      'beyondThisRelease',
+      'converged',
+    ],
+  );
+});
+
+describe('when several things are to be done at once', () => {
+  for (const [what, observation, reason] of [
+    [
+      'a claim of somebody else keeps even a deletion waiting',
+      healthy(3, { metadata: deleted, claim: { kind: 'held', holder: 'a/b', until: new Date(0) } }),
+      'AnotherInvocationActs',
+    ],
+    ['a suspended cluster can be deleted', healthy(3, { metadata: deleted, spec: { suspend: true } }), 'BeingDeleted'],
+    ['a suspended cluster is not even born', unborn(3, { spec: { suspend: true } }), 'Suspended'],
+    [
+      'leftovers are waited for before anything is made',
+      unborn(3, { shared: { headlessService: { state: 'leftover' } } }),
+      'OldObjectsLeaving',
+    ],
+    [
+      'the finalizer is there before the first volume',
+      unborn(3, { spec: { volumeRetention: { whenDeleted: 'Delete' } } }),
+      'SettingFinalizer',
+    ],
+    [
+      'the headless Service is there before the first member',
+      unborn(3, { shared: { headlessService: { state: 'missing' } } }),
+      'ApplyingServices',
+    ],
+    [
+      'a full disk is cured while nothing runs',
+      healthy(3, { spec: { storage: { size: '2Gi' } }, membership: noQuorum('full'), every: crashing }),
+      'GrowingVolumes',
+    ],
+    [
+      'a member that is not recorded keeps the recorded ones from starting',
+      prepared(3, { gone: [2] }),
+      'PreparingMembers',
+    ],
+    ['all recorded: all start', prepared(3), 'StartingMembers'],
+    [
+      'a cure reaches a cluster without quorum',
+      healthy(3, { spec: { etcd: { snapshotCount: 5000 } }, membership: noQuorum('down'), every: crashing }),
+      'CuringConfiguration',
+    ],
+    ['without a quorum nothing is sealed', starting(3), 'WaitingForQuorum'],
+    [
+      'nothing is sealed under the cluster ID of another cluster',
+      healthy(3, { slots: { 2: unsealed }, membership: { ...members(3), clusterId: 'd2d2' } }),
+      'ClusterIDMismatch',
+    ],
+    [
+      'a started member is sealed although another is down',
+      healthy(3, { slots: { 1: unsealed, 2: all(crashing) } }),
+      'SealingMembers',
+    ],
+    [
+      'what this release cannot do is said only when every member is healthy',
+      healthy(3, { spec: { replicas: 5 }, slots: { 1: withPod({ ready: false }) } }),
+      'MemberStarting',
+    ],
+    ['what this release cannot do is said', healthy(3, { spec: { replicas: 5 } }), 'ScalingNotAvailable'],
+    ['a cluster with nothing to do has converged', healthy(3), 'Converged'],
+    [
+      'a refused downgrade does not keep a volume from growing',
+      healthy(3, { spec: { version: '3.5.35', storage: { size: '2Gi' } } }),
+      'GrowingVolumes',
+    ],
+    [
+      'a refused downgrade does not keep members from starting',
+      prepared(3, { spec: { version: '3.5.35' }, slots: { 0: without('pod') } }),
+      'StartingMembers',
+    ],
+    [
+      'a deleted volume is named although a quorum serves',
+      healthy(3, { slots: { 1: withVolume({ leaving: true }) } }),
+      'VolumeLeaving',
+    ],
+  ] as const) {
+    test(`${what}: ${reason}`, () => assert.equal(reasonOf(observation), reason));
+  }
+});
+
+test('deciding twice from one observation gives one decision', () => {
+  for (const observation of [unborn(3), prepared(3), starting(3), healthy(3), healthy(1)]) {
+    assert.deepEqual(decide(observation), decide(structuredClone(observation)));
+  }
+});

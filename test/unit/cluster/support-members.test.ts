@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import { healthy, prepared, unborn, unsealed, withInputs, without, withVolume } from './observations.ts';
+
+const missing = { state: 'missing' } as const;
+
+describe('Services and disruption budget', () => {
+  const none = { headlessService: missing, clientService: missing, disruptionBudget: missing };
+  for (const [what, observation, objects] of [
+    [
+      'before birth there is no Service for clients',
+      unborn(3, { shared: none }),
+      ['headless-service', 'disruption-budget'],
+    ],
+    [
+      'during birth there is no Service for clients',
+      prepared(3, { shared: none }),
+      ['headless-service', 'disruption-budget'],
+    ],
+    [
+      'while one member is not sealed there is no Service for clients',
+      healthy(3, { slots: { 2: unsealed }, shared: none }),
+      ['headless-service', 'disruption-budget'],
+    ],
+    ['once all are sealed it opens', healthy(3, { shared: { clientService: missing } }), ['client-service']],
+    [
+      'a single member has no budget, or its node could never be drained',
+      unborn(1, { shared: none }),
+      ['headless-service'],
+    ],
+    [
+      'a budget that somebody loosened is put back',
+      healthy(3, { shared: { disruptionBudget: { state: 'present', minAvailable: 1 } } }),
+      ['disruption-budget'],
+    ],
+    [
+      'a Service that drifted is put back',
+      healthy(3, { shared: { clientService: { state: 'drifted' } } }),
+      ['client-service'],
+    ],
+  ] as const) {
+    test(what, () => assert.deepEqual(sharedBy(observation).objects, objects));
+  }
+
+  for (const [size, minAvailable] of [
+    [2, 2],
+    [3, 2],
+    [4, 3],
+    [5, 3],
+    [7, 4],
+  ] as const) {
+    test(`of ${size} members a quorum of ${minAvailable} is kept`, () => {
+      assert.equal(sharedBy(unborn(size, { shared: { disruptionBudget: missing } })).minAvailable, minAvailable);
+    });
+  }
+});
+
+describe('bootstrap ConfigMaps follow their volumes', () => {
+  test('a missing one is made', () => {
+    assert.deepEqual(actionOf(healthy(3, { slots: { 1: without('configMap') } })), {
+      kind: 'follow-volumes',
+      peers: ['orders-1'],
+    });
+  });
+
+  test('one that still names a member whose volume is sealed is sealed before all else', () => {
+    const observation = healthy(3, {
+      slots: { 1: (slot) => ({ ...unsealed(slot), ...(slot.volume && { volume: slot.volume }) }) },
+    });
+    assert.deepEqual(actionOf(observation), { kind: 'follow-volumes', peers: ['orders-1'] });
+  });
+
+  test('one that is sealed in words, but could still be changed, is made immutable', () => {
+    const observation = healthy(3, {
+      slots: {
+        1: (slot) => ({ ...slot, ...(slot.configMap && { configMap: { ...slot.configMap, immutable: false } }) }),
+      },
+    });
+    assert.deepEqual(actionOf(observation), { kind: 'follow-volumes', peers: ['orders-1'] });
+  });
+
+  test('a sealed one is never unsealed, whatever the volume says', () => {
+    const observation = healthy(3, {
+      slots: { 1: (slot) => ({ ...unsealed(slot), ...(slot.configMap && { configMap: slot.configMap }) }) },
+    });
+    assert.partialDeepStrictEqual(decide(observation), { kind: 'refuse', reason: 'SealBroken' });
+  });
+});
+
+describe('volumes grow', () => {
+  test('those that are too small, and only those', () => {
+    const observation = healthy(3, { spec: { storage: { size: '2Gi' } }, slots: { 0: grown } });
+    assert.deepEqual(actionOf(observation), {
+      kind: 'grow-volumes',
+      volumes: [1, 2].map((n) => ({ name: `orders-${n}`, uid: `volume-${n}`, size: '2Gi' })),
+    });
+  });
+
+  test('one that grew before its peer was told is told of it', () => {
+    const observation = healthy(3, {
+      spec: { storage: { size: '2Gi' } },
+      every: grown,
+      slots: { 1: withVolume({ size: '2Gi' }) },
+    });
+    const half = {
+      ...observation,
+      slots: observation.slots.map((slot) =>
+        slot.ordinal === 1 ? withInputs({ storage: { size: '1Gi' } })(slot) : slot,
+      ),
+    };
+    assert.deepEqual(actionOf(half), {
+      kind: 'grow-volumes',
+      volumes: [{ name: 'orders-1', uid: 'volume-1', size: '2Gi' }],
+    });
+  });
+
+  test('not one that was never bound: it is made anew', () => {
+    const observation = prepared(1, { spec: { storage: { size: '2Gi' } } });
+    assert.partialDeepStrictEqual(decide(observation), { action: { kind: 'replace-unbound-volume' } });
+  });
+
+  test('not one that is being deleted', () => {
+    const observation = healthy(3, { spec: { storage: { size: '2Gi' } }, every: withVolume({ leaving: true }) });
+    assert.equal(decide(observation).kind, 'refuse');
+  });
+});
+
+function grown(slot: Parameters<typeof unsealed>[0]) {
+  return withInputs({ storage: { size: '2Gi' } })(withVolume({ size: '2Gi' })(slot));
+}
+
+function actionOf(observation: Observation) {
+  const decision = decide(observation);
+  if (decision.kind !== 'act') assert.fail(`${decision.kind} ${decision.reason}: ${decision.message}`);
+  return decision.action;
+}
+
+function sharedBy(observation: Observation) {
+  const action = actionOf(observation);
+  if (action.kind !== 'apply-shared') assert.fail(action.kind);
+  return action;
+}
