@@ -25,16 +25,17 @@ export function privilegesIn(template: PodTemplate): string[] {
 
 function podFields(spec: Json): string[] {
   const unless = (field: string, allowed: readonly unknown[], why: string) =>
-    allowed.includes(spec[field] ?? undefined) ? [] : [`spec.${field}: ${why}`];
+    allowed.includes(spec[field]) ? [] : [`spec.${field}: ${why}`];
   return [
     ...['hostNetwork', 'hostPID', 'hostIPC'].flatMap((field) =>
-      unless(field, [undefined, false], "it enters the node's namespaces"),
+      unless(field, [undefined, null, false], "it enters the node's namespaces"),
     ),
     ...['serviceAccountName', 'serviceAccount'].flatMap((field) =>
-      unless(field, [undefined, '', 'default'], 'the pod would act as another service account'),
+      unless(field, [undefined, null, '', 'default'], 'the pod would act as another service account'),
     ),
+    // Not `null` either: it would take our `false` away, and Kubernetes' default is the token.
     ...unless('automountServiceAccountToken', [undefined, false], "the pod would hold the service account's token"),
-    ...unless('nodeName', [undefined, ''], 'it would go past the scheduler'),
+    ...unless('nodeName', [undefined, null, ''], 'it would go past the scheduler'),
   ];
 }
 

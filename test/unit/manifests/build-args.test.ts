@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseQuantity } from '../../../manifests/api/quantity.ts';
+import { etcdArgs } from '../../../manifests/build/etcd-args.ts';
+import { etcdImage } from '../../../manifests/build/image.ts';
+import { quotaBackendBytes } from '../../../manifests/build/quota.ts';
+import { peerOf } from './build-fixtures.ts';
+
+const MiB = 2 ** 20;
+
+test('a member listens on every address and advertises its own names', () => {
+  const args = etcdArgs(peerOf());
+  for (const arg of [
+    '--name=orders-1',
+    '--data-dir=/var/lib/etcd/data',
+    '--listen-peer-urls=http://0.0.0.0:2380',
+    '--listen-client-urls=http://0.0.0.0:2379',
+    '--listen-metrics-urls=http://0.0.0.0:2381',
+    '--initial-advertise-peer-urls=http://orders-1-0.orders-peers.payments.svc:2380',
+    '--advertise-client-urls=http://orders-1-0.orders-peers.payments.svc:2379',
+    '--initial-cluster-token=token-1',
+    '--strict-reconfig-check=true',
+    '--pre-vote=true',
+  ]) {
+    assert.ok(args.includes(arg), arg);
+  }
+});
+
+test('no flag says what the bootstrap variables say, or the seal would have no effect', () => {
+  const flags = etcdArgs(peerOf()).map((arg) => arg.split('=')[0]);
+  assert.ok(!flags.includes('--initial-cluster') && !flags.includes('--initial-cluster-state'));
+});
+
+for (const [version, present, absent] of [
+  ['3.5.35', '--experimental-initial-corrupt-check=true', '--feature-gates'],
+  ['3.6.16', '--feature-gates=InitialCorruptCheck=true,CompactHashCheck=true', '--experimental-'],
+  ['v3.7.3', '--feature-gates=InitialCorruptCheck=true,CompactHashCheck=true', '--experimental-'],
+] as const) {
+  test(`etcd ${version} is asked for its corruption checks in its own words`, () => {
+    const args = etcdArgs(peerOf({ version }));
+    assert.ok(args.includes(present));
+    assert.ok(!args.some((arg) => arg.startsWith(absent)));
+  });
+}
+
+test('durations become whole milliseconds, quantities bytes', () => {
+  const args = etcdArgs(
+    peerOf({
+      etcd: {
+        heartbeatInterval: '250ms',
+        electionTimeout: '2s',
+        snapshotCount: 5000,
+        quotaBackendBytes: '6Gi',
+        autoCompaction: { mode: 'periodic', retention: '1h' },
+        extraArgs: { 'max-txn-ops': '1024' },
+      },
+    }),
+  );
+  for (const arg of [
+    '--heartbeat-interval=250',
+    '--election-timeout=2000',
+    '--snapshot-count=5000',
+    '--quota-backend-bytes=6442450944',
+    '--auto-compaction-mode=periodic',
+    '--auto-compaction-retention=1h',
+    '--max-txn-ops=1024',
+  ]) {
+    assert.ok(args.includes(arg), arg);
+  }
+});
+
+test('an extra argument can replace none of ours, and none that would undo the seal gets through', () => {
+  const plain = etcdArgs(peerOf());
+  const extraArgs = {
+    name: 'other',
+    'initial-cluster': 'x=http://x:2380',
+    'wal-dir': '/tmp',
+    'force-new-cluster': 'true',
+    'strict-reconfig-check': 'false',
+  };
+  assert.deepEqual(etcdArgs(peerOf({ etcd: { extraArgs } })), plain);
+});
+
+test('the order in which extra arguments were written does not matter', () => {
+  const forwards = etcdArgs(peerOf({ etcd: { extraArgs: { 'max-txn-ops': '1', 'max-snapshots': '2' } } }));
+  const backwards = etcdArgs(peerOf({ etcd: { extraArgs: { 'max-snapshots': '2', 'max-txn-ops': '1' } } }));
+  assert.deepEqual(forwards, backwards);
+});
+
+for (const [size, quota] of [
+  ['64Mi', 16],
+  ['1Gi', 256],
+  ['8Gi', 3840],
+  ['100Gi', 8192],
+] as const) {
+  test(`on a volume of ${size} the database may grow to ${quota} MiB`, () => {
+    assert.equal(quotaBackendBytes({ storage: { size } }), quota * MiB);
+  });
+}
+
+test('the quota never falls when the volume grows, and two databases fit on the volume', () => {
+  const bytes = fc.integer({ min: 2 * MiB, max: 2 ** 42 });
+  fc.assert(
+    fc.property(bytes, bytes, (a, b) => {
+      const [small, large] = [Math.min(a, b), Math.max(a, b)];
+      assert.ok(quotaBackendBytes({ storage: { size: small } }) <= quotaBackendBytes({ storage: { size: large } }));
+      assert.ok(2 * quotaBackendBytes({ storage: { size: small } }) <= small);
+    }),
+  );
+  assert.equal(quotaBackendBytes({ storage: { size: '8Gi' }, etcd: { quotaBackendBytes: '1G' } }), parseQuantity('1G'));
+});
+
+for (const [image, version, expected] of [
+  [{ repository: 'quay.io/coreos/etcd' }, '3.6.16', 'quay.io/coreos/etcd:v3.6.16'],
+  [{}, 'v3.6.16', 'quay.io/coreos/etcd:v3.6.16'],
+  [{ repository: 'registry.k8s.io/etcd' }, '3.6.16', 'registry.k8s.io/etcd:3.6.16-0'],
+  [{ repository: 'mirror.example.com:5000/etcd' }, '3.5.35', 'mirror.example.com:5000/etcd:v3.5.35'],
+  [{ repository: 'r/etcd', digest: 'sha256:ab' }, '3.5.35', 'r/etcd:v3.5.35@sha256:ab'],
+] as const) {
+  test(`image ${expected}`, () => {
+    assert.equal(etcdImage({ image, version }), expected);
+  });
+}

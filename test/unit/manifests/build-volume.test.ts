@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { volumeStates } from '../../../manifests/api/etcd-peer.ts';
+import { tlsModes } from '../../../manifests/api/member-settings.ts';
+import { annotations } from '../../../manifests/build/names.ts';
+import { reservedInClaim, sameStorage, volumeClaim } from '../../../manifests/build/volume-claim.ts';
+import { readVolumeRecord, type VolumeRecord, writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { peerOf, recordOf } from './build-fixtures.ts';
+
+const hexId = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }).map((id) => id.toString(16));
+const member = fc.record(
+  {
+    name: fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/),
+    url: fc
+      .tuple(fc.constantFrom('http', 'https'), fc.domain(), fc.integer({ min: 1, max: 65535 }))
+      .map(([scheme, host, port]) => `${scheme}://${host}:${port}`),
+  },
+  { noNullPrototype: true },
+);
+const ids = fc.record({ clusterId: hexId, memberId: hexId }, { noNullPrototype: true });
+const record: fc.Arbitrary<VolumeRecord> = fc
+  .record({
+    token: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$/),
+    initialCluster: fc
+      .uniqueArray(member, { minLength: 1, maxLength: 9, selector: ({ name }) => name })
+      .filter((list) => new Set(list.map(({ url }) => url)).size === list.length),
+    version: fc.tuple(fc.nat(9), fc.nat(99), fc.nat(99)).map((parts) => parts.join('.')),
+    tlsMode: fc.constantFrom(...tlsModes),
+    state: fc.constantFrom(...volumeStates),
+  })
+  .chain((rest) => ids.map((known) => ({ ...rest, ...known })));
+
+test('what is written on a volume is read back, in every state', () => {
+  fc.assert(
+    fc.property(record, (written) => {
+      assert.deepEqual(readVolumeRecord({ other: 'x', ...writeVolumeRecord(written) }), {
+        kind: 'valid',
+        record: written,
+      });
+    }),
+  );
+});
+
+test('a volume without any annotation of ours has no record', () => {
+  assert.deepEqual(readVolumeRecord(undefined), { kind: 'none' });
+  assert.deepEqual(readVolumeRecord({ 'pv.kubernetes.io/bind-completed': 'yes' }), { kind: 'none' });
+});
+
+test('a volume that is not started yet needs no IDs', () => {
+  for (const state of ['bootstrapping', 'joining'] as const) {
+    assert.deepEqual(readVolumeRecord(writeVolumeRecord(recordOf({ state }))), {
+      kind: 'valid',
+      record: recordOf({ state }),
+    });
+  }
+});
+
+for (const state of ['sealed', 'hibernating', 'recovering'] as const) {
+  test(`a ${state} volume without its IDs is not believed`, () => {
+    const read = readVolumeRecord(writeVolumeRecord(recordOf({ state, memberId: 'a1' })));
+    assert.equal(read.kind, 'invalid');
+    assert.match(read.kind === 'invalid' ? read.problem : '', /etcd\.ratchet\.dev\/cluster-id is missing/);
+  });
+}
+
+const sound = writeVolumeRecord(recordOf({ clusterId: 'c1', memberId: 'a1' }));
+const nonsense: readonly (readonly [keyof typeof annotations, string | undefined])[] = [
+  ['token', undefined],
+  ['token', ''],
+  ['token', 'two words'],
+  ['initialCluster', undefined],
+  ['initialCluster', ''],
+  ['initialCluster', 'a=http://a:2380,'],
+  ['initialCluster', 'a=http://a:2380, b=http://b:2380'],
+  ['initialCluster', 'a=http://a:2380,a=http://b:2380'],
+  ['initialCluster', 'a=http://a:2380,b=http://a:2380'],
+  ['initialCluster', 'a=ftp://a:2380'],
+  ['initialCluster', 'a=http://a'],
+  ['initialCluster', 'a=http://a:2380/path'],
+  ['initialCluster', 'a=http://user:pass@a:2380'],
+  ['clusterId', '0'],
+  ['clusterId', '0x1f'],
+  ['clusterId', 'ABC'],
+  ['memberId', '12345678901234567'],
+  ['memberId', ''],
+  ['version', undefined],
+  ['version', 'v3.6.16'],
+  ['version', '3.6'],
+  ['version', 'latest'],
+  ['tlsMode', undefined],
+  ['tlsMode', 'disabled'],
+  ['volumeState', undefined],
+  ['volumeState', 'Sealed'],
+  ['volumeState', 'constructor'],
+];
+for (const [field, value] of nonsense) {
+  test(`${field} ${JSON.stringify(value)} on a volume is a problem that names its annotation`, () => {
+    const { [annotations[field]]: _, ...others } = sound;
+    const read = readVolumeRecord(value === undefined ? others : { ...others, [annotations[field]]: value });
+    assert.equal(read.kind, 'invalid');
+    assert.ok(read.kind === 'invalid' && read.problem.includes(annotations[field]));
+  });
+}
+
+test('a huge annotation does not make a huge message', () => {
+  const read = readVolumeRecord({ ...sound, [annotations.initialCluster]: 'x'.repeat(200_000) });
+  assert.ok(read.kind === 'invalid' && read.problem.length < 300);
+});
+
+test('a claim has the size and class asked for, the record, and no owner', () => {
+  const claim = volumeClaim(peerOf({ storage: { size: '8Gi', storageClassName: 'fast' } }), recordOf());
+  assert.equal(claim.metadata.name, 'orders-1');
+  assert.equal(claim.metadata.namespace, 'payments');
+  assert.equal(claim.metadata.ownerReferences, undefined);
+  assert.equal(claim.metadata.labels?.['etcd.ratchet.dev/peer'], 'orders-1');
+  assert.deepEqual(readVolumeRecord(claim.metadata.annotations), { kind: 'valid', record: recordOf() });
+  assert.deepEqual(claim.spec, {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: 'fast',
+    resources: { requests: { storage: '8Gi' } },
+  });
+});
+
+test('a claim without a class leaves the choice to Kubernetes', () => {
+  assert.ok(!('storageClassName' in volumeClaim(peerOf(), recordOf()).spec));
+});
+
+test("a claim template adds to the claim, and can't write our memory or bring data", () => {
+  const storage = {
+    size: '8Gi',
+    volumeClaimTemplate: {
+      metadata: {
+        labels: { team: 'payments', 'etcd.ratchet.dev/peer': 'other' },
+        annotations: { backup: 'yes', [annotations.clusterId]: 'bad' },
+      },
+      spec: {
+        accessModes: ['ReadWriteOncePod'],
+        dataSource: { kind: 'PersistentVolumeClaim', name: 'somebody-elses' },
+        volumeMode: 'Block',
+        resources: { requests: { storage: '1Gi', iops: '100' } },
+      },
+    },
+  };
+  const claim = volumeClaim(peerOf({ storage }), recordOf());
+  assert.equal(claim.metadata.labels?.team, 'payments');
+  assert.equal(claim.metadata.labels?.['etcd.ratchet.dev/peer'], 'orders-1');
+  assert.equal(claim.metadata.annotations?.backup, 'yes');
+  assert.equal(claim.metadata.annotations?.[annotations.clusterId], undefined);
+  assert.deepEqual(claim.spec, {
+    accessModes: ['ReadWriteOncePod'],
+    resources: { requests: { storage: '8Gi', iops: '100' } },
+  });
+  assert.deepEqual(
+    reservedInClaim(storage).map((problem) => problem.split(': ')[0]),
+    ['metadata', 'metadata', 'spec.volumeMode', 'spec.dataSource'],
+  );
+});
+
+test('two spellings of one size are the same storage, another class is not', () => {
+  assert.ok(sameStorage({ size: '8Gi' }, { size: 8 * 2 ** 30 }));
+  assert.ok(!sameStorage({ size: '8Gi' }, { size: '9Gi' }));
+  assert.ok(!sameStorage({ size: '8Gi' }, { size: '8Gi', storageClassName: 'fast' }));
+});
