@@ -11,7 +11,13 @@ export type Life =
   /** Not a trace of it: it may be born. */
   | { readonly stage: 'unborn' }
   /** Recorded, and not yet every recorded member is sealed. Finished exactly as recorded. */
-  | { readonly stage: 'birth'; readonly record: BirthRecord; readonly strays: readonly Slot[] }
+  | {
+      readonly stage: 'birth';
+      readonly record: BirthRecord;
+      /** Known once a first member is sealed. */
+      readonly clusterId: string | undefined;
+      readonly strays: readonly Slot[];
+    }
   | {
       readonly stage: 'born';
       readonly token: string;
@@ -54,13 +60,14 @@ export function lifeOf({ cluster, slots, claim }: Pick<Observation, 'cluster' | 
   const strays = recorded.filter(({ record }) => record.token !== token).map(({ slot }) => slot);
   const unsealed = ours.find(({ record }) => record.state === 'bootstrapping');
   const replaced = slots.find((slot) => isBeingReplaced(slot) && slot.volume === undefined);
-  if (unsealed) return { stage: 'birth', record: unsealed.record, strays };
+  const clusterId = ours.find(({ record }) => record.clusterId)?.record.clusterId;
+  if (unsealed) return { stage: 'birth', record: unsealed.record, clusterId, strays };
   const eldest = ours[0];
   if (replaced?.peer && eldest) {
     const { token, initialCluster } = replaced.peer.bootstrap;
-    return { stage: 'birth', record: { ...eldest.record, token, initialCluster }, strays };
+    return { stage: 'birth', record: { ...eldest.record, token, initialCluster }, clusterId, strays };
   }
-  return { stage: 'born', token, clusterId: ours.find(({ record }) => record.clusterId)?.record.clusterId, strays };
+  return { stage: 'born', token, clusterId, strays };
 }
 
 export function recordOf({ volume }: Pick<Slot, 'volume'>): VolumeRecord | undefined {
@@ -82,7 +89,7 @@ function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[])
   if (replaced) {
     const { bootstrap, inputs } = replaced;
     const record = { ...bootstrap, version: inputs.version, tlsMode: inputs.tls.mode };
-    return { stage: 'birth', record, strays: [] };
+    return { stage: 'birth', record, clusterId: undefined, strays: [] };
   }
   const traces = slots.filter(({ peer, configMap }) => peer !== undefined || configMap !== undefined);
   if (traces.length === 0 && !cluster.status?.clusterID) return { stage: 'unborn' };

@@ -3,8 +3,8 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { recordOf } from '../life.ts';
 
-/** Which volumes may be started again by whoever finds them, without asking anybody. */
-const adoptable = {
+/** Which volumes' members may be started by whoever finds them, without asking anybody. */
+export const adoptable = {
   bootstrapping: true,
   joining: true,
   sealed: true,

@@ -9,7 +9,7 @@ import { type Decision, refuse } from '../decision.ts';
  */
 export function keepIdentity({ membership, life, slots }: Situation): Decision | undefined {
   if (membership.kind === 'unknown') return undefined;
-  const expected = life.stage === 'born' ? life.clusterId : undefined;
+  const expected = life.stage === 'born' || life.stage === 'birth' ? life.clusterId : undefined;
   if (expected !== undefined && expected !== membership.clusterId) {
     return refuse(
       'ClusterIDMismatch',

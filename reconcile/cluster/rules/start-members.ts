@@ -1,6 +1,8 @@
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+import { adoptable } from './adopt.ts';
 
 /**
  * Peers that have everything but a StatefulSet get one.
@@ -11,7 +13,7 @@ import { recordOf } from '../life.ts';
 export function startMembers({ slots, cluster, life }: Situation): Decision | undefined {
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
   const peers = slots
-    .filter((slot) => slot.peer && recordOf(slot) && !slot.volume?.leaving && slot.configMap && !slot.statefulSet)
+    .filter((slot) => slot.peer && mayStart(slot) && slot.configMap && !slot.statefulSet)
     .map(({ name }) => name);
   if (peers.length === 0) return undefined;
   return act(
@@ -19,4 +21,9 @@ export function startMembers({ slots, cluster, life }: Situation): Decision | un
     'StartingMembers',
     `${peers.join(', ')} of ${cluster.metadata.name} start`,
   );
+}
+
+function mayStart(slot: Slot): boolean {
+  const record = recordOf(slot);
+  return record !== undefined && adoptable[record.state] && !slot.volume?.leaving;
 }

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import {
+  all,
+  crashing,
+  healthy,
+  noQuorum,
+  silent,
+  starting,
+  waiting,
+  withContainer,
+  withEndpoint,
+  withInputs,
+  without,
+  withPod,
+} from './observations.ts';
+
+const etcd = { snapshotCount: 5000 };
+const spec = { etcd };
+const down = noQuorum('down');
+const unpullable = all(waiting, withContainer({ reason: 'ImagePullBackOff' }));
+const frozen = all(withPod({ ready: false }), withEndpoint(silent));
+
+describe('a configuration that the spec now asks for', () => {
+  for (const [what, observation, peers] of [
+    [
+      'reaches all of a cluster of which nothing runs',
+      healthy(3, { spec, membership: down, every: crashing }),
+      [0, 1, 2],
+    ],
+    ['reaches members whose image cannot be pulled', starting(3, { spec, every: unpullable }), [0, 1, 2]],
+    ['reaches members that have no pod', starting(3, { spec, every: without('pod') }), [0, 1, 2]],
+    ['reaches only those that are not Ready', healthy(3, { spec, slots: { 1: crashing } }), [1]],
+    ['reaches one at a time of those that run in silence', healthy(3, { spec, membership: down, every: frozen }), [0]],
+    [
+      'reaches those that stopped before any that run in silence',
+      healthy(3, { spec, membership: down, every: frozen, slots: { 2: crashing } }),
+      [2],
+    ],
+    ['reaches nobody who is Ready', healthy(3, { spec }), []],
+    ['reaches nobody who answers, Ready or not', healthy(3, { spec, every: withPod({ ready: false }) }), []],
+    [
+      'reaches nobody whose pod is on its way out',
+      healthy(3, { spec, membership: down, every: all(frozen, withPod({ leaving: true })) }),
+      [],
+    ],
+    [
+      'reaches none that run in silence while another pod is on its way out',
+      healthy(3, { spec, membership: down, every: frozen, slots: { 2: withPod({ leaving: true }) } }),
+      [],
+    ],
+    [
+      'reaches nobody while one member is down on it',
+      healthy(3, { spec, membership: down, every: crashing, slots: { 0: all(crashing, on) } }),
+      [],
+    ],
+    [
+      'stops at a member that cannot pull it',
+      starting(3, { spec, every: unpullable, slots: { 0: all(unpullable, on) } }),
+      [],
+    ],
+    [
+      'goes on from a member that merely starts on it',
+      starting(3, { spec, every: unpullable, slots: { 0: all(waiting, on) } }),
+      [1, 2],
+    ],
+    [
+      'is finished where only the peer was told',
+      healthy(3, { spec, membership: down, every: crashing, slots: { 0: all(crashing, withInputs({ etcd })) } }),
+      [0, 1, 2],
+    ],
+    [
+      'is finished where the pod still has the old template',
+      healthy(3, { spec, slots: { 0: all(crashing, on, withPod({ upToDate: 'no' })) } }),
+      [0],
+    ],
+    [
+      'is not given again while nobody knows which template the pod has',
+      starting(3, { every: withPod({ upToDate: 'unknown' }) }),
+      [],
+    ],
+    ['does nothing to members that have it and merely start', starting(3), []],
+  ] as const) {
+    test(what, () =>
+      assert.deepEqual(
+        reconfigured(observation),
+        peers.map((n) => `orders-${n}`),
+      ),
+    );
+  }
+
+  test('is the effective one: a refused downgrade reaches nobody', () => {
+    assert.deepEqual(reconfigured(healthy(3, { spec: { version: '3.5.35' }, membership: down, every: crashing })), []);
+  });
+});
+
+function on(slot: Slot): Slot {
+  const changed = withInputs({ etcd })(slot);
+  if (!changed.peer || !changed.statefulSet) return changed;
+  return { ...changed, statefulSet: { ...changed.statefulSet, inputsHash: inputsHash(changed.peer.inputs) } };
+}
+
+function reconfigured(observation: Observation): readonly string[] {
+  const decision = decide(observation);
+  if (decision.kind !== 'act') return [];
+  return decision.action.kind === 'reconfigure-members' ? decision.action.peers.map(({ name }) => name) : [];
+}

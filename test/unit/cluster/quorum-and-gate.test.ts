@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import type { ListedMember } from '../../../reconcile/etcd.ts';
+import {
+  all,
+  crashing,
+  endpoint,
+  healthy,
+  members,
+  noQuorum,
+  silent,
+  starting,
+  unsealed,
+  waiting,
+  withContainer,
+  withEndpoint,
+  without,
+  withPod,
+  withVolume,
+} from './observations.ts';
+
+const down = noQuorum('context deadline exceeded');
+const listed = members(3);
+const extra = (member: Partial<ListedMember>): Observation['membership'] => ({
+  ...listed,
+  members: [
+    ...listed.members,
+    { id: 'ff', name: 'orders-9', peerURLs: ['http://x:2380'], clientURLs: [], isLearner: false, ...member },
+  ],
+});
+
+const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string])[] = [
+  ['members that start are waited for', starting(3), 'wait', 'WaitingForQuorum'],
+  [
+    'two volumes of three gone is a lost quorum',
+    healthy(3, { membership: down, slots: { 0: without('volume'), 2: withVolume({ lost: true }) } }),
+    'refuse',
+    'QuorumLost',
+  ],
+  [
+    'one volume of three gone, the others starting: that volume is named',
+    healthy(3, { membership: down, every: waiting, slots: { 1: without('volume', 'pod') } }),
+    'refuse',
+    'VolumeMissing',
+  ],
+  [
+    'an image that cannot be pulled is named',
+    starting(3, { slots: { 1: withContainer({ reason: 'ImagePullBackOff' }) } }),
+    'refuse',
+    'ImageUnavailable',
+  ],
+  [
+    'a pod that finds no node is waited for, and named',
+    starting(3, { slots: { 1: withPod({ unscheduled: 'Unschedulable' }) } }),
+    'wait',
+    'WaitingForQuorum',
+  ],
+  [
+    'another cluster that answers is refused',
+    healthy(3, { membership: { ...listed, clusterId: 'd2d2' } }),
+    'refuse',
+    'ClusterIDMismatch',
+  ],
+  [
+    'a member of another cluster is refused',
+    healthy(3, { slots: { 2: withEndpoint(endpoint(2, { clusterId: 'd2d2' })) } }),
+    'refuse',
+    'ClusterIDMismatch',
+  ],
+  ['a member that nobody knows is named', healthy(3, { membership: extra({}) }), 'refuse', 'UnknownMember'],
+  [
+    'a learner that nobody knows is named',
+    healthy(3, { membership: extra({ isLearner: true, name: '' }) }),
+    'refuse',
+    'UnknownMember',
+  ],
+  [
+    'a learner that we did not add is named',
+    healthy(3, {
+      membership: {
+        ...listed,
+        members: listed.members.map((member) => (member.id === 'a2' ? { ...member, isLearner: true } : member)),
+      },
+    }),
+    'refuse',
+    'UnknownLearner',
+  ],
+  [
+    'a member that keeps exiting is named although a quorum serves',
+    healthy(3, { slots: { 1: crashing } }),
+    'refuse',
+    'MemberKeepsExiting',
+  ],
+  [
+    'a member whose pod is being made is waited for',
+    healthy(3, { slots: { 1: all(without('pod'), withEndpoint(silent)) } }),
+    'wait',
+    'PodMissing',
+  ],
+  [
+    'what needs somebody is said before what passes',
+    healthy(3, { slots: { 0: waiting, 1: crashing } }),
+    'refuse',
+    'MemberKeepsExiting',
+  ],
+  [
+    'a member that has not joined yet keeps the birth open',
+    healthy(3, { slots: { 2: all(unsealed, waiting) } }),
+    'wait',
+    'MemberStarting',
+  ],
+];
+
+for (const [what, observation, kind, reason] of cases) {
+  test(`${what}: ${reason}`, () => {
+    const decision = decide(observation);
+    assert.equal(decision.reason, reason, decision.message);
+    assert.equal(decision.kind, kind);
+    if (decision.kind === 'wait') assert.ok(decision.wakeOn.length > 0, 'a wait says when to look again');
+    if (decision.kind === 'refuse') assert.notEqual(decision.cure, '');
+  });
+}
+
+describe('a lost quorum', () => {
+  const lost = { 1: without('volume'), 2: without('volume') };
+
+  test('names what is lost and who has the most data: first by term, then by log', () => {
+    const decision = decide(
+      healthy(4, {
+        membership: down,
+        slots: {
+          ...lost,
+          0: withEndpoint(endpoint(0, { raftTerm: 3n, raftIndex: 10n })),
+          3: withEndpoint(endpoint(3, { raftTerm: 2n, raftIndex: 9000n })),
+        },
+      }),
+    );
+    assert.match(decision.message, /orders-1, orders-2/);
+    assert.match(decision.message, /orders-0 has the most data/);
+  });
+
+  test('is not assumed while a quorum answers', () => {
+    assert.notEqual(decide(healthy(3, { slots: lost })).reason, 'QuorumLost');
+  });
+});
+
+describe('sealing', () => {
+  test('names the members that the list and their own endpoint agree on', () => {
+    const decision = decide(healthy(3, { every: unsealed, slots: { 2: all(unsealed, waiting) } }));
+    assert.deepEqual(decision.kind === 'act' && decision.action, {
+      kind: 'seal-members',
+      clusterId: 'c1c1',
+      members: [0, 1].map((n) => ({ name: `orders-${n}`, memberId: `a${n}`, version: '3.6.16' })),
+    });
+  });
+
+  test('does not believe an endpoint that answers as somebody else', () => {
+    const decision = decide(healthy(3, { slots: { 2: all(unsealed, withEndpoint(endpoint(1))) } }));
+    assert.notEqual(decision.kind === 'act' && decision.action.kind, 'seal-members');
+  });
+
+  test('does not believe another cluster once one member is sealed', () => {
+    const other = { ...listed, clusterId: 'd2d2' };
+    const every = withEndpoint(endpoint(0, { clusterId: 'd2d2' }));
+    const decision = decide(
+      healthy(3, {
+        membership: other,
+        every,
+        slots: { 2: all(unsealed, withEndpoint(endpoint(2, { clusterId: 'd2d2' }))) },
+      }),
+    );
+    assert.equal(decision.reason, 'ClusterIDMismatch');
+  });
+});
+
+describe('what this release cannot do', () => {
+  for (const [what, spec, reason] of [
+    ['more members', { replicas: 5 }, 'ScalingNotAvailable'],
+    ['fewer members', { replicas: 1 }, 'ScalingNotAvailable'],
+    ['hibernation', { replicas: 0 }, 'ScalingNotAvailable'],
+    ['another version', { version: '3.7.3' }, 'UpgradeNotAvailable'],
+    ['another configuration', { etcd: { snapshotCount: 5000 } }, 'ReconfigurationNotAvailable'],
+    ['another image', { image: { repository: 'mirror.example.com/etcd' } }, 'ReconfigurationNotAvailable'],
+  ] as const) {
+    test(`is said, with a cure: ${what}`, () => {
+      const decision = decide(healthy(3, { spec }));
+      assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason });
+    });
+  }
+
+  test('a spec that says the same in other words is converged', () => {
+    const spec = { version: 'v3.6.16', storage: { size: '1024Mi' }, resources: {}, podTemplate: {} };
+    assert.equal(decide(healthy(3, { spec })).reason, 'Converged');
+  });
+});
