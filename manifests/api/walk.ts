@@ -22,7 +22,9 @@ export function walk(schema: Structural, value: unknown, path: Path, problems: P
   if (Array.isArray(value)) walkItems(schema, value, path, problems);
   else if (isPlainObject(value)) walkFields(schema, value, path, problems);
 
-  if (problems.found.length === before) applyRules(schema.rules ?? [], value, path, problems);
+  if (problems.found.length === before && schema.rules) {
+    applyRules(schema.rules, withoutNulls(schema, value), path, problems);
+  }
 }
 
 /** Asks rules whose value is known to be well-formed. */
@@ -38,6 +40,19 @@ export function applyRules(
     problems.add(at, complaintOf(rule, value, at));
     return;
   }
+}
+
+/** As the API server sees it: a null where a field is known and not nullable is no field. Rules then need not think of it. */
+export function withoutNulls(schema: Structural, value: unknown): unknown {
+  const { properties } = schema;
+  if (!properties || !isPlainObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) => {
+      const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+      if (!property) return [[key, field]];
+      return field === null || field === undefined ? [] : [[key, withoutNulls(property, field)]];
+    }),
+  );
 }
 
 function complaintOf(rule: StateRule, value: unknown, path: Path): string {

@@ -1,0 +1,315 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+
+/** Documents, good and bad, for the offline validator and for a real API server alike. */
+
+export const cluster: EtcdCluster = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdCluster',
+  metadata: { name: 'orders', namespace: 'default' },
+  spec: { replicas: 3, version: '3.6.16', storage: { size: '8Gi' }, tls: { mode: 'Disabled' } },
+};
+
+/** Everything that can be set, set. */
+export const fullCluster: EtcdCluster = {
+  ...cluster,
+  metadata: { ...cluster.metadata, labels: { team: 'payments' }, annotations: { 'example.com/note': 'any text' } },
+  spec: {
+    ...cluster.spec,
+    version: 'v3.7.3',
+    storage: {
+      size: '8Gi',
+      storageClassName: 'fast',
+      volumeClaimTemplate: {
+        metadata: { labels: { backup: 'no' } },
+        spec: { accessModes: ['ReadWriteOncePod'], selector: { matchLabels: { disk: 'nvme' } } },
+      },
+    },
+    image: {
+      repository: 'registry.example.com:5000/mirror/etcd',
+      digest: `sha256:${'0'.repeat(64)}`,
+      pullSecrets: [{ name: 'pull' }],
+    },
+    etcd: {
+      quotaBackendBytes: '6Gi',
+      autoCompaction: { mode: 'periodic', retention: '1h' },
+      heartbeatInterval: '100ms',
+      electionTimeout: '1s',
+      snapshotCount: 10_000,
+      extraArgs: { 'max-txn-ops': '1024' },
+    },
+    resources: { limits: { memory: '2Gi' }, requests: { cpu: '500m', memory: 1073741824 } },
+    podTemplate: {
+      metadata: { labels: { zone: 'a' } },
+      spec: { priorityClassName: 'high', containers: [{ name: 'etcd', env: [{ name: 'GOGC', value: '50' }] }] },
+    },
+    healing: { podGracePeriod: '90s', memberGracePeriod: '1h30m' },
+    defragmentation: { minReclaim: '256Mi', maxUsedRatio: 0.5 },
+    volumeRetention: { whenDeleted: 'Delete', whenScaled: 'Retain' },
+    suspend: true,
+  },
+};
+
+export const fleet: EtcdFleet = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdFleet',
+  metadata: { name: 'production', namespace: 'default' },
+  spec: { git: { url: 'https://git.example.com/platform/etcd.git', ref: 'main' } },
+};
+
+export const fullFleet: EtcdFleet = {
+  ...fleet,
+  spec: {
+    git: {
+      url: 'http://10.0.0.1:3000/a/b',
+      ref: 'refs/tags/v1.0',
+      path: 'clusters/prod',
+      secretName: 'git-credentials',
+    },
+    forge: { type: 'Gitea', apiUrl: 'https://git.example.com/api/v1', secretName: 'forge-token' },
+    serviceAccountName: 'fleet-production',
+    prune: true,
+    maxClustersInProgress: 2,
+    suspend: false,
+  },
+};
+
+export const peer: EtcdPeer = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdPeer',
+  metadata: { name: 'orders-0', namespace: 'default' },
+  spec: {
+    clusterName: 'orders',
+    ordinal: 0,
+    version: '3.6.16',
+    image: { repository: 'quay.io/coreos/etcd' },
+    bootstrap: {
+      token: 'random',
+      initialCluster: [{ name: 'orders-0', url: 'http://orders-0-0.orders-peers.default.svc:2380' }],
+      state: 'New',
+    },
+    storage: { size: '8Gi' },
+    tls: { mode: 'Disabled' },
+  },
+};
+
+export interface BadDocument {
+  /** Finishes the sentence "… is refused". */
+  readonly title: string;
+  readonly document: object;
+  /** Part of what the offline validator says. */
+  readonly says: string;
+  /** Whether a bare API server with our CRDs refuses it too; `later` is what only the reconciler would notice. */
+  readonly server: 'refuses' | 'later';
+}
+
+/** A copy in which one field has another value, or is gone (`undefined`). */
+export function changed(document: object, path: string, value: unknown): object {
+  const copy = structuredClone(document);
+  const keys = path.split('/');
+  const last = keys.pop() ?? '';
+  let parent = copy as Record<string, unknown>;
+  for (const key of keys) {
+    parent[key] ??= {};
+    parent = parent[key] as Record<string, unknown>;
+  }
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
+  return copy;
+}
+
+type Row = readonly [path: string, value: unknown, says: string, server?: 'later'];
+
+function rows(kind: string, document: object, table: readonly Row[]): BadDocument[] {
+  return table.map(([path, value, says, server = 'refuses' as const]) => ({
+    title: `${kind}: ${path} ${value === undefined ? 'left out' : `= ${clipped(JSON.stringify(value))}`}`,
+    document: changed(document, path, value),
+    says,
+    server,
+  }));
+}
+
+function clipped(text: string): string {
+  return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
+}
+
+const tls = 'TLS is not available in this release; set spec.tls.mode: Disabled';
+
+export const badClusters = rows('a cluster', cluster, [
+  ['spec', undefined, 'spec is required'],
+  ['spec', [], 'spec must be an object, is a list'],
+  ['metadata/name', 'x'.repeat(49), 'metadata.name must be at most 48 characters'],
+  ['metadata/name', 'orders-peers', 'metadata.name must not end in -peers'],
+  ['metadata/name', '1orders', 'starting with a letter'],
+  ['metadata/name', 'a.b', 'metadata.name must be lower-case letters'],
+  ['metadata/name', 'Orders', 'metadata.name must be lower-case letters'],
+  ['spec/replicas', undefined, 'spec.replicas is required'],
+  ['spec/replicas', 'three', 'spec.replicas must be an integer, is "three"'],
+  ['spec/replicas', '3', 'spec.replicas must be an integer, is "3"'],
+  ['spec/replicas', 3.5, 'spec.replicas must be an integer, is 3.5'],
+  ['spec/replicas', -1, 'spec.replicas must be at least 0, is -1'],
+  ['spec/replicas', 10, 'spec.replicas must be at most 9, is 10'],
+  ['spec/replicas', null, 'spec.replicas is required, but empty'],
+  ['spec/version', undefined, 'spec.version is required'],
+  ['spec/version', 3.6, 'spec.version must be a string, is 3.6: put it in quotes'],
+  ['spec/version', '3.6', 'must be a version of etcd like 3.6.16'],
+  ['spec/version', '3.4.30', 'supported are 3.5 (from 3.5.19 on), 3.6 and 3.7'],
+  ['spec/version', '3.5.18', 'supported are 3.5 (from 3.5.19 on), 3.6 and 3.7'],
+  ['spec/version', '3.8.0', 'supported are'],
+  ['spec/version', '4.6.0', 'supported are'],
+  ['spec/version', '3.6.0-rc.1', 'supported are'],
+  ['spec/version', '3.6.16\n', 'supported are'],
+  ['spec/version', `3.6.${'1'.repeat(40)}`, 'must have at most 32 characters'],
+  ['spec/storage', undefined, 'spec.storage is required'],
+  ['spec/storage', {}, 'spec.storage.size is required'],
+  ['spec/storage/size', true, 'spec.storage.size must be a string or an integer, is true'],
+  ['spec/storage/size', 8.5, 'spec.storage.size must be a string or an integer, is 8.5'],
+  ['spec/storage/size', '8GB', 'spec.storage.size must be a quantity like 8Gi'],
+  ['spec/storage/size', '8 Gi', 'must be a quantity'],
+  ['spec/storage/size', '', 'must be a quantity'],
+  ['spec/storage/size', '-8Gi', 'from 128Mi to 1Pi'],
+  ['spec/storage/size', 8, 'from 128Mi to 1Pi'],
+  ['spec/storage/size', '2Ei', 'from 128Mi to 1Pi'],
+  ['spec/storage/storageClassName', 'Fast SSD', 'spec.storage.storageClassName must be the name of an object'],
+  ['spec/storage/volumeClaimTemplate/spec', { resources: {} }, 'the size is spec.storage.size', 'later'],
+  ['spec/storage/volumeClaimTemplate/spec', { volumeMode: 'Block' }, 'volumeMode must be Filesystem', 'later'],
+  ['spec/storage/volumeClaimTemplate/spec', { accessModes: ['ReadOnlyMany'] }, 'must allow writing', 'later'],
+  ['spec/tls', undefined, tls],
+  ['spec/tls', {}, 'spec.tls.mode is required'],
+  ['spec/tls', 'Disabled', 'spec.tls must be an object, is "Disabled"'],
+  ['spec/tls/mode', 'Managed', tls],
+  ['spec/tls/mode', 'CertManager', tls],
+  ['spec/tls/mode', 'Provided', tls],
+  ['spec/tls/mode', 'disabled', 'did you mean Disabled?'],
+  ['spec/image/repository', 'quay.io/coreos/etcd:v3.6.16', 'without tag or digest'],
+  ['spec/image/repository', 'quay.io/coreos/etcd@sha256:00', 'without tag or digest'],
+  ['spec/image/repository', 'https://quay.io/coreos/etcd', 'without tag or digest'],
+  ['spec/image/repository', '', 'without tag or digest'],
+  ['spec/image/digest', 'sha256:0', 'must be sha256: and 64 hexadecimal digits'],
+  ['spec/image/tag', 'v3.6.16', 'spec.image.tag is not a known field', 'later'],
+  ['spec/image/pullSecrets', ['pull'], 'spec.image.pullSecrets[0] must be an object, is "pull"'],
+  ['spec/image/pullSecrets', Array(9).fill({ name: 'a' }), 'must have at most 8 entries, has 9'],
+  ['spec/image/pullSecrets', [{ name: '' }], 'spec.image.pullSecrets[0].name must be the name of an object'],
+  ['spec/etcd/quotaBackendBytes', '8Gi', 'etcd.quotaBackendBytes must be smaller than storage.size'],
+  ['spec/etcd/quotaBackendBytes', '9Gi', 'etcd.quotaBackendBytes must be smaller than storage.size'],
+  ['spec/etcd/quotaBackendBytes', 0, 'from 1Mi to 1Pi'],
+  ['spec/etcd/quotaBackendBytes', 'much', 'must be a quantity'],
+  ['spec/etcd/autoCompaction', { mode: 'hourly', retention: '1h' }, 'must be one of periodic, revision, is "hourly"'],
+  ['spec/etcd/autoCompaction', { mode: 'periodic' }, 'spec.etcd.autoCompaction.retention is required'],
+  ['spec/etcd/autoCompaction', { mode: 'periodic', retention: 'weekly' }, 'retention must be a duration'],
+  ['spec/etcd/autoCompaction', { mode: 'periodic', retention: 0 }, 'retention must be a duration'],
+  ['spec/etcd/autoCompaction', { mode: 'revision', retention: '1h' }, 'a number of revisions (revision)'],
+  ['spec/etcd/heartbeatInterval', 100, 'spec.etcd.heartbeatInterval must be a string, is 100: put it in quotes'],
+  ['spec/etcd/heartbeatInterval', '100', 'must be a duration like 100ms'],
+  ['spec/etcd/heartbeatInterval', '0ms', 'from 1ms to 10s'],
+  ['spec/etcd/heartbeatInterval', '-1ms', 'must be a duration'],
+  ['spec/etcd/heartbeatInterval', '1.5ms', 'must be in whole milliseconds'],
+  ['spec/etcd/heartbeatInterval', '1500us', 'must be in whole milliseconds'],
+  ['spec/etcd/heartbeatInterval', '500ms', 'at least five times heartbeatInterval'],
+  ['spec/etcd/electionTimeout', '400ms', 'at least five times heartbeatInterval'],
+  ['spec/etcd/electionTimeout', '51s', 'to 50s'],
+  ['spec/etcd/electionTimeout', '99999999999999999999h', 'must be a duration'],
+  ['spec/etcd/snapshotCount', 0, 'spec.etcd.snapshotCount must be at least 1, is 0'],
+  ['spec/etcd/snapshotCount', '10000', 'must be an integer, is "10000"'],
+  ['spec/etcd/extraArgs', { 'max-txn-ops': 1024 }, 'must be a string, is 1024: put it in quotes'],
+  ['spec/etcd/extraArgs', { 'max-txn-ops': null }, 'must be a string, is empty'],
+  ['spec/etcd/extraArgs', { '--max-txn-ops': '1' }, 'named like flags of etcd without the dashes'],
+  ['spec/etcd/extraArgs', { 'data-dir': '/tmp' }, 'data-dir: it lies on the volume'],
+  ['spec/etcd/extraArgs', { 'initial-cluster-state': 'new' }, 'bootstrap is recorded once and sealed'],
+  ['spec/etcd/extraArgs', { 'listen-peer-urls': 'x' }, 'addresses follow the Services'],
+  ['spec/etcd/extraArgs', { 'force-new-cluster': 'true' }, 'it belongs to an approved recovery'],
+  ['spec/etcd/extraArgs', { 'peer-auto-tls': 'true' }, 'use spec.tls'],
+  ['spec/etcd/extraArgs', { 'unsafe-no-fsync': 'true' }, 'acknowledged writes would be lost'],
+  ['spec/etcd/extraArgs', { 'heartbeat-interval': '100' }, 'use spec.etcd.heartbeatInterval'],
+  ['spec/resources/limits', { memory: 'lots' }, 'spec.resources.limits.memory must be a quantity'],
+  ['spec/resources/limits', { mem: '1Gi' }, 'must name resources: cpu, memory'],
+  ['spec/resources', { limits: { cpu: 1 }, requests: { cpu: '1500m' } }, 'a request must not be larger than its limit'],
+  ['spec/podTemplate/spec', { hostNetwork: true }, "hostNetwork: it enters the node's namespaces", 'later'],
+  ['spec/podTemplate/spec', { hostPID: true }, 'hostPID', 'later'],
+  ['spec/podTemplate/spec', { hostIPC: true }, 'hostIPC', 'later'],
+  ['spec/podTemplate/spec', { serviceAccountName: 'admin' }, 'another service account', 'later'],
+  ['spec/podTemplate/spec', { volumes: [{ name: 'a', hostPath: { path: '/' } }] }, "the node's files", 'later'],
+  [
+    'spec/podTemplate/spec',
+    { containers: [{ name: 'etcd', securityContext: { privileged: true } }] },
+    'spec.containers[0].securityContext.privileged',
+    'later',
+  ],
+  [
+    'spec/podTemplate/spec',
+    { initContainers: [{ name: 'a', ports: [{ containerPort: 1, hostPort: 1 }] }] },
+    'it takes a port of the node',
+    'later',
+  ],
+  ['spec/podTemplate/spec', 'none', 'spec.podTemplate.spec must be an object, is "none"'],
+  ['spec/healing/podGracePeriod', 'soon', 'must be a duration'],
+  ['spec/healing/podGracePeriod', '0s', 'from 1s to 168h'],
+  ['spec/healing/memberGracePeriod', '1m', 'memberGracePeriod must not be shorter than podGracePeriod'],
+  ['spec/healing/podGracePeriod', '11m', 'memberGracePeriod must not be shorter than podGracePeriod'],
+  ['spec/defragmentation/maxUsedRatio', 1.5, 'spec.defragmentation.maxUsedRatio must be at most 1, is 1.5'],
+  ['spec/defragmentation/maxUsedRatio', '0.5', 'must be a number, is "0.5"'],
+  ['spec/defragmentation/minReclaim', '-1Mi', 'not negative'],
+  ['spec/volumeRetention/whenDeleted', 'Keep', 'must be one of Retain, Delete, is "Keep"'],
+  ['spec/volumeRetention/whenScaled', true, 'must be one of Retain, Delete, is true'],
+  ['spec/suspend', 'yes', 'spec.suspend must be true or false, is "yes"'],
+  ['spec/relpicas', 3, 'spec.relpicas is not a known field; did you mean replicas?', 'later'],
+  ['spec/constructor', 3, 'spec.constructor is not a known field', 'later'],
+  ['sepc', {}, 'sepc is not a known field; did you mean spec?', 'later'],
+]);
+
+const ssh = 'SSH is not supported, use HTTPS';
+const url = 'must be an http(s):// URL without credentials';
+
+export const badFleets = rows('a fleet', fleet, [
+  ['metadata/name', 'x'.repeat(46), 'metadata.name must be at most 45 characters'],
+  ['metadata/name', 'a.b', 'metadata.name must be lower-case letters'],
+  ['spec/git', undefined, 'spec.git is required'],
+  ['spec/git/url', undefined, 'spec.git.url is required'],
+  ['spec/git/url', 'git@git.example.com:platform/etcd.git', ssh],
+  ['spec/git/url', 'ssh://git@git.example.com/platform/etcd.git', ssh],
+  ['spec/git/url', 'git+ssh://git.example.com/platform/etcd.git', ssh],
+  ['spec/git/url', 'https://user:hunter2@git.example.com/a.git', url],
+  ['spec/git/url', 'https://git.example.com/a.git?token=hunter2', url],
+  ['spec/git/url', 'file:///etc', url],
+  ['spec/git/url', 'https://', url],
+  ['spec/git/url', 'https://git.example.com/a b', url],
+  ['spec/git/url', '', url],
+  ['spec/git/ref', undefined, 'spec.git.ref is required'],
+  ['spec/git/ref', '', 'must be a branch, a tag'],
+  ['spec/git/ref', 'a b', 'must be a branch, a tag'],
+  ['spec/git/ref', '--upload-pack=x', 'must be a branch, a tag'],
+  ['spec/git/ref', 'a..b', 'must be a branch, a tag'],
+  ['spec/git/ref', 'a\\b', 'must be a branch, a tag'],
+  ['spec/git/ref', 'a[b', 'must be a branch, a tag'],
+  ['spec/git/ref', 'main.lock', 'must be a branch, a tag'],
+  ['spec/git/ref', 1.0, 'spec.git.ref must be a string, is 1: put it in quotes'],
+  ['spec/git/path', '/clusters', 'must be a directory of the repository'],
+  ['spec/git/path', '../other', 'must be a directory of the repository'],
+  ['spec/git/path', 'a/../..', 'must be a directory of the repository'],
+  ['spec/git/path', 'a\\b', 'must be a directory of the repository'],
+  ['spec/git/path', '', 'must be a directory of the repository'],
+  ['spec/git/secretName', 'not_a_name', 'spec.git.secretName must be the name of an object'],
+  ['spec/forge', { type: 'Github', secretName: 'a' }, 'did you mean GitHub?'],
+  ['spec/forge', { type: 'GitHub' }, 'spec.forge.secretName is required'],
+  ['spec/forge', { type: 'GitHub', secretName: 'a', apiUrl: 'api.github.com' }, url],
+  ['spec/serviceAccountName', 'Fleet', 'spec.serviceAccountName must be the name of an object'],
+  ['spec/prune', 'true', 'spec.prune must be true or false, is "true"'],
+  ['spec/maxClustersInProgress', 0, 'must be a number from 1 on or a percentage'],
+  ['spec/maxClustersInProgress', '0%', 'must be a number from 1 on or a percentage'],
+  ['spec/maxClustersInProgress', '101%', 'must be a number from 1 on or a percentage'],
+  ['spec/maxClustersInProgress', 1.5, 'must be a string or an integer'],
+  ['spec/git/password', 'hunter2', 'spec.git.password is not a known field', 'later'],
+]);
+
+export const badPeers = rows('a peer', peer, [
+  ['metadata/name', 'orders-1', 'metadata.name must be <spec.clusterName>-<spec.ordinal>'],
+  ['metadata/name', 'other-0', 'metadata.name must be <spec.clusterName>-<spec.ordinal>'],
+  ['spec/ordinal', -1, 'must be at least 0'],
+  ['spec/bootstrap/state', 'new', 'did you mean New?'],
+  ['spec/bootstrap/token', '', 'spec.bootstrap.token must not be empty'],
+  ['spec/tls', undefined, tls],
+  ['spec/version', 'latest', 'must be a version like 3.6.16'],
+]);
+
+export const badDocuments: readonly BadDocument[] = [...badClusters, ...badFleets, ...badPeers];

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { mostProblems } from '../../../manifests/api/problem.ts';
+import { validateDocument } from '../../../manifests/api/validate.ts';
+import { badDocuments, changed, cluster, fleet, fullCluster, fullFleet, peer } from './api-documents.ts';
+
+for (const [name, document] of Object.entries({ cluster, fullCluster, fleet, fullFleet, peer })) {
+  test(`the good ${name} has nothing to complain about`, () => {
+    assert.deepEqual(validateDocument(document), []);
+  });
+}
+
+for (const { title, document, says } of badDocuments) {
+  test(`${title} is refused`, () => {
+    const messages = validateDocument(document).map(({ message }) => message);
+    assert.ok(
+      messages.some((message) => message.includes(says)),
+      `nothing said ${JSON.stringify(says)}, but ${JSON.stringify(messages)}`,
+    );
+  });
+}
+
+for (const [title, document, says] of [
+  ['null', null, 'the document must be an object'],
+  ['a string', 'replicas: 3', 'the document must be an object'],
+  ['a list of documents', [cluster], 'the document must be an object'],
+  ['another group', changed(cluster, 'apiVersion', 'v1'), 'apiVersion must be etcd.ratchet.dev/v1alpha1, is "v1"'],
+  ['another version', changed(cluster, 'apiVersion', 'etcd.ratchet.dev/v1'), 'which is not served'],
+  ['no kind', changed(cluster, 'kind', undefined), 'kind must be one of'],
+  ['a slip in the kind', changed(cluster, 'kind', 'EtcdClutser'), 'did you mean EtcdCluster?'],
+  ['no metadata', changed(cluster, 'metadata', undefined), 'metadata is required'],
+  ['no name', changed(cluster, 'metadata/name', undefined), 'metadata.name is required'],
+  ['a name that is a number', changed(cluster, 'metadata/name', 7), 'metadata.name must be a string, is 7'],
+  ['no namespace', changed(cluster, 'metadata/namespace', undefined), 'metadata.namespace is required'],
+  ['a long namespace', changed(cluster, 'metadata/namespace', 'n'.repeat(64)), 'must have at most 63 characters'],
+  ['an owner label', changed(cluster, 'metadata/labels', { 'etcd.ratchet.dev/fleet': 'x' }), 'belongs to etcd-ratchet'],
+  ['an exported object', changed(cluster, 'metadata/uid', 'x'), 'metadata.uid is set by the API server'],
+  ['a finalizer', changed(cluster, 'metadata/finalizers', ['x']), 'does not belong into a document'],
+  ['a label that is no string', changed(cluster, 'metadata/labels', { a: true }), 'metadata.labels.a must be a string'],
+] as const) {
+  test(`${title} is refused in a document`, () => {
+    assert.match(validateDocument(document)[0]?.message ?? 'nothing', new RegExp(escaped(says)));
+  });
+}
+
+test('every problem says where it is', () => {
+  const bad = changed(changed(cluster, 'spec/replicas', 'three'), 'spec/image/pullSecrets', [{ nmae: 'a' }]);
+  assert.deepEqual(
+    validateDocument(bad).map(({ path }) => path),
+    [
+      ['spec', 'replicas'],
+      ['spec', 'image', 'pullSecrets', 0, 'nmae'],
+      ['spec', 'image', 'pullSecrets', 0, 'name'],
+    ],
+  );
+});
+
+test('what might be a credential is not repeated', () => {
+  for (const [path, value] of [
+    ['spec/git/url', 'https://user:hunter2@git.example.com/a.git'],
+    ['spec/git/url', 'hunter2@example.com:a.git'],
+    ['spec/git/secretName', 'hunter2_token'],
+    ['spec/git/password', 'hunter2'],
+  ] as const) {
+    const said = JSON.stringify(validateDocument(changed(fleet, path, value)));
+    assert.ok(said.length > 2 && !said.includes('hunter2'), said);
+  }
+});
+
+test('a null where a field is optional is as good as nothing', () => {
+  assert.deepEqual(validateDocument(changed(cluster, 'spec/image', null)), []);
+});
+
+for (const [title, value] of [
+  ['a deep document', nested(10_000)],
+  ['a cyclic document', cyclic()],
+  ['a wide document', changed(cluster, 'spec/etcd/extraArgs', Object.fromEntries(wide(100_000)))],
+  ['a huge text', changed(cluster, 'spec/version', '3'.repeat(5_000_000))],
+  ['a list of garbage', changed(cluster, 'spec/image/pullSecrets', Array(10_000).fill(1))],
+  ['a Map', changed(cluster, 'spec/podTemplate/spec', { x: new Map() })],
+] as const) {
+  test(`${title} is refused quickly and briefly`, () => {
+    const before = performance.now();
+    const problems = validateDocument(value);
+    assert.ok(problems.length > 0 && problems.length <= mostProblems);
+    assert.ok(problems.every(({ message }) => message.length <= 1001));
+    assert.ok(performance.now() - before < 1000, 'it took more than a second');
+  });
+}
+
+test('whatever it is given, it answers', () => {
+  const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
+  fc.assert(fc.property(anything, (value) => Array.isArray(validateDocument(value))));
+});
+
+test('whatever stands in a field, it answers, and briefly', () => {
+  const paths = [...pathsOf(fullCluster).map((path) => ({ document: fullCluster, path }))];
+  fc.assert(
+    fc.property(fc.constantFrom(...paths), fc.jsonValue(), ({ document, path }, value) => {
+      const problems = validateDocument(changed(document, path, value));
+      assert.ok(problems.length <= mostProblems);
+      for (const { message } of problems) assert.ok(message.length > 0);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+/** Every path of an object that `changed` can walk. */
+function pathsOf(value: unknown, prefix = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [`${prefix}${key}`, ...pathsOf(inner, `${prefix}${key}/`)]);
+}
+
+function nested(depth: number): object {
+  let value: object = {};
+  for (let i = 0; i < depth; i++) value = { a: value };
+  return value;
+}
+
+function cyclic(): object {
+  const spec: Record<string, unknown> = {};
+  spec.itself = spec;
+  return { ...cluster, spec };
+}
+
+function wide(count: number): [string, string][] {
+  return Array.from({ length: count }, (_, index) => [`a${index}`, 'x']);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
