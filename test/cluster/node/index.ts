@@ -2,18 +2,37 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApi } from './api.ts';
 import type { NodeContext } from './context.ts';
+import { startControl } from './control.ts';
+import { startDns } from './dns.ts';
 import { createEventRecorder } from './events.ts';
+import { startExpansion } from './expansion.ts';
+import { createFaults, type Faults } from './faults.ts';
 import { type Informer, startInformer } from './informer.ts';
+import { startKubeletServer } from './kubelet-server.ts';
 import { createLocalNode, type LocalNode, linkedApi } from './local-node.ts';
+import { findLog } from './logs.ts';
 import { createAddressPool, createBridge, nodeAddress, removeBridge } from './network.ts';
 import { nodeCapacity } from './node-object.ts';
 import { defaultTiming, type ProcessNodeOptions } from './options.ts';
+import { dnsAddress } from './pod-files.ts';
 import { createNodePods } from './pods.ts';
-import type { Claim, KubeObject, PersistentVolume, Pod, Service } from './wire.ts';
+import { startProvisioner } from './provisioner.ts';
+import { indexSlices } from './service-index.ts';
+import { startServiceProxy } from './service-proxy.ts';
+import { refreshVolumesOnChange } from './volume-refresh.ts';
+import type { Claim, EndpointSlice, KubeObject, PersistentVolume, Pod, Service, StorageClass } from './wire.ts';
 
+export { controlNode } from './control.ts';
+export type { Faults } from './faults.ts';
 export type { ProcessNodeOptions } from './options.ts';
+export { provisionerName } from './provisioner.ts';
 
-export type ProcessNode = { stop(): Promise<void> };
+export type ProcessNode = Faults & {
+  /** Where `controlNode` of another process reaches the same faults. */
+  readonly controlSocket: string;
+  /** Kills every process, removes every mount and link; the directory's files stay. */
+  stop(): Promise<void>;
+};
 
 /**
  * Stands in for the kubelets (and the name server, service proxy and volume provisioner) of `nodes` nodes: registers them
@@ -34,6 +53,11 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
   const services = watch<Service>('/api/v1/services');
   const claims = watch<Claim>('/api/v1/persistentvolumeclaims');
   const persistentVolumes = watch<PersistentVolume>('/api/v1/persistentvolumes');
+  const classes = watch<StorageClass>('/apis/storage.k8s.io/v1/storageclasses');
+  const slices = watch<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
+  const index = indexSlices(slices);
+  const expansion = startExpansion({ api, log, signal, claims, volumes: persistentVolumes });
+  const pulls = { paused: false };
 
   const nodes: LocalNode[] = [];
   for (let index = 1; index <= options.nodes; index++) {
@@ -51,27 +75,48 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
       allocatable: nodeCapacity(),
       images: { binaries, checkout, nodeBinary: process.execPath, images: options.images ?? {} },
       pulled: new Set(),
-      pulls: { paused: false },
+      pulls,
       services,
       claims,
       persistentVolumes,
-      onClaimMounted: () => undefined,
+      onClaimMounted: expansion.mounted,
     };
     nodes.push(createLocalNode(identity, { api: ownApi, link, pods: createNodePods(context), timing, log }));
   }
   await Promise.all(nodes.map((node) => node.start()));
-  await Promise.all([services.synced, claims.synced, persistentVolumes.synced]);
+  await Promise.all([services, claims, persistentVolumes, classes, slices].map(({ synced }) => synced));
+
+  const nodeNames = nodes.map(({ name }) => name);
+  const directory = join(dir, 'volumes');
+  startProvisioner({ api, log, signal, directory, nodeNames, claims, volumes: persistentVolumes, classes });
+  const proxy = startServiceProxy(services, slices, index, log);
+  const records = {
+    service: (namespace: string, name: string) => services.get(`${namespace}/${name}`),
+    slices: (namespace: string, name: string) => index.slices(`${namespace}/${name}`),
+    hosts: options.hosts ?? {},
+  };
+  const dns = await startDns(dnsAddress, records, log);
 
   const pods = watch<Pod>('/api/v1/pods?fieldSelector=spec.nodeName!%3D');
+  const kubelets = await Promise.all(nodes.map(({ address }) => startKubeletServer(address, findLog(dir, pods))));
   pods.onChange((pod, previous) => {
     for (const node of nodes) node.see(pod, previous);
   });
+  refreshVolumesOnChange({ api, log, signal }, nodes);
   await pods.synced;
+
+  const faults = createFaults({ dir, nodes, pods, claims, persistentVolumes, pulls });
+  const controlSocket = join(dir, 'control.sock');
+  const control = await startControl(controlSocket, faults);
 
   let stopping: Promise<void> | undefined;
   async function stopOnce(): Promise<void> {
     ending.abort();
+    control.close();
+    proxy.close();
+    for (const kubelet of kubelets) kubelet.close();
     await Promise.all(nodes.map((node) => node.stop()));
+    await dns.close();
     await removeBridge();
     api.close();
   }
@@ -80,5 +125,5 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
     return stopping;
   };
   options.signal?.addEventListener('abort', () => void stop());
-  return { stop };
+  return { ...faults, controlSocket, stop };
 }

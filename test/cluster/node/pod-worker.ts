@@ -13,7 +13,7 @@ import { hostsFile, resolvConf } from './pod-files.ts';
 import { type ProbeKind, startProbes } from './probes.ts';
 import { formatTime, initialized, podPhase, shapePodStatus } from './status.ts';
 import { createStatusWriter } from './status-writer.ts';
-import { createPodVolumes } from './volumes.ts';
+import { createPodVolumes, mountsObject } from './volumes.ts';
 import { corePath, type Pod } from './wire.ts';
 
 export type PodWorker = {
@@ -26,6 +26,7 @@ export type PodWorker = {
   wake(): void;
   /** Files made of ConfigMaps, Secrets, fields and tokens are looked at again. */
   refreshVolumes(): void;
+  mounts(kind: 'configMap' | 'secret', namespace: string, name: string): boolean;
   container(
     name?: string,
   ): { readonly process: ContainerProcess | undefined; readonly spec: { name: string } } | undefined;
@@ -515,6 +516,7 @@ export function startPodWorker(node: NodeContext, firstPod: Pod): PodWorker {
       wake();
     },
     refreshVolumes,
+    mounts: (kind, inNamespace, object) => inNamespace === namespace && mountsObject(pod, kind, object),
     container: (wanted) =>
       records.find(({ spec, role }) => (wanted === undefined ? role === 'main' : spec.name === wanted)),
     pids: () => records.flatMap(({ process: running }) => (running ? [running.pid] : [])),

@@ -132,6 +132,14 @@ function claimOf(pod: Pod, volume: Volume): string | undefined {
   return volume.persistentVolumeClaim?.claimName;
 }
 
+/** Whether a volume of the pod shows this ConfigMap or Secret. */
+export function mountsObject({ spec: { volumes = [] } }: Pod, kind: 'configMap' | 'secret', name: string): boolean {
+  return volumes.some(({ configMap, secret, projected }) => {
+    const direct = kind === 'configMap' ? configMap?.name : secret?.secretName;
+    return direct === name || (projected?.sources ?? []).some((source) => source[kind]?.name === name);
+  });
+}
+
 async function found<T>(promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise;

@@ -1,0 +1,95 @@
+import { createSocket } from 'node:dgram';
+import { type Answer, decode, encode, type Packet, type Question, RECURSION_DESIRED } from 'dns-packet';
+import { type DnsRecords, lookUp } from './dns-answers.ts';
+import type { Log } from './options.ts';
+import { clusterDomain } from './pod-files.ts';
+
+/** Short: the next answer should know what has changed. CoreDNS gives 30 s by default, for clusters that are not tests. */
+const ttl = 2;
+const authoritative = 1 << 10;
+const nameError = 3;
+
+/** The cluster's name server. @throws Error when the address can't be bound. */
+export async function startDns(address: string, records: DnsRecords, log: Log): Promise<{ close(): Promise<void> }> {
+  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  socket.on('message', (message, from) => {
+    const response = answer(records, message, log);
+    if (response) socket.send(response, from.port, from.address);
+  });
+  socket.on('error', (error) => log.warn({ error: String(error) }, 'the name server had an error'));
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind(53, address, resolve);
+  });
+  return { close: () => new Promise((resolve) => socket.close(() => resolve())) };
+}
+
+/** The bytes of the response; undefined for what is not a query. */
+export function answer(records: DnsRecords, message: Buffer, log: Log): Buffer | undefined {
+  try {
+    const query = decode(message);
+    const [question] = query.questions ?? [];
+    if (query.type !== 'query' || !question) return undefined;
+    return encode(respond(records, query, question));
+  } catch (error) {
+    log.debug({ error: String(error) }, 'the name server was sent what is not a query');
+    return undefined;
+  }
+}
+
+function respond(records: DnsRecords, query: Packet, question: Question): Packet {
+  const found = lookUp(records, question.name);
+  const answers = found.kind === 'no-name' ? [] : answersTo(records, question, found);
+  return {
+    type: 'response',
+    id: query.id ?? 0,
+    flags: authoritative | ((query.flags ?? 0) & RECURSION_DESIRED) | (found.kind === 'no-name' ? nameError : 0),
+    questions: [question],
+    answers,
+    // Neither a missing name nor a missing record may be remembered for long.
+    authorities: answers.length > 0 ? [] : [authority()],
+  };
+}
+
+function answersTo(records: DnsRecords, { name, type }: Question, found: ReturnType<typeof lookUp>): Answer[] {
+  const wants = (wanted: string) => [wanted, 'ANY'].includes(type);
+  switch (found.kind) {
+    case 'addresses':
+      return wants('A') ? shuffled(found.addresses).map((data) => ({ type: 'A', name, ttl, data })) : [];
+    case 'servers':
+      return wants('SRV')
+        ? found.servers.map((server) => ({ type: 'SRV', name, ttl, data: { ...server, priority: 0, weight: 100 } }))
+        : [];
+    case 'alias': {
+      const target = lookUp(records, found.target);
+      const more = target.kind === 'addresses' ? answersTo(records, { name: found.target, type }, target) : [];
+      return [{ type: 'CNAME', name, ttl, data: found.target }, ...more];
+    }
+    case 'no-name':
+      return [];
+  }
+}
+
+function authority(): Answer {
+  return {
+    type: 'SOA',
+    name: clusterDomain,
+    ttl,
+    data: {
+      mname: `ns.dns.${clusterDomain}`,
+      rname: `hostmaster.${clusterDomain}`,
+      serial: 1,
+      refresh: 7200,
+      retry: 1800,
+      expire: 86400,
+      minimum: ttl,
+    },
+  };
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item);
+}
