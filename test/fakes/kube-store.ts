@@ -44,6 +44,7 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
     seed,
     remove: (resource: Resource, namespace: string | undefined, name: string) =>
       drop(keyOf(resource, namespace, name), resource),
+    counter: () => counter,
     resourceVersion: () => String(counter),
     compact: () => {
       compactedTo = counter;
@@ -323,7 +324,8 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
     for (const wake of [...waiting]) wake();
   }
 
-  function nextChange(signal: AbortSignal): Promise<void> {
+  /** At once if there was one after `seen` already, else when the next is made or the signal aborts. */
+  function nextChange(seen: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         waiting.delete(wake);
@@ -332,7 +334,7 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
       };
       waiting.add(wake);
       signal.addEventListener('abort', wake);
-      if (signal.aborted) wake();
+      if (signal.aborted || counter > seen) wake();
     });
   }
 

@@ -187,6 +187,7 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
       matchesFields(object, fieldSelector);
     let seen = Number(resourceVersion);
     while (!signal.aborted) {
+      const upTo = store.counter();
       for (const change of store.changesAfter(seen, resource)) {
         seen = change.resourceVersion;
         const before = wanted(change.before);
@@ -195,7 +196,7 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
         if (type !== undefined) yield { type, object: structuredClone(change.after ?? change.before) as T };
         if (signal.aborted) return;
       }
-      await store.nextChange(signal);
+      await store.nextChange(upTo, signal);
     }
   }
 }

@@ -1,0 +1,10 @@
+import { createFakeKube } from '../../fakes/kube.ts';
+import { gizmos, kubeContract, nobody } from '../../fakes/kube-contract.ts';
+
+kubeContract('the fake', async () => ({
+  kube: createFakeKube({
+    authorize: ({ user }) => user?.endsWith(`:${nobody}`) !== true,
+    serves: ({ plural }) => plural !== gizmos.plural,
+  }),
+  namespace: 'contract',
+}));
