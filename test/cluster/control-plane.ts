@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import { type Daemon, startDaemon, untilReady } from './daemon.ts';
 import { apiServerFlags, controllerManagerFlags, etcdFlags, schedulerFlags } from './flags.ts';
-import { type Identities, makeIdentities, tokenFile, writeKubeconfig } from './identities.ts';
+import { type Identities, kubeconfig, makeIdentities, tokenFile } from './identities.ts';
 
 export interface ControlPlane extends AsyncDisposable {
   readonly url: string;
@@ -47,7 +47,8 @@ export async function startControlPlane(binaries: Binaries, directory: string): 
 
     const access = { url, ca: await ca() };
     for (const [name, identity] of Object.entries(identities)) {
-      await writeKubeconfig(join(directory, `${name}.kubeconfig`), { ...access, token: identity.token });
+      const text = kubeconfig({ ...access, token: identity.token });
+      await writeFile(join(directory, `${name}.kubeconfig`), text, { mode: 0o600 });
     }
     const kubernetes = binaries.kubernetes;
     const controllers = start(kubernetes['kube-controller-manager'], 'controllers', controllerManagerFlags(paths));

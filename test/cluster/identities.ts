@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 
 /** Who may speak to the API server besides service accounts; each by a random token of this run. */
 export interface Identity {
@@ -40,7 +39,7 @@ export interface Access {
 }
 
 /** Where the URL is not one that the certificate names, `serverName` is what to verify it as. */
-export async function writeKubeconfig(path: string, { url, ca, token }: Access, serverName?: string): Promise<void> {
+export function kubeconfig({ url, ca, token }: Access, serverName?: string): string {
   const cluster = {
     server: url,
     'certificate-authority-data': Buffer.from(ca).toString('base64'),
@@ -55,5 +54,5 @@ export async function writeKubeconfig(path: string, { url, ca, token }: Access, 
     'current-context': 'local',
   };
   // JSON is YAML.
-  await writeFile(path, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+  return `${JSON.stringify(config, null, 2)}\n`;
 }

@@ -1,24 +1,35 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pino } from 'pino';
 import { baseObjects } from './base-objects.ts';
 import { type Binaries, provisionBinaries } from './binaries.ts';
-import { startControlPlane } from './control-plane.ts';
+import { openOutlet, publishOutside } from './bridge.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { kubeconfig } from './identities.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
+import { type ProcessNode, startProcessNode } from './node/index.ts';
 import { currentSandbox } from './sandbox.ts';
 
 export interface LocalClusterOptions {
   readonly binaries?: Binaries;
   /** Nodes that take pods. 3 if not given; 0 starts no process node. */
   readonly nodes?: number;
-  readonly log?: (line: string) => void;
 }
 
 export interface LocalCluster extends AsyncDisposable {
   /** Full rights; works inside the sandbox. */
   readonly kubeconfigPath: string;
+  /** With full rights, and without their kubeconfig: bound to it. */
   readonly kubectl: Kubectl;
   /** All data and logs; gone with the sandbox. */
   readonly directory: string;
+  /** What stands in for the kubelets; `undefined` without nodes. */
+  readonly node: ProcessNode | undefined;
+  /**
+   * Makes the API server reachable from outside the sandbox. Resolves with the path of a kubeconfig for there. Only in
+   * the process that the sandbox was made for. Both end with the cluster.
+   */
+  expose(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -32,15 +43,56 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
   if (!sandbox) throw new Error('the local cluster needs its sandbox: call enterSandbox() first');
 
   const binaries = options.binaries ?? (await provisionBinaries());
+  const nodes = options.nodes ?? 3;
   const directory = join(sandbox.directory, 'cluster');
   await mkdir(directory, { mode: 0o700 });
 
   await using parts = new AsyncDisposableStack();
   const controlPlane = parts.use(await startControlPlane(binaries, directory));
-  const kubectl = kubectlFor(binaries.kubernetes.kubectl, controlPlane.kubeconfigPath);
+  const { kubeconfigPath } = controlPlane;
+  const kubectl = kubectlFor(binaries.kubernetes.kubectl, kubeconfigPath);
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: baseObjects() });
+  const node = nodes === 0 ? undefined : await startNode(controlPlane, { binaries, directory, nodes });
+  if (node) parts.defer(() => node.stop());
 
   const started = parts.move();
   const stop = () => started.disposeAsync();
-  return { kubeconfigPath: controlPlane.kubeconfigPath, kubectl, directory, stop, [Symbol.asyncDispose]: stop };
+  return {
+    kubeconfigPath,
+    kubectl,
+    directory,
+    node,
+    async expose() {
+      const outlet = started.use(await openOutlet({ host: '10.96.0.1', port: 443 }));
+      const { ca, identities } = controlPlane;
+      const access = { url: `https://127.0.0.1:${outlet.port}`, ca, token: identities.admin.token };
+      // The certificate is the Service's: that is whom to expect at the other end of the outlet.
+      return await publishOutside('kubeconfig', kubeconfig(access, 'kubernetes.default.svc'));
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+interface NodeOptions {
+  readonly binaries: Binaries;
+  readonly directory: string;
+  readonly nodes: number;
+}
+
+async function startNode(
+  controlPlane: ControlPlane,
+  { binaries, directory, nodes }: NodeOptions,
+): Promise<ProcessNode> {
+  const { url, ca, identities } = controlPlane;
+  return await startProcessNode({
+    apiServer: { url, ca, token: identities.node.token },
+    dir: join(directory, 'node'),
+    nodes,
+    binaries,
+    checkout: resolve(import.meta.dirname, '../..'),
+    log: pino({ base: null }, pino.destination({ dest: join(directory, 'logs/process-node.log'), sync: true })),
+    // The controllers call a node lost after 12 s (flags.ts): a lease must be renewed well within that.
+    timing: { leaseMs: 3_000 },
+  });
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { answerListenRequests } from './bridge.ts';
+import { serveOutside } from './bridge.ts';
 import { unsharePrefix } from './sandbox/unshare.ts';
 
 const init = resolve(import.meta.dirname, 'sandbox/init.sh');
@@ -51,7 +51,7 @@ export async function runInSandbox(
     // Its own session, so that a Ctrl-C reaches it once, through us, and not each of its processes at random.
     detached: true,
   });
-  answerListenRequests(child);
+  serveOutside(child);
   return await untilExit(child);
 }
 

@@ -10,10 +10,10 @@ shift
 mount -t tmpfs -o mode=0755 ratchet "$run"
 mkdir "$run/tmp" "$run/kube-cache"
 
-# Adding a prefix to lo makes every address in it local, so that Services and pods can be listened on one by one.
+# Adding a prefix to lo makes every address in it local, so that each Service can be listened on by itself. The pods'
+# range belongs to the process node.
 ip link set lo up
 ip addr add 10.96.0.1/16 dev lo
-ip addr add 10.244.0.1/16 dev lo
 echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start
 
 # Names resolve as they do in a pod, so that a test can use the URLs that members advertise.
