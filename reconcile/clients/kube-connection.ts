@@ -2,6 +2,7 @@
 
 import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import type { Access, Credentials } from './kube-access.ts';
 import { isWrite, pathOf, type Target } from './kube-address.ts';
 import { failure } from './kube-errors.ts';
@@ -55,6 +56,7 @@ const idleMs = 60_000;
 export function openConnection(access: Access, { timeoutMs }: { readonly timeoutMs: number }): Connection {
   const secure = access.server.protocol === 'https:';
   let agents: Agents | undefined;
+  const connected = new WeakSet<Socket>();
 
   return {
     ask: async (question) => {
@@ -124,10 +126,11 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
         },
       });
       request.once('socket', (socket) => {
-        // A kept socket announces nothing any more: a listener on it would stay there for every request.
-        if (request.reusedSocket) sent = true;
+        // A kept socket announces nothing any more (and `reusedSocket` is false for a request that had queued for it).
+        if (connected.has(socket)) sent = true;
         else
           socket.once(secure ? 'secureConnect' : 'connect', () => {
+            connected.add(socket);
             sent = true;
           });
         if (kind === 'single') socket.setKeepAlive(true, 15_000);
