@@ -96,7 +96,7 @@ export interface Kube {
     resource: Resource,
     options: ListOptions,
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }>;
-  /** `undefined` when there is none (404). @throws {KubeError} */
+  /** `undefined` when there is none. A kind that is not installed is not that, but reason `NotFound`. @throws {KubeError} */
   get<T extends KubeObject>(
     resource: Resource,
     namespace: string | undefined,
@@ -113,8 +113,16 @@ export interface Kube {
   apply<T extends KubeObject>(resource: Resource, object: T, options: ApplyOptions): Promise<T>;
   /** Resolves also when the object is already gone; a UID that differs is reason `Conflict`. @throws {KubeError} */
   delete(resource: Resource, namespace: string | undefined, name: string, options: DeleteOptions): Promise<void>;
-  /** The Eviction API: 429 (reason `TooManyRequests`) when a disruption budget says no. @throws {KubeError} */
-  evict(namespace: string, pod: string, options: CallOptions & { readonly preconditions: Preconditions }): Promise<void>;
+  /**
+   * The Eviction API: 429 (reason `TooManyRequests`) when a disruption budget says no. Resolves also when the pod is already
+   * gone. Give the resourceVersion too: for a wrong UID alone the API server repeats itself for ten seconds before it
+   * answers `Conflict`. @throws {KubeError}
+   */
+  evict(
+    namespace: string,
+    pod: string,
+    options: CallOptions & { readonly preconditions: Preconditions },
+  ): Promise<void>;
   /** From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} (410: list again). */
   watch<T extends KubeObject>(
     resource: Resource,
@@ -124,7 +132,7 @@ export interface Kube {
   as(serviceAccount: { readonly namespace: string; readonly name: string }): Kube;
   /** The API server's clock, from the last answer's `Date` header; `undefined` before the first answer. */
   now(): Date | undefined;
-  /** How many requests were made, by `VERB plural`, also through `as()`. */
+  /** How many requests were made, by `VERB plural` (`PUT etcdclusters/status`), also through `as()`. */
   requests(): Readonly<Record<string, number>>;
   close(): void;
 }
@@ -140,7 +148,7 @@ export class KubeError extends Error {
   readonly class: 'retryable' | 'precondition' | 'terminal';
   /** HTTP status; `undefined` when there was no answer. */
   readonly status: number | undefined;
-  /** The API server's machine reason (`AlreadyExists`, `Conflict`, `Forbidden`, …), or `Unreachable`, `Timeout`, `BadAnswer`. */
+  /** The API server's machine reason (`AlreadyExists`, `Conflict`, `Forbidden`, …), or `Unreachable`, `Timeout`, `BadAnswer`, `NoCredentials`. */
   readonly reason: string;
 
   constructor(

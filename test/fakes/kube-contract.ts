@@ -169,7 +169,9 @@ export function kubeContract(name: string, open: () => Promise<World>): void {
     test('an eviction takes a pending pod, only that one, and is content if it is gone', async () => {
       const { kube, namespace } = await open();
       const pod = await kube.create<Widget>(resources.pods, { metadata: { namespace, name: 'a' }, spec: podSpec() });
-      const wrong = { uid: '11111111-2222-4333-8444-555555555555' };
+      // With a UID alone the API server tries again for ten seconds before it says so.
+      const resourceVersion = pod.metadata.resourceVersion ?? '';
+      const wrong = { uid: '11111111-2222-4333-8444-555555555555', resourceVersion };
       await rejects(kube.evict(namespace, 'a', { preconditions: wrong }), 'Conflict', 'precondition');
       await kube.evict(namespace, 'a', { preconditions: { uid: uidOf(pod) } });
       assert.equal(await kube.get(resources.pods, namespace, 'a'), undefined);
