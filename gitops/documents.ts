@@ -1,4 +1,5 @@
-import { GitError } from './error.ts';
+import { setImmediate } from 'node:timers/promises';
+import { GitError, stopIfAborted } from './error.ts';
 import type { FoundDocument } from './found.ts';
 import type { Problem } from './problem.ts';
 import type { Tree } from './tree.ts';
@@ -17,6 +18,9 @@ export const defaultDocumentLimits: DocumentLimits = {
   maxFileBytes: 1024 * 1024,
   maxTotalBytes: 256 * 1024 * 1024,
 };
+
+/** Milliseconds of parsing without a break. */
+const longestTurnMs = 50;
 
 export interface Documents {
   /** In order of file and line. Ours and others': every map that was found where ours might be. */
@@ -52,8 +56,13 @@ export async function readDocuments(
   const problems: Problem[] = [];
   let ignored = 0;
   let total = 0;
+  let turn = performance.now();
   for (const file of files) {
-    signal?.throwIfAborted();
+    if (performance.now() - turn > longestTurnMs) {
+      await setImmediate(); // or no timer, and so no deadline, could fire before the last file
+      turn = performance.now();
+    }
+    stopIfAborted(signal);
     const bytes = await tree.file(file.oid);
     total += bytes.length;
     if (total > maxTotalBytes) {

@@ -55,3 +55,9 @@ export class GitError extends Error {
     this.class = classes[reason];
   }
 }
+
+/** @throws GitError Aborted once the invocation's time is used up */
+export function stopIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted)
+    throw new GitError('Aborted', "the invocation's time was used up before the repository was read");
+}

@@ -1,8 +1,9 @@
-import { type Document, LineCounter, parseAllDocuments, YAMLParseError } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import { type FoundDocument, isObject } from './found.ts';
 import { locator } from './locate.ts';
 import type { Problem } from './problem.ts';
 import { mayBeOurs, mentionsUs } from './recognise.ts';
+import { type Fault, firstFault, maxAliases } from './soundness.ts';
 
 export interface ParsedFile {
   readonly documents: readonly FoundDocument[];
@@ -11,8 +12,6 @@ export interface ParsedFile {
   readonly ignored: boolean;
 }
 
-/** Aliases that one document may resolve; more is a bomb ("billion laughs"), not a spec. */
-const maxAliasCount = 1000;
 /** Problems told per file: after these, a person mends and looks again. */
 const maxProblems = 20;
 
@@ -37,59 +36,54 @@ export function parseFile(file: string, bytes: Uint8Array): ParsedFile {
 
 function parseText(file: string, text: string): ParsedFile {
   const lines = new LineCounter();
-  const parsed = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false, logLevel: 'silent' });
+  const parsed = parseAllDocuments(text, {
+    lineCounter: lines,
+    merge: true,
+    uniqueKeys: false, // see soundness.ts
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
   const ours = mentionsUs(text);
+  const hint = text.includes('{{') ? ' (templates are not rendered: commit plain YAML)' : '';
+  function problemAt({ offset, message }: Fault): Problem {
+    const { line, col } = lines.linePos(offset);
+    const words = message.replaceAll(/\s+/g, ' ').slice(0, 300);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1), message: `not valid YAML: ${words}${hint}` };
+  }
+
   const documents: FoundDocument[] = [];
   const problems: Problem[] = [];
   let skipped = false;
   for (const document of Array.isArray(parsed) ? parsed : []) {
-    const locate = locator(document, lines);
     // What follows the first error is mostly its echo.
-    const [fault] = document.errors;
-    if (fault) {
+    const fault = firstFault(document);
+    const value = fault ?? plain(document);
+    if (isFault(value)) {
       skipped = true;
-      if (ours) problems.push({ ...faultOf(file, fault, lines, text), ...identity(document) });
-      continue;
-    }
-    const value = plain(document);
-    if (value instanceof Error) {
-      skipped = true;
-      if (ours)
-        problems.push({
-          file,
-          ...locate([], 'value'),
-          message: `${value.message}: write it out`,
-          ...identity(document),
-        });
-    } else if (isObject(value)) {
-      const doubts = document.warnings.map((doubt) => faultOf(file, doubt, lines, text));
-      documents.push({ file, ...locate([], 'value'), object: value, locate, doubts });
+      if (ours && problems.length < maxProblems) problems.push({ ...problemAt(value), ...identity(document) });
+    } else if (isObject(value.data)) {
+      const locate = locator(document, lines);
+      const doubts = document.warnings.map(({ pos, message }) => problemAt({ offset: pos[0], message }));
+      documents.push({ file, ...locate([], 'value'), object: value.data, locate, doubts });
     }
   }
-  return { documents, problems: problems.slice(0, maxProblems), ignored: skipped && problems.length === 0 };
+  return { documents, problems, ignored: skipped && problems.length === 0 };
 }
 
-function plain(document: Document.Parsed): unknown {
+function plain(document: Document.Parsed): { readonly data: unknown } | Fault {
   try {
-    return document.toJS({ maxAliasCount });
+    return { data: document.toJS({ maxAliasCount: maxAliases }) };
   } catch (error) {
-    return error instanceof ReferenceError
-      ? new Error('aliases expand to too much, or refer to nothing', { cause: error })
-      : new Error('it cannot be read as data', { cause: error });
+    const message =
+      error instanceof ReferenceError
+        ? 'its aliases expand to too much, or refer to nothing'
+        : 'it cannot be read as data';
+    return { offset: document.range[0], message };
   }
 }
 
-function faultOf(
-  file: string,
-  fault: Document.Parsed['errors'][number] | Document.Parsed['warnings'][number],
-  lines: LineCounter,
-  text: string,
-): Problem {
-  const { line, col } = lines.linePos(fault.pos[0]);
-  const template =
-    fault instanceof YAMLParseError && text.includes('{{') ? ' (templates are not rendered: commit plain YAML)' : '';
-  const message = fault.message.replaceAll(/\s+/g, ' ').slice(0, 300);
-  return { file, line: Math.max(line, 1), column: Math.max(col, 1), message: `not valid YAML: ${message}${template}` };
+function isFault(value: { readonly data: unknown } | Fault): value is Fault {
+  return 'offset' in value;
 }
 
 /** Whose document a broken one is, if that much can be read. */
@@ -114,7 +108,9 @@ function broken(file: string, message: string): ParsedFile {
 
 function decode(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // UTF-16 without its mark decodes too, as letters with NULs between them, in which nothing would be recognised.
+    return text.includes('\0') ? undefined : text;
   } catch {
     return undefined; // not UTF-8; the caller says so
   }

@@ -1,6 +1,7 @@
 import { GitError } from './error.ts';
 import { memoryFs } from './memory-fs.ts';
 import type { Revision } from './revision.ts';
+import { assertBounded } from './wire/pack-bounds.ts';
 
 export interface TreeEntry {
   readonly name: string;
@@ -25,9 +26,10 @@ export interface Tree {
  * isomorphic-git is imported here and not at the top: a check that finds nothing new never gets here, and should not pay
  * for it (cold start is a feature).
  *
- * @throws GitError CommitNotFound if the object is not a commit, BadAnswer if the pack lacks objects
+ * @throws GitError CommitNotFound if the object is not a commit, BadAnswer if the pack lacks objects, TooLarge
  */
 export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> {
+  assertBounded(pack);
   const git = await import('isomorphic-git');
   const fs = memoryFs();
   const repository = { fs, gitdir: '/git', cache: {} };

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { GitError } from './error.ts';
+import { GitError, stopIfAborted } from './error.ts';
 import { pathSegments } from './source.ts';
 import type { Tree, TreeEntry } from './tree.ts';
 
@@ -38,7 +38,7 @@ export async function walk(tree: Tree, path: string, maxFiles: number, signal?: 
 
   async function visit(folder: string, oid: string, depth: number): Promise<void> {
     if (depth > 100) throw new GitError('TooLarge', `${folder} is nested more than 100 folders deep`);
-    signal?.throwIfAborted();
+    stopIfAborted(signal);
     for (const entry of await tree.folder(oid)) {
       const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.kind === 'folder') {

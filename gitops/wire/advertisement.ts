@@ -47,7 +47,7 @@ export function parseAdvertisement(body: Buffer): Advertisement {
 /** A server's own words, cut and cleaned, because they end in conditions and logs. */
 export function printable(text: string): string {
   return text
-    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, 200);
 }

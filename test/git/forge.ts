@@ -58,10 +58,16 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
-    if (fault && faultsLeft-- > 0) return misbehave(fault, response);
+    if (fault && faultsLeft-- > 0) {
+      misbehave(fault, response);
+      return;
+    }
     const body = await read(request);
     const refusal = refusalOf(request, body, token);
-    if (refusal) return reply(response, refusal.status, { message: refusal.message });
+    if (refusal) {
+      reply(response, refusal.status, { message: refusal.message });
+      return;
+    }
     const status = { ...pathOf(request.url), ...(JSON.parse(body) as object) } as PostedStatus;
     statuses.push(status);
     reply(response, 201, { id: statuses.length, state: status.state, context: status.context });
@@ -136,7 +142,8 @@ function misbehave(fault: ForgeFault, response: ServerResponse): void {
     case 'hang':
       return;
     case 'status':
-      return reply(response, fault.status, { message: fault.message ?? 'no' }, fault.headers);
+      reply(response, fault.status, { message: fault.message ?? 'no' }, fault.headers);
+      return;
     case 'html':
       response.writeHead(fault.status ?? 200, { 'content-type': 'text/html' }).end('<html><body>Sign in</body></html>');
       return;
@@ -148,9 +155,10 @@ function misbehave(fault: ForgeFault, response: ServerResponse): void {
       return;
     case 'flood':
       response.writeHead(500, { 'content-type': 'application/json' });
-      return flood(response);
+      flood(response);
+      return;
     default:
-      return fault satisfies never;
+      fault satisfies never;
   }
 }
 

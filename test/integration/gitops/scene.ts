@@ -1,0 +1,48 @@
+import { readDocuments } from '../../../gitops/documents.ts';
+import { fetchTree } from '../../../gitops/fetch.ts';
+import { connect, type GitConnection, type GitLimits } from '../../../gitops/http.ts';
+import { type Resolution, resolveRef } from '../../../gitops/resolve.ts';
+import type { GitSource } from '../../../gitops/source.ts';
+import { findSpecs, type Specs } from '../../../gitops/specs.ts';
+import type { Tree } from '../../../gitops/tree.ts';
+import { validateDocument } from '../../../manifests/api/validate.ts';
+
+export function source(url: string, change: Partial<GitSource> = {}): GitSource {
+  return { url, ref: 'main', path: '', ...change };
+}
+
+/** Nothing in these tests may hang: every conversation has this long. */
+export function inTime(ms = 20_000): AbortSignal {
+  return AbortSignal.timeout(ms);
+}
+
+export async function resolve(from: GitSource, limits?: Partial<GitLimits>): Promise<Resolution> {
+  using git = connect(from, limits);
+  return await resolveRef(git, inTime());
+}
+
+export interface Fetched {
+  readonly revision: Resolution;
+  readonly tree: Tree;
+  readonly requests: number;
+}
+
+export async function fetched(from: GitSource, limits?: Partial<GitLimits>): Promise<Fetched> {
+  using git: GitConnection = connect(from, limits);
+  const revision = await resolveRef(git, inTime());
+  const tree = await fetchTree(git, revision, inTime());
+  return { revision, tree, requests: git.requests() };
+}
+
+export async function specsOf(
+  from: GitSource,
+): Promise<Specs & { readonly notes: readonly string[]; readonly files: number }> {
+  const { tree } = await fetched(from);
+  const read = await readDocuments(tree, from.path, {}, inTime());
+  return { ...findSpecs(read, { validate: validateDocument }), notes: read.notes, files: read.files };
+}
+
+/** Names of the root folder's entries. */
+export async function rootOf({ tree }: Pick<Fetched, 'tree'>): Promise<string[]> {
+  return (await tree.folder(tree.root)).map(({ name }) => name).sort();
+}

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseFile } from '../../../gitops/parse.ts';
+import { formatProblem } from '../../../gitops/problem.ts';
+import { findSpecs, type SpecOptions, type Specs } from '../../../gitops/specs.ts';
+import { validateDocument } from '../../../manifests/api/validate.ts';
+import { specText } from './specs.ts';
+
+/** As after reading these files. */
+function find(files: Readonly<Record<string, string | Buffer>>, options: Partial<SpecOptions> = {}): Specs {
+  const parsed = Object.entries(files).map(([file, content]) => parseFile(file, Buffer.from(content as string)));
+  const problems = parsed.flatMap((file) => file.problems);
+  const read = { documents: parsed.flatMap((file) => file.documents), problems, readWhole: problems.length === 0 };
+  return findSpecs(read, { validate: validateDocument, ...options });
+}
+
+function problemsOf(files: Readonly<Record<string, string | Buffer>>): string[] {
+  return find(files).problems.map(formatProblem);
+}
+
+test('a good document is a spec with its place', () => {
+  const { specs, problems, complete } = find({ 'a.yaml': `# ours\n---\n${specText('orders')}` });
+  assert.deepEqual(problems, []);
+  assert.ok(complete);
+  assert.partialDeepStrictEqual(specs, [
+    { kind: 'EtcdCluster', namespace: 'payments', name: 'orders', file: 'a.yaml', line: 3, column: 1 },
+  ]);
+});
+
+test('specs come in the order of their names, however the files are called', () => {
+  const { specs } = find({
+    'a.yaml': specText('z'),
+    'b.yaml': specText('a'),
+    'c.yaml': specText('m', { namespace: 'apps' }),
+  });
+  assert.deepEqual(
+    specs.map(({ namespace, name }) => `${namespace}/${name}`),
+    ['apps/m', 'payments/a', 'payments/z'],
+  );
+});
+
+test('JSON is read too, tabs and all', () => {
+  const object = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name: 'j', namespace: 'n' },
+    spec: { replicas: 1, version: '3.6.16', storage: { size: '1Gi' }, tls: { mode: 'Disabled' } },
+  };
+  assert.deepEqual(
+    find({ 'a.json': JSON.stringify(object, null, '\t') }).specs.map(({ name }) => name),
+    ['j'],
+  );
+});
+
+for (const [name, text] of [
+  ['a byte order mark', `\ufeff${specText('orders')}`],
+  ['CRLF', specText('orders').replaceAll('\n', '\r\n')],
+  ['anchors and merge keys', specText('orders').replace('spec:\n', 'spec:\n  <<: &base {suspend: false}\n')],
+  ['comments only around it', `---\n# nothing\n---\n${specText('orders')}...\n`],
+] as const) {
+  test(`a document with ${name} is read`, () => {
+    const { specs, problems } = find({ 'a.yaml': text });
+    assert.deepEqual(problems, []);
+    assert.equal(specs.length, 1);
+  });
+}
+
+for (const [name, text, expected] of [
+  [
+    'an unknown field at its name',
+    specText('a', { extra: '  replica: 3\n' }),
+    /^a\.yaml:9:3: spec\.replica is not a known field/,
+  ],
+  [
+    'a wrong value at the value',
+    specText('a').replace('replicas: 3', 'replicas: three'),
+    /^a\.yaml:5:13: spec\.replicas must be an integer/,
+  ],
+  [
+    'a missing field at its parent',
+    specText('a').replace(/ {2}version.*\n/, ''),
+    /^a\.yaml:4:1: spec\.version is required/,
+  ],
+  ['a missing spec at the document', specText('a').replace(/spec:[\s\S]*/, ''), /^a\.yaml:1:1: spec is required/],
+  [
+    'a missing namespace',
+    specText('a').replace(', namespace: payments', ''),
+    /^a\.yaml:3:1: metadata\.namespace is required/,
+  ],
+  ['a status', specText('a', { extra: 'status: {}\n' }), /^a\.yaml:9:1: status is written by etcd-ratchet/],
+  [
+    'what the server owns',
+    specText('a').replace('{name: a', '{uid: x, name: a'),
+    /^a\.yaml:3:12: metadata\.uid is set by the API server/,
+  ],
+  ['a tab', specText('a').replace('  replicas', '\treplicas'), /^a\.yaml:5:1: not valid YAML: Tabs/],
+  [
+    'a key twice',
+    specText('a', { extra: 'kind: EtcdCluster\n' }),
+    /^a\.yaml:9:1: not valid YAML: the key "kind" is there twice/,
+  ],
+  [
+    'an unknown tag',
+    specText('a').replace('3.6.16', '!version 3.6.16'),
+    /^a\.yaml:6:12: not valid YAML: Unresolved tag/,
+  ],
+  [
+    'a misspelt kind',
+    specText('a').replace('EtcdCluster', 'EtcdClutser'),
+    /^a\.yaml:2:7: kind "EtcdClutser" is not known: did you mean EtcdCluster\?/,
+  ],
+  ['a missing kind', specText('a').replace('kind: EtcdCluster\n', ''), /^a\.yaml:1:1: kind is missing/],
+  [
+    'another version',
+    specText('a').replace('v1alpha1', 'v1'),
+    /^a\.yaml:1:13: .*did you mean etcd\.ratchet\.dev\/v1alpha1\?/,
+  ],
+  [
+    'a misspelt group',
+    specText('a').replace('ratchet', 'rachet'),
+    /^a\.yaml:1:13: .*did you mean etcd\.ratchet\.dev\/v1alpha1\?/,
+  ],
+  ['a missing apiVersion', specText('a').replace(/apiVersion.*\n/, ''), /^a\.yaml:1:1: apiVersion is missing/],
+  ['an EtcdPeer', specText('a').replace('EtcdCluster', 'EtcdPeer'), /^a\.yaml:2:7: EtcdPeer does not belong into Git/],
+  [
+    'an EtcdFleet',
+    specText('a').replace('EtcdCluster', 'EtcdFleet'),
+    /^a\.yaml:2:7: EtcdFleet does not belong into Git: apply it with kubectl/,
+  ],
+  [
+    'a List around it',
+    `apiVersion: v1\nkind: List\nitems:\n- ${specText('a').replaceAll('\n', '\n  ')}`,
+    /^a\.yaml:4:3: a document of ours stands inside a list/,
+  ],
+  ['UTF-16', Buffer.from(specText('a'), 'utf16le'), /^a\.yaml: the file is not UTF-8/],
+  [
+    'absurd nesting',
+    specText('a', { extra: `  x: ${'['.repeat(20_000)}` }),
+    /^a\.yaml:9:\d+: not valid YAML: nested too deeply/,
+  ],
+  ['an alias bomb', specText('a', { extra: bomb() }), /^a\.yaml:\d+:\d+: not valid YAML: .*aliases/],
+  ['a template', specText('a', { extra: '{{- if .Values.debug }}\n' }), /templates are not rendered/],
+  [
+    'our labels',
+    specText('a').replace('{name: a', '{labels: {etcd.ratchet.dev/fleet: x}, name: a'),
+    /^a\.yaml:3:21: .*belongs to etcd-ratchet/,
+  ],
+] as const) {
+  test(`a document with ${name} is refused with its place`, () => {
+    const { specs, problems } = find({ 'a.yaml': text, 'b.yaml': specText('b') });
+    assert.match(problems.map(formatProblem).join('\n'), expected);
+    assert.deepEqual(
+      specs.map((spec) => spec.name),
+      ['b'],
+      'the other cluster is not disturbed',
+    );
+  });
+}
+
+function bomb(): string {
+  const levels = Array.from(
+    { length: 12 },
+    (_, level) => `  l${level + 1}: &l${level + 1} [${Array(9).fill(`*l${level}`).join(', ')}]\n`,
+  );
+  return `  l0: &l0 x\n${levels.join('')}`;
+}
+
+for (const [name, text] of [
+  ['another operator', 'apiVersion: etcd.database.coreos.com/v1beta2\nkind: EtcdCluster\nmetadata: {name: x}\n'],
+  ['a Deployment', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: etcd}\n'],
+  ['a list of words', '- etcd\n- ratchets\n'],
+  ['a broken template of something else', '{{- if .Values.etcd }}\n  - name: {{ x }}\n{{ end }}'],
+  ['broken YAML of something else', 'a: [b\n\tc'],
+  ['bytes that are no text', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
+  ['CloudFormation tags', 'Resources: !Sub etcd\n'],
+  [
+    'a CRD that defines our kinds',
+    'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {group: etcd.ratchet.dev}\n',
+  ],
+] as const) {
+  test(`${name} is none of our business`, () => {
+    const { specs, problems, complete } = find({ 'a.yaml': text });
+    assert.deepEqual([specs, problems, complete], [[], [], true]);
+  });
+}
+
+test('two documents for one cluster: both refused, both places named', () => {
+  const files = { 'a.yaml': specText('orders'), 'b.yaml': `${specText('other')}---\n${specText('orders')}` };
+  assert.deepEqual(problemsOf(files), [
+    'a.yaml:1:1: EtcdCluster payments/orders is also at b.yaml:10:1: none of them is used until one is left',
+    'b.yaml:10:1: EtcdCluster payments/orders is also at a.yaml:1:1: none of them is used until one is left',
+  ]);
+  assert.deepEqual(
+    find(files).specs.map(({ name }) => name),
+    ['other'],
+  );
+});
+
+test('an invalid duplicate does not make the other one valid', () => {
+  const { specs } = find({
+    'a.yaml': specText('orders'),
+    'b.yaml': specText('orders').replace('replicas: 3', 'replicas: x'),
+  });
+  assert.deepEqual(specs, []);
+});
+
+test('the default namespace fills in, and can clash', () => {
+  const bare = specText('orders').replace(', namespace: payments', '');
+  const { specs } = find({ 'a.yaml': bare }, { defaultNamespace: 'payments' });
+  assert.partialDeepStrictEqual(specs, [
+    { namespace: 'payments', object: { metadata: { name: 'orders', namespace: 'payments' } } },
+  ]);
+  assert.equal(
+    find({ 'a.yaml': bare, 'b.yaml': specText('orders') }, { defaultNamespace: 'payments' }).specs.length,
+    0,
+  );
+});
+
+test('an invalid spec leaves the listing complete, since its cluster is known', () => {
+  const { complete, problems } = find({ 'a.yaml': specText('orders').replace('replicas: 3', 'replicas: x') });
+  assert.ok(complete);
+  assert.partialDeepStrictEqual(problems, [{ kind: 'EtcdCluster', namespace: 'payments', name: 'orders' }]);
+});
+
+for (const [name, text] of [
+  ['a misspelt kind', specText('a').replace('EtcdCluster', 'EtcdClutser')],
+  ['a misspelt group', specText('a').replace('ratchet', 'rachet')],
+  ['a syntax error', specText('a', { extra: '  ]' })],
+  [
+    'a syntax error and a misspelt group and kind',
+    specText('a', { extra: '  ]' }).replace('ratchet', 'rachet').replace('EtcdCluster', 'EtcdClutser'),
+  ],
+  ['no name', specText('a').replace('name: a, ', '')],
+] as const) {
+  test(`a document with ${name} leaves the listing incomplete, so that nothing is pruned`, () => {
+    assert.ok(!find({ 'a.yaml': text }).complete);
+  });
+}
+
+test('a broken document still says whose it is, as far as it can be read', () => {
+  const { problems } = find({ 'a.yaml': specText('orders', { extra: '  ]' }) });
+  assert.partialDeepStrictEqual(problems, [{ namespace: 'payments', name: 'orders' }]);
+});
