@@ -1,0 +1,99 @@
+import type { KubeObject } from '../reconcile/kube.ts';
+
+/** Where a follow-up stands: which chain, and which of its Jobs. */
+export interface ChainLink {
+  readonly chain: string;
+  readonly number: number;
+}
+
+export interface Job extends KubeObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+export interface CronJob extends KubeObject {
+  readonly spec: {
+    readonly suspend?: boolean;
+    readonly jobTemplate: {
+      readonly metadata?: {
+        readonly labels?: Readonly<Record<string, string>>;
+        readonly annotations?: Readonly<Record<string, string>>;
+      };
+      readonly spec: JobSpec;
+    };
+  };
+}
+
+interface JobSpec {
+  readonly template: {
+    readonly spec: { readonly containers: readonly { readonly args?: readonly string[] }[] };
+  };
+}
+
+export const followUpLabel = 'etcd.ratchet.dev/follow-up';
+export const chainLabel = 'etcd.ratchet.dev/chain';
+
+/** Long enough to read its log, short enough not to gather. */
+const ttlSeconds = 60;
+/** A Job whose node died stays active for ever; after this long it no longer stands for its chain. */
+const staleAfterMs = 180_000;
+
+/**
+ * The next Job of a chain, made from the CronJob's own template, so that it runs as the tick does: same image, account,
+ * limits, arguments.
+ *
+ * It is named after its place in the chain: made twice, it is one Job. The CronJob owns it without controlling it: it
+ * goes when the CronJob goes, but does not count as one of the runs in its history.
+ */
+export function followUpJob(cronJob: CronJob, { chain, number }: ChainLink): Job & { readonly spec: object } {
+  const { metadata, spec } = cronJob;
+  const { jobTemplate } = spec;
+  const { template } = jobTemplate.spec;
+  const [first, ...others] = template.spec.containers;
+  const container = { ...first, args: [...(first?.args ?? []), `--follow-up=${chain}.${number}`] };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      // Job names are labels of their pods, too: 63 characters.
+      name: `${metadata.name.slice(0, 38)}-${chain}-${number}`,
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      labels: { ...jobTemplate.metadata?.labels, [followUpLabel]: 'true', [chainLabel]: chain },
+      ...(jobTemplate.metadata?.annotations && { annotations: jobTemplate.metadata.annotations }),
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: metadata.name, uid: metadata.uid ?? '' }],
+    },
+    spec: {
+      ...jobTemplate.spec,
+      ttlSecondsAfterFinished: ttlSeconds,
+      template: { ...template, spec: { ...template.spec, containers: [container, ...others] } },
+    },
+  };
+}
+
+/** The chains that have a Job under way, by the API server's time. */
+export function activeChains(jobs: readonly Job[], now: Date): ReadonlySet<string> {
+  const active = jobs.filter(({ metadata, status }) => {
+    if (metadata.deletionTimestamp !== undefined) return false;
+    const age = now.getTime() - Date.parse(metadata.creationTimestamp ?? '');
+    const finished = status?.conditions?.some(
+      ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+    );
+    return !finished && !(age > staleAfterMs);
+  });
+  return new Set(active.flatMap(({ metadata }) => metadata.labels?.[chainLabel] ?? []));
+}
+
+/**
+ * Which link to make next, if any. A tick starts a chain only where none is under way; of two chains that came to be at
+ * once, the lowest goes on.
+ */
+export function nextLink(
+  link: ChainLink | undefined,
+  active: ReadonlySet<string>,
+  newChain: () => string,
+): ChainLink | undefined {
+  if (!link) return active.size === 0 ? { chain: newChain(), number: 1 } : undefined;
+  if ([...active].some((other) => other < link.chain)) return undefined;
+  return { chain: link.chain, number: link.number + 1 };
+}

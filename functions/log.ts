@@ -1,0 +1,32 @@
+import { inspect } from 'node:util';
+
+export type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+
+interface LogTarget {
+  readonly isTTY?: boolean;
+  readonly fd: number;
+  write(text: string): void;
+}
+
+/** Lines of text for a person at a terminal, JSON for whoever collects logs. */
+export async function createLog(target: LogTarget): Promise<Log> {
+  if (target.isTTY) return (fields, message) => target.write(`${asText(fields, message)}\n`);
+  const { destination, pino, stdTimeFunctions } = await import('pino');
+  // Synchronous: what is said last before the process leaves is what matters most.
+  const logger = pino(
+    { base: null, timestamp: stdTimeFunctions.isoTime },
+    destination({ dest: target.fd, sync: true }),
+  );
+  return (fields, message) => {
+    if (fields.problem === undefined) logger.info(fields, message);
+    else logger.warn(fields, message);
+  };
+}
+
+function asText(fields: Readonly<Record<string, unknown>>, message: string): string {
+  const { cluster, fleet, reason, outcome, problem } = fields;
+  const subject = cluster ?? fleet;
+  const words = [subject, reason, message, outcome === 'none' ? undefined : outcome && `(${outcome})`, problem];
+  const said = words.filter((word) => word !== undefined && word !== '');
+  return said.map((word) => (typeof word === 'string' ? word : inspect(word))).join('  ');
+}

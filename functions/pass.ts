@@ -1,0 +1,202 @@
+import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
+import type { ClusterResult } from '../reconcile/cluster/result.ts';
+import type { StepContext } from '../reconcile/cluster/step.ts';
+import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
+import { type Kube, resources } from '../reconcile/kube.ts';
+import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
+import type { ObjectName } from './options.ts';
+import { reportFleet } from './report-fleet.ts';
+import { createWaker } from './wake.ts';
+
+export interface PassContext extends StepContext {
+  readonly namespace?: string | undefined;
+  readonly fleet?: ObjectName | undefined;
+  readonly clusters: readonly ObjectName[];
+  readonly followUp: boolean;
+  /** Milliseconds to wait for what the decisions named. */
+  readonly waitMs: number;
+  /** When everything must be over, in milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+export interface PassResult {
+  readonly fleets: readonly { readonly fleet: EtcdFleet; readonly result: FleetResult }[];
+  readonly clusters: readonly ClusterResult[];
+  /** Another step would be worth taking, soon. */
+  readonly workRemains: boolean;
+  /** Whether anything came nearer to its goal: without that, going on at once would only go round. */
+  readonly moved: boolean;
+}
+
+/** What asking Git may cost, and how long the clusters' steps wait for it: a dead Git host must not hold them up. */
+const gitMs = 10_000;
+const patienceMs = 3_000;
+/** What a dead forge may cost. */
+const forgeMs = 8_000;
+
+/**
+ * One pass: what Git says is applied, every cluster gets one step, the fleets and forges are told.
+ *
+ * @throws {KubeError} when fleets, clusters or what they consist of can't be listed: then no pass was made
+ */
+export async function pass(context: PassContext): Promise<PassResult> {
+  const { kube, namespace, signal } = context;
+  const [fleetList, clusterList] = await Promise.all([
+    kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
+    kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+  ]);
+  const world: World = { fleets: fleetList.items, clusters: clusterList.items };
+  const running = chosenFleets(context, world.fleets).map((fleet) =>
+    passFleet(fleet, world, { ...context, gitMs: Math.min(gitMs, Math.max(0, context.deadline - Date.now()) / 2) }),
+  );
+  const early = await settledWithin(running, patienceMs);
+  const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
+  const stepped = await stepAll(context, chosenClusters(context, world.fleets, clusters), clusterList.resourceVersion);
+
+  const results = await Promise.all(running);
+  const late = results.filter((result) => !early.includes(result)).some(hasWritten);
+  const listed = late ? await listClusters(kube, namespace, signal) : clusters;
+  const fleets = await reportAll(context, results, merged(listed, stepped.results));
+  const wrote = results.some(hasWritten);
+  return {
+    fleets,
+    clusters: stepped.results,
+    workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
+    moved: wrote || stepped.moved,
+  };
+}
+
+/** A cluster that somebody asked for by name is stepped, and nothing else happens. */
+function chosenFleets({ fleet, clusters }: PassContext, fleets: readonly EtcdFleet[]): readonly EtcdFleet[] {
+  if (clusters.length > 0) return [];
+  const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return fleet ? alive.filter((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`) : alive;
+}
+
+function chosenClusters(
+  { fleet, clusters: names }: PassContext,
+  fleets: readonly EtcdFleet[],
+  clusters: readonly EtcdCluster[],
+): readonly EtcdCluster[] {
+  if (names.length > 0) {
+    const wanted = new Set(names.map(({ namespace, name }) => `${namespace}/${name}`));
+    return clusters.filter((cluster) => wanted.has(keyOf(cluster)));
+  }
+  if (!fleet) return clusters;
+  const owner = fleets.find((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`);
+  return owner ? ownClusters(owner, clusters) : [];
+}
+
+interface Stepped {
+  readonly results: readonly ClusterResult[];
+  readonly moved: boolean;
+}
+
+/**
+ * One step for each; then, within the time given, another look at those that wake, until one of them has acted. So no
+ * cluster gets more than one action from one invocation.
+ */
+async function stepAll(
+  context: PassContext,
+  clusters: readonly EtcdCluster[],
+  resourceVersion: string,
+): Promise<Stepped> {
+  if (clusters.length === 0) return { results: [], moved: false };
+  const { stepClusters } = await import('../reconcile/cluster/pass.ts');
+  const { kube, namespace, signal, log, waitMs } = context;
+  const scope = { namespace };
+  let results = await stepClusters(context, { ...scope, clusters });
+  if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
+
+  const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+  const waker = createWaker({ kube, resourceVersion, namespace, log });
+  let moved = false;
+  try {
+    while (!results.some(hasActed) && results.some(({ workRemains }) => workRemains)) {
+      const woken = await waker.wait(
+        results.filter(({ workRemains }) => workRemains),
+        until,
+      );
+      if (woken.size === 0) break;
+      moved = true;
+      waker.forget();
+      const fresh = await listClusters(kube, namespace, signal);
+      const again = fresh.filter((cluster) => woken.has(keyOf(cluster)));
+      const gone = new Set([...woken].filter((key) => !again.some((cluster) => keyOf(cluster) === key)));
+      const stepped = again.length > 0 ? await stepClusters(context, { ...scope, clusters: again }) : [];
+      const done = new Set(stepped.map(keyOfResult));
+      results = [...results.filter((one) => !done.has(keyOfResult(one)) && !gone.has(keyOfResult(one))), ...stepped];
+    }
+  } finally {
+    waker.close();
+  }
+  return {
+    results: results.toSorted((a, b) => (keyOfResult(a) < keyOfResult(b) ? -1 : 1)),
+    moved: moved || results.some(hasActed),
+  };
+}
+
+async function reportAll(
+  context: PassContext,
+  results: readonly FleetResult[],
+  clusters: readonly EtcdCluster[],
+): Promise<PassResult['fleets']> {
+  const { kube, log, dryRun, followUp, deadline } = context;
+  // What was done is worth saying also when the time for doing is over.
+  const left = Math.max(deadline - Date.now(), 3_000);
+  const signal = AbortSignal.timeout(left);
+  const forgeDeadline = Date.now() + Math.min(forgeMs, left - 2_000);
+  return Promise.all(
+    results.map(async (result) => {
+      if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
+      const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always: !followUp });
+      return { fleet, result };
+    }),
+  );
+}
+
+function hasActed({ outcome }: ClusterResult): boolean {
+  return outcome === 'acted';
+}
+
+function hasWritten(result: FleetResult): boolean {
+  return result.kind === 'done' && (result.outcome.changed.size > 0 || result.outcome.pruned.length > 0);
+}
+
+function needsRetry(result: FleetResult): boolean {
+  return result.kind === 'done' && result.outcome.retries.length > 0;
+}
+
+function keyOfResult({ namespace, name }: ClusterResult): string {
+  return `${namespace}/${name}`;
+}
+
+/** The clusters as this pass left them. */
+function merged(listed: readonly EtcdCluster[], results: readonly ClusterResult[]): readonly EtcdCluster[] {
+  const stepped = new Map(results.map((result) => [result.cluster.metadata.uid, result.cluster]));
+  return listed.map((cluster) => {
+    const left = stepped.get(cluster.metadata.uid);
+    // Changed since it was stepped: what the step reported is about an older spec.
+    return left && left.metadata.generation === cluster.metadata.generation ? left : cluster;
+  });
+}
+
+async function listClusters(
+  kube: Kube,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly EtcdCluster[]> {
+  return (await kube.list<EtcdCluster>(resources.clusters, { namespace, signal })).items;
+}
+
+/** What has resolved when all have, or the time is over. A rejection is the caller's to see, where all are awaited. */
+async function settledWithin<T>(promises: readonly Promise<T>[], ms: number): Promise<readonly T[]> {
+  const settled: T[] = [];
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const all = Promise.allSettled(promises.map(async (promise) => settled.push(await promise)));
+  await Promise.race([all, over]);
+  clearTimeout(timer);
+  return [...settled];
+}

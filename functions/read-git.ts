@@ -1,0 +1,98 @@
+import { GitError } from '../gitops/error.ts';
+import { connect } from '../gitops/http.ts';
+import { resolveRef } from '../gitops/resolve.ts';
+import { formatRevision, type Revision } from '../gitops/revision.ts';
+import { type GitCredentials, type GitSource, validateSource } from '../gitops/source.ts';
+import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
+import type { DesiredTree, Reading } from '../reconcile/fleet/reading.ts';
+import { isUnchanged } from '../reconcile/fleet/unchanged.ts';
+import { type Kube, KubeError } from '../reconcile/kube.ts';
+import { readSecret } from './secret.ts';
+
+/**
+ * What a fleet's repository says now: one request if nothing moved, one more to fetch what did.
+ *
+ * Never throws for what Git, the Secret or a person did wrong: that is an answer, too.
+ *
+ * @param clusters listed before this is called, so that what is applied later is fenced against what happens meanwhile
+ */
+export async function readGit(
+  fleet: EtcdFleet,
+  clusters: readonly EtcdCluster[],
+  { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
+): Promise<Reading> {
+  const { url, ref, path = '.', secretName } = fleet.spec.git;
+  const [wrong] = validateSource({ url, ref, path });
+  if (wrong) return { kind: 'failed', reason: 'InvalidSource', message: `spec.git.${wrong}`, retryable: false };
+
+  let revision: Revision | undefined;
+  try {
+    const credentials = secretName ? await credentialsOf(kube, fleet, secretName, signal) : undefined;
+    using git = connect({ url, ref, path, ...(credentials && { credentials }) } satisfies GitSource);
+    revision = await resolveRef(git, signal);
+    const name = formatRevision({ ref, sha: revision.sha });
+    if (isUnchanged(fleet, name, clusters)) return { kind: 'unchanged', revision: name };
+    return { kind: 'tree', revision: name, tree: await readTree(git, revision, fleet, signal) };
+  } catch (error) {
+    const at = revision ? { revision: formatRevision({ ref, sha: revision.sha }) } : {};
+    if (error instanceof GitError) {
+      return {
+        kind: 'failed',
+        ...at,
+        reason: error.reason,
+        message: error.message,
+        retryable: error.class === 'retryable',
+      };
+    }
+    if (error instanceof KubeError) {
+      return {
+        kind: 'failed',
+        reason: 'SecretUnreadable',
+        message: error.message,
+        retryable: error.class !== 'terminal',
+      };
+    }
+    if (signal.aborted) {
+      const message = `${url} could not be read in the time there was`;
+      return { kind: 'failed', ...at, reason: 'Timeout', message, retryable: true };
+    }
+    throw error;
+  }
+}
+
+/** Loaded only where something is to be fetched: a pass over an unchanged fleet parses no YAML. */
+async function readTree(
+  git: ReturnType<typeof connect>,
+  revision: Revision,
+  fleet: EtcdFleet,
+  signal: AbortSignal,
+): Promise<DesiredTree> {
+  const [{ fetchTree }, { readDocuments }, { findSpecs }, { validateDocument }] = await Promise.all([
+    import('../gitops/fetch.ts'),
+    import('../gitops/documents.ts'),
+    import('../gitops/specs.ts'),
+    import('../manifests/api/validate.ts'),
+  ]);
+  const documents = await readDocuments(await fetchTree(git, revision, signal), git.source.path, {}, signal);
+  const { namespace } = fleet.metadata;
+  const found = findSpecs(documents, { validate: validateDocument, ...(namespace && { defaultNamespace: namespace }) });
+  return {
+    // `findSpecs` saw to it that these are objects with a name.
+    specs: found.specs as unknown as DesiredTree['specs'],
+    problems: found.problems,
+    files: documents.names,
+    complete: found.complete,
+    notes: documents.notes,
+  };
+}
+
+async function credentialsOf(
+  kube: Kube,
+  { metadata }: EtcdFleet,
+  name: string,
+  signal: AbortSignal,
+): Promise<GitCredentials> {
+  const { credentialsFromSecret } = await import('../gitops/credentials.ts');
+  return credentialsFromSecret(await readSecret(kube, metadata.namespace ?? '', name, 'spec.git.secretName', signal));
+}

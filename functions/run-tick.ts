@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { connectKube } from '../reconcile/clients/kube.ts';
+import type { Etcd } from '../reconcile/etcd.ts';
+import { type Kube, KubeError } from '../reconcile/kube.ts';
+import { type Identity, identityFrom } from './environment.ts';
+import type { Log } from './log.ts';
+import type { TickOptions } from './options.ts';
+import { detailedExitCode, render } from './output.ts';
+import { type PassResult, pass } from './pass.ts';
+
+export interface TickContext {
+  readonly version: string;
+  readonly log: Log;
+  /** Aborts when the process is asked to leave. */
+  readonly stop: AbortSignal;
+  readonly env: NodeJS.ProcessEnv;
+  readonly out: (text: string) => void;
+}
+
+/** One pass, from connecting to the exit code. */
+export async function runTick(options: TickOptions, context: TickContext): Promise<number> {
+  const { log, stop, env, out, version } = context;
+  const deadline = Date.now() + options.timeout * 1000;
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(options.timeout * 1000)]);
+  const identity = identityFrom(env);
+  let kube: Kube | undefined;
+  let etcd: Promise<Etcd> | undefined;
+  try {
+    kube = await connectKube({
+      userAgent: `etcd-ratchet/${version}`,
+      ...(options.kubeconfig && { kubeconfig: options.kubeconfig }),
+    });
+    const result = await pass({
+      kube,
+      etcd: () => {
+        etcd ??= import('../reconcile/clients/etcd.ts').then(({ connectEtcd }) => connectEtcd());
+        return etcd;
+      },
+      holder: identity.holder,
+      nonce: () => randomBytes(16).toString('hex'),
+      log,
+      dryRun: options.dryRun,
+      signal,
+      deadline,
+      namespace: options.namespace,
+      fleet: options.fleet,
+      clusters: options.clusters,
+      followUp: options.followUp !== undefined,
+      waitMs: options.wait * 1000,
+    });
+    if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
+    else await goOn(result, options, kube, identity, log, signal);
+    out(render(result, options.output, { requests: kube.requests() }));
+    return options.detailedExitcode ? detailedExitCode(result) : 0;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    log({ reason: error.reason, problem: explain(error) }, 'no pass could be made');
+    return 1;
+  } finally {
+    (await etcd)?.close();
+    kube?.close();
+  }
+}
+
+/** Leaves a follow-up Job behind where it is worth it. Its failure costs time only: the next tick goes on. */
+async function goOn(
+  { workRemains, moved }: PassResult,
+  { dryRun, followUp: link, clusters, fleet }: TickOptions,
+  kube: Kube,
+  { cronJob }: Identity,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  if (dryRun || !cronJob || !workRemains) return;
+  // Started by hand for some objects only: going on is the CronJob's business.
+  if (clusters.length > 0 || fleet) return;
+  if (link && !moved) {
+    log({ outcome: 'none' }, 'nothing moved in time: the chain ends here, the next tick goes on');
+    return;
+  }
+  const { followUp } = await import('./follow-up.ts');
+  const { chain, number } = link ?? {};
+  try {
+    const next = await followUp({
+      kube,
+      cronJob,
+      ...(chain !== undefined && number !== undefined && { link: { chain, number } }),
+      newChain: () => randomBytes(5).toString('hex'),
+      signal,
+    });
+    if (next.kind === 'created') log({ job: next.job }, 'a follow-up goes on');
+    else log({ reason: next.because }, 'no follow-up');
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    log({ problem: error.message }, 'no follow-up could be made; the next tick goes on');
+  }
+}
+
+function explain(error: KubeError): string {
+  if (error.status !== 404) return error.message;
+  return `the custom resource definitions of etcd.ratchet.dev are not installed: kubectl apply -k manifests/install (${error.message})`;
+}

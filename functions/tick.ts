@@ -1,0 +1,42 @@
+import { createLog } from './log.ts';
+import { parseOptions } from './options.ts';
+
+/** Kept here and not read from package.json: the bundle stands alone. A test compares the two. */
+export const version = '0.1.0';
+
+/** How long after its deadline a process may still be there, in milliseconds, whatever hangs. */
+const hardLimitMs = 10_000;
+
+/** The CronJob's tick, its follow-ups, and a person's command line: one pass, and leave. Resolves with the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  const parsed = parseOptions(args, {
+    version,
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+  });
+  if (parsed.kind === 'exit') return parsed.code;
+  const { options } = parsed;
+  const stopping = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.once(name, () => stopping.abort(new Error(`stopped by ${name}`)));
+  const hard = setTimeout(
+    () => {
+      process.stderr.write('etcd-ratchet: still not done long after its deadline; leaving as it is\n');
+      process.exit(1);
+    },
+    options.timeout * 1000 + hardLimitMs,
+  );
+  hard.unref();
+
+  const log = await createLog(process.stderr);
+  const { runTick } = await import('./run-tick.ts');
+  return runTick(options, {
+    version,
+    log,
+    stop: stopping.signal,
+    env: process.env,
+    out: (text) => process.stdout.write(text),
+  });
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { labels } from '../manifests/build/names.ts';
+import type { Wake } from '../reconcile/cluster/decision.ts';
+import type { ClusterResult } from '../reconcile/cluster/result.ts';
+import { type Kube, KubeError, type KubeObject, resources } from '../reconcile/kube.ts';
+import type { Log } from './log.ts';
+import { type Changing, matterOf } from './matter.ts';
+
+/** Waits for what decisions named, over several rounds: what happens during a round is not missed. */
+export interface Waker {
+  /** From here on, what happens counts as news. Call it before looking again. */
+  forget(): void;
+  /** `<namespace>/<name>` of the clusters that woke; none when the time was up first. */
+  wait(results: readonly ClusterResult[], until: AbortSignal): Promise<ReadonlySet<string>>;
+  close(): void;
+}
+
+interface WakerContext {
+  readonly kube: Kube;
+  /** Of a list made before the first round looked: nothing since then is missed. */
+  readonly resourceVersion: string;
+  readonly namespace?: string | undefined;
+  readonly log: Log;
+}
+
+/** Several changes come together, as a rule: three pods get ready within a moment. */
+const gatherMs = 100;
+/** Until a lost claim or a failed step is worth another look. */
+const retrySeconds = 2;
+
+/**
+ * One watch per kind that somebody waits for, on what bears our label.
+ *
+ * All start from the resourceVersion of the clusters' list: an API server numbers what it stores in one sequence. Where it
+ * does not (a kind in an etcd of its own), the watch fails or starts later, and the timer and the next tick remain.
+ */
+export function createWaker({ kube, resourceVersion, namespace, log }: WakerContext): Waker {
+  const closing = new AbortController();
+  const watched = new Set<Changing>();
+  const matters = new Map<string, string>();
+  const news = new Set<string>();
+  let heard = Promise.withResolvers<void>();
+
+  async function watch(kind: Changing): Promise<void> {
+    const options = { namespace, labelSelector: labels.cluster, resourceVersion, signal: closing.signal };
+    try {
+      for await (const { type, object } of kube.watch<KubeObject>(resources[kind], options)) {
+        const id = `${kind} ${object.metadata.uid}`;
+        const matter = type === 'DELETED' ? 'gone' : matterOf(kind, object);
+        // What is there from the start is no news unless it already is what one waits for.
+        if (matter === (matters.get(id) ?? '')) continue;
+        matters.set(id, matter);
+        tell(kind, `${object.metadata.namespace}/${object.metadata.labels?.[labels.cluster]}`);
+      }
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      log({ problem: error.message }, `${kind} can not be watched; the timers go on`);
+    }
+    // Ended by itself: rather one look too many than a change that nobody sees.
+    await pause(retrySeconds * 1000, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+    watched.delete(kind);
+    tell(kind, '*');
+  }
+
+  function tell(kind: Changing, cluster: string): void {
+    news.add(`${kind} ${cluster}`);
+    heard.resolve();
+  }
+
+  async function wait(results: readonly ClusterResult[], until: AbortSignal): Promise<ReadonlySet<string>> {
+    const waits = results.map((result) => ({ key: `${result.namespace}/${result.name}`, wakes: wakesOf(result) }));
+    const startedAt = performance.now();
+    for (const { wakes } of waits) {
+      for (const wake of wakes) {
+        if (wake.on !== 'change' || watched.has(wake.of)) continue;
+        watched.add(wake.of);
+        void watch(wake.of);
+      }
+    }
+    const wakesNow = (key: string, wake: Wake) =>
+      wake.on === 'time'
+        ? performance.now() - startedAt >= wake.afterSeconds * 1000
+        : news.has(`${wake.of} ${key}`) || news.has(`${wake.of} *`);
+    const woken = () =>
+      new Set(waits.filter(({ key, wakes }) => wakes.some((wake) => wakesNow(key, wake))).map(({ key }) => key));
+
+    const times = waits.flatMap(({ wakes }) =>
+      wakes.flatMap((wake) => (wake.on === 'time' ? [wake.afterSeconds] : [])),
+    );
+    const timer = times.length > 0 ? Math.min(...times) * 1000 : undefined;
+    while (!until.aborted) {
+      const now = woken();
+      if (now.size > 0) {
+        await slept(gatherMs, until);
+        return woken();
+      }
+      heard = Promise.withResolvers();
+      const left = timer === undefined ? undefined : Math.max(1, timer - (performance.now() - startedAt));
+      await firstOf(heard.promise, left, until);
+    }
+    return new Set();
+  }
+
+  return { forget: () => news.clear(), wait, close: () => closing.abort() };
+}
+
+/** Resolves at the news, when the time is over, or when nobody wants to wait any longer. */
+async function firstOf(heard: Promise<void>, ms: number | undefined, until: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, until]);
+  const longest = 2 ** 31 - 1;
+  await Promise.race([heard, slept(ms ?? longest, signal)]);
+  over.abort();
+}
+
+async function slept(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}
+
+/** What is worth another look at this cluster. A claim that somebody else won is over soon. */
+export function wakesOf({ decision, outcome }: ClusterResult): readonly Wake[] {
+  if (outcome === 'lost' || outcome === 'failed') return [{ on: 'time', afterSeconds: retrySeconds }];
+  return decision.kind === 'wait' ? decision.wakeOn : [];
+}
