@@ -28,6 +28,8 @@ export function apiServerFlags(paths: Paths): string[] {
     '--advertise-address=10.96.0.1',
     '--secure-port=443',
     '--service-cluster-ip-range=10.96.0.0/16',
+    // Node names are in nobody's DNS; logs are fetched by address.
+    '--kubelet-preferred-address-types=InternalIP',
     `--cert-dir=${paths.certificates}`,
     `--token-auth-file=${paths.tokens}`,
     '--authorization-mode=RBAC',
