@@ -1,0 +1,118 @@
+import { hashOf } from '../../manifests/build/inputs-hash.ts';
+import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../manifests/kube-types.ts';
+import { type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
+import { claimOf, type State } from './state.ts';
+
+/** Kubernetes' own controllers, each taking one small step, so that a test can look at the world between any two. */
+
+export const grace = 'world/grace';
+const protection = 'kubernetes.io/pvc-protection';
+
+/** Whatever lost all its owners goes: at once, or when its finalizers let it. One level a round. */
+export function collectGarbage({ kube }: State): void {
+  const kinds = Object.values(resources);
+  const everything = kinds.flatMap((resource) => kube.stored(resource).map((object) => ({ resource, object })));
+  const alive = new Set(everything.map(({ object }) => object.metadata.uid));
+  for (const { resource, object } of everything) {
+    const owners = object.metadata.ownerReferences ?? [];
+    if (owners.length > 0 && owners.every(({ uid }) => !alive.has(uid))) leave(kube, resource, object);
+  }
+}
+
+function leave(kube: State['kube'], resource: Resource, object: KubeObject): void {
+  const { namespace, name, finalizers = [], deletionTimestamp } = object.metadata;
+  if (finalizers.length === 0) kube.remove(resource, namespace, name);
+  else if (deletionTimestamp === undefined) {
+    kube.seed(resource, { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  }
+}
+
+/** Makes a pod where there is none, and says in the next round what it saw in this one. */
+export function runStatefulSets({ kube }: State): void {
+  const pods = kube.stored<Pod>(resources.pods);
+  for (const set of kube.stored<StatefulSet>(resources.statefulSets)) {
+    const { namespace, name, uid = '', generation = 1, deletionTimestamp } = set.metadata;
+    if (deletionTimestamp !== undefined) continue;
+    const updateRevision = `${name}-${hashOf(set.spec.template).slice(0, 10)}`;
+    const pod = pods.find(({ metadata }) => metadata.name === `${name}-0` && metadata.namespace === namespace);
+    if (!pod) kube.seed(resources.pods, podFor(set, updateRevision, uid));
+    else
+      kube.seed(resources.statefulSets, {
+        ...set,
+        status: { observedGeneration: generation, updateRevision, replicas: 1 },
+      });
+  }
+}
+
+function podFor({ metadata, spec }: StatefulSet, revision: string, uid: string): Pod {
+  return {
+    metadata: {
+      name: `${metadata.name}-0`,
+      ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+      labels: { ...spec.template.metadata.labels, 'controller-revision-hash': revision },
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: metadata.name, uid, controller: true }],
+      finalizers: [grace],
+    },
+    spec: spec.template.spec,
+    status: { phase: 'Pending' },
+  };
+}
+
+/** A claim is protected from the moment it is made, as admission does it. */
+export function protect({ kube }: State): void {
+  for (const claim of kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
+    const { finalizers = [], deletionTimestamp } = claim.metadata;
+    if (deletionTimestamp !== undefined || finalizers.includes(protection)) continue;
+    kube.seed(resources.volumeClaims, {
+      ...claim,
+      metadata: { ...claim.metadata, finalizers: [...finalizers, protection] },
+    });
+  }
+}
+
+export function bindVolumes(state: State): void {
+  const { kube, classes } = state;
+  const claims = kube.stored<PersistentVolumeClaim>(resources.volumeClaims);
+  const wanted = new Set(kube.stored<Pod>(resources.pods).map((pod) => claimOf(pod, claims)?.metadata.uid));
+  for (const claim of claims) {
+    const { uid = '', deletionTimestamp } = claim.metadata;
+    const storageClass = classes.get(claim.spec.storageClassName ?? '');
+    if (deletionTimestamp !== undefined || claim.spec.volumeName || !storageClass) continue;
+    if (storageClass.binding === 'WaitForFirstConsumer' && !wanted.has(uid)) continue;
+    const spec = { ...claim.spec, volumeName: `pv-${uid}` };
+    kube.seed(resources.volumeClaims, { ...claim, spec, status: { phase: 'Bound' as const } });
+  }
+}
+
+/** Claims that are deleted go when no pod that has a node uses them (as pvc-protection does it), and their disks with them. */
+export function dropVolumes(state: State): void {
+  const { kube, disks } = state;
+  const claims = kube.stored<PersistentVolumeClaim>(resources.volumeClaims);
+  const used = kube
+    .stored<Pod>(resources.pods)
+    .filter(({ spec }) => spec.nodeName !== undefined)
+    .map((pod) => claimOf(pod, claims)?.metadata.uid);
+  for (const { metadata } of claims) {
+    if (metadata.deletionTimestamp === undefined || used.includes(metadata.uid)) continue;
+    kube.remove(resources.volumeClaims, metadata.namespace, metadata.name);
+    disks.delete(metadata.uid ?? '');
+  }
+}
+
+export function schedule(state: State): void {
+  const { kube } = state;
+  const claims = kube.stored<PersistentVolumeClaim>(resources.volumeClaims);
+  for (const pod of kube.stored<Pod>(resources.pods)) {
+    if (pod.spec.nodeName !== undefined || pod.metadata.deletionTimestamp !== undefined) continue;
+    const claim = claimOf(pod, claims);
+    const ready = claim?.spec.volumeName && claim.metadata.deletionTimestamp === undefined;
+    const condition = ready
+      ? { type: 'PodScheduled', status: 'True' }
+      : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' };
+    kube.seed(resources.pods, {
+      ...pod,
+      spec: { ...pod.spec, ...(ready && { nodeName: 'node-1' }) },
+      status: { phase: 'Pending' as const, conditions: [condition] },
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { World } from './world.ts';
+
+/** What came of ticking: `done` at rest, `refuse` where it needs a person, `gone` when the resource is no more. */
+export interface Converged {
+  readonly kind: 'done' | 'refuse' | 'gone';
+  readonly reason: string;
+  readonly message: string;
+  /** Steps that were carried out. */
+  readonly acts: number;
+  readonly trail: readonly string[];
+}
+
+/** A refusal that has not changed for so many ticks is the end. */
+const patience = 6;
+
+/**
+ * Ticks until there is nothing left to do.
+ *
+ * @param options.slow controllers take one small step between two ticks, instead of all they can.
+ * @throws {AssertionError} with every decision on the way, when it does not come to an end: a live-lock.
+ */
+export async function tickUntilConverged(
+  world: World,
+  { slow = false, limit = 120 }: { readonly slow?: boolean; readonly limit?: number } = {},
+): Promise<Converged> {
+  const trail: string[] = [];
+  let acts = 0;
+  let still = 0;
+  for (let ticks = 0; ticks < limit; ticks += 1) {
+    if (slow) world.round();
+    else world.settle();
+    const result = await world.tick();
+    if (!result) return { kind: 'gone', reason: 'Gone', message: '', acts, trail };
+    const { decision, outcome, problem } = result;
+    trail.push(`${decision.kind} ${decision.reason} ${outcome}${problem === undefined ? '' : `: ${problem}`}`);
+    if (outcome === 'acted') acts += 1;
+    assert.deepEqual(world.violations, [], trail.join('\n'));
+    const rests = decision.kind === 'refuse' || decision.kind === 'done' || !result.workRemains;
+    still = rests && trail.at(-1) === trail.at(-2) ? still + 1 : 0;
+    const finished = decision.kind === 'done' && decision.reason !== 'BeingDeleted' && outcome !== 'lost';
+    if (finished || still >= patience) {
+      const kind = decision.kind === 'done' ? 'done' : 'refuse';
+      return { kind, reason: decision.reason, message: problem ?? decision.message, acts, trail };
+    }
+    world.advance(decision.reason === 'AnotherInvocationActs' ? 31 : 2);
+  }
+  return assert.fail(`no end after ${limit} ticks:\n${trail.join('\n')}`);
+}
+
+/** One etcd cluster, under one token, every volume sealed under its ID, every member running. */
+export function assertOneCluster(world: World, size: number, context = ''): void {
+  const records = world.claims().map(({ metadata }) => {
+    const read = readVolumeRecord(metadata.annotations);
+    return read.kind === 'valid' ? read.record : assert.fail(`${metadata.name}: ${read.kind}`);
+  });
+  assert.equal(records.length, size, `${size} volumes ${context}`);
+  assert.equal(new Set(records.map(({ token }) => token)).size, 1, `one token ${context}`);
+  assert.equal(new Set(records.map(({ clusterId }) => clusterId)).size, 1, `one cluster ID ${context}`);
+  assert.deepEqual(new Set(records.map(({ state }) => state)), new Set(['sealed']), context);
+  const running = [...world.processes.values()].map(({ data }) => data.clusterId);
+  assert.deepEqual(running, Array(size).fill(records[0]?.clusterId), `all members run ${context}`);
+}

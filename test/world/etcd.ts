@@ -1,0 +1,67 @@
+import { type Etcd, EtcdError, type ListedMember } from '../../reconcile/etcd.ts';
+import { hasQuorum, type Process, runningOf, type State } from './state.ts';
+
+/** The etcd client of the world: asks the processes that run at those addresses. */
+export function etcdOf(state: State): Etcd {
+  return {
+    members: async (endpoints) => {
+      const reached = endpoints.flatMap((endpoint) => processAt(state, endpoint) ?? []);
+      const serving = reached.find(({ data }) => hasQuorum(state, data.clusterId));
+      if (!serving) throw new EtcdError(reached.length === 0 ? 'no endpoint answers' : 'no quorum', 'down');
+      const { clusterId } = serving.data;
+      const formation = state.formations.get(clusterId);
+      const members = (formation?.voters ?? []).map(
+        ({ id, url, name }): ListedMember => ({
+          id,
+          name: formation?.published.has(id) ? name : '',
+          peerURLs: [url],
+          clientURLs: [],
+          isLearner: false,
+        }),
+      );
+      return { clusterId, members };
+    },
+    status: async (endpoint) => {
+      const { data, version } = needed(state, endpoint);
+      const leader = hasQuorum(state, data.clusterId) ? leaderOf(state, data.clusterId) : '0';
+      return {
+        memberId: data.memberId,
+        clusterId: data.clusterId,
+        leader,
+        version,
+        isLearner: false,
+        raftIndex: 100n,
+        raftAppliedIndex: 100n,
+        raftTerm: 2n,
+        revision: 1n,
+        dbSize: 20480n,
+        dbSizeInUse: 16384n,
+        errors: [],
+      };
+    },
+    version: async (endpoint) => {
+      const { version } = needed(state, endpoint);
+      return { server: version, cluster: version.replace(/\d+$/, '0') };
+    },
+    close: () => undefined,
+  };
+}
+
+function leaderOf(state: State, clusterId: string): string {
+  return (
+    runningOf(state, clusterId)
+      .map(({ data }) => data.memberId)
+      .toSorted()[0] ?? '0'
+  );
+}
+
+function processAt(state: State, endpoint: string): Process | undefined {
+  const { hostname } = new URL(endpoint);
+  return [...state.processes.values()].find(({ address }) => address === hostname);
+}
+
+function needed(state: State, endpoint: string): Process {
+  const process = processAt(state, endpoint);
+  if (!process) throw new EtcdError(`nothing listens at ${endpoint}`, 'down');
+  return process;
+}

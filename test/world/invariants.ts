@@ -1,0 +1,115 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { labels } from '../../manifests/build/names.ts';
+import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from '../../manifests/kube-types.ts';
+import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import type { FakeRequest } from '../fakes/kube.ts';
+import type { Data } from './members.ts';
+import { hasQuorum, type State } from './state.ts';
+
+/** What must never happen (ARCHITECTURE.md), looked at after every single write and at every start of a container. */
+
+/** I5 and I6, at the moment a member opens its disk. */
+export function assertMayStart(
+  state: State,
+  pod: Pod,
+  claim: PersistentVolumeClaim,
+  before: Data | undefined,
+  after: Data,
+): void {
+  const read = readVolumeRecord(claim.metadata.annotations);
+  const volume = claim.metadata.name;
+  if (read.kind !== 'valid') {
+    violate(state, `I5: ${volume} is written to, and its record is ${read.kind}`);
+    return;
+  }
+  if (!before) {
+    if (read.record.state !== 'bootstrapping')
+      violate(state, `I5: ${volume} is ${read.record.state}, and its member starts empty`);
+    if (clientsAreLetIn(state, pod.metadata.namespace, pod.metadata.labels?.[labels.cluster])) {
+      violate(state, `I5: ${volume} starts empty while clients are let in`);
+    }
+    const earlier = [...(state.wrote.get(claim.metadata.uid ?? '') ?? [])].find((id) => id !== after.clusterId);
+    if (earlier) violate(state, `I5: ${volume} held data of ${earlier} and now begins ${after.clusterId}`);
+  } else if (
+    before.version !== after.version &&
+    before.version.localeCompare(after.version, 'en', { numeric: true }) > 0
+  ) {
+    violate(state, `I6: ${volume} was opened by ${before.version} and now by ${after.version}`);
+  }
+}
+
+/** A member that exits on a downgrade has been given one. */
+export function assertNoDowngrade(state: State): void {
+  for (const pod of state.kube.stored<Pod>(resources.pods)) {
+    const words = pod.status?.containerStatuses?.[0]?.lastState?.terminated?.message ?? '';
+    if (words.includes('invalid downgrade'))
+      violate(state, `I6: ${pod.metadata.name} was given a lower version than its data`);
+  }
+}
+
+/** What clients could see: never two clusters behind one Service, and no member behind it that could start empty. */
+export function assertOneCluster(state: State): void {
+  const formed = [...state.formations].filter(([, { formed }]) => formed).map(([id]) => id);
+  const serving = formed.filter((id) => hasQuorum(state, id));
+  for (const service of state.kube.stored<Service>(resources.services)) {
+    const cluster = service.metadata.labels?.[labels.cluster];
+    if (cluster === undefined || service.metadata.name !== cluster) continue;
+    const holding = serving.filter((id) => holds(state, service.metadata.namespace, cluster, id));
+    if (holding.length > 1) violate(state, `two clusters behind Service ${cluster}: ${holding.join(', ')}`);
+  }
+}
+
+/** I1, I4: what a request that took effect has just destroyed. */
+export function assertMayDelete(state: State, request: FakeRequest, before: KubeObject | undefined): void {
+  if (!before || before.metadata.deletionTimestamp !== undefined) return;
+  if (request.resource.plural === 'pods') {
+    const pod = before as Pod;
+    if (pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) {
+      violate(state, `I1: ${pod.metadata.name} was Ready and is deleted`);
+    }
+  }
+  if (request.resource.plural !== 'persistentvolumeclaims') return;
+  const claim = before as PersistentVolumeClaim;
+  const name = claim.metadata.labels?.[labels.cluster];
+  const cluster = state.kube
+    .stored<EtcdCluster>(resources.clusters)
+    .find(({ metadata }) => metadata.name === name && metadata.namespace === claim.metadata.namespace);
+  const byPolicy =
+    cluster?.metadata.deletionTimestamp !== undefined && cluster.spec.volumeRetention?.whenDeleted === 'Delete';
+  if (claim.spec.volumeName && !byPolicy)
+    violate(state, `I4: bound volume ${claim.metadata.name} of a living cluster is deleted`);
+  if (state.disks.has(claim.metadata.uid ?? '') && !byPolicy)
+    violate(state, `I4: ${claim.metadata.name} has data and is deleted`);
+}
+
+/** I5: nothing that is sealed is ever unsealed. */
+export function assertSeals(state: State): void {
+  const configMaps = state.kube.stored<ConfigMap>(resources.configMaps);
+  for (const claim of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
+    const read = readVolumeRecord(claim.metadata.annotations);
+    const configMap = configMaps.find(({ metadata }) => metadata.name === claim.metadata.name);
+    if (read.kind !== 'valid' || read.record.state !== 'bootstrapping' || !configMap?.immutable) continue;
+    const known = state.kube
+      .stored(resources.peers)
+      .some(({ metadata }) => metadata.uid === configMap.metadata.ownerReferences?.[0]?.uid);
+    if (known) violate(state, `I5: ${claim.metadata.name} is bootstrapping beside a sealed ConfigMap`);
+  }
+}
+
+function holds(state: State, namespace: string | undefined, cluster: string, clusterId: string): boolean {
+  return state.kube
+    .stored<PersistentVolumeClaim>(resources.volumeClaims)
+    .filter(({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.cluster] === cluster)
+    .some(({ metadata }) => state.disks.get(metadata.uid ?? '')?.clusterId === clusterId);
+}
+
+function clientsAreLetIn(state: State, namespace: string | undefined, cluster: string | undefined): boolean {
+  return state.kube
+    .stored<Service>(resources.services)
+    .some(({ metadata }) => metadata.name === cluster && metadata.namespace === namespace);
+}
+
+function violate(state: State, what: string): void {
+  if (!state.violations.includes(what)) state.violations.push(what);
+}

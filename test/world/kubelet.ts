@@ -1,0 +1,118 @@
+import type { ConfigMap, ContainerStatus, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { grace } from './controllers.ts';
+import { assertMayStart } from './invariants.ts';
+import { type Running, start } from './members.ts';
+import { claimOf, hasQuorum, type State } from './state.ts';
+
+/** The kubelet: starts containers with the variables that their ConfigMaps have at that moment, and says how they are. */
+export function runPods(state: State): void {
+  const pods = state.kube.stored<Pod>(resources.pods);
+  const alive = new Set(pods.map(({ metadata }) => metadata.uid));
+  for (const uid of state.processes.keys()) if (!alive.has(uid)) state.processes.delete(uid);
+  for (const pod of pods) runPod(state, pod);
+}
+
+function runPod(state: State, pod: Pod): void {
+  const { kube, processes } = state;
+  const { uid = '', namespace, name, deletionTimestamp, finalizers = [] } = pod.metadata;
+  if (deletionTimestamp !== undefined) {
+    processes.delete(uid);
+    if (finalizers.includes(grace)) kube.remove(resources.pods, namespace, name);
+    return;
+  }
+  if (pod.spec.nodeName === undefined) return;
+  const process = processes.get(uid);
+  if (!process) {
+    say(state, pod, startContainer(state, pod));
+    return;
+  }
+  const isReady = hasQuorum(state, process.data.clusterId);
+  say(state, pod, { ...statusOf(pod), ready: isReady, state: { running: {} } });
+}
+
+/** What becomes of a container that is to start. */
+function startContainer(state: State, pod: Pod): ContainerStatus {
+  const { kube, disks, processes } = state;
+  const { uid = '', namespace, name } = pod.metadata;
+  const container = pod.spec.containers.find((candidate) => candidate.name === 'etcd');
+  const image = container?.image ?? '';
+  const before = statusOf(pod);
+  if (!state.images.has(image)) return waits(before, before.state?.waiting ? 'ImagePullBackOff' : 'ErrImagePull');
+  const claim = claimOf(pod, kube.stored<PersistentVolumeClaim>(resources.volumeClaims));
+  const variables = variablesOf(state, pod);
+  if (!claim || !variables) return waits(before, 'CreateContainerConfigError');
+
+  const flags = new Map((container?.args ?? []).map((arg) => arg.replace(/^--/, '').split('=', 2) as [string, string]));
+  const version = /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '0.0.0';
+  const claimUid = claim.metadata.uid ?? '';
+  const data = disks.get(claimUid);
+  const token = flags.get('initial-cluster-token') ?? '';
+  const started = start({ name: flags.get('name') ?? '', token, version, ...variables }, data);
+  if (state.deadly.is(pod)) return exited(before, 'Killed');
+  if (started.kind === 'exits') return exited(before, started.words);
+
+  assertMayStart(state, pod, claim, data, started.data);
+  disks.set(claimUid, started.data);
+  remember(state, claimUid, started);
+  state.addresses += 1;
+  const address = `10.244.${Math.floor(state.addresses / 250)}.${(state.addresses % 250) + 1}`;
+  processes.set(uid, { pod: `${namespace}/${name}`, data: started.data, address, version });
+  return { ...before, ready: false, state: { running: {} } };
+}
+
+function remember({ formations, wrote }: State, claimUid: string, { data, voters }: Running): void {
+  if (voters.length === 0) return;
+  if (!formations.has(data.clusterId)) formations.set(data.clusterId, { voters, published: new Set(), formed: false });
+  wrote.set(claimUid, new Set([...(wrote.get(claimUid) ?? []), data.clusterId]));
+}
+
+function waits(before: ContainerStatus, reason: string): ContainerStatus {
+  return { ...before, ready: false, state: { waiting: { reason } } };
+}
+
+function variablesOf(state: State, pod: Pod): { initialCluster: string; initialClusterState: string } | undefined {
+  const env = pod.spec.containers.find(({ name }) => name === 'etcd')?.env ?? [];
+  const configMaps = state.kube.stored<ConfigMap>(resources.configMaps);
+  const read = (variable: string) => {
+    const ref = env.find(({ name }) => name === variable)?.valueFrom?.configMapKeyRef;
+    const found = configMaps.find(
+      ({ metadata }) => metadata.name === ref?.name && metadata.namespace === pod.metadata.namespace,
+    );
+    return found?.data?.[ref?.key ?? ''];
+  };
+  const initialCluster = read('ETCD_INITIAL_CLUSTER');
+  const initialClusterState = read('ETCD_INITIAL_CLUSTER_STATE');
+  if (initialCluster === undefined || initialClusterState === undefined) return undefined;
+  return { initialCluster, initialClusterState };
+}
+
+function statusOf(pod: Pod): ContainerStatus {
+  return pod.status?.containerStatuses?.[0] ?? { name: 'etcd', ready: false, restartCount: 0 };
+}
+
+/** It ran, ended, and the next start is a restart; more than a few mean waiting. */
+function exited(before: ContainerStatus, message: string): ContainerStatus {
+  const ended = { terminated: { exitCode: 1, reason: 'Error', message } };
+  const again = before.lastState?.terminated !== undefined || before.state?.terminated !== undefined;
+  const restartCount = again ? Math.min(before.restartCount + 1, 9) : before.restartCount;
+  const state = again ? { waiting: { reason: 'CrashLoopBackOff' } } : ended;
+  return { ...before, ready: false, restartCount, state, lastState: ended };
+}
+
+function say({ kube, processes }: State, pod: Pod, container: ContainerStatus): void {
+  const address = processes.get(pod.metadata.uid ?? '')?.address;
+  const conditions = [
+    { type: 'PodScheduled', status: 'True' },
+    { type: 'Ready', status: container.ready ? 'True' : 'False' },
+  ];
+  kube.seed(resources.pods, {
+    ...pod,
+    status: {
+      phase: container.state?.running ? ('Running' as const) : ('Pending' as const),
+      conditions,
+      containerStatuses: [container],
+      ...(address !== undefined && { podIP: address }),
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import type { FakeKube } from '../fakes/kube.ts';
+import type { Data, Voter } from './members.ts';
+
+/** One running etcd process. */
+export interface Process {
+  readonly pod: string;
+  readonly data: Data;
+  readonly address: string;
+  readonly version: string;
+}
+
+/** What is true of one etcd cluster, whoever of its members runs. */
+export interface Formation {
+  readonly voters: readonly Voter[];
+  /** IDs of those that have been seen running with a quorum. */
+  readonly published: Set<string>;
+  /** Whether a quorum of it ever ran at once: from then on it may hold data. */
+  formed: boolean;
+}
+
+/** What the world outside the API server consists of, and how it answers. */
+export interface State {
+  readonly kube: FakeKube;
+  /** By UID of the claim: what is on the disk. */
+  readonly disks: Map<string, Data>;
+  /** By UID of the claim: every cluster ID that was ever on that disk. */
+  readonly wrote: Map<string, Set<string>>;
+  readonly processes: Map<string, Process>;
+  readonly formations: Map<string, Formation>;
+  /** Storage classes; `''` is the default one. */
+  readonly classes: Map<string, { readonly binding: 'Immediate' | 'WaitForFirstConsumer'; readonly grows: boolean }>;
+  /** Whether an image can be pulled. */
+  readonly images: { has: (image: string) => boolean };
+  /** Whether etcd dies of how this pod is made (too little memory, a bad flag). */
+  readonly deadly: { is: (pod: Pod) => boolean };
+  readonly violations: string[];
+  addresses: number;
+}
+
+export function claimOf(pod: Pod, claims: readonly PersistentVolumeClaim[]): PersistentVolumeClaim | undefined {
+  const name = pod.spec.volumes?.find((volume) => volume.persistentVolumeClaim)?.persistentVolumeClaim?.claimName;
+  return claims.find(({ metadata }) => metadata.name === name && metadata.namespace === pod.metadata.namespace);
+}
+
+/** Members of this etcd cluster that run. */
+export function runningOf(state: State, clusterId: string): readonly Process[] {
+  return [...state.processes.values()].filter(({ data }) => data.clusterId === clusterId);
+}
+
+export function hasQuorum(state: State, clusterId: string): boolean {
+  const voters = state.formations.get(clusterId)?.voters.length ?? Number.POSITIVE_INFINITY;
+  return runningOf(state, clusterId).length > voters / 2;
+}

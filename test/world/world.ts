@@ -1,0 +1,190 @@
+import { withDefaults } from '../../manifests/api/defaults.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { stepClusters } from '../../reconcile/cluster/pass.ts';
+import type { ClusterResult } from '../../reconcile/cluster/result.ts';
+import { KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
+import { createFakeKube, type FakeRequest } from '../fakes/kube.ts';
+import { bindVolumes, collectGarbage, dropVolumes, protect, runStatefulSets, schedule } from './controllers.ts';
+import { etcdOf } from './etcd.ts';
+import { assertMayDelete, assertNoDowngrade, assertOneCluster, assertSeals } from './invariants.ts';
+import { asInvocation, type Faults } from './invocation.ts';
+import { runPods } from './kubelet.ts';
+import { hasQuorum, runningOf, type State } from './state.ts';
+
+/** A whole Kubernetes in memory, with etcd in its pods, a clock that a test turns, and eyes that see every violation. */
+
+export const namespace = 'shop';
+export const name = 'orders';
+
+export type World = ReturnType<typeof createWorld>;
+
+const knownVersions = ['3.5.35', '3.6.16', '3.6.17', '3.7.3'];
+
+export function createWorld() {
+  let time = Date.parse('2026-01-02T03:04:05Z');
+  let invocations = 0;
+  let nonces = 0;
+  const targets = new WeakMap<FakeRequest, KubeObject>();
+  const kube = createFakeKube({ clock: () => new Date(time), before, after });
+  const state: State = {
+    kube,
+    disks: new Map(),
+    wrote: new Map(),
+    processes: new Map(),
+    formations: new Map(),
+    classes: new Map([
+      ['', { binding: 'WaitForFirstConsumer', grows: true }],
+      ['rigid', { binding: 'WaitForFirstConsumer', grows: false }],
+      ['immediate', { binding: 'Immediate', grows: true }],
+    ]),
+    images: { has: (image) => knownVersions.some((version) => image === `quay.io/coreos/etcd:v${version}`) },
+    deadly: { is: () => false },
+    violations: [],
+    addresses: 0,
+  };
+
+  return { ...state, state, apply, remove, tick, round, settle, advance, wipe, kill, now: () => time, cluster, claims };
+
+  /** As the fleet would: creates it, or changes its spec. */
+  async function apply(changes: Partial<EtcdClusterSpec> = {}): Promise<void> {
+    const found = cluster();
+    const spec = {
+      replicas: 3,
+      version: '3.6.16',
+      storage: { size: '1Gi' },
+      tls: { mode: 'Disabled' as const },
+      ...changes,
+    };
+    const wanted = withDefaults({
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { name, namespace },
+      spec,
+    });
+    if (found) await kube.update<EtcdCluster>(resources.clusters, { ...found, spec: wanted.spec });
+    else await kube.create<EtcdCluster>(resources.clusters, wanted);
+  }
+
+  async function remove(): Promise<void> {
+    const uid = cluster()?.metadata.uid;
+    if (uid) await kube.delete(resources.clusters, namespace, name, { preconditions: { uid } });
+  }
+
+  /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */
+  async function tick(faults: Faults = {}): Promise<ClusterResult | undefined> {
+    invocations += 1;
+    const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
+    const mine = asInvocation(kube, faults);
+    try {
+      const { items } = await mine.list<EtcdCluster>(resources.clusters, { namespace });
+      const results = await stepClusters(
+        {
+          kube: mine,
+          etcd: async () => etcdOf(state),
+          holder,
+          nonce,
+          log: () => undefined,
+          dryRun: false,
+          signal: AbortSignal.timeout(60_000),
+        },
+        { namespace, clusters: items },
+      );
+      return results[0];
+    } catch (error) {
+      if (error instanceof KubeError) return undefined;
+      throw error;
+    }
+  }
+
+  function nonce(): string {
+    nonces += 1;
+    return `token${String(nonces).padStart(27, '0')}`;
+  }
+
+  /** Every controller takes one small step. */
+  function round(): void {
+    collectGarbage(state);
+    protect(state);
+    runStatefulSets(state);
+    bindVolumes(state);
+    dropVolumes(state);
+    schedule(state);
+    runPods(state);
+    for (const [clusterId, formation] of state.formations) {
+      if (!hasQuorum(state, clusterId)) continue;
+      formation.formed = true;
+      for (const { data } of runningOf(state, clusterId)) formation.published.add(data.memberId);
+    }
+    look();
+  }
+
+  /** Until nothing moves by itself any more. */
+  function settle(): void {
+    for (let rounds = 0; rounds < 30; rounds += 1) {
+      const before = JSON.stringify(Object.values(resources).map((resource) => kube.stored(resource)));
+      round();
+      if (before === JSON.stringify(Object.values(resources).map((resource) => kube.stored(resource)))) return;
+    }
+  }
+
+  function advance(seconds: number): void {
+    time += seconds * 1000;
+  }
+
+  /** Empties a disk under its running member. */
+  function wipe(volume: string): void {
+    const claim = claims().find(({ metadata }) => metadata.name === volume);
+    state.disks.delete(claim?.metadata.uid ?? '');
+    kill(`${volume}-0`);
+  }
+
+  /** The container ends; the kubelet will start it again. */
+  function kill(pod: string): void {
+    const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
+    state.processes.delete(found?.metadata.uid ?? '');
+  }
+
+  function cluster(): EtcdCluster | undefined {
+    return kube.stored<EtcdCluster>(resources.clusters).find(({ metadata }) => metadata.name === name);
+  }
+
+  function claims(): readonly PersistentVolumeClaim[] {
+    return kube.stored<PersistentVolumeClaim>(resources.volumeClaims);
+  }
+
+  function look(): void {
+    assertOneCluster(state);
+    assertSeals(state);
+    assertNoDowngrade(state);
+  }
+
+  function before(request: FakeRequest): void {
+    // Time passes for the others while somebody polls.
+    if (request.verb === 'GET' && ['persistentvolumeclaims', 'statefulsets'].includes(request.resource.plural)) round();
+    const target = kube
+      .stored(request.resource)
+      .find(({ metadata }) => metadata.name === request.name && metadata.namespace === request.namespace);
+    if (target) targets.set(request, target);
+    if (request.key === 'PUT persistentvolumeclaims')
+      refuseGrowth(request, target as PersistentVolumeClaim | undefined);
+  }
+
+  function after(request: FakeRequest): void {
+    if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
+    if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
+    if (request.verb !== 'GET' && request.verb !== 'LIST') look();
+  }
+
+  function refuseGrowth({ body }: FakeRequest, found: PersistentVolumeClaim | undefined): void {
+    const wanted = body as PersistentVolumeClaim | undefined;
+    const grows = state.classes.get(found?.spec.storageClassName ?? '')?.grows;
+    const same = wanted?.spec.resources.requests?.storage === found?.spec.resources.requests?.storage;
+    if (grows || same) return;
+    throw new KubeError('PUT persistentvolumeclaims: 403 Forbidden only dynamically provisioned pvc can be resized', {
+      class: 'terminal',
+      status: 403,
+      reason: 'Forbidden',
+    });
+  }
+}
