@@ -1,0 +1,117 @@
+import { cp } from 'node:fs/promises';
+import { run } from 'node:test';
+import { build } from '../functions/build.ts';
+import { type Binaries, binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
+import { type LocalCluster, startLocalCluster } from './cluster/local-cluster.ts';
+import { enterSandbox } from './cluster/sandbox.ts';
+import { parseOptions, type Room, UsageError } from './run/options.ts';
+import { report } from './run/report.ts';
+import { type Selection, select } from './run/scenarios.ts';
+
+/** A file's process is killed after this many milliseconds: nothing here may hang for good. */
+const timeouts = { unit: 120_000, integration: 300_000, e2e: 900_000 } as const satisfies Record<Room, number>;
+
+/**
+ * `npm test`: unit, integration and end-to-end tests, and one summary at the end.
+ *
+ * All but the unit tests run inside the sandbox, so that whatever they leave behind goes with it. One local cluster serves
+ * all end-to-end tests; it starts while the others run. With RATCHET_USE_KUBECONFIG=1 they use the cluster of KUBECONFIG.
+ */
+async function main(): Promise<number> {
+  const selections = await select(parseOptions(process.argv.slice(2)));
+  const binaries = await prepare(selections);
+  const needsCluster = selections.some(({ room }) => room === 'e2e') && !usesOwnCluster();
+  await using cluster = needsCluster ? sharedCluster(binaries) : undefined;
+
+  const totals = await report(allEvents(selections, cluster), process.stdout);
+  if (totals.tests === 0) console.error('no test ran');
+  const failed = totals.failed + totals.cancelled;
+  const up = await cluster?.started.then(
+    () => true,
+    () => false,
+  );
+  if (failed > 0 && up) await keepLogs(cluster);
+  return totals.tests === 0 || failed > 0 || up === false ? 1 : 0;
+}
+
+function usesOwnCluster(): boolean {
+  return process.env.RATCHET_USE_KUBECONFIG === '1' && process.env.KUBECONFIG !== undefined;
+}
+
+/** Binaries come from outside; everything after this runs inside, unless only unit tests or an own cluster are asked for. */
+async function prepare(selections: readonly Selection[]): Promise<Binaries | undefined> {
+  if (selections.every(({ room }) => room === 'unit')) return undefined;
+  const binaries = await provisionBinaries();
+  if (usesOwnCluster()) Object.assign(process.env, binariesEnvironment(binaries));
+  else await enterSandbox(binariesEnvironment(binaries));
+  // Asked to stop, there is nothing to tidy up: the sandbox goes, and everything goes with it.
+  process.on('SIGTERM', () => process.exit(143));
+  return binaries;
+}
+
+interface SharedCluster extends AsyncDisposable {
+  readonly started: Promise<LocalCluster>;
+}
+
+/** Begins at once; whoever needs it waits for it. */
+function sharedCluster(binaries: Binaries | undefined): SharedCluster {
+  const started = (async () => {
+    await build();
+    return await startLocalCluster(binaries ? { binaries } : {});
+  })();
+  // It is reported where it is waited for; until then, a failure must not end the unit tests.
+  started.catch(() => {});
+  return {
+    started,
+    async [Symbol.asyncDispose]() {
+      await started.then(
+        (cluster) => cluster.stop(),
+        () => {},
+      );
+    },
+  };
+}
+
+async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined) {
+  for (const { room, files, pattern } of selections) {
+    if (files.length === 0) continue;
+    if (room === 'e2e' && cluster && !(await describe(cluster))) return;
+    yield* run({
+      files: [...files],
+      // Two is what the smallest machine we care for has.
+      concurrency: 2,
+      timeout: timeouts[room],
+      ...(pattern && { testNamePatterns: [pattern] }),
+    });
+  }
+}
+
+/** Tells the tests' own processes where the shared cluster is. `false`, having said why, if it did not start. */
+async function describe({ started }: SharedCluster): Promise<boolean> {
+  try {
+    const { kubeconfigPath, node } = await started;
+    process.env.KUBECONFIG = kubeconfigPath;
+    if (node) process.env.RATCHET_NODE_SOCKET = node.controlSocket;
+    return true;
+  } catch (error) {
+    console.error(`no end-to-end test can run: ${error instanceof Error ? error.message : error}`);
+    return false;
+  }
+}
+
+/** RATCHET_KEEP_LOGS names a directory that survives the run, e.g. for CI to archive. */
+async function keepLogs(cluster: SharedCluster | undefined): Promise<void> {
+  const target = process.env.RATCHET_KEEP_LOGS;
+  if (!target || !cluster) return;
+  const { directory } = await cluster.started;
+  await cp(`${directory}/logs`, target, { recursive: true });
+  console.error(`the logs of the local cluster are in ${target}`);
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  if (error instanceof UsageError) {
+    console.error(error.message);
+    return 2;
+  }
+  throw error;
+});

@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util';
+
+export const rooms = ['unit', 'integration', 'e2e'] as const;
+export type Room = (typeof rooms)[number];
+
+export interface RunOptions {
+  readonly rooms: readonly Room[];
+  /** A scenario: a test file's name, or part of a test's. */
+  readonly scenario: string | undefined;
+}
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** @throws {UsageError} */
+export function parseOptions(args: readonly string[]): RunOptions {
+  const { values, positionals } = parse(args);
+  const [scenario, ...rest] = positionals;
+  if (rest.length > 0) throw new UsageError(`one scenario at a time: ${positionals.join(', ')} are several`);
+  if (values.only === undefined) return { rooms, scenario };
+
+  const only = rooms.find((room) => room === values.only);
+  if (!only) throw new UsageError(`--only takes ${rooms.join(', ')}, not ${JSON.stringify(values.only)}`);
+  return { rooms: [only], scenario };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: { only: { type: 'string' } }, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : error}
+usage: npm test | npm test -- --only unit|integration|e2e | npm run e2e -- SCENARIO`);
+  }
+}

@@ -1,0 +1,71 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+
+type TestEvent = NonNullable<ReturnType<ReturnType<typeof run>['read']>> & { type: string; data: unknown };
+
+export interface Totals {
+  tests: number;
+  suites: number;
+  passed: number;
+  failed: number;
+  cancelled: number;
+  skipped: number;
+  todo: number;
+}
+
+/**
+ * Prints the events of several runs as if they were one, with node's own reporter: one list of failures and one summary at
+ * the end.
+ */
+export async function report(events: AsyncIterable<unknown>, output: NodeJS.WritableStream): Promise<Totals> {
+  const totals: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
+  const started = performance.now();
+  async function* joined() {
+    for await (const event of events as AsyncIterable<TestEvent>) {
+      if (isSummary(event)) addCounts(totals, event.data.counts);
+      else if (!isSummaryLine(event)) yield event;
+    }
+    for (const message of summaryLines(totals, performance.now() - started)) {
+      yield { type: 'test:diagnostic', data: { nesting: 0, message, level: 'info' } };
+    }
+  }
+  await pipeline(Readable.from(joined()), new spec(), output, { end: false });
+  return totals;
+}
+
+/** Each test file's process ends with a summary of its own; the one without a file is that of the whole run. */
+function isSummary(event: TestEvent): event is TestEvent & { data: { counts: Totals } } {
+  return event.type === 'test:summary' && hasFields(event.data) && event.data.file === undefined;
+}
+
+const summaryLine = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
+
+function isSummaryLine({ type, data }: TestEvent): boolean {
+  if (type === 'test:summary') return true;
+  return type === 'test:diagnostic' && hasFields(data) && data.nesting === 0 && summaryLine.test(String(data.message));
+}
+
+function hasFields(data: unknown): data is Record<string, unknown> {
+  return typeof data === 'object' && data !== null;
+}
+
+function addCounts(totals: Totals, counts: Totals): void {
+  for (const key of ['tests', 'suites', 'passed', 'failed', 'cancelled', 'skipped', 'todo'] as const) {
+    totals[key] += counts[key];
+  }
+}
+
+function summaryLines(totals: Totals, milliseconds: number): string[] {
+  return [
+    `tests ${totals.tests}`,
+    `suites ${totals.suites}`,
+    `pass ${totals.passed}`,
+    `fail ${totals.failed}`,
+    `cancelled ${totals.cancelled}`,
+    `skipped ${totals.skipped}`,
+    `todo ${totals.todo}`,
+    `duration_ms ${milliseconds.toFixed(0)}`,
+  ];
+}

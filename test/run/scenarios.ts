@@ -1,0 +1,56 @@
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { type Room, type RunOptions, UsageError } from './options.ts';
+
+export interface Selection {
+  readonly room: Room;
+  /** Absolute paths. */
+  readonly files: readonly string[];
+  /** Which tests of those files; all if not given. */
+  readonly pattern: RegExp | undefined;
+}
+
+const checkout = resolve(import.meta.dirname, '../..');
+
+/** What to run, room by room. @throws {UsageError} listing the names there are, when the scenario is none of them. */
+export async function select({ rooms, scenario }: RunOptions): Promise<readonly Selection[]> {
+  const all = rooms.map((room): Selection => ({ room, files: testFiles(room), pattern: undefined }));
+  if (scenario === undefined) return all;
+
+  const byFile = narrow(all, (file) => nameOf(file) === scenario);
+  if (byFile.length > 0) return byFile;
+
+  // Tests are known by their names only once they run; their source is known before.
+  const mentioning = new Set<string>();
+  for (const file of all.flatMap(({ files }) => files)) {
+    if ((await readFile(file, 'utf8')).toLowerCase().includes(scenario.toLowerCase())) mentioning.add(file);
+  }
+  const byTest = narrow(all, (file) => mentioning.has(file));
+  if (byTest.length === 0) throw unknown(scenario, all);
+  const pattern = new RegExp(scenario.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
+  return byTest.map((selection) => ({ ...selection, pattern }));
+}
+
+function testFiles(room: Room): string[] {
+  return globSync(`test/${room}/**/*.test.ts`, { cwd: checkout })
+    .sort()
+    .map((file) => join(checkout, file));
+}
+
+function narrow(all: readonly Selection[], keep: (file: string) => boolean): readonly Selection[] {
+  return all
+    .map((selection) => ({ ...selection, files: selection.files.filter(keep) }))
+    .filter(({ files }) => files.length > 0);
+}
+
+function nameOf(file: string): string {
+  return basename(file, '.test.ts');
+}
+
+function unknown(scenario: string, all: readonly Selection[]): UsageError {
+  const names = all.flatMap(({ files }) => files.map(nameOf));
+  return new UsageError(
+    `there is no scenario ${JSON.stringify(scenario)}, and no test whose name has that in it; there are:\n  ${names.join('\n  ')}`,
+  );
+}
