@@ -7,13 +7,15 @@ const milliseconds: Readonly<Record<string, number>> = {
   h: 3600e3,
 };
 
-/** As Go's time.ParseDuration reads it, without a sign: no duration of ours can be negative. */
-export const durationPattern = '^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$';
+/**
+ * As Go's time.ParseDuration reads it, without a sign: no duration of ours can be negative. With so many digits in so few
+ * characters it can't overflow either, which would be an error inside a CEL rule.
+ */
+export const durationPattern =
+  '^([0-9]{1,6}([.][0-9]+)?h|[0-9]{1,7}([.][0-9]+)?m|[0-9]{1,8}([.][0-9]+)?(s|ms|us|ns))+$';
+export const longestDurationText = 16;
 const whole = new RegExp(durationPattern);
 const part = /(\d+(?:\.\d+)?)(ns|us|ms|s|m|h)/g;
-
-/** Go's durations count nanoseconds in 63 bits. */
-const longest = 2 ** 63 / 1e6;
 
 /**
  * Milliseconds in a duration like `2m`, `100ms` or `1h30m`.
@@ -31,8 +33,8 @@ export function isDuration(value: unknown): value is string {
 }
 
 function milliSecondsIn(text: string): number | undefined {
-  if (text.length > 64 || !whole.test(text)) return undefined;
+  if (text.length > longestDurationText || !whole.test(text)) return undefined;
   let sum = 0;
   for (const [, number, unit] of text.matchAll(part)) sum += Number(number) * (milliseconds[unit ?? ''] ?? Number.NaN);
-  return sum < longest ? sum : undefined;
+  return sum;
 }

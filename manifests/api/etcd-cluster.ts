@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { anyQuantity, durationBetween } from './common-rules.ts';
-import { durationPattern, parseDuration } from './duration.ts';
+import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
 import {
   etcdSchema,
   imageSchema,
@@ -74,10 +74,18 @@ export const etcdClusterSpecSchema = object(
       object(
         {
           podGracePeriod: Type.Optional(
-            text(32, { default: '2m', description: 'Until a pod that is down is looked after.', rules: [grace] }),
+            text(longestDurationText, {
+              default: '2m',
+              description: 'Until a pod that is down is looked after.',
+              rules: [grace],
+            }),
           ),
           memberGracePeriod: Type.Optional(
-            text(32, { default: '10m', description: 'Until a lost member is replaced.', rules: [grace] }),
+            text(longestDurationText, {
+              default: '10m',
+              description: 'Until a lost member is replaced.',
+              rules: [grace],
+            }),
           ),
         },
         { default: {}, rules: [podsBeforeMembers] },

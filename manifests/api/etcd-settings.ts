@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { durationBetween, quantityBetween, wholeMilliseconds } from './common-rules.ts';
-import { durationPattern, isDuration, parseDuration } from './duration.ts';
+import { durationPattern, isDuration, longestDurationText, parseDuration } from './duration.ts';
 import { reservedBecause, reservedFlags, reservedPrefixes } from './reserved-flags.ts';
 import { rule } from './rule.ts';
 import { int64, intOrString, map, object, text } from './schema.ts';
@@ -72,6 +72,7 @@ export const etcdSchema = object(
         {
           mode: Type.Enum(['periodic', 'revision']),
           retention: intOrString({
+            maxLength: longestDurationText,
             description: 'A duration like 1h (periodic), or a number of revisions (revision).',
           }),
         },
@@ -79,13 +80,13 @@ export const etcdSchema = object(
       ),
     ),
     heartbeatInterval: Type.Optional(
-      text(32, {
+      text(longestDurationText, {
         description: 'A duration like 100ms.',
         rules: [durationBetween('1ms', '10s'), wholeMilliseconds],
       }),
     ),
     electionTimeout: Type.Optional(
-      text(32, {
+      text(longestDurationText, {
         description: 'A duration like 1s, at least five heartbeats.',
         // etcd's own upper limit (`maxElectionMs`).
         rules: [durationBetween('5ms', '50s'), wholeMilliseconds],

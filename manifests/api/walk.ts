@@ -78,7 +78,7 @@ function walkFields(schema: Structural, value: Record<string, unknown>, path: Pa
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (field === undefined) continue;
     if (property) {
-      // The API server drops a null where a field is known and not nullable.
+      // The API server drops a null where a field is not nullable.
       if (field !== null) walk(property, field, at, problems);
     } else if (schema.additionalProperties) {
       walk(schema.additionalProperties, field, at, problems);

@@ -1,0 +1,60 @@
+import { mkdir } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join, resolve } from 'node:path';
+import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
+import { startControlPlane } from '../../cluster/control-plane.ts';
+import { type Kubectl, kubectlFor } from '../../cluster/kubectl.ts';
+import { enterSandbox } from '../../cluster/sandbox.ts';
+
+export const install = resolve(import.meta.dirname, '../../../manifests/install');
+
+export interface ApiServer extends AsyncDisposable {
+  readonly kubectl: Kubectl;
+  /** One request as an administrator; unknown fields are refused, as kubectl has them refused. */
+  send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: { readonly message?: string; readonly [key: string]: unknown };
+}
+
+/** A real control plane of this test's own, without nodes, with our CRDs. The rest of the script runs in its sandbox. */
+export async function startApiServer(): Promise<ApiServer> {
+  const binaries = await provisionBinaries();
+  const sandbox = await enterSandbox(binariesEnvironment(binaries));
+  const directory = join(sandbox.directory, 'control-plane');
+  await mkdir(directory, { mode: 0o700 });
+
+  await using parts = new AsyncDisposableStack();
+  const controlPlane = parts.use(await startControlPlane(binaries, directory));
+  const kubectl = kubectlFor(binaries.kubernetes.kubectl, controlPlane.kubeconfigPath);
+  await kubectl(['apply', '-k', join(install, 'crds')]);
+  await kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+
+  const { url, ca, identities } = controlPlane;
+  const started = parts.move();
+  return {
+    kubectl,
+    send: (method, path, body) => ask(new URL(path, url), ca, identities.admin.token, method, body),
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+function ask(url: URL, ca: string, token: string, method: string, body?: object): Promise<Answer> {
+  url.searchParams.set('fieldValidation', 'Strict');
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const question = request(url, { ca, method, headers, timeout: 10_000 }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) });
+      });
+    });
+    question.on('timeout', () => question.destroy(new Error(`${method} ${url.pathname}: no answer in 10 s`)));
+    question.on('error', reject);
+    question.end(body && JSON.stringify(body));
+  });
+}

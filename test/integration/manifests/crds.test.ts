@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { fleetWithDefaults, withDefaults } from '../../../manifests/api/defaults.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { validateDocument } from '../../../manifests/api/validate.ts';
+import {
+  badDocuments,
+  changed,
+  cluster,
+  fleet,
+  fullCluster,
+  fullFleet,
+  peer,
+} from '../../unit/manifests/api-documents.ts';
+import { startApiServer } from './api-server.ts';
+
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+
+const plural = { EtcdCluster: 'etcdclusters', EtcdFleet: 'etcdfleets', EtcdPeer: 'etcdpeers' };
+
+function pathOf(kind: keyof typeof plural, name = ''): string {
+  return `/apis/etcd.ratchet.dev/v1alpha1/namespaces/default/${plural[kind]}${name && `/${name}`}`;
+}
+
+for (const [name, document] of Object.entries({ cluster, fullCluster, fleet, fullFleet, peer })) {
+  test(`the API server takes the good ${name}`, async () => {
+    const { status, body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
+    assert.equal(status, 201, body.message);
+  });
+}
+
+for (const { title, document, server } of badDocuments) {
+  test(`API server and offline validator agree: ${title}`, async () => {
+    assert.notDeepEqual(validateDocument(document), []);
+    const { kind } = document as { kind: keyof typeof plural };
+    const { status, body } = await api.send('POST', `${pathOf(kind)}?dryRun=All`, document);
+    assert.equal(status >= 400 && status < 500 ? 'refuses' : 'later', server, body.message ?? 'it was taken');
+    // A rule that fails to evaluate refuses too, but tells a person nothing.
+    assert.doesNotMatch(body.message ?? '', /failed rule|no such overload|no such key|evaluat/);
+  });
+}
+
+test('where a rule refuses, the API server says what the validator says', async () => {
+  const { body } = await api.send(
+    'POST',
+    `${pathOf('EtcdCluster')}?dryRun=All`,
+    changed(cluster, 'spec/tls', undefined),
+  );
+  const [problem] = validateDocument(changed(cluster, 'spec/tls', undefined));
+  assert.ok(problem && body.message?.includes(problem.message), body.message);
+});
+
+test('the API server fills in the defaults that we fill in offline', async () => {
+  const stored = await api.send('POST', `${pathOf('EtcdCluster')}?dryRun=All`, cluster);
+  assert.deepEqual(stored.body.spec, withDefaults(cluster).spec);
+  const storedFleet = await api.send('POST', `${pathOf('EtcdFleet')}?dryRun=All`, fleet);
+  assert.deepEqual(storedFleet.body.spec, fleetWithDefaults(fleet).spec);
+});
+
+for (const document of [cluster, fleet, peer]) {
+  test(`a new ${document.kind} is not yet observed`, async () => {
+    const { body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
+    assert.deepEqual(body.status, { observedGeneration: -1 });
+  });
+}
+
+test('what is decided at birth may change before there is a cluster, and not after', async () => {
+  const named = changed(cluster, 'metadata/name', 'born');
+  const path = pathOf('EtcdCluster', 'born');
+  const put = async (field: string, value: unknown) => {
+    const { body } = await api.send('GET', path);
+    return await api.send('PUT', path, changed(body, field, value));
+  };
+  assert.equal((await api.send('POST', pathOf('EtcdCluster'), named)).status, 201);
+  assert.equal((await put('spec/storage/size', '4Gi')).status, 200);
+  const { body } = await api.send('GET', path);
+  const born = changed(body, 'status', { observedGeneration: 1, clusterID: 'cafe' });
+  assert.equal((await api.send('PUT', `${path}/status`, born)).status, 200);
+
+  const shrunk = await put('spec/storage/size', '3Gi');
+  assert.match(shrunk.body.message ?? '', /storage.size can grow, never shrink/);
+  assert.equal((await put('spec/storage/size', '4096Mi')).status, 200);
+  assert.equal((await put('spec/storage/size', '5Gi')).status, 200);
+  assert.equal((await put('spec/storage/storageClassName', 'fast')).status, 200);
+});
+
+test("a peer's identity is for life", async () => {
+  const named = changed(changed(peer, 'metadata/name', 'life-0'), 'spec/clusterName', 'life');
+  assert.equal((await api.send('POST', pathOf('EtcdPeer'), named)).status, 201);
+  const path = pathOf('EtcdPeer', 'life-0');
+  const { body } = await api.send('GET', path);
+  const refused = await api.send('PUT', path, changed(body, 'spec/ordinal', 1));
+  assert.match(refused.body.message ?? '', /never change/);
+});
+
+test('people see members, version, leader and a word of why, and can scale', async () => {
+  await api.send('POST', pathOf('EtcdCluster'), changed(cluster, 'metadata/name', 'seen'));
+  const path = pathOf('EtcdCluster', 'seen');
+  const { body } = await api.send('GET', path);
+  const status: EtcdCluster['status'] = {
+    observedGeneration: 1,
+    clusterID: 'cafe',
+    leader: 'seen-1',
+    replicas: 3,
+    readyReplicas: 2,
+    selector: 'etcd.ratchet.dev/cluster=seen',
+    step: {
+      action: 'seal-members',
+      parameters: { kind: 'seal-members', peers: ['seen-0'], nested: { any: [1, { thing: true }] } },
+      reason: 'Sealing',
+      holder: { pod: 'p', uid: 'u' },
+      startedAt: '2026-01-01T00:00:00Z',
+      deadline: '2026-01-01T00:01:00Z',
+    },
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'MemberDown',
+        message: 'seen-2 is down',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ],
+  };
+  const stored = await api.send('PUT', `${path}/status`, { ...body, status });
+  assert.deepEqual(stored.body.status, status);
+
+  const table = await api.kubectl(['get', 'ec', 'seen']);
+  assert.match(
+    table,
+    /^NAME +READY +DESIRED +VERSION +LEADER +PHASE +AGE\nseen +2 +3 +3\.6\.16 +seen-1 +MemberDown +\S+\n$/,
+  );
+  assert.match(await api.kubectl(['get', 'etcdc', 'seen', '-o', 'wide']), /CLUSTER ID.*\n.*cafe +seen-2 is down/);
+  assert.match(await api.kubectl(['get', 'all']), /etcdcluster\.etcd\.ratchet\.dev\/seen/);
+
+  await api.kubectl(['scale', 'ec', 'seen', '--replicas=5']);
+  assert.equal(await api.kubectl(['get', 'ec', 'seen', '-o', 'jsonpath={.spec.replicas}']), '5');
+  const { body: scale } = await api.send('GET', `${path}/scale`);
+  assert.deepEqual(scale.status, { replicas: 3, selector: 'etcd.ratchet.dev/cluster=seen' });
+});
+
+test('fleets and peers are readable rows too, and explain themselves', async () => {
+  assert.match(await api.kubectl(['explain', 'ec.spec.storage']), /It can grow, never shrink/);
+  await api.send('POST', pathOf('EtcdFleet'), fleet);
+  assert.match(await api.kubectl(['get', 'ef']), /^NAME +READY +REVISION +CLUSTERS +MESSAGE +AGE\nproduction/);
+  await api.send('POST', pathOf('EtcdPeer'), peer);
+  assert.match(
+    await api.kubectl(['get', 'epeer', 'orders-0']),
+    /^NAME +CLUSTER +ROLE +READY +VERSION +MEMBER ID +VOLUME +AGE\n/,
+  );
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { install, startApiServer } from './api-server.ts';
+
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+await api.kubectl(['apply', '-k', install]);
+
+const us = 'system:serviceaccount:etcd-ratchet:etcd-ratchet';
+const fleet = 'system:serviceaccount:etcd-ratchet:fleet';
+
+test('the installation applies twice, and the second time changes nothing', async () => {
+  const lines = (await api.kubectl(['apply', '-k', install])).trim().split('\n');
+  assert.ok(lines.length > 10);
+  for (const line of lines) assert.match(line, / unchanged$/);
+});
+
+test('the namespaced variant is taken by the server, without anything cluster-wide', async () => {
+  const rendered = await api.kubectl(['kustomize', `${install}/namespaced`]);
+  const kinds = parseAllDocuments(rendered).map((document) => String(document.get('kind')));
+  assert.deepEqual(new Set(kinds), new Set(['ServiceAccount', 'Role', 'RoleBinding', 'CronJob']));
+  await api.kubectl(['apply', '--dry-run=server', '-f', '-'], { stdin: rendered });
+  assert.match(rendered, /args:\n +- --namespace=\$\(POD_NAMESPACE\)/);
+});
+
+for (const [who, as, verb, what, where] of [
+  ['etcd-ratchet', us, 'create', 'statefulsets.apps', 'payments'],
+  ['etcd-ratchet', us, 'update', 'etcdclusters.etcd.ratchet.dev/status', 'payments'],
+  ['etcd-ratchet', us, 'update', 'etcdpeers.etcd.ratchet.dev', 'payments'],
+  ['etcd-ratchet', us, 'delete', 'persistentvolumeclaims', 'payments'],
+  ['etcd-ratchet', us, 'create', 'pods/eviction', 'payments'],
+  ['etcd-ratchet', us, 'create', 'events.events.k8s.io', 'payments'],
+  ['etcd-ratchet', us, 'watch', 'pods', 'payments'],
+  ['etcd-ratchet', us, 'get', 'secrets', 'etcd-ratchet'],
+  ['etcd-ratchet', us, 'impersonate', 'serviceaccounts/fleet', 'etcd-ratchet'],
+  ['etcd-ratchet', us, 'get', 'cronjobs.batch', 'etcd-ratchet'],
+  ['etcd-ratchet', us, 'create', 'jobs.batch', 'etcd-ratchet'],
+  ['a fleet', fleet, 'patch', 'etcdclusters.etcd.ratchet.dev', 'payments'],
+  ['a fleet', fleet, 'delete', 'etcdclusters.etcd.ratchet.dev', 'payments'],
+] as const) {
+  test(`${who} may ${verb} ${what} in ${where}`, async () => {
+    assert.equal(await answer(as, verb, what, where), 'yes');
+  });
+}
+
+for (const [who, as, verb, what, where] of [
+  ['etcd-ratchet', us, 'get', 'secrets', 'payments'],
+  ['etcd-ratchet', us, 'list', 'secrets', 'etcd-ratchet'],
+  ['etcd-ratchet', us, 'impersonate', 'serviceaccounts/admin', 'payments'],
+  ['etcd-ratchet', us, 'impersonate', 'users', 'etcd-ratchet'],
+  ['etcd-ratchet', us, 'create', 'pods', 'payments'],
+  ['etcd-ratchet', us, 'create', 'jobs.batch', 'payments'],
+  ['etcd-ratchet', us, 'create', 'etcdclusters.etcd.ratchet.dev', 'payments'],
+  ['etcd-ratchet', us, 'delete', 'etcdclusters.etcd.ratchet.dev', 'payments'],
+  ['etcd-ratchet', us, 'update', 'roles.rbac.authorization.k8s.io', 'etcd-ratchet'],
+  ['a fleet', fleet, 'update', 'etcdclusters.etcd.ratchet.dev/status', 'payments'],
+  ['a fleet', fleet, 'get', 'secrets', 'etcd-ratchet'],
+  ['a fleet', fleet, 'create', 'statefulsets.apps', 'payments'],
+] as const) {
+  test(`${who} may not ${verb} ${what} in ${where}`, async () => {
+    assert.equal(await answer(as, verb, what, where), 'no');
+  });
+}
+
+test("a tick's pod passes the namespace's restricted Pod Security", async () => {
+  const { body } = await api.send('GET', '/apis/batch/v1/namespaces/etcd-ratchet/cronjobs/etcd-ratchet');
+  const { spec } = body as { spec: { jobTemplate: { spec: { template: object } } } };
+  const pod = { apiVersion: 'v1', kind: 'Pod', ...spec.jobTemplate.spec.template };
+  const named = { ...pod, metadata: { name: 'tick', namespace: 'etcd-ratchet' } };
+  const made = await api.send('POST', '/api/v1/namespaces/etcd-ratchet/pods?dryRun=All', named);
+  assert.equal(made.status, 201, made.body.message);
+});
+
+test('a pod that asks for more than restricted is refused there', async () => {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'greedy', namespace: 'etcd-ratchet' },
+    spec: { containers: [{ name: 'a', image: 'a' }] },
+  };
+  const { status, body } = await api.send('POST', '/api/v1/namespaces/etcd-ratchet/pods?dryRun=All', pod);
+  assert.equal(status, 403, body.message);
+});
+
+/** `yes` or `no`, by a review rather than by `kubectl auth can-i`, whose "no" is also its failure. */
+async function answer(user: string, verb: string, what: string, namespace: string): Promise<string> {
+  const [resourceAndGroup = '', last] = what.split('/');
+  const [resource = '', ...group] = resourceAndGroup.split('.');
+  const detail = verb === 'impersonate' ? { name: last } : { subresource: last };
+  const resourceAttributes = { namespace, verb, resource, group: group.join('.'), ...detail };
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user, resourceAttributes },
+  };
+  const { status, body } = await api.send('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', review);
+  assert.equal(status, 201, body.message);
+  return (body.status as { allowed: boolean }).allowed ? 'yes' : 'no';
+}
