@@ -119,6 +119,7 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
           const answer = pageOf<T>(target, await ask(target, { query, signal: options.signal }));
           items.push(...answer.items);
           if (answer.next === '') return { items, resourceVersion: answer.resourceVersion };
+          if (answer.next === next) throw failure(target, 'BadAnswer', 'the same page is announced twice');
           next = answer.next;
         } catch (error) {
           // The pages read so far are of a state that the API server no longer has.
