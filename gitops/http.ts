@@ -55,11 +55,14 @@ export function connect(source: GitSource, limits: Partial<GitLimits> = {}): Git
   async function send(request: GitRequest, signal: AbortSignal): Promise<Buffer> {
     const deadline = AbortSignal.timeout(bounds.requestMs);
     const either = AbortSignal.any([signal, deadline]);
+    let idle = false;
     let url = new URL(`${source.url.replace(/\/+$/, '')}/${request.resource}`);
     try {
       for (let redirects = 0; ; redirects++) {
         requests++;
-        const answer = await once(url, request, either);
+        const answer = await once(url, request, either, () => {
+          idle = true;
+        });
         const location = redirectTarget(answer, url);
         if (!location) return await bodyOf(answer, request, source, bounds.maxBytes);
         answer.destroy();
@@ -75,6 +78,7 @@ export function connect(source: GitSource, limits: Partial<GitLimits> = {}): Git
       if (deadline.aborted) {
         throw new GitError('Timeout', `${source.url} did not finish its answer within ${bounds.requestMs / 1000} s`);
       }
+      if (idle) throw new GitError('Timeout', `${source.url} sent nothing for ${bounds.idleMs / 1000} s`);
       throw connectionError(source.url, error);
     }
   }
@@ -83,6 +87,7 @@ export function connect(source: GitSource, limits: Partial<GitLimits> = {}): Git
     url: URL,
     { method, headers, body, expect }: GitRequest,
     signal: AbortSignal,
+    onIdle: () => void,
   ): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = (secure ? requestHttps : requestHttp)(url, {
@@ -98,9 +103,10 @@ export function connect(source: GitSource, limits: Partial<GitLimits> = {}): Git
         ...headers,
       },
     });
-    sent.on('timeout', () =>
-      sent.destroy(new GitError('Timeout', `${source.url} sent nothing for ${bounds.idleMs / 1000} s`)),
-    );
+    sent.on('timeout', () => {
+      onIdle(); // first: destroying shows up as a connection error, also in the middle of a body
+      sent.destroy();
+    });
     sent.on('error', reject);
     sent.on('response', resolve);
     sent.end(body);

@@ -27,7 +27,10 @@ export function recognise(object: Readonly<Record<string, unknown>>): Recognitio
   const [itsGroup = '', itsVersion, ...rest] = apiVersion.split('/');
   if (itsGroup !== group) {
     // Other operators have a kind EtcdCluster too; theirs is none of our business.
-    const nearGroup = suggest(itsGroup, [group]) !== undefined || itsGroup.toLowerCase().includes('ratchet');
+    const nearGroup =
+      suggest(itsGroup, [group]) !== undefined ||
+      suggest(apiVersion, [ourApiVersion]) !== undefined ||
+      apiVersion.toLowerCase().includes('ratchet');
     const noGroup = meant !== undefined && itsVersion === undefined;
     return nearGroup || noGroup
       ? mistaken(['apiVersion'], `apiVersion ${quoted(apiVersion)} is not known: did you mean ${ourApiVersion}?`)

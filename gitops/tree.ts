@@ -61,11 +61,27 @@ export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> 
     root: commit.tree,
     folder: (oid) =>
       reading(`folder ${oid}`, async () => {
-        const { tree } = await git.readTree({ ...repository, oid });
-        return tree.map(({ mode, path, oid }) => ({ name: path, kind: kindOf(mode), oid }));
+        const { object, type } = await git.readObject({ ...repository, oid, format: 'content' });
+        if (type !== 'tree') throw new Error(`it is a ${type}`);
+        return [...entriesOf(Buffer.from(object as Uint8Array))];
       }),
     file: (oid) => reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob),
   };
+}
+
+/**
+ * `<mode> <name>\0<20 bytes>`, repeated. Read here because isomorphic-git refuses a whole folder for one name that would be
+ * unsafe to check out, such as one with a backslash; nothing is ever checked out here.
+ */
+function* entriesOf(tree: Buffer): Generator<TreeEntry> {
+  for (let at = 0; at < tree.length; ) {
+    const space = tree.indexOf(0x20, at);
+    const end = tree.indexOf(0, space);
+    if (space < 0 || end < 0 || end + 21 > tree.length) throw new Error('it ends in the middle of an entry');
+    const kind = kindOf(tree.toString('latin1', at, space));
+    yield { name: tree.toString('utf8', space + 1, end), kind, oid: tree.toString('hex', end + 1, end + 21) };
+    at = end + 21;
+  }
 }
 
 function kindOf(mode: string): TreeEntry['kind'] {

@@ -6,7 +6,7 @@ import { resolveRef } from '../../../gitops/resolve.ts';
 import { selfSigned } from '../../git/certificate.ts';
 import type { GitFault } from '../../git/faults.ts';
 import { startGitServer } from '../../git/server.ts';
-import { fetched, inTime, resolve, rootOf, source } from './scene.ts';
+import { fetched, resolve, rootOf, source } from './scene.ts';
 
 const short: Partial<GitLimits> = { requestMs: 1500, idleMs: 400 };
 

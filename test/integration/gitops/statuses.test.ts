@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { CommitStatus } from '../../../gitops/statuses/forge.ts';
 import { openForge } from '../../../gitops/statuses/forges.ts';
 import { sendChanged } from '../../../gitops/statuses/report.ts';
@@ -25,7 +26,7 @@ for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
     return sendChanged(open(server), statuses, [], {
       signal: AbortSignal.timeout(budgetMs),
       deadline: Date.now() + budgetMs,
-      random: () => 0,
+      sleep: (ms, signal) => setTimeout(ms / 100, undefined, { signal }),
     });
   }
 
