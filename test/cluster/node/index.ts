@@ -93,7 +93,8 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
   const records = {
     service: (namespace: string, name: string) => services.get(`${namespace}/${name}`),
     slices: (namespace: string, name: string) => index.slices(`${namespace}/${name}`),
-    hosts: options.hosts ?? {},
+    // The API server looks nodes up by name before it asks them for logs.
+    hosts: { ...Object.fromEntries(nodes.map(({ name, address }) => [name, address])), ...options.hosts },
   };
   const dns = await startDns(dnsAddress, records, log);
 

@@ -1,0 +1,101 @@
+import { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
+import { type LocalCluster, startLocalCluster } from '../../cluster/local-cluster.ts';
+import type { Pod } from '../../cluster/node/wire.ts';
+import { enterSandbox } from '../../cluster/sandbox.ts';
+
+export const ownImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:test';
+
+/** A whole local cluster for the tests of one file, stopped after them. */
+export async function clusterForTests(): Promise<LocalCluster> {
+  const binaries = await provisionBinaries();
+  await enterSandbox(binariesEnvironment(binaries));
+  const cluster = await startLocalCluster({ binaries });
+  after(() => cluster.stop());
+  await until('default service account', () => cluster.kubectl(['get', 'serviceaccount', 'default', '-n', 'default']));
+  return cluster;
+}
+
+/** Polls until `look` neither throws nor returns undefined or false. @throws Error with the last obstacle when time is up. */
+export async function until<T>(what: string, look: () => Promise<T>, seconds = 30): Promise<NonNullable<T>> {
+  const deadline = Date.now() + seconds * 1000;
+  let obstacle: unknown;
+  while (Date.now() < deadline) {
+    try {
+      const seen = await look();
+      if (seen !== undefined && seen !== null && seen !== false) return seen;
+      obstacle = 'not yet';
+    } catch (error) {
+      obstacle = error;
+    }
+    await delay(50);
+  }
+  throw new Error(`${what}: not within ${seconds} s: ${obstacle}`, { cause: obstacle });
+}
+
+export function helpers(cluster: LocalCluster) {
+  const { kubectl, node } = cluster;
+  if (!node) throw new Error('the cluster has no process node');
+  const get = async <T>(kind: string, name: string): Promise<T> => {
+    return JSON.parse(await kubectl(['get', kind, name, '-n', 'default', '-o', 'json'])) as T;
+  };
+  return {
+    node,
+    get,
+    apply: async (...items: readonly object[]): Promise<void> => {
+      await kubectl(['apply', '-n', 'default', '-f', '-'], {
+        stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
+      });
+    },
+    remove: async (kind: string, name: string, ...flags: readonly string[]): Promise<void> => {
+      await kubectl(['delete', kind, name, '-n', 'default', ...flags]);
+    },
+    pod: (name: string) => get<Pod>('pod', name),
+    podWhere: (name: string, condition: (pod: Pod) => boolean, seconds?: number): Promise<Pod> => {
+      return until(
+        `pod ${name}`,
+        async () => {
+          const pod = await get<Pod>('pod', name);
+          if (condition(pod)) return pod;
+          throw new Error(JSON.stringify(pod.status));
+        },
+        seconds,
+      );
+    },
+    logs: (name: string) => node.logs('default', name),
+    /** Runs a script in a pod of our own image to its end and returns what it printed. */
+    runScript: async (name: string, script: string, more: Partial<Pod['spec']> = {}): Promise<string> => {
+      await kubectl(['apply', '-n', 'default', '-f', '-'], {
+        stdin: JSON.stringify(scriptPod(name, script, { restartPolicy: 'Never', ...more })),
+      });
+      const pod = await until(`pod ${name} to end`, async () => {
+        const seen = await get<Pod>('pod', name);
+        return ['Succeeded', 'Failed'].includes(seen.status?.phase ?? '') ? seen : undefined;
+      });
+      const output = await node.logs('default', name);
+      if (pod.status?.phase !== 'Succeeded') throw new Error(`pod ${name} failed:\n${output}`);
+      return output;
+    },
+  };
+}
+
+/** A pod with one container, `main`, that runs a JavaScript text. */
+export function scriptPod(name: string, script: string, spec: object = {}, container: object = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: name } },
+    spec: {
+      terminationGracePeriodSeconds: 3,
+      containers: [{ name: 'main', image: ownImage, command: ['node', '-e', script], ...container }],
+      ...spec,
+    },
+  };
+}
+
+export function isReady(pod: Pod): boolean {
+  return pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}
+
+export const forever = 'setInterval(() => {}, 1e6);';

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { controlNode } from '../../cluster/node/index.ts';
+import type { Node, Pod } from '../../cluster/node/wire.ts';
+import { clusterForTests, forever, helpers, isReady, scriptPod, until } from './cluster.ts';
+
+const cluster = await clusterForTests();
+const { apply, get, pod, podWhere, node: inProcess } = helpers(cluster);
+const node = controlNode(inProcess.controlSocket);
+
+const server = `require('http').createServer((request, response) => response.end()).listen(8080);`;
+const probed = { readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1, failureThreshold: 1 } };
+const restarts = (seen: Pod) => seen.status?.containerStatuses?.[0]?.restartCount;
+const nodeReady = (seen: Node) => seen.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+
+/** Processes whose command line has this mark: what really runs, whatever any status says. */
+function processesMarked(mark: string): number {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return (
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('node\0') &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark)
+      );
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+test('a frozen pod is found silent, and is back when it is thawed', async () => {
+  await apply(scriptPod('frozen', server, {}, probed));
+  await podWhere('frozen', isReady);
+  await node.freezePod('default', 'frozen');
+  await podWhere('frozen', (seen) => !isReady(seen), 10);
+  await node.thawPod('default', 'frozen');
+  const thawed = await podWhere('frozen', isReady, 10);
+  assert.equal(restarts(thawed), 0);
+});
+
+test('an unplugged pod is unreachable while its process goes on', async () => {
+  await apply(scriptPod('unplugged', server, {}, probed));
+  await podWhere('unplugged', isReady);
+  await node.unplugPod('default', 'unplugged');
+  await podWhere('unplugged', (seen) => !isReady(seen), 10);
+  await node.replugPod('default', 'unplugged');
+  assert.equal(restarts(await podWhere('unplugged', isReady, 10)), 0);
+});
+
+test('all pods of a kind are killed at once, and come back by themselves', async () => {
+  const several = [1, 2, 3].map((n) => ({
+    ...scriptPod(`many-${n}`, forever),
+    metadata: { name: `many-${n}`, labels: { kind: 'many' } },
+  }));
+  await apply(...several);
+  for (const n of [1, 2, 3]) await podWhere(`many-${n}`, isReady);
+  assert.equal(await node.killAllPods('default', { kind: 'many' }), 3);
+  for (const n of [1, 2, 3]) await podWhere(`many-${n}`, (seen) => restarts(seen) === 1 && isReady(seen));
+});
+
+test('a lost node is noticed, and its pods run again when it is back', async () => {
+  await apply(scriptPod('lost', `/* lost-mark */ ${forever}`));
+  const { spec } = await podWhere('lost', isReady);
+  const name = spec.nodeName ?? '';
+  assert.equal(processesMarked('lost-mark'), 1);
+  await node.loseNode(name);
+  assert.equal(processesMarked('lost-mark'), 0);
+  await until('the node to be missed', async () => nodeReady(await get<Node>('node', name)) === 'Unknown', 40);
+  await podWhere('lost', (seen) => !isReady(seen));
+  await node.restoreNode(name);
+  await until('the node to be back', async () => nodeReady(await get<Node>('node', name)) === 'True');
+  const back = await podWhere('lost', (seen) => isReady(seen) && restarts(seen) === 1);
+  assert.equal(back.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 137);
+  assert.equal(processesMarked('lost-mark'), 1);
+});
+
+test('on a node that is cut off, a deleted pod runs on until the node hears of it', async () => {
+  await apply(scriptPod('cut', `/* cut-mark */ ${forever}`));
+  const { spec } = await podWhere('cut', isReady);
+  const name = spec.nodeName ?? '';
+  await node.cutNode(name);
+  await cluster.kubectl(['delete', 'pod', 'cut', '-n', 'default', '--force', '--grace-period=0']);
+  await assert.rejects(pod('cut'), /NotFound|not found/);
+  assert.equal(processesMarked('cut-mark'), 1);
+  await node.restoreNode(name);
+  await until('the process to end', async () => processesMarked('cut-mark') === 0, 10);
+});
+
+test('what is not there is said so', async () => {
+  await assert.rejects(node.killContainer('default', 'nobody'), /there is no pod default\/nobody/);
+  await assert.rejects(node.loseNode('node-99'), /there is no node node-99: there are node-1, node-2, node-3/);
+});
+
+test('nothing is left when the node stops', async () => {
+  await apply(scriptPod('last', `/* last-mark */ ${forever}`));
+  await podWhere('last', isReady);
+  assert.equal(processesMarked('last-mark'), 1);
+  await inProcess.stop();
+  assert.equal(processesMarked('last-mark'), 0);
+  assert.deepEqual(
+    readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('/node/pods/')),
+    [],
+  );
+});
