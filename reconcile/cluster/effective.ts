@@ -1,8 +1,12 @@
 import type { EtcdCluster, EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeerSpec } from '../../manifests/api/etcd-peer.ts';
+import type { PodTemplate } from '../../manifests/api/member-settings.ts';
 import { parseQuantity, type Quantity } from '../../manifests/api/quantity.ts';
 import { compareVersions, formatVersion, isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
 import { peerInputs } from '../../manifests/build/peer.ts';
+import { reservedIn } from '../../manifests/build/pod-template-limits.ts';
+import { privilegesIn } from '../../manifests/build/privileges.ts';
+import { reservedInClaim } from '../../manifests/build/volume-claim.ts';
 import { type Life, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -39,8 +43,11 @@ export function effectiveSpec({ cluster, slots }: Pick<Observation, 'cluster' | 
   const version = judgeVersion(cluster, slots);
   const tls = judgeTls(spec, slots);
   const size = judgeSize(spec.storage.size, slots);
+  const template = judgeTemplate(spec, slots);
+  const { podTemplate: _, ...rest } = spec;
   const effective = {
-    ...spec,
+    ...rest,
+    ...(template.value && { podTemplate: template.value }),
     version: version.value,
     tls: { ...spec.tls, mode: tls.value },
     storage: { ...spec.storage, size: size.value },
@@ -48,7 +55,7 @@ export function effectiveSpec({ cluster, slots }: Pick<Observation, 'cluster' | 
   return {
     inputs: peerInputs(effective),
     replicas: effectiveReplicas(spec.replicas, slots, life),
-    refusals: [version.refusal, tls.refusal, size.refusal].filter((refusal) => refusal !== undefined),
+    refusals: [version.refusal, tls.refusal, size.refusal, template.refusal].filter((refusal) => refusal !== undefined),
   };
 }
 
@@ -130,6 +137,30 @@ function judgeSize(wanted: Quantity, slots: readonly Slot[]): Judged<Quantity> {
       message: `the volumes have ${largest}, and a volume can not shrink to ${wanted}`,
       cure: `set spec.storage.size to ${largest}`,
       field: 'spec.storage.size',
+    },
+  };
+}
+
+/**
+ * What would lend our privileges to the author of a spec, or take from a member what makes it this cluster's. The template
+ * that the members have stays; it went through the same judgement.
+ */
+function judgeTemplate(
+  { podTemplate, storage }: EtcdClusterSpec,
+  slots: readonly Slot[],
+): Judged<PodTemplate | undefined> {
+  const refused = podTemplate ? [...privilegesIn(podTemplate), ...reservedIn(podTemplate)] : [];
+  const [first] = [...refused, ...reservedInClaim(storage)];
+  if (first === undefined) return { value: podTemplate };
+  const [field = '', why = ''] = first.split(/: (.*)/s);
+  const where = refused.length > 0 ? `spec.podTemplate.${field}` : `spec.storage.volumeClaimTemplate.${field}`;
+  return {
+    value: refused.length > 0 ? slots.find(({ peer }) => peer?.current)?.peer?.inputs.podTemplate : podTemplate,
+    refusal: {
+      reason: 'TemplateRefused',
+      message: `${where} is refused: ${why}`,
+      cure: `remove ${where}`,
+      field: where,
     },
   };
 }

@@ -1,5 +1,5 @@
 import { parseQuantity, type Quantity } from '../../../manifests/api/quantity.ts';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
+import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
 import type { SharedObject } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
@@ -71,7 +71,7 @@ function followsItsVolume({ name, volume, configMap }: Slot): boolean | undefine
   return (
     configMap?.initialCluster === wanted.ETCD_INITIAL_CLUSTER &&
     configMap.initialClusterState === wanted.ETCD_INITIAL_CLUSTER_STATE &&
-    (configMap.immutable || record.state !== 'sealed')
+    (configMap.immutable || !isSealed(record.state))
   );
 }
 
