@@ -1,0 +1,189 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { noop } from 'cockatiel';
+import { Etcd3 } from 'etcd3';
+import { build } from '../functions/build.ts';
+import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
+import type { Service } from '../manifests/kube-types.ts';
+import { connectKube } from '../reconcile/clients/kube.ts';
+import { resources } from '../reconcile/kube.ts';
+import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
+import { startLocalCluster } from './cluster/local-cluster.ts';
+import { enterSandbox } from './cluster/sandbox.ts';
+import { clone } from './demo/clone.ts';
+import { followForge } from './demo/forge-feed.ts';
+import { fleetObjects, install } from './demo/install.ts';
+import { createNarrator } from './demo/narrator.ts';
+import { stay } from './demo/stay.ts';
+import { followSteps } from './demo/step-feed.ts';
+import { condition, isReady } from './e2e/support/conditions.ts';
+import { startForge } from './git/forge.ts';
+import { startGitServer } from './git/server.ts';
+
+/** The main job, start to end, on real parts: `npm run demo`, and `npm run demo -- --stay` to play on. */
+
+const namespace = 'payments';
+/** Where pods reach what runs beside the cluster: the pod network's gateway. */
+const outside = '10.244.0.1';
+const token = 'demo-token';
+
+const binaries = await provisionBinaries();
+const { directory } = await enterSandbox(binariesEnvironment(binaries));
+const narrator = createNarrator();
+
+narrator.chapter('A Kubernetes cluster, a Git server and a forge, in a namespace of their own');
+await build();
+await using cluster = await startLocalCluster({ binaries });
+const { kubectl } = cluster;
+narrator.say('kube-apiserver, controller-manager, scheduler, etcd and three nodes are up');
+await using git = await startGitServer({ host: '0.0.0.0', port: 8080, auth: { token } });
+await using forge = await startForge({ host: '0.0.0.0', port: 8081, token });
+const repository = await git.createRepository('etcd');
+const gitUrl = `http://${outside}:8080/${repository.url.split('/').at(-1)}`;
+
+narrator.chapter('Install: kubectl apply -k manifests/install');
+await install(kubectl);
+await kubectl(['apply', '--server-side', '-f', '-'], {
+  stdin: fleetObjects({ gitUrl, forgeUrl: `http://${outside}:8081`, token }),
+});
+narrator.say('the CronJob, its RBAC and the fleet "production" are there; nothing of it runs');
+
+const kube = await connectKube({ userAgent: 'demo/0', kubeconfig: cluster.kubeconfigPath });
+const sayStatuses = followForge(forge, narrator);
+const saySteps = followSteps(narrator);
+const work = await clone(gitUrl, join(directory, 'clone'), token);
+
+narrator.chapter('git push: three lines of YAML');
+const orders = `apiVersion: etcd.ratchet.dev/v1alpha1
+kind: EtcdCluster
+metadata: {name: orders, namespace: payments}
+spec: {replicas: 3, version: 3.6.16, storage: {size: 1Gi}, tls: {mode: Disabled}}
+`;
+narrator.show('cat clusters/prod/orders.yaml', orders);
+const first = await work.push('Add the orders cluster', { 'clusters/prod/orders.yaml': orders });
+narrator.say(`pushed ${first.slice(0, 7)}`);
+await trigger('first');
+await follow('orders Ready and the commit a success', (clusters) => {
+  const found = clusters.find(({ metadata }) => metadata.name === 'orders');
+  return (
+    found !== undefined && isReady(found) && forge.statusesOf(first).get('etcd-ratchet/production')?.state === 'success'
+  );
+});
+
+narrator.chapter('What is there now');
+narrator.show('kubectl -n payments get etcdclusters', await kubectl(['-n', namespace, 'get', 'etcdclusters']));
+narrator.show('kubectl -n payments get etcdpeers', await kubectl(['-n', namespace, 'get', 'etcdpeers']));
+narrator.show('kubectl -n payments get pods -o wide', await kubectl(['-n', namespace, 'get', 'pods', '-o', 'wide']));
+narrator.show('kubectl -n etcd-ratchet get jobs', await kubectl(['-n', 'etcd-ratchet', 'get', 'jobs']));
+await members();
+await writeAndRead();
+
+narrator.chapter('git push: a typing error, next to a good change');
+const broken = orders.replace('replicas: 3', 'replicsa: 5');
+const ads = orders.replace('name: orders', 'name: ads').replace('replicas: 3', 'replicas: 1');
+narrator.show(
+  'git diff',
+  `-${orders.split('\n')[3]}\n+${broken.split('\n')[3]}\n+++ clusters/prod/ads.yaml (a new cluster of one member)`,
+);
+const untouched = await generationOf('orders');
+const second = await work.push('Grow orders, add ads', {
+  'clusters/prod/orders.yaml': broken,
+  'clusters/prod/ads.yaml': ads,
+});
+narrator.say(`pushed ${second.slice(0, 7)}`);
+await trigger('second');
+await follow('ads Ready and the commit a failure', (clusters) => {
+  const found = clusters.find(({ metadata }) => metadata.name === 'ads');
+  return (
+    found !== undefined &&
+    isReady(found) &&
+    forge.statusesOf(second).get('etcd-ratchet/production')?.state === 'failure'
+  );
+});
+narrator.say(
+  (await generationOf('orders')) === untouched
+    ? 'orders is exactly as it was'
+    : fail('orders was touched by a document that does not parse'),
+);
+narrator.show(
+  'kubectl -n etcd-ratchet get etcdfleets',
+  await kubectl(['-n', 'etcd-ratchet', 'get', 'etcdfleets', '-o', 'wide']),
+);
+narrator.show('kubectl -n payments get etcdclusters', await kubectl(['-n', namespace, 'get', 'etcdclusters']));
+
+narrator.chapter(`Done in ${narrator.seconds.toFixed(1)} s`);
+kube.close();
+if (process.argv.includes('--stay'))
+  await stay({
+    kubeconfigPath: cluster.kubeconfigPath,
+    kubectlPath: binaries.kubernetes.kubectl,
+    gitPort: 8080,
+    repository: new URL(gitUrl).pathname,
+    token,
+  });
+
+/** What a forge's CI would do after a push, instead of waiting for the next minute. */
+async function trigger(name: string): Promise<void> {
+  await kubectl(['-n', 'etcd-ratchet', 'create', 'job', '--from=cronjob/etcd-ratchet', name]);
+}
+
+async function follow(what: string, arrived: (clusters: readonly EtcdCluster[]) => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace });
+    saySteps(items);
+    sayStatuses();
+    if (arrived(items)) return;
+    if (performance.now() > deadline) {
+      console.error(await kubectl(['-n', 'etcd-ratchet', 'describe', 'etcdfleets,jobs']));
+      console.error(
+        await kubectl([
+          '-n',
+          'etcd-ratchet',
+          'logs',
+          '-l',
+          'app.kubernetes.io/part-of=etcd-ratchet',
+          '--tail=50',
+          '--prefix',
+        ]),
+      );
+      fail(`not within a minute: ${what}`);
+    }
+    await pause(150);
+  }
+}
+
+async function members(): Promise<void> {
+  const found = await kube.get<EtcdCluster>(resources.clusters, namespace, 'orders');
+  const { clusterID, leader, members: all = [] } = found?.status ?? {};
+  narrator.say(`etcd cluster ${clusterID}:`);
+  for (const { name, id, role, version } of all) {
+    narrator.say(`  ${name}  ${id}  ${role}  ${version}${name === leader ? '  leader' : ''}`);
+  }
+  const available = condition(found ?? {}, 'Available');
+  narrator.say(`Available: ${available?.status} (${available?.message})`);
+}
+
+/** Through the Service, as an application would. */
+async function writeAndRead(): Promise<void> {
+  const service = await kube.get<Service>(resources.services, namespace, 'orders');
+  const client = new Etcd3({
+    hosts: `http://${service?.spec.clusterIP}:2379`,
+    faultHandling: { global: noop, host: () => noop },
+    defaultCallOptions: () => ({ deadline: Date.now() + 5000 }),
+  });
+  await client.put('greeting').value('kept by pull request');
+  const value = await client.get('greeting').string();
+  client.close();
+  narrator.say(`put and get through Service orders (${service?.spec.clusterIP}): greeting = "${value}"`);
+  if (value !== 'kept by pull request') fail('the value read is not the value written');
+}
+
+async function generationOf(name: string): Promise<string> {
+  const found = await kube.get<EtcdCluster>(resources.clusters, namespace, name);
+  return `${found?.metadata.uid} ${found?.metadata.generation}`;
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { Kubectl } from '../cluster/kubectl.ts';
+
+const checkout = join(import.meta.dirname, '../..');
+
+/** Installs what a user installs: the kustomization as it is. */
+export async function install(kubectl: Kubectl): Promise<void> {
+  await kubectl(['apply', '--server-side', '-k', join(checkout, 'manifests/install')]);
+  await kubectl([
+    'wait',
+    '--for=condition=Established',
+    '--timeout=30s',
+    'crd',
+    '-l',
+    'app.kubernetes.io/part-of=etcd-ratchet',
+  ]);
+}
+
+export interface FleetAddresses {
+  readonly gitUrl: string;
+  readonly forgeUrl: string;
+  readonly token: string;
+}
+
+/** The namespace, the fleet and its Secrets, as a platform team would set them up once. */
+export function fleetObjects({ gitUrl, forgeUrl, token }: FleetAddresses): string {
+  const namespace = 'etcd-ratchet';
+  const objects = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'payments' } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'git-credentials', namespace }, stringData: { token } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'forge-token', namespace }, stringData: { token } },
+    {
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdFleet',
+      metadata: { name: 'production', namespace },
+      spec: {
+        git: { url: gitUrl, ref: 'main', path: 'clusters/prod', secretName: 'git-credentials' },
+        forge: { type: 'Gitea', apiUrl: `${forgeUrl}/api/v1`, secretName: 'forge-token' },
+      },
+    },
+  ];
+  return objects.map((object) => JSON.stringify(object)).join('\n---\n');
+}

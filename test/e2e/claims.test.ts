@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../manifests/build/names.ts';
+import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { startApiProxy } from './support/api-proxy.ts';
+import { isReady } from './support/conditions.ts';
+import { stepOnce } from './support/in-process.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { startTick } from './support/tick.ts';
+import { until } from './support/until.ts';
+
+const stage = scene({ fleet: false });
+
+async function apply(name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, fields) });
+}
+
+test('of two invocations at once, never do two act from one observation: 100 rounds', async () => {
+  const { kube, namespace, kubectl, get } = stage();
+  let acted = 0;
+  for (let round = 0; round < 100; round++) {
+    // Every round there is something to do, and both see it.
+    if (round % 5 === 0) {
+      await apply(`raced-${round}`, { replicas: 1, resources: { requests: { memory: '900Ti' } } });
+      await kubectl([
+        '-n',
+        namespace,
+        'delete',
+        'etcdcluster',
+        `raced-${round - 5}`,
+        '--ignore-not-found',
+        '--wait=false',
+      ]);
+    }
+    const name = `raced-${round - (round % 5)}`;
+    const before = await get<EtcdCluster>(resources.clusters, name);
+    const clusters = before ? [before] : [];
+    const results = (await Promise.all([stepOnce(kube, clusters), stepOnce(kube, clusters)])).flat();
+    const actors = results.filter(({ outcome }) => outcome === 'acted' || outcome === 'failed');
+    assert.ok(
+      actors.length <= 1,
+      `round ${round}: both acted: ${JSON.stringify(actors.map(({ decision }) => decision))}`,
+    );
+    acted += actors.length;
+  }
+  assert.ok(acted >= 40, `only ${acted} of 100 rounds had anything to do`);
+});
+
+test('one that is frozen after its claim, and wakes after another took over, changes nothing any more', async () => {
+  const { namespace, list, tickUntil, get } = stage();
+  await apply('frozen');
+  const kubeconfig = process.env.KUBECONFIG ?? '';
+  const { promise: woken, resolve: wake } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  let held = 0;
+  // It is stopped on its way to the first volume: the claim is written, nothing of the birth is.
+  await using proxy = await startApiProxy(
+    kubeconfig,
+    join(tmpdir(), `${namespace}-frozen.kubeconfig`),
+    ({ method, path }) => {
+      if (method !== 'POST' || !path.includes('/persistentvolumeclaims')) return { kind: 'pass' };
+      held += 1;
+      reach();
+      return { kind: 'hold', until: woken };
+    },
+  );
+  await stage().tick('--cluster', `${namespace}/frozen`);
+  const frozen = startTick({
+    args: ['--namespace', namespace, '--cluster', `${namespace}/frozen`],
+    env: { KUBECONFIG: proxy.kubeconfig },
+  });
+  await reached;
+  frozen.kill('SIGSTOP');
+  assert.equal((await get<EtcdCluster>(resources.clusters, 'frozen'))?.status?.step?.action, 'prepare-members');
+
+  const ready = await tickUntil('frozen', isReady, 120);
+  const before = await fingerprint();
+  frozen.kill('SIGCONT');
+  wake();
+  await once(frozen, 'exit');
+  assert.ok(held > 0);
+  assert.deepEqual(await fingerprint(), before);
+  assert.equal((await stage().cluster('frozen')).status?.clusterID, ready.status?.clusterID);
+
+  async function fingerprint() {
+    const claims = await list<PersistentVolumeClaim>(resources.volumeClaims);
+    return claims
+      .filter(({ metadata }) => metadata.name.startsWith('frozen-'))
+      .map(({ metadata }) => [
+        metadata.name,
+        metadata.uid,
+        metadata.annotations?.[annotations.token],
+        metadata.annotations?.[annotations.volumeState],
+      ]);
+  }
+});
+
+test('while somebody else holds the claim, others wait and say for whom', async () => {
+  const { kube, cluster, get } = stage();
+  await apply('held', { replicas: 1 });
+  await stepOnce(kube, [await cluster('held')]);
+  const found = await cluster('held');
+  const deadline = new Date(Date.now() + 60_000).toISOString();
+  const step = {
+    action: 'apply-shared',
+    reason: 'Testing',
+    holder: { pod: 'elsewhere/pod', uid: 'someone' },
+    startedAt: new Date().toISOString(),
+    deadline,
+  };
+  await kube.updateStatus<EtcdCluster>(resources.clusters, {
+    ...found,
+    status: { observedGeneration: -1, ...found.status, step },
+  });
+  const [result] = await stepOnce(kube, [await cluster('held')]);
+  assert.equal(result?.decision.reason, 'AnotherInvocationActs');
+  assert.match(result?.decision.message ?? '', /elsewhere\/pod/);
+  assert.deepEqual(
+    (await get<EtcdCluster>(resources.clusters, 'held'))?.status?.step?.holder,
+    step.holder,
+    'its claim is untouched',
+  );
+  await until('cleaned', async () => {
+    const again = await cluster('held');
+    const { step: _, ...status } = again.status ?? { observedGeneration: -1 };
+    await kube.updateStatus<EtcdCluster>(resources.clusters, { ...again, status });
+    return true;
+  });
+});

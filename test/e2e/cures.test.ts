@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+
+const stage = scene();
+
+async function commit(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const { push, namespace } = stage();
+  await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) });
+}
+
+test('a birth with a storage class that does not exist is cured by a commit', async () => {
+  const { tickUntil, list } = stage();
+  await commit('class', { storage: { size: '1Gi', storageClassName: 'nonexistent' } });
+  await tickUntil(
+    'class',
+    ({ status }) => condition({ ...(status && { status }) }, 'Reconciling')?.reason === 'WaitingForQuorum',
+  );
+  await commit('class', { storage: { size: '1Gi', storageClassName: 'standard' } });
+  await tickUntil('class', isReady);
+  const claims = await list<PersistentVolumeClaim>(resources.volumeClaims);
+  assert.deepEqual([...new Set(claims.map(({ spec }) => spec.storageClassName))], ['standard']);
+});
+
+test('a birth with an image that does not exist is Stalled with the reason, and cured by a commit', async () => {
+  const { tickUntil } = stage();
+  await commit('image', { version: '3.6.99' });
+  const stalled = await tickUntil('image', isStalledFor('ImageUnavailable'));
+  assert.match(condition(stalled, 'Stalled')?.message ?? '', /To go on: correct spec\.version or spec\.image/);
+  await commit('image', { version: '3.6.16' });
+  const cluster = await tickUntil('image', isReady);
+  assert.deepEqual([...new Set(cluster.status?.members?.map(({ version }) => version))], ['3.6.16']);
+});
+
+test('a birth that no node has the memory for is cured by a commit', async () => {
+  const { tickUntil } = stage();
+  await commit('memory', { replicas: 1, resources: { requests: { memory: '900Ti' } } });
+  const waiting = await tickUntil('memory', (cluster) =>
+    /finds no node/.test(condition(cluster, 'Reconciling')?.message ?? ''),
+  );
+  assert.match(condition(waiting, 'Reconciling')?.message ?? '', /kubectl describe pod memory-0-0/);
+  await commit('memory', { replicas: 1, resources: { requests: { memory: '64Mi' } } });
+  await tickUntil('memory', isReady);
+});
+
+test('a flag that etcd does not know stops the members; taking it back starts them', async () => {
+  const { tickUntil } = stage();
+  await commit('flag', { replicas: 1, etcd: { extraArgs: { 'no-such-flag': 'true' } } });
+  await tickUntil('flag', isStalledFor('MemberKeepsExiting'), 90);
+  await commit('flag', { replicas: 1 });
+  await tickUntil('flag', isReady);
+});
+
+test('volumes grow in place while the members run; a class that can not is said', async () => {
+  const { tickUntil, get } = stage();
+  await commit('flag', { replicas: 1, storage: { size: '2Gi' } });
+  await tickUntil('flag', isReady);
+  const grown = await get<PersistentVolumeClaim>(resources.volumeClaims, 'flag-0');
+  assert.equal(grown?.spec.resources.requests?.storage, '2Gi');
+
+  await commit('stuck', { replicas: 1, storage: { size: '1Gi', storageClassName: 'no-expansion' } });
+  await tickUntil('stuck', isReady);
+  await commit('stuck', { replicas: 1, storage: { size: '2Gi', storageClassName: 'no-expansion' } });
+  const stalled = await tickUntil('stuck', isStalledFor('VolumeCannotGrow'));
+  assert.match(condition(stalled, 'Stalled')?.message ?? '', /allowVolumeExpansion on StorageClass no-expansion/);
+});
+
+test('what this release can not do to a running cluster is refused by name, and the members stay as they are', async () => {
+  const { tickUntil, list } = stage();
+  await commit('flag', { replicas: 3, storage: { size: '2Gi' } });
+  await tickUntil('flag', isStalledFor('ScalingNotAvailable'));
+  await commit('flag', { replicas: 1, version: '3.5.35', storage: { size: '2Gi' } });
+  const stalled = await tickUntil('flag', isStalledFor('DowngradeRefused'));
+  assert.equal(stalled.status?.readyReplicas, 1);
+  assert.equal(
+    (await list(resources.statefulSets)).filter(({ metadata }) => metadata.name.startsWith('flag-')).length,
+    1,
+  );
+});

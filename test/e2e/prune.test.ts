@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition } from './support/conditions.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+
+const stage = scene({ fleet: { prune: false } });
+
+/** What Git says is all that matters here, so nothing runs. */
+function resting(name: string): string {
+  return clusterYaml(name, stage().namespace, { suspend: true });
+}
+
+async function names(): Promise<readonly string[]> {
+  return (await stage().list<EtcdCluster>(resources.clusters)).map(({ metadata }) => metadata.name).toSorted();
+}
+
+async function setFleet(spec: object): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['-n', namespace, 'patch', 'etcdfleet', 'fleet', '--type=merge', '-p', JSON.stringify({ spec })]);
+}
+
+beforeEach(async () => {
+  const { push, tick } = stage();
+  await setFleet({ prune: false, git: { path: 'clusters' } });
+  await push({ 'clusters/a.yaml': resting('a'), 'clusters/b.yaml': resting('b'), 'clusters/c.yaml': resting('c') });
+  assert.equal((await tick()).code, 0);
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+});
+
+test('with pruning off, what Git no longer lists stays, and the fleet says so', async () => {
+  const { push, tick, fleet } = stage();
+  await push({ 'clusters/a.yaml': resting('a'), 'clusters/b.yaml': resting('b') });
+  await tick();
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+  assert.match(condition(await fleet(), 'Unlisted')?.message ?? '', /c\b/);
+});
+
+test('with pruning on, one file that is gone takes its cluster along', async () => {
+  const { push, tick } = stage();
+  await setFleet({ prune: true });
+  await push({ 'clusters/a.yaml': resting('a'), 'clusters/b.yaml': resting('b') });
+  await tick();
+  assert.deepEqual(await names(), ['a', 'b']);
+});
+
+test('several at once need a confirmation that is bound to the commit and the set', async () => {
+  const { push, tick, fleet, kubectl, namespace } = stage();
+  await setFleet({ prune: true });
+  await push({ 'clusters/a.yaml': resting('a') });
+  await tick();
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+  const message = condition(await fleet(), 'Stalled')?.message ?? '';
+  const [annotation] = /etcd\.ratchet\.dev\/confirm-prune=\S+?(?=["',.;)]?(?:\s|$))/.exec(message) ?? [];
+  assert.ok(annotation, `the message gives the annotation: ${message}`);
+
+  await kubectl(['-n', namespace, 'annotate', 'etcdfleet', 'fleet', 'etcd.ratchet.dev/confirm-prune=somethingelse']);
+  await tick();
+  assert.deepEqual(await names(), ['a', 'b', 'c'], 'another confirmation is none');
+
+  await kubectl(['-n', namespace, 'annotate', '--overwrite', 'etcdfleet', 'fleet', annotation]);
+  await tick();
+  assert.deepEqual(await names(), ['a']);
+});
+
+for (const [what, files] of [
+  ['a typing error in a kind', { 'clusters/a.yaml': (text: string) => text.replace('EtcdCluster', 'EtcdClutser') }],
+  [
+    'a file that is no YAML',
+    { 'clusters/a.yaml': () => 'apiVersion: etcd.ratchet.dev/v1alpha1\nkind: [EtcdCluster\n' },
+  ],
+  ['a misspelt field', { 'clusters/a.yaml': (text: string) => text.replace('replicas', 'replicsa') }],
+] as const) {
+  test(`${what} prunes nothing, and is shown with its place`, async () => {
+    const { push, tick, fleet, forge } = stage();
+    await setFleet({ prune: true });
+    const sha = await push({
+      'clusters/a.yaml': files['clusters/a.yaml'](resting('a')),
+      'clusters/b.yaml': resting('b'),
+    });
+    await tick();
+    assert.deepEqual(await names(), ['a', 'b', 'c']);
+    assert.match(condition(await fleet(), 'Stalled')?.message ?? '', /clusters\/a\.yaml:\d+:\d+: /);
+    const status = forge.statusesOf(sha).get('etcd-ratchet/fleet');
+    assert.equal(status?.state, 'failure');
+    assert.match(status?.description ?? '', /clusters\/a\.yaml:\d+:\d+/);
+  });
+}
+
+test('an empty tree prunes nothing', async () => {
+  const { push, tick } = stage();
+  await setFleet({ prune: true });
+  await push({ 'README.md': 'nothing here' });
+  await tick();
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+});
+
+test('a renamed path prunes nothing', async () => {
+  const { push, tick } = stage();
+  await setFleet({ prune: true });
+  await push({ 'clusters/a.yaml': resting('a'), 'moved/b.yaml': resting('b') });
+  await setFleet({ prune: true, git: { path: 'moved' } });
+  await tick();
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+});
+
+test('a repository that breaks off in the middle changes nothing and prunes nothing', async () => {
+  const { push, tick, git, fleet } = stage();
+  await setFleet({ prune: true });
+  await push({ 'clusters/a.yaml': resting('a').replace('1Gi', '2Gi') });
+  git.breakWith({ kind: 'cut' });
+  const { code } = await tick();
+  git.breakWith(undefined);
+  assert.equal(code, 0);
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+  assert.equal((await stage().cluster('a')).spec.storage.size, '1Gi');
+  assert.equal(condition(await fleet(), 'SourceReady')?.status, 'False');
+});
+
+test('a cluster that was edited or deleted by hand comes back as Git has it', async () => {
+  const { tick, kubectl, namespace, cluster } = stage();
+  await kubectl(['-n', namespace, 'patch', 'etcdcluster', 'a', '--type=merge', '-p', '{"spec":{"replicas":5}}']);
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'b']);
+  const { code, stderr } = await tick();
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+  assert.equal((await cluster('a')).spec.replicas, 3);
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod, Service } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition, isReady } from './support/conditions.ts';
+import { node } from './support/node.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter } from './support/writer.ts';
+
+const stage = scene({ fleet: false });
+
+test('a volume wiped under its old name: the seal holds, the member stays out, no acknowledged write is lost', async () => {
+  const { kubectl, namespace, tick, tickUntil, get, cluster } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('sealed', namespace) });
+  const ready = await tickUntil('sealed', isReady);
+  const service = await get<Service>(resources.services, 'sealed');
+  const writer = startWriter([`http://${service?.spec.clusterIP}:2379`], 'acknowledged');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+
+  // The leader's disk: whoever votes in its name afterwards could forget the most.
+  const victim = ready.status?.leader ?? 'sealed-0';
+  await node().wipeVolume(namespace, victim);
+  await node().killContainer(namespace, `${victim}-0`, 'etcd', 'SIGKILL');
+
+  const down = await tickUntil('sealed', (found) => condition(found, 'Ready')?.reason === 'MemberKeepsExiting', 120);
+  assert.equal(condition(down, 'Available')?.status, 'True', 'the other two serve');
+  assert.match(condition(down, 'Stalled')?.message ?? '', new RegExp(victim));
+
+  const pod = await get<Pod>(resources.pods, `${victim}-0`);
+  const etcd = pod?.status?.containerStatuses?.find(({ name }) => name === 'etcd');
+  assert.ok((etcd?.restartCount ?? 0) >= 3, 'it was started again and again, and exited each time');
+  assert.equal((await cluster('sealed')).status?.readyReplicas, 2);
+
+  const before = writer.acknowledged;
+  await until('writes go on', async () => writer.acknowledged > before + 20);
+  await tick();
+  const { acknowledged, lost } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+});

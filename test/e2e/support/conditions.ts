@@ -1,0 +1,23 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { Condition } from '../../../manifests/api/metadata.ts';
+
+export function condition(
+  object: { readonly status?: { readonly conditions?: readonly Condition[] } },
+  type: string,
+): Condition | undefined {
+  return object.status?.conditions?.find((candidate) => candidate.type === type);
+}
+
+/** Ready, about the newest spec. */
+export function isReady(cluster: EtcdCluster): boolean {
+  return (
+    cluster.status?.observedGeneration === cluster.metadata.generation && condition(cluster, 'Ready')?.status === 'True'
+  );
+}
+
+/** Stalled, about the newest spec, for this reason. */
+export function isStalledFor(reason: string): (cluster: EtcdCluster) => boolean {
+  return (cluster) =>
+    cluster.status?.observedGeneration === cluster.metadata.generation &&
+    condition(cluster, 'Stalled')?.reason === reason;
+}

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { after, before } from 'node:test';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { connectKube } from '../../../reconcile/clients/kube.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import { type Kubectl, kubectlFor } from '../../cluster/kubectl.ts';
+import { type ForgeServer, startForge } from '../../git/forge.ts';
+import type { Repository } from '../../git/repository.ts';
+import { type GitServer, startGitServer } from '../../git/server.ts';
+import { type TickResult, tick } from './tick.ts';
+import { until } from './until.ts';
+
+/** One scenario's part of the shared cluster: its own namespace, repository, forge and fleet. */
+export interface Scene {
+  readonly namespace: string;
+  readonly kube: Kube;
+  readonly kubectl: Kubectl;
+  readonly git: GitServer;
+  readonly repository: Repository & { readonly url: string };
+  readonly forge: ForgeServer;
+  /** Commits these files as the whole tree, as a `git push` would; the SHA. */
+  push(files: Readonly<Record<string, string>>): Promise<string>;
+  /** One invocation as a process of its own, for this scene's namespace only. */
+  tick(...args: string[]): Promise<TickResult>;
+  /** Ticks until the named cluster satisfies `check`. @throws with its status when it does not in time. */
+  tickUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
+  cluster(name: string): Promise<EtcdCluster>;
+  fleet(): Promise<EtcdFleet>;
+  get<T extends KubeObject>(resource: Resource, name: string): Promise<T | undefined>;
+  list<T extends KubeObject>(resource: Resource): Promise<readonly T[]>;
+}
+
+export interface SceneOptions {
+  /** Merged into the fleet's spec; `false`: no fleet, clusters are applied with kubectl. */
+  readonly fleet?: Readonly<Record<string, unknown>> | false;
+}
+
+/** Sets a scene up before the tests of a file, and takes it down after them, also when they fail. */
+export function scene(options: SceneOptions = {}): () => Scene {
+  let opened: (Scene & { close(): Promise<void> }) | undefined;
+  before(async () => {
+    opened = await openScene(options);
+  });
+  after(async () => opened?.close());
+  return () => {
+    if (!opened) throw new Error('the scene is only there while its tests run');
+    return opened;
+  };
+}
+
+export async function openScene({ fleet = {} }: SceneOptions = {}): Promise<Scene & { close(): Promise<void> }> {
+  const namespace = `e2e-${randomBytes(4).toString('hex')}`;
+  const { kubeconfig, kubectlPath } = environment();
+  const kube = await connectKube({ userAgent: 'e2e/0', kubeconfig });
+  const kubectl = kubectlFor(kubectlPath, kubeconfig);
+  const git = await startGitServer();
+  const forge = await startForge();
+  const repository = await git.createRepository('etcd');
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: furniture(namespace) });
+  if (fleet !== false) {
+    const stdin = JSON.stringify(fleetObject(namespace, repository.url, forge.url, fleet));
+    await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+  }
+
+  const get = <T extends KubeObject>(resource: Resource, name: string) => kube.get<T>(resource, namespace, name);
+  const cluster = async (name: string) => {
+    const found = await get<EtcdCluster>(resources.clusters, name);
+    if (!found) throw new Error(`there is no EtcdCluster ${namespace}/${name}`);
+    return found;
+  };
+  const oneTick = (...args: string[]) =>
+    tick({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: kubeconfig } });
+
+  return {
+    namespace,
+    kube,
+    kubectl,
+    git,
+    repository,
+    forge,
+    get,
+    cluster,
+    push: (files) => repository.commit(files),
+    tick: oneTick,
+    list: async (resource) => (await kube.list<never>(resource, { namespace })).items,
+    fleet: async () => {
+      const found = await get<EtcdFleet>(resources.fleets, 'fleet');
+      if (!found) throw new Error(`there is no EtcdFleet ${namespace}/fleet`);
+      return found;
+    },
+    tickUntil: async (name, check, within = 60) => {
+      let seen = '';
+      return until(
+        `${name} as expected`,
+        async () => {
+          const { stderr, stdout } = await oneTick();
+          const found = await get<EtcdCluster>(resources.clusters, name);
+          seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
+          return found && check(found) ? found : undefined;
+        },
+        { within, last: () => seen },
+      );
+    },
+    async close() {
+      // Not waited for: a namespace takes half a minute to go, and the whole cluster goes with the run.
+      await kubectl(['delete', 'namespace', namespace, '--wait=false', '--ignore-not-found']);
+      kube.close();
+      await Promise.all([git.stop(), forge.stop()]);
+    },
+  };
+}
+
+function environment(): { readonly kubeconfig: string; readonly kubectlPath: string } {
+  const kubeconfig = process.env.KUBECONFIG;
+  if (!kubeconfig) throw new Error('KUBECONFIG is not set: run "npm run e2e", which starts the local cluster');
+  const handed = process.env.RATCHET_BINARIES;
+  const binaries = handed === undefined ? undefined : (JSON.parse(handed) as { kubernetes: { kubectl: string } });
+  return { kubeconfig, kubectlPath: binaries?.kubernetes.kubectl ?? 'kubectl' };
+}
+
+/** A namespace, and the service account that its fleet applies as: it may touch clusters here and nowhere else. */
+function furniture(namespace: string): string {
+  const objects = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'fleet', namespace } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'forge', namespace }, stringData: { token: 'forge-token' } },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { name: 'fleet', namespace },
+      rules: [
+        {
+          apiGroups: ['etcd.ratchet.dev'],
+          resources: ['etcdclusters'],
+          verbs: ['get', 'list', 'create', 'patch', 'update', 'delete'],
+        },
+      ],
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: 'fleet', namespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'fleet' },
+      subjects: [{ kind: 'ServiceAccount', name: 'fleet', namespace }],
+    },
+  ];
+  return objects.map((object) => JSON.stringify(object)).join('\n---\n');
+}
+
+function fleetObject(
+  namespace: string,
+  url: string,
+  forgeUrl: string,
+  spec: Readonly<Record<string, unknown>>,
+): unknown {
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdFleet',
+    metadata: { name: 'fleet', namespace },
+    spec: {
+      git: { url, ref: 'main', path: 'clusters' },
+      forge: { type: 'Gitea', apiUrl: `${forgeUrl}/api/v1`, secretName: 'forge' },
+      serviceAccountName: 'fleet',
+      ...spec,
+    },
+  };
+}

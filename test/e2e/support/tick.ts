@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const checkout = join(import.meta.dirname, '../../..');
+
+export interface TickOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Seconds until it is killed: a tick that hangs is a failed test, not a hung one. */
+  readonly within?: number;
+}
+
+export interface TickResult {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whole process, milliseconds. */
+  readonly milliseconds: number;
+}
+
+/** Starts one invocation as its own process, as a CronJob's pod would. */
+export function startTick({ args = [], env = {} }: TickOptions): ChildProcess {
+  return spawn(process.execPath, [join(checkout, 'functions/tick.ts'), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs one invocation to its end. Never throws for its exit code. */
+export async function tick(options: TickOptions): Promise<TickResult> {
+  const started = performance.now();
+  const child = startTick(options);
+  const timer = setTimeout(() => child.kill('SIGKILL'), (options.within ?? 60) * 1000);
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>,
+  ]);
+  clearTimeout(timer);
+  return { code, signal, stdout, stderr, milliseconds: performance.now() - started };
+}
+
+async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+  let text = '';
+  for await (const chunk of stream ?? []) text += chunk;
+  return text;
+}

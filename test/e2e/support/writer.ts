@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { noop } from 'cockatiel';
+import { Etcd3 } from 'etcd3';
+
+/** A client that writes all the time and remembers what it was told was written. */
+export interface Writer {
+  /** Writes acknowledged so far. */
+  readonly acknowledged: number;
+  /** Stops writing and reads everything back. @returns what was acknowledged and is not there, and the longest gap in milliseconds. */
+  finish(): Promise<{ readonly acknowledged: number; readonly lost: readonly string[]; readonly longestGap: number }>;
+}
+
+/** How long one write may take, in milliseconds. */
+const patience = 2000;
+
+/** Starts writing numbered keys under `prefix`, one after the other, to whichever of the endpoints answers. */
+export function startWriter(endpoints: readonly string[], prefix: string): Writer {
+  const client = new Etcd3({
+    hosts: [...endpoints],
+    faultHandling: { global: noop, host: () => noop },
+    defaultCallOptions: () => ({ deadline: Date.now() + patience }),
+  });
+  const acknowledged: string[] = [];
+  let longestGap = 0;
+  let last = performance.now();
+  let stopped = false;
+
+  const writing = (async () => {
+    for (let number = 0; !stopped; number++) {
+      const key = `${prefix}/${number}`;
+      try {
+        await client.put(key).value(`value of ${key}`);
+      } catch {
+        // Not told that it was written: nothing is promised about this key. The next is tried when etcd may be back.
+        await pause(20);
+        continue;
+      }
+      acknowledged.push(key);
+      longestGap = Math.max(longestGap, performance.now() - last);
+      last = performance.now();
+    }
+  })();
+
+  return {
+    get acknowledged() {
+      return acknowledged.length;
+    },
+    async finish() {
+      stopped = true;
+      await writing;
+      const found = await client.getAll().prefix(`${prefix}/`).strings();
+      const lost = acknowledged.filter((key) => found[key] !== `value of ${key}`);
+      client.close();
+      return { acknowledged: acknowledged.length, lost, longestGap };
+    },
+  };
+}
