@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { Faults } from './invocation.ts';
 import type { World } from './world.ts';
 
 /** What came of ticking: `done` at rest, `refuse` where it needs a person, `gone` when the resource is no more. */
@@ -15,15 +16,22 @@ export interface Converged {
 /** A refusal that has not changed for so many ticks is the end. */
 const patience = 6;
 
+export interface Pace {
+  /** Controllers take one small step between two ticks, instead of all they can. */
+  readonly slow?: boolean;
+  readonly limit?: number;
+  /** Of every invocation. */
+  readonly faults?: Faults;
+}
+
 /**
  * Ticks until there is nothing left to do.
  *
- * @param options.slow controllers take one small step between two ticks, instead of all they can.
  * @throws {AssertionError} with every decision on the way, when it does not come to an end: a live-lock.
  */
 export async function tickUntilConverged(
   world: World,
-  { slow = false, limit = 120 }: { readonly slow?: boolean; readonly limit?: number } = {},
+  { slow = false, limit = 120, faults = {} }: Pace = {},
 ): Promise<Converged> {
   const trail: string[] = [];
   let acts = 0;
@@ -31,7 +39,7 @@ export async function tickUntilConverged(
   for (let ticks = 0; ticks < limit; ticks += 1) {
     if (slow) world.round();
     else world.settle();
-    const result = await world.tick();
+    const result = await world.tick(faults);
     if (!result) return { kind: 'gone', reason: 'Gone', message: '', acts, trail };
     const { decision, outcome, problem } = result;
     trail.push(`${decision.kind} ${decision.reason} ${outcome}${problem === undefined ? '' : `: ${problem}`}`);

@@ -44,7 +44,22 @@ export function createWorld() {
     addresses: 0,
   };
 
-  return { ...state, state, apply, remove, tick, round, settle, advance, wipe, kill, now: () => time, cluster, claims };
+  return {
+    ...state,
+    state,
+    apply,
+    remove,
+    tick,
+    round,
+    settle,
+    advance,
+    wipe,
+    kill,
+    dropStatus,
+    now: () => time,
+    cluster,
+    claims,
+  };
 
   /** As the fleet would: creates it, or changes its spec. */
   async function apply(changes: Partial<EtcdClusterSpec> = {}): Promise<void> {
@@ -69,6 +84,12 @@ export function createWorld() {
   async function remove(): Promise<void> {
     const uid = cluster()?.metadata.uid;
     if (uid) await kube.delete(resources.clusters, namespace, name, { preconditions: { uid } });
+  }
+
+  /** As a backup tool restores it: the same object, without its status. */
+  function dropStatus(): void {
+    const { status: _, ...rest } = cluster() ?? {};
+    if ('metadata' in rest) kube.seed(resources.clusters, rest as EtcdCluster);
   }
 
   /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */

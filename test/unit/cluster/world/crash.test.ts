@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
+import { type Crash, crashesIn, killer, tickUntilKilled } from '../../../world/crash.ts';
+import { createWorld, type World } from '../../../world/world.ts';
+
+/** Each story is told again for every write that a birth makes: its invocation dies just before it, or just after. */
+describe('an invocation that dies at any write of a birth', () => {
+  let writes = 0;
+
+  before(async () => {
+    const world = createWorld();
+    await world.apply();
+    const counted = killer();
+    await tickUntilConverged(world, { faults: counted });
+    writes = counted.writes();
+    assert.ok(writes > 20, `${writes} writes`);
+  });
+
+  test('leaves a cluster that the next ones finish', async () => {
+    for (const crash of crashesIn(writes)) {
+      const world = await killedAt(crash);
+      assert.equal(await ending(world, crash), 'done Converged');
+      assertOneCluster(world, 3, text(crash));
+    }
+  });
+
+  test('leaves a cluster that the next ones finish while everything around them is slow', async () => {
+    for (const crash of crashesIn(writes)) {
+      const world = createWorld();
+      await world.apply();
+      await tickUntilKilled(world, crash, true);
+      const end = await tickUntilConverged(world, { slow: true });
+      assert.equal(end.kind, 'done', `${text(crash)}\n${end.trail.join('\n')}`);
+      assertOneCluster(world, 3, text(crash));
+    }
+  });
+
+  for (const [what, spec, endings] of [
+    ['the same', {}, ['done Converged']],
+    ['five members', { replicas: 5 }, ['done Converged', 'refuse ScalingNotAvailable']],
+    ['one member', { replicas: 1 }, ['done Converged', 'refuse ScalingNotAvailable']],
+    ['a newer version', { version: '3.7.3' }, ['done Converged', 'refuse UpgradeNotAvailable']],
+    ['an older version', { version: '3.5.35' }, ['done Converged', 'refuse DowngradeRefused']],
+    ['a larger volume', { storage: { size: '2Gi' } }, ['done Converged', 'refuse ReconfigurationNotAvailable']],
+  ] as const satisfies readonly (readonly [string, Partial<EtcdClusterSpec>, readonly string[]])[]) {
+    test(`and then the spec asks for ${what}: one cluster, of one size, all sealed`, async () => {
+      for (const crash of crashesIn(writes)) {
+        const world = await killedAt(crash);
+        await world.apply(spec);
+        const end = await ending(world, crash);
+        assert.ok(
+          endings.some((wanted) => wanted === end),
+          `${text(crash)}: ${end}`,
+        );
+        assertOneCluster(world, sizeOf(world), text(crash));
+      }
+    });
+
+    test(`and then the resource is deleted and applied again with ${what}: one cluster, of one size, all sealed`, async () => {
+      for (const crash of crashesIn(writes)) {
+        const world = await killedAt(crash);
+        await world.remove();
+        await world.apply(spec);
+        const end = await ending(world, crash);
+        assert.ok(
+          endings.some((wanted) => wanted === end),
+          `${text(crash)}: ${end}`,
+        );
+        assertOneCluster(world, sizeOf(world), text(crash));
+      }
+    });
+  }
+
+  test('and then the status is dropped, as a backup tool does: one cluster', async () => {
+    for (const crash of crashesIn(writes)) {
+      const world = await killedAt(crash);
+      world.dropStatus();
+      assert.equal(await ending(world, crash), 'done Converged');
+      assertOneCluster(world, 3, text(crash));
+    }
+  });
+
+  test('and another one at the same place, again and again: one cluster', async () => {
+    for (const crash of crashesIn(writes)) {
+      const world = await killedAt(crash);
+      for (let again = 0; again < 3; again += 1) {
+        world.advance(31);
+        world.settle();
+        await world.tick(killer({ when: crash.when, write: 2 + again }));
+      }
+      assert.equal(await ending(world, crash), 'done Converged');
+      assertOneCluster(world, 3, text(crash));
+    }
+  });
+});
+
+async function killedAt(crash: Crash): Promise<World> {
+  const world = createWorld();
+  await world.apply();
+  await tickUntilKilled(world, crash);
+  return world;
+}
+
+async function ending(world: World, crash: Crash): Promise<string> {
+  try {
+    const { kind, reason } = await tickUntilConverged(world);
+    return `${kind} ${reason}`;
+  } catch (error) {
+    throw new Error(text(crash), { cause: error });
+  }
+}
+
+function sizeOf(world: World): number {
+  return world.cluster()?.status?.members?.length ?? 0;
+}
+
+function text({ when, write }: Crash): string {
+  return `killed ${when} write ${write}`;
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import type { Faults } from './invocation.ts';
+import type { World } from './world.ts';
+
+/** The death of one invocation, at one write. */
+export interface Crash {
+  readonly when: 'before' | 'after';
+  /** Counted over all invocations, from 0. */
+  readonly write: number;
+}
+
+/** Every place where an invocation can die while it makes so many writes. */
+export function crashesIn(writes: number): readonly Crash[] {
+  return Array.from({ length: writes }, (_, write) => write).flatMap((write) => [
+    { when: 'before', write } as const,
+    { when: 'after', write } as const,
+  ]);
+}
+
+/** Counts the writes of all invocations that are given it, and kills the one that makes this write. */
+export function killer(crash?: Crash): Faults & { readonly writes: () => number; readonly struck: () => boolean } {
+  let begun = 0;
+  let done = 0;
+  let struck = false;
+  const strike = (when: Crash['when'], write: number) => {
+    if (crash?.when !== when || crash.write !== write || struck) return;
+    struck = true;
+    throw new Error(`killed ${when} write ${write}`);
+  };
+  return {
+    before: () => {
+      begun += 1;
+      strike('before', begun - 1);
+    },
+    after: () => {
+      done += 1;
+      strike('after', done - 1);
+    },
+    writes: () => begun,
+    struck: () => struck,
+  };
+}
+
+/** Ticks until the killer has struck. */
+export async function tickUntilKilled(world: World, crash: Crash, slow = false): Promise<void> {
+  const faults = killer(crash);
+  for (let ticks = 0; ticks < 60 && !faults.struck(); ticks += 1) {
+    if (slow) world.round();
+    else world.settle();
+    await world.tick(faults);
+    world.advance(2);
+  }
+  assert.ok(faults.struck(), `there is no write ${crash.write}`);
+}
