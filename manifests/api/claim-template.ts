@@ -19,10 +19,12 @@ export function findBadClaim(template: unknown, path: Path, problems: Problems):
     if (Object.hasOwn(spec, key) && spec[key] !== null) problems.add(at, `${dotted(at)} may not be set: ${cure}`);
   }
   if (spec.volumeMode === 'Block') {
-    problems.add([...path, 'spec', 'volumeMode'], 'volumeMode must be Filesystem: etcd keeps files');
+    const at = [...path, 'spec', 'volumeMode'];
+    problems.add(at, `${dotted(at)} must be Filesystem: etcd keeps files`);
   }
   const modes = spec.accessModes;
   if (Array.isArray(modes) && modes.every((mode) => mode === 'ReadOnlyMany')) {
-    problems.add([...path, 'spec', 'accessModes'], 'accessModes must allow writing: ReadWriteOnce or ReadWriteOncePod');
+    const at = [...path, 'spec', 'accessModes'];
+    problems.add(at, `${dotted(at)} must allow writing: ReadWriteOnce or ReadWriteOncePod`);
   }
 }

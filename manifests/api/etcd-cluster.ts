@@ -59,7 +59,7 @@ export const etcdClusterSpecSchema = object(
       rules: [
         rule<string>({
           message: `must be a version of etcd like 3.6.16; ${supportedVersions}`,
-          cel: `self.matches('^v?3[.](5[.](19|[2-9][0-9]|[1-9][0-9]{2,3})|[67][.][0-9]{1,4})$')`,
+          cel: `self.matches('^v?3[.](5[.](19|[2-9][0-9]|[1-9][0-9]{2,3})|[67][.](0|[1-9][0-9]{0,3}))$')`,
           holds: isSupportedVersion,
         }),
       ],

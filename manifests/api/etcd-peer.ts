@@ -11,6 +11,7 @@ import {
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, list, object, type ReadonlyDeep, requiredByRule, text } from './schema.ts';
+import { versionPattern } from './version.ts';
 
 export const volumeStates = [
   'bootstrapping',
@@ -29,7 +30,7 @@ export const etcdPeerSpecSchema = object(
     clusterName: text(63, { minLength: 1 }),
     ordinal: int32({ minimum: 0 }),
     version: text(32, {
-      rules: [matching('^v?[0-9]{1,4}[.][0-9]{1,4}[.][0-9]{1,4}$', 'must be a version like 3.6.16')],
+      rules: [matching(versionPattern, 'must be a version like 3.6.16')],
     }),
     image: imageSchema,
     bootstrap: object({

@@ -15,7 +15,10 @@ export const supportedMinors: Readonly<Record<string, number>> = { '3.5': 19, '3
 
 export const supportedVersions = 'supported are 3.5 (from 3.5.19 on), 3.6 and 3.7';
 
-const grammar = /^v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})$/;
+/** Without leading zeros: the text becomes an image's tag. */
+const number = '(0|[1-9][0-9]{0,3})';
+export const versionPattern = `^v?${number}[.]${number}[.]${number}$`;
+const grammar = new RegExp(versionPattern);
 
 /**
  * Reads `3.6.16` or `v3.6.16`.

@@ -159,6 +159,8 @@ export const badClusters = rows('a cluster', cluster, [
   ['spec/version', '3.8.0', 'supported are'],
   ['spec/version', '4.6.0', 'supported are'],
   ['spec/version', '3.6.0-rc.1', 'supported are'],
+  ['spec/version', '3.06.1', 'supported are'],
+  ['spec/version', '3.6.016', 'supported are'],
   ['spec/version', '3.6.16\n', 'supported are'],
   ['spec/version', `3.6.${'1'.repeat(40)}`, 'must have at most 32 characters'],
   ['spec/storage', undefined, 'spec.storage is required'],
