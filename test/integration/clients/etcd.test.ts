@@ -1,0 +1,234 @@
+/** The etcd client against real etcd processes of every supported minor: healthy, frozen, dead, without quorum. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createSilentServer, type Server, type Socket } from 'node:net';
+import { describe, test } from 'node:test';
+import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
+import { type Etcd, EtcdError } from '../../../reconcile/etcd.ts';
+import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
+import { until } from '../../e2e/support/until.ts';
+import { post, startMembers, type TestMember } from './etcd-members.ts';
+
+const { etcd: binaries } = await provisionBinaries();
+
+for (const version of etcdVersions) {
+  describe(`etcd ${version}`, { concurrency: true }, () => {
+    test('a single member says who it is', async () => {
+      await using cluster = await startMembers(binaries[version], 1);
+      using etcd = open();
+      const [endpoint = ''] = urls(cluster.members);
+      const list = await etcd.members([endpoint], within(5_000, { barrier: true }));
+      const truth = (await post(endpoint, '/v3/cluster/member/list', {})) as unknown as Gateway;
+      assert.equal(list.clusterId, BigInt(truth.header.cluster_id).toString(16));
+      assert.deepEqual(list.members, [
+        {
+          id: BigInt(truth.members[0]?.ID ?? '').toString(16),
+          name: 'm0',
+          peerURLs: [cluster.members[0]?.peerUrl],
+          clientURLs: [endpoint],
+          isLearner: false,
+        },
+      ]);
+      const status = await etcd.status(endpoint, within(5_000));
+      const id = list.members[0]?.id;
+      assert.partialDeepStrictEqual(status, { memberId: id, leader: id, version, isLearner: false, errors: [] });
+      assert.equal(status.clusterId, list.clusterId);
+      assert.ok(status.raftIndex >= status.raftAppliedIndex && status.raftAppliedIndex > 0n && status.raftTerm >= 2n);
+      assert.ok(status.dbSize >= status.dbSizeInUse && status.dbSizeInUse > 0n && status.revision === 1n);
+      const minor = version.split('.').slice(0, 2).join('.');
+      assert.deepEqual(await etcd.version(endpoint, within(5_000)), { server: version, cluster: `${minor}.0` });
+    });
+
+    test('of three members, each answers for itself, and one that is frozen or dead does not hold up the list', async () => {
+      await using cluster = await startMembers(binaries[version], 3);
+      using etcd = open();
+      const { members } = await etcd.members(urls(cluster.members), within(5_000));
+      const ids = new Map(members.map(({ name, id }) => [name, id]));
+      const statuses = await Promise.all(cluster.members.map(({ clientUrl }) => etcd.status(clientUrl, within(5_000))));
+      assert.deepEqual(
+        statuses.map(({ memberId }) => memberId),
+        cluster.members.map(({ name }) => ids.get(name)),
+      );
+
+      const leader = statuses[0]?.leader;
+      const [follower, second] = cluster.members.filter(({ name }) => ids.get(name) !== leader);
+      const leading = cluster.members.find(({ name }) => ids.get(name) === leader);
+      assert.ok(follower && second && leading);
+
+      follower.freeze();
+      const hedged = await timed(() =>
+        etcd.members([follower, leading, second].map(urlOf), within(5_000, { barrier: true })),
+      );
+      assert.equal(hedged.value.members.length, 3);
+      assert.ok(hedged.ms >= 250 && hedged.ms < 1_500, `${hedged.ms} ms`);
+      const frozen = await timed(() => failing(etcd.status(follower.clientUrl, within(700))));
+      assert.equal(frozen.value.outcome, 'ambiguous');
+      assert.ok(frozen.ms < 1_200, `${frozen.ms} ms`);
+      assert.equal((await failing(etcd.version(follower.clientUrl, within(300)))).outcome, 'ambiguous');
+      follower.thaw();
+      await until('the thawed member', () => etcd.status(follower.clientUrl, within(1_000)), { within: 20 });
+
+      await second.kill();
+      const dead = await timed(() => etcd.members([second, leading].map(urlOf), within(5_000, { barrier: true })));
+      assert.ok(dead.ms < 1_000, `${dead.ms} ms`);
+      const down = await failing(etcd.status(second.clientUrl, within(5_000)));
+      assert.equal(down.outcome, 'down');
+      assert.ok(down.message.includes(second.clientUrl) && down.message.includes('ECONNREFUSED'), down.message);
+
+      follower.freeze();
+      const lost = await timed(() => failing(etcd.members(urls(cluster.members), within(4_000, { barrier: true }))));
+      assert.equal(lost.value.outcome, 'ambiguous');
+      assert.ok(lost.ms < 3_500, `${lost.ms} ms`);
+      for (const url of urls(cluster.members)) assert.ok(lost.value.message.includes(url), lost.value.message);
+      // Status needs no quorum: it is how one finds out.
+      assert.equal((await etcd.status(leading.clientUrl, within(2_000))).memberId, leader);
+      follower.thaw();
+      const answered = () => etcd.members(urls(cluster.members), within(3_000, { barrier: true }));
+      assert.equal((await until('quorum', answered, { within: 20 })).members.length, 3);
+    });
+
+    test('a learner is listed, and cannot be asked for the list', async () => {
+      await using cluster = await startMembers(binaries[version], 1);
+      using etcd = open();
+      const { member, start } = await cluster.addLearner();
+      const listed = (await etcd.members(urls(cluster.members), within(5_000))).members.find(
+        ({ isLearner }) => isLearner,
+      );
+      assert.partialDeepStrictEqual(listed, { name: '', peerURLs: [member.peerUrl], clientURLs: [] });
+      await start();
+      const asked = () => etcd.status(member.clientUrl, within(2_000));
+      assert.equal((await until('the learner', asked)).isLearner, true);
+      const refusal = await failing(etcd.members([member.clientUrl], within(5_000)));
+      assert.equal(refusal.outcome, 'refused');
+      assert.match(refusal.message, /learner/);
+      const both = await timed(() => etcd.members([member.clientUrl, ...urls(cluster.members)], within(5_000)));
+      assert.equal(both.value.members.length, 2);
+      assert.ok(both.ms < 1_000, `${both.ms} ms`);
+    });
+  });
+}
+
+test('a process ends at once after close, whatever is still asked of frozen endpoints', async () => {
+  // Accepts and says nothing, like a process that was stopped.
+  await using silent = await listen(createSilentServer((socket) => socket.on('error', () => {})));
+  const module = new URL('../../../reconcile/clients/etcd.ts', import.meta.url).href;
+  const script = `
+    const { connectEtcd } = await import(${JSON.stringify(module)});
+    const etcd = connectEtcd({ callTimeoutMs: 20_000 });
+    const signal = new AbortController().signal;
+    const calls = [etcd.status('${silent.url}', { signal }), etcd.members(['${silent.url}'], { signal, barrier: true }), etcd.version('${silent.url}', { signal })];
+    setTimeout(() => {
+      etcd.close();
+      const closed = performance.now();
+      process.once('exit', () => process.stdout.write(String(performance.now() - closed)));
+    }, 500);
+    const results = await Promise.allSettled(calls);
+    if (results.some(({ reason }) => !/the etcd client was closed/.test(reason?.message))) process.exitCode = 9;
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += String(chunk);
+  });
+  const [code] = await once(child, 'close', { signal: AbortSignal.timeout(15_000) });
+  assert.equal(code, 0);
+  assert.ok(said !== '' && Number(said) < 500, `${said} ms after close`);
+});
+
+test('what is not asked was not asked: no endpoint, no time, closed', async () => {
+  const etcd = open();
+  assert.equal((await failing(etcd.members([], within(1_000)))).outcome, 'down');
+  const late = { signal: AbortSignal.abort() };
+  assert.equal((await failing(etcd.members(['http://127.0.0.1:1'], late))).outcome, 'down');
+  assert.equal((await failing(etcd.status('http://127.0.0.1:1', late))).outcome, 'down');
+  etcd.close();
+  assert.match((await failing(etcd.status('http://127.0.0.1:1', within(1_000)))).message, /closed/);
+});
+
+test('a name that does not exist is down, whatever proxy the environment names', async () => {
+  using etcd = open();
+  process.env.http_proxy = 'http://127.0.0.1:1';
+  try {
+    const error = await failing(etcd.status('http://nowhere.invalid:2379', within(3_000)));
+    assert.equal(error.outcome, 'down');
+    assert.match(error.message, /nowhere\.invalid/);
+  } finally {
+    delete process.env.http_proxy;
+  }
+});
+
+for (const [what, answer] of [
+  ['an error page', (_request, response) => response.writeHead(502).end('<html>')],
+  ['nonsense', (_request, response) => response.end('<html>')],
+  ['JSON of something else', (_request, response) => response.end('{"version":"1.0"}')],
+  ['a null', (_request, response) => response.end('null')],
+  ['no end', (_request, response) => void setInterval(() => response.write('x'.repeat(65_536)), 1).unref()],
+] as const satisfies readonly (readonly [string, RequestListener])[]) {
+  test(`${what} instead of a version is an error that names the endpoint`, async () => {
+    await using server = await serve(answer);
+    using etcd = open();
+    const error = await failing(etcd.version(server.url, within(3_000)));
+    assert.ok(error.message.includes(server.url), error.message);
+    assert.notEqual(error.outcome, 'down');
+    assert.ok((await failing(etcd.status(server.url, within(1_000)))).message.includes(server.url));
+  });
+}
+
+interface Gateway {
+  readonly header: { readonly cluster_id: string };
+  readonly members: readonly { readonly ID: string }[];
+}
+
+function open(): Etcd & Disposable {
+  const etcd = connectEtcd();
+  return { ...etcd, [Symbol.dispose]: () => etcd.close() };
+}
+
+function within<T extends object>(ms: number, more?: T): { signal: AbortSignal } & T {
+  return { signal: AbortSignal.timeout(ms), ...(more as T) };
+}
+
+function urls(members: readonly TestMember[]): string[] {
+  return members.map(urlOf);
+}
+
+function urlOf({ clientUrl }: TestMember): string {
+  return clientUrl;
+}
+
+async function timed<T>(run: () => Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
+  const started = performance.now();
+  const value = await run();
+  return { value, ms: performance.now() - started };
+}
+
+async function failing(promise: Promise<unknown>): Promise<EtcdError> {
+  const outcome = await promise.then(
+    () => 'it succeeded',
+    (error: unknown) => error,
+  );
+  assert.ok(outcome instanceof EtcdError, String(outcome));
+  return outcome;
+}
+
+function serve(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
+  return listen(createServer(answer));
+}
+
+async function listen(server: Server): Promise<AsyncDisposable & { readonly url: string }> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: stop };
+}
