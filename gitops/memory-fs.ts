@@ -71,6 +71,7 @@ export function memoryFs(): PromiseFsClient {
   };
 }
 
+/** Thrown once per object that is read (it is looked for outside of the pack first), so without the cost of a stack. */
 function missing(path: string): never {
-  throw Object.assign(new Error(`${path} does not exist`), { code: 'ENOENT' });
+  throw Object.assign(Object.create(Error.prototype), { message: `${path} does not exist`, code: 'ENOENT' });
 }

@@ -120,6 +120,7 @@ for (const [name, text, expected] of [
     specText('a').replace('ratchet', 'rachet'),
     /^a\.yaml:1:13: .*did you mean etcd\.ratchet\.dev\/v1alpha1\?/,
   ],
+  ['a slash for a dot', specText('a').replace('etcd.ratchet', 'etcd/ratchet'), /^a\.yaml:1:13: .*did you mean/],
   ['a missing apiVersion', specText('a').replace(/apiVersion.*\n/, ''), /^a\.yaml:1:1: apiVersion is missing/],
   ['an EtcdPeer', specText('a').replace('EtcdCluster', 'EtcdPeer'), /^a\.yaml:2:7: EtcdPeer does not belong into Git/],
   [
