@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build as bundle } from 'esbuild';
@@ -7,9 +7,10 @@ const entryPoints = ['tick'];
 
 const checkout = join(import.meta.dirname, '..');
 
-/** Packages in CommonJS call `require` for Node's own modules, which an ES module does not have. */
-const requireForPackages =
-  "import { createRequire as nodeRequire } from 'node:module';const require = nodeRequire(import.meta.url);";
+/** Packages in CommonJS expect what an ES module does not have. */
+const commonJs =
+  "import { createRequire as nodeRequire } from 'node:module';" +
+  'const require = nodeRequire(import.meta.url), __dirname = import.meta.dirname;';
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { outdir: { type: 'string' } } });
@@ -39,10 +40,14 @@ export async function build(outdir = join(checkout, 'dist')): Promise<void> {
     chunkNames: 'chunks/[name]-[hash]',
     minifySyntax: true,
     minifyWhitespace: true,
+    // Node shows the line of an uncaught error: it should not be the whole file.
+    lineLimit: 160,
     legalComments: 'linked',
     logLevel: 'warning',
-    banner: { js: requireForPackages },
+    banner: { js: commonJs },
   });
+  // etcd3 reads its protocol at run time from there, seen from its chunk.
+  await cp(join(checkout, 'node_modules/etcd3/proto'), join(outdir, 'proto'), { recursive: true });
   // Without it, Node would try each file as CommonJS first.
   await writeFile(join(outdir, 'package.json'), '{ "type": "module" }\n');
 }

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { build } from '../../../functions/build.ts';
+
+const run = promisify(execFile);
+let app: string;
+
+before(async () => {
+  app = await mkdtemp(join(tmpdir(), 'etcd-ratchet-bundle-'));
+  await build(app);
+});
+after(() => rm(app, { recursive: true, force: true }));
+
+test('every chunk loads by itself, also those that are only imported lazily', async () => {
+  const chunks = globSync('chunks/*.js', { cwd: app });
+  assert.ok(chunks.length > 5);
+  const script = `for (const chunk of ${JSON.stringify(chunks)}) await import(${JSON.stringify(app)} + '/' + chunk);`;
+  await run(process.execPath, ['--input-type=module', '-e', script], { timeout: 60_000 });
+});
+
+test('the entry point starts without the checkout, and tells its usage', async () => {
+  const { stdout } = await run(process.execPath, [join(app, 'tick.js'), '--help'], { cwd: app, timeout: 60_000 });
+  assert.match(stdout, /--detailed-exitcode/);
+});
+
+test('wrong usage is exit code 2, also bundled', async () => {
+  await assert.rejects(run(process.execPath, [join(app, 'tick.js'), '--no-such-option'], { timeout: 60_000 }), {
+    code: 2,
+  });
+});
+
+test('what a no-op tick does not need is in chunks of its own', async () => {
+  const entry = await readFile(join(app, 'tick.js'), 'utf8');
+  for (const name of ['isomorphic-git', 'validate', 'parse']) {
+    assert.equal(globSync(`chunks/${name}-*.js`, { cwd: app }).length, 1, name);
+    assert.doesNotMatch(entry, new RegExp(`from ?"./chunks/${name}-`));
+  }
+});
