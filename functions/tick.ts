@@ -28,6 +28,9 @@ export async function main(args: readonly string[]): Promise<number> {
   );
   hard.unref();
 
+  // Whoever reads the results may have heard enough (`… | head`).
+  process.stdout.on('error', () => process.exit());
+
   const log = await createLog(process.stderr);
   const { runTick } = await import('./run-tick.ts');
   return runTick(options, {

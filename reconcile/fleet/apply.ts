@@ -5,7 +5,7 @@ import { annotations, labels } from '../../manifests/build/names.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
-import { fieldManager, keyOf, overtookAnnotation } from './names.ts';
+import { fieldManager, handOverAnnotation, keyOf, overtookAnnotation } from './names.ts';
 import { inherit, managedFieldsOf, withManagedFields, withoutHands } from './ownership.ts';
 import type { PlannedApply } from './plan.ts';
 import { type DesiredSpec, shaOf } from './reading.ts';
@@ -105,7 +105,8 @@ async function applyOver(
   const { asFleet, fleet, signal } = context;
   const manager = fieldManager(fleet);
   const ownership = kind === 'adopt' ? undefined : inherit(managedFieldsOf(live), manager);
-  const base = ownership ? await reown(live, ownership, context) : live;
+  const settled = kind === 'takeOver' ? withoutHandOver(live) : live;
+  const base = ownership || settled !== live ? await reown(settled, ownership, context) : live;
   try {
     return await asFleet.apply(resources.clusters, desired(spec, context, base), { fieldManager: manager, signal });
   } catch (error) {
@@ -118,10 +119,17 @@ async function applyOver(
 
 async function reown(
   cluster: EtcdCluster,
-  managedFields: Parameters<typeof withManagedFields>[1],
+  managedFields: Parameters<typeof withManagedFields>[1] | undefined,
   { asFleet, signal }: ApplyContext,
 ): Promise<EtcdCluster> {
-  return asFleet.update(resources.clusters, withManagedFields(cluster, managedFields), { signal });
+  const next = managedFields ? withManagedFields(cluster, managedFields) : cluster;
+  return asFleet.update(resources.clusters, next, { signal });
+}
+
+/** A hand-over that has happened says nothing more; left there, it would count again once its target is gone. */
+function withoutHandOver(cluster: EtcdCluster): EtcdCluster {
+  const { [handOverAnnotation]: handOver, ...rest } = cluster.metadata.annotations ?? {};
+  return handOver === undefined ? cluster : { ...cluster, metadata: { ...cluster.metadata, annotations: rest } };
 }
 
 /** The document with its owner's marks, and with what must still be true of the live object, if there is one. */
