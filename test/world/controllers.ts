@@ -1,43 +1,54 @@
 import { hashOf } from '../../manifests/build/inputs-hash.ts';
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../manifests/kube-types.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
-import { claimOf, type State } from './state.ts';
+import { claimOf, drop, put, type State } from './state.ts';
 
 /** Kubernetes' own controllers, each taking one small step, so that a test can look at the world between any two. */
 
 export const grace = 'world/grace';
 const protection = 'kubernetes.io/pvc-protection';
 
+const owned = [
+  resources.peers,
+  resources.configMaps,
+  resources.statefulSets,
+  resources.pods,
+  resources.services,
+  resources.disruptionBudgets,
+] as const;
+
 /** Whatever lost all its owners goes: at once, or when its finalizers let it. One level a round. */
-export function collectGarbage({ kube }: State): void {
-  const kinds = Object.values(resources);
-  const everything = kinds.flatMap((resource) => kube.stored(resource).map((object) => ({ resource, object })));
-  const alive = new Set(everything.map(({ object }) => object.metadata.uid));
-  for (const { resource, object } of everything) {
-    const owners = object.metadata.ownerReferences ?? [];
-    if (owners.length > 0 && owners.every(({ uid }) => !alive.has(uid))) leave(kube, resource, object);
+export function collectGarbage(state: State): void {
+  const children = owned.flatMap((resource) => state.kube.stored(resource).map((object) => ({ resource, object })));
+  const owners = [...state.kube.stored(resources.clusters), ...children.map(({ object }) => object)];
+  const alive = new Set(owners.map(({ metadata }) => metadata.uid));
+  for (const { resource, object } of children) {
+    const references = object.metadata.ownerReferences ?? [];
+    if (references.length > 0 && references.every(({ uid }) => !alive.has(uid))) leave(state, resource, object);
   }
 }
 
-function leave(kube: State['kube'], resource: Resource, object: KubeObject): void {
-  const { namespace, name, finalizers = [], deletionTimestamp } = object.metadata;
-  if (finalizers.length === 0) kube.remove(resource, namespace, name);
+function leave(state: State, resource: Resource, object: KubeObject): void {
+  const { finalizers = [], deletionTimestamp } = object.metadata;
+  if (finalizers.length === 0) drop(state, resource, object);
   else if (deletionTimestamp === undefined) {
-    kube.seed(resource, { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    const metadata = { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    put(state, resource, object, { ...object, metadata });
   }
 }
 
 /** Makes a pod where there is none, and says in the next round what it saw in this one. */
-export function runStatefulSets({ kube }: State): void {
+export function runStatefulSets(state: State): void {
+  const { kube } = state;
   const pods = kube.stored<Pod>(resources.pods);
   for (const set of kube.stored<StatefulSet>(resources.statefulSets)) {
     const { namespace, name, uid = '', generation = 1, deletionTimestamp } = set.metadata;
     if (deletionTimestamp !== undefined) continue;
     const updateRevision = `${name}-${hashOf(set.spec.template).slice(0, 10)}`;
     const pod = pods.find(({ metadata }) => metadata.name === `${name}-0` && metadata.namespace === namespace);
-    if (!pod) kube.seed(resources.pods, podFor(set, updateRevision, uid));
+    if (!pod) put(state, resources.pods, undefined, podFor(set, updateRevision, uid));
     else
-      kube.seed(resources.statefulSets, {
+      put(state, resources.statefulSets, set, {
         ...set,
         status: { observedGeneration: generation, updateRevision, replicas: 1 },
       });
@@ -59,11 +70,12 @@ function podFor({ metadata, spec }: StatefulSet, revision: string, uid: string):
 }
 
 /** A claim is protected from the moment it is made, as admission does it. */
-export function protect({ kube }: State): void {
+export function protect(state: State): void {
+  const { kube } = state;
   for (const claim of kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
     const { finalizers = [], deletionTimestamp } = claim.metadata;
     if (deletionTimestamp !== undefined || finalizers.includes(protection)) continue;
-    kube.seed(resources.volumeClaims, {
+    put(state, resources.volumeClaims, claim, {
       ...claim,
       metadata: { ...claim.metadata, finalizers: [...finalizers, protection] },
     });
@@ -80,7 +92,7 @@ export function bindVolumes(state: State): void {
     if (deletionTimestamp !== undefined || claim.spec.volumeName || !storageClass) continue;
     if (storageClass.binding === 'WaitForFirstConsumer' && !wanted.has(uid)) continue;
     const spec = { ...claim.spec, volumeName: `pv-${uid}` };
-    kube.seed(resources.volumeClaims, { ...claim, spec, status: { phase: 'Bound' as const } });
+    put(state, resources.volumeClaims, claim, { ...claim, spec, status: { phase: 'Bound' as const } });
   }
 }
 
@@ -92,9 +104,10 @@ export function dropVolumes(state: State): void {
     .stored<Pod>(resources.pods)
     .filter(({ spec }) => spec.nodeName !== undefined)
     .map((pod) => claimOf(pod, claims)?.metadata.uid);
-  for (const { metadata } of claims) {
+  for (const claim of claims) {
+    const { metadata } = claim;
     if (metadata.deletionTimestamp === undefined || used.includes(metadata.uid)) continue;
-    kube.remove(resources.volumeClaims, metadata.namespace, metadata.name);
+    drop(state, resources.volumeClaims, claim);
     disks.delete(metadata.uid ?? '');
   }
 }
@@ -109,7 +122,7 @@ export function schedule(state: State): void {
     const condition = ready
       ? { type: 'PodScheduled', status: 'True' }
       : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' };
-    kube.seed(resources.pods, {
+    put(state, resources.pods, pod, {
       ...pod,
       spec: { ...pod.spec, ...(ready && { nodeName: 'node-1' }) },
       status: { phase: 'Pending' as const, conditions: [condition] },

@@ -52,6 +52,7 @@ export function assertNoDowngrade(state: State): void {
 export function assertOneCluster(state: State): void {
   const formed = [...state.formations].filter(([, { formed }]) => formed).map(([id]) => id);
   const serving = formed.filter((id) => hasQuorum(state, id));
+  if (serving.length < 2) return;
   for (const service of state.kube.stored<Service>(resources.services)) {
     const cluster = service.metadata.labels?.[labels.cluster];
     if (cluster === undefined || service.metadata.name !== cluster) continue;

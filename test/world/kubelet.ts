@@ -3,7 +3,7 @@ import { resources } from '../../reconcile/kube.ts';
 import { grace } from './controllers.ts';
 import { assertMayStart } from './invariants.ts';
 import { type Running, start } from './members.ts';
-import { claimOf, hasQuorum, type State } from './state.ts';
+import { claimOf, drop, hasQuorum, put, type State } from './state.ts';
 
 /** The kubelet: starts containers with the variables that their ConfigMaps have at that moment, and says how they are. */
 export function runPods(state: State): void {
@@ -14,11 +14,11 @@ export function runPods(state: State): void {
 }
 
 function runPod(state: State, pod: Pod): void {
-  const { kube, processes } = state;
-  const { uid = '', namespace, name, deletionTimestamp, finalizers = [] } = pod.metadata;
+  const { processes } = state;
+  const { uid = '', deletionTimestamp, finalizers = [] } = pod.metadata;
   if (deletionTimestamp !== undefined) {
     processes.delete(uid);
-    if (finalizers.includes(grace)) kube.remove(resources.pods, namespace, name);
+    if (finalizers.includes(grace)) drop(state, resources.pods, pod);
     return;
   }
   if (pod.spec.nodeName === undefined) return;
@@ -100,13 +100,13 @@ function exited(before: ContainerStatus, message: string): ContainerStatus {
   return { ...before, ready: false, restartCount, state, lastState: ended };
 }
 
-function say({ kube, processes }: State, pod: Pod, container: ContainerStatus): void {
-  const address = processes.get(pod.metadata.uid ?? '')?.address;
+function say(state: State, pod: Pod, container: ContainerStatus): void {
+  const address = state.processes.get(pod.metadata.uid ?? '')?.address;
   const conditions = [
     { type: 'PodScheduled', status: 'True' },
     { type: 'Ready', status: container.ready ? 'True' : 'False' },
   ];
-  kube.seed(resources.pods, {
+  put(state, resources.pods, pod, {
     ...pod,
     status: {
       phase: container.state?.running ? ('Running' as const) : ('Pending' as const),

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import type { KubeObject, Resource } from '../../reconcile/kube.ts';
 import type { FakeKube } from '../fakes/kube.ts';
 import type { Data, Voter } from './members.ts';
 
@@ -36,6 +38,8 @@ export interface State {
   readonly deadly: { is: (pod: Pod) => boolean };
   readonly violations: string[];
   addresses: number;
+  /** Counts what controllers changed: while it moves, the world is not at rest. */
+  changes: number;
 }
 
 export function claimOf(pod: Pod, claims: readonly PersistentVolumeClaim[]): PersistentVolumeClaim | undefined {
@@ -51,4 +55,16 @@ export function runningOf(state: State, clusterId: string): readonly Process[] {
 export function hasQuorum(state: State, clusterId: string): boolean {
   const voters = state.formations.get(clusterId)?.voters.length ?? Number.POSITIVE_INFINITY;
   return runningOf(state, clusterId).length > voters / 2;
+}
+
+/** A controller's write. `before` is what it read; nothing is written when nothing changes. */
+export function put<T extends KubeObject>(state: State, resource: Resource, before: T | undefined, after: T): void {
+  if (isDeepStrictEqual(before, after)) return;
+  state.kube.seed(resource, after);
+  state.changes += 1;
+}
+
+export function drop(state: State, resource: Resource, { metadata }: KubeObject): void {
+  state.kube.remove(resource, metadata.namespace, metadata.name);
+  state.changes += 1;
 }

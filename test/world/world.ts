@@ -42,6 +42,7 @@ export function createWorld() {
     deadly: { is: () => false },
     violations: [],
     addresses: 0,
+    changes: 0,
   };
 
   return {
@@ -137,15 +138,16 @@ export function createWorld() {
       formation.formed = true;
       for (const { data } of runningOf(state, clusterId)) formation.published.add(data.memberId);
     }
-    look();
+    assertOneCluster(state);
+    assertNoDowngrade(state);
   }
 
   /** Until nothing moves by itself any more. */
   function settle(): void {
     for (let rounds = 0; rounds < 30; rounds += 1) {
-      const before = JSON.stringify(Object.values(resources).map((resource) => kube.stored(resource)));
+      const before = state.changes;
       round();
-      if (before === JSON.stringify(Object.values(resources).map((resource) => kube.stored(resource)))) return;
+      if (before === state.changes) return;
     }
   }
 
@@ -174,27 +176,22 @@ export function createWorld() {
     return kube.stored<PersistentVolumeClaim>(resources.volumeClaims);
   }
 
-  function look(): void {
-    assertOneCluster(state);
-    assertSeals(state);
-    assertNoDowngrade(state);
-  }
-
   function before(request: FakeRequest): void {
     // Time passes for the others while somebody polls.
     if (request.verb === 'GET' && ['persistentvolumeclaims', 'statefulsets'].includes(request.resource.plural)) round();
+    if (request.verb !== 'DELETE' && request.key !== 'PUT persistentvolumeclaims') return;
     const target = kube
       .stored(request.resource)
       .find(({ metadata }) => metadata.name === request.name && metadata.namespace === request.namespace);
     if (target) targets.set(request, target);
-    if (request.key === 'PUT persistentvolumeclaims')
-      refuseGrowth(request, target as PersistentVolumeClaim | undefined);
+    if (request.verb === 'PUT') refuseGrowth(request, target as PersistentVolumeClaim | undefined);
   }
 
   function after(request: FakeRequest): void {
     if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
     if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
-    if (request.verb !== 'GET' && request.verb !== 'LIST') look();
+    if (request.key === 'PUT persistentvolumeclaims' || request.resource.plural === 'configmaps') assertSeals(state);
+    if (request.key === 'POST services') assertOneCluster(state);
   }
 
   function refuseGrowth({ body }: FakeRequest, found: PersistentVolumeClaim | undefined): void {
