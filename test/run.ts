@@ -1,4 +1,5 @@
 import { cp } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { run } from 'node:test';
 import { build } from '../functions/build.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
@@ -57,7 +58,11 @@ interface SharedCluster extends AsyncDisposable {
 function sharedCluster(binaries: Binaries | undefined): SharedCluster {
   const started = (async () => {
     await build();
-    return await startLocalCluster(binaries ? { binaries } : {});
+    const cluster = await startLocalCluster(binaries ? { binaries } : {});
+    // No CronJob: a scenario makes its own ticks, and nobody else's may come between.
+    await cluster.kubectl(['apply', '--server-side', '-k', resolve(import.meta.dirname, '../manifests/install/crds')]);
+    await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+    return cluster;
   })();
   // It is reported where it is waited for; until then, a failure must not end the unit tests.
   started.catch(() => {});
@@ -81,6 +86,8 @@ async function* allEvents(selections: readonly Selection[], cluster: SharedClust
       // Two is what the smallest machine we care for has.
       concurrency: 2,
       timeout: timeouts[room],
+      // A failed test may leave a connection open; that must not hold up the others until the time-out.
+      execArgv: room === 'unit' ? [] : ['--test-force-exit'],
       ...(pattern && { testNamePatterns: [pattern] }),
     });
   }
