@@ -50,8 +50,7 @@ function checkName(
   const at = ['metadata', key];
   const value = Object.hasOwn(metadata, key) ? metadata[key] : undefined;
   if (value === undefined || value === null) {
-    const why = key === 'namespace' ? ': a fleet guesses no namespace' : '';
-    problems.add(at, `${dotted(at)} is required${why}`);
+    problems.add(at, `${dotted(at)} is required`);
   } else if (typeof value !== 'string') {
     problems.add(
       at,

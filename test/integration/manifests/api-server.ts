@@ -12,6 +12,13 @@ export interface ApiServer extends AsyncDisposable {
   readonly kubectl: Kubectl;
   /** One request as an administrator; unknown fields are refused, as kubectl has them refused. */
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
+  /** The same as whoever has that token, perhaps acting as somebody else. */
+  sendAs(who: Who, path: string, body: object): Promise<Answer>;
+}
+
+export interface Who {
+  readonly token: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Answer {
@@ -36,14 +43,15 @@ export async function startApiServer(): Promise<ApiServer> {
   const started = parts.move();
   return {
     kubectl,
-    send: (method, path, body) => ask(new URL(path, url), ca, identities.admin.token, method, body),
+    send: (method, path, body) => ask(new URL(path, url), ca, { token: identities.admin.token }, method, body),
+    sendAs: (who, path, body) => ask(new URL(path, url), ca, who, 'POST', body),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
 
-function ask(url: URL, ca: string, token: string, method: string, body?: object): Promise<Answer> {
+function ask(url: URL, ca: string, who: Who, method: string, body?: object): Promise<Answer> {
   url.searchParams.set('fieldValidation', 'Strict');
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const headers = { ...who.headers, authorization: `Bearer ${who.token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const question = request(url, { ca, method, headers, timeout: 10_000 }, (response) => {
       const chunks: Buffer[] = [];

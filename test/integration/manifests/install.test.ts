@@ -63,6 +63,31 @@ for (const [who, as, verb, what, where] of [
   });
 }
 
+test('etcd-ratchet acts as the fleet in its namespace, and as nobody elsewhere', async () => {
+  const tokens = '/api/v1/namespaces/etcd-ratchet/serviceaccounts/etcd-ratchet/token';
+  const { body } = await api.send('POST', tokens, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' });
+  const { token } = body.status as { token: string };
+  const whoAmI = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const act = (user: string) =>
+    api.sendAs(
+      { token, headers: { 'impersonate-user': user } },
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      whoAmI,
+    );
+
+  const asFleet = await act(fleet);
+  assert.equal(asFleet.status, 201, asFleet.body.message);
+  // The API server knows a service account's groups: naming them would take the right to impersonate groups.
+  assert.deepEqual((asFleet.body.status as { userInfo: { groups: string[] } }).userInfo.groups.toSorted(), [
+    'system:authenticated',
+    'system:serviceaccounts',
+    'system:serviceaccounts:etcd-ratchet',
+  ]);
+  for (const other of ['system:serviceaccount:kube-system:default', 'admin']) {
+    assert.equal((await act(other)).status, 403, other);
+  }
+});
+
 test("a tick's pod passes the namespace's restricted Pod Security", async () => {
   const { body } = await api.send('GET', '/apis/batch/v1/namespaces/etcd-ratchet/cronjobs/etcd-ratchet');
   const { spec } = body as { spec: { jobTemplate: { spec: { template: object } } } };
