@@ -17,12 +17,6 @@ export interface EtcdOptions {
   readonly callTimeoutMs?: number;
 }
 
-interface Library {
-  connect(endpoint: string): Etcd3;
-  /** Makes a call end as soon as the signal aborts: etcd3 itself cannot cancel, and a call in flight keeps the process. */
-  cancelledBy(signal: AbortSignal): Interceptor;
-}
-
 type CallOptions = { readonly deadline: Date; readonly interceptors: Interceptor[] };
 
 /** How long an endpoint may be silent before the next one is asked as well. */
@@ -32,7 +26,7 @@ const patienceMs = 300;
 export function connectEtcd({ callTimeoutMs = 2_000 }: EtcdOptions = {}): Etcd {
   const clients = new Map<string, Etcd3>();
   const closing = new AbortController();
-  let library: Promise<Library> | undefined;
+  let library: Promise<typeof import('./etcd3.ts')> | undefined;
 
   return {
     members: async (endpoints, { signal, barrier = false }) => {
@@ -68,8 +62,9 @@ export function connectEtcd({ callTimeoutMs = 2_000 }: EtcdOptions = {}): Etcd {
     );
   }
 
-  function loaded(): Promise<Library> {
-    library ??= loadLibrary();
+  /** Loading it takes 0.1 s, which a pass that finds nothing to ask can save. */
+  function loaded(): Promise<typeof import('./etcd3.ts')> {
+    library ??= import('./etcd3.ts');
     return library;
   }
 
@@ -110,48 +105,6 @@ export function connectEtcd({ callTimeoutMs = 2_000 }: EtcdOptions = {}): Etcd {
       limit.release();
     }
   }
-}
-
-async function loadLibrary(): Promise<Library> {
-  const [{ Etcd3 }, { Channel, connectivityState, InterceptingCall, status }, { noop }] = await Promise.all([
-    import('etcd3'),
-    import('@grpc/grpc-js'),
-    import('cockatiel'),
-  ]);
-  return {
-    connect: (endpoint) =>
-      new Etcd3({
-        hosts: endpoint,
-        faultHandling: { host: () => noop, global: noop },
-        grpcOptions: {
-          'grpc.enable_retries': 0,
-          // Members are reached directly, whatever HTTP_PROXY says.
-          'grpc.enable_http_proxy': 0,
-          // No TXT query for every name.
-          'grpc.service_config_disable_resolution': 1,
-          // A back-off left behind by an earlier client of the same endpoint is none of ours.
-          'grpc.use_local_subchannel_pool': 1,
-          channelFactoryOverride: (...what: ConstructorParameters<typeof Channel>) => {
-            const channel = new Channel(...what);
-            const stateOf = channel.getConnectivityState.bind(channel);
-            // etcd3 closes a channel that is connecting, as those to a frozen member are, only after a second, and keeps
-            // the process as long. So it is not told: this is how it asks before it closes.
-            channel.getConnectivityState = (connect) => {
-              const state = stateOf(connect);
-              return state === connectivityState.CONNECTING && !connect ? connectivityState.IDLE : state;
-            };
-            return channel;
-          },
-        },
-      }),
-    cancelledBy: (signal) => (options, nextCall) => {
-      const call = new InterceptingCall(nextCall(options));
-      const cancel = () => call.cancelWithStatus(status.CANCELLED, 'given up');
-      if (signal.aborted) queueMicrotask(cancel);
-      else signal.addEventListener('abort', cancel, { once: true });
-      return call;
-    },
-  };
 }
 
 function memberListOf({ header, members }: IMemberListResponse): MemberList {
