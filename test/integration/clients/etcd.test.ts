@@ -3,9 +3,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSilentServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { build } from 'esbuild';
 import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
 import { type Etcd, EtcdError } from '../../../reconcile/etcd.ts';
 import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
@@ -138,6 +142,51 @@ test('a process ends at once after close, whatever is still asked of frozen endp
   const [code] = await once(child, 'close', { signal: AbortSignal.timeout(15_000) });
   assert.equal(code, 0);
   assert.ok(said !== '' && Number(said) < 500, `${said} ms after close`);
+});
+
+// A bundle gives a CommonJS package that is imported dynamically no named exports: etcd3 was not found in what we ship.
+test('bundled as it is shipped, it speaks to etcd as well', async () => {
+  await using cluster = await startMembers(binaries['3.6.16'], 1);
+  const directory = await mkdtemp(join(tmpdir(), 'ratchet-bundle-'));
+  try {
+    const entry = join(directory, 'ask.ts');
+    const client = new URL('../../../reconcile/clients/etcd.ts', import.meta.url).pathname;
+    await writeFile(
+      entry,
+      `import { connectEtcd } from ${JSON.stringify(client)};
+       const etcd = connectEtcd();
+       const { members } = await etcd.members([process.argv[2] ?? ''], { signal: AbortSignal.timeout(5_000) });
+       process.stdout.write(String(members[0]?.name));`,
+    );
+    const js =
+      "import { createRequire } from 'node:module';" +
+      'const require = createRequire(import.meta.url), __dirname = import.meta.dirname;';
+    const outdir = join(directory, 'dist/chunks');
+    await build({
+      entryPoints: [entry],
+      outdir,
+      bundle: true,
+      splitting: true,
+      platform: 'node',
+      format: 'esm',
+      banner: { js },
+    });
+    await cp(new URL('../../../node_modules/etcd3/proto', import.meta.url), join(directory, 'dist/proto'), {
+      recursive: true,
+    });
+    await writeFile(join(outdir, 'package.json'), '{ "type": "module" }');
+    const child = spawn(process.execPath, [join(directory, 'dist/chunks/ask.js'), ...urls(cluster.members)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += String(chunk);
+    });
+    const [code] = await once(child, 'close', { signal: AbortSignal.timeout(15_000) });
+    assert.deepEqual([code, said], [0, 'm0']);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });
 
 test('what is not asked was not asked: no endpoint, no time, closed', async () => {
