@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStatus } from './api.ts';
-import { formatSeconds, nextBackOff } from './backoff.ts';
+import { nextBackOff } from './backoff.ts';
 import { startContainer } from './container.ts';
 import type { ContainerRecord } from './container-record.ts';
 import type { NodeContext } from './context.ts';
@@ -110,8 +110,8 @@ function pullImage({ node, pod }: StartContext, record: ContainerRecord): { imag
 }
 
 /** After a failed pull and until the next, the status says so in kubelet's words. */
-export function pullBackOffMessage(image: string, delayMs: number, message: string | undefined): string {
-  return `Back-off pulling image "${image}": ErrImagePull: ${message ?? ''} (${formatSeconds(delayMs)})`;
+export function pullBackOffMessage(image: string, message = ''): string {
+  return `Back-off pulling image "${image}": ErrImagePull: ${message}`;
 }
 
 /** Images have users: etcd's run as root, ours does not. Every process here has our own user, whatever is asked for. */
@@ -175,9 +175,14 @@ export function terminationFile({ podDir }: { podDir: string }, { spec }: Contai
 
 /** The container's last words: what it wrote for that purpose, or, if it failed and asked for it, the end of its log. */
 export function lastWords(context: StartContext, record: ContainerRecord, exitCode: number): string | undefined {
-  const written = readFileSync(terminationFile(context, record), 'utf8').slice(0, 4096);
+  const written = tail(terminationFile(context, record), 4096);
   if (written !== '') return written;
   if (exitCode === 0 || record.spec.terminationMessagePolicy !== 'FallbackToLogsOnError') return undefined;
-  const log = readFileSync(logPath(context.node.dir, context.pod, record.spec.name, record.starts - 1));
-  return log.subarray(-2048).toString('utf8').split('\n').slice(-80).join('\n') || undefined;
+  const log = tail(logPath(context.node.dir, context.pod, record.spec.name, record.starts - 1), 2048);
+  return log.split('\n').slice(-80).join('\n') || undefined;
+}
+
+/** Empty when there is no such file: a container may do as it likes with its own. */
+function tail(path: string, bytes: number): string {
+  return existsSync(path) ? readFileSync(path).subarray(-bytes).toString('utf8') : '';
 }

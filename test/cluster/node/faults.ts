@@ -113,7 +113,7 @@ export function createFaults(context: FaultContext): Faults {
     },
     pauseImagePulls: async (paused) => {
       pulls.paused = paused;
-      for (const node of nodes) for (const worker of node.pods.workers()) worker.wake();
+      for (const node of nodes) for (const worker of node.pods.workers()) worker.retryPulls();
     },
     logs: async (namespace, name, container) => {
       const pod = podNamed(namespace, name);

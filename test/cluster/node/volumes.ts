@@ -25,6 +25,7 @@ export type VolumeContext = {
   readonly claims: Informer<Claim>;
   readonly persistentVolumes: Informer<PersistentVolume>;
   readonly allocatable: Readonly<Record<string, string>>;
+  onClaimMounted(key: string, by: 1 | -1): void;
 };
 
 export type PodVolumes = {
@@ -36,7 +37,8 @@ export type PodVolumes = {
   dueInMs(): number | undefined;
   /** What to bind into a container's root, outer paths first. @throws MountError for a subPath that leaves its volume. */
   binds(container: Container, env: ReadonlyMap<string, string>): Promise<Bind[]>;
-  readonly claimNames: readonly string[];
+  /** The pod uses them no more. */
+  release(): void;
 };
 
 export function createPodVolumes(context: VolumeContext, firstPod: Pod, directory: string): PodVolumes {
@@ -45,6 +47,14 @@ export function createPodVolumes(context: VolumeContext, firstPod: Pod, director
   const volumes = firstPod.spec.volumes ?? [];
   const paths = new Map<string, string>();
   const tokens = createTokens(api, firstPod);
+  let mounted = false;
+
+  function countUsers(by: 1 | -1): void {
+    for (const volume of volumes) {
+      const name = claimOf(firstPod, volume);
+      if (name !== undefined) context.onClaimMounted(`${namespace}/${name}`, by);
+    }
+  }
 
   function sources(pod: Pod, place: PodPlace): PayloadSources {
     return {
@@ -101,13 +111,20 @@ export function createPodVolumes(context: VolumeContext, firstPod: Pod, director
   }
 
   return {
-    claimNames: volumes.map((volume) => claimOf(firstPod, volume)).filter((name) => name !== undefined),
     prepare: async (at) => {
+      if (mounted) return;
       for (const volume of volumes) {
         if (!paths.has(volume.name)) paths.set(volume.name, await place(volume, firstPod, at));
       }
+      mounted = true;
+      countUsers(1);
+    },
+    release: () => {
+      if (mounted) countUsers(-1);
+      mounted = false;
     },
     refresh: async (pod, at) => {
+      if (!mounted) return;
       for (const volume of volumes) {
         const path = paths.get(volume.name);
         if (path === undefined) continue;
