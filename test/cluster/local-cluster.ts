@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { baseObjects } from './base-objects.ts';
 import { type Binaries, provisionBinaries } from './binaries.ts';
-import { openOutlet, publishOutside } from './bridge.ts';
+import { openOutlet } from './bridge.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { kubeconfig } from './identities.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
@@ -67,7 +67,10 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
       const { ca, identities } = controlPlane;
       const access = { url: `https://127.0.0.1:${outlet.port}`, ca, token: identities.admin.token };
       // The certificate is the Service's: that is whom to expect at the other end of the outlet.
-      return await publishOutside('kubeconfig', kubeconfig(access, 'kubernetes.default.svc'));
+      await mkdir(sandbox.sharedDirectory, { recursive: true, mode: 0o700 });
+      const path = join(sandbox.sharedDirectory, 'kubeconfig');
+      await writeFile(path, kubeconfig(access, 'kubernetes.default.svc'), { mode: 0o600 });
+      return path;
     },
     stop,
     [Symbol.asyncDispose]: stop,

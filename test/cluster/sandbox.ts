@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { constants } from 'node:os';
-import { resolve } from 'node:path';
-import { serveOutside } from './bridge.ts';
+import { rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { answerListenRequests } from './bridge.ts';
 import { unsharePrefix } from './sandbox/unshare.ts';
 
+const sharedVariable = 'RATCHET_SHARED_DIRECTORY';
 const init = resolve(import.meta.dirname, 'sandbox/init.sh');
 
 /** Where an empty tmpfs hides nothing that a run could want. The first that exists and is free is used. */
@@ -13,12 +16,15 @@ const runDirectories = ['/dev/shm', '/mnt', '/media', '/srv'] as const;
 export interface Sandbox {
   /** A tmpfs of this run alone: whatever is written here is gone with the run. */
   readonly directory: string;
+  /** A path that is the same inside and outside, for what people outside need. Made on demand, removed with the run. */
+  readonly sharedDirectory: string;
 }
 
 /** The sandbox that this process is in, if it is in one. */
 export function currentSandbox(): Sandbox | undefined {
   const directory = process.env.RATCHET_SANDBOX;
-  return directory === undefined ? undefined : { directory };
+  const sharedDirectory = process.env[sharedVariable];
+  return directory === undefined || sharedDirectory === undefined ? undefined : { directory, sharedDirectory };
 }
 
 /**
@@ -43,16 +49,22 @@ export async function runInSandbox(
   command: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<number> {
-  const directory = runDirectory([...command, process.cwd(), ...Object.values(environment)]);
+  const shared = join(tmpdir(), `etcd-ratchet-${randomBytes(6).toString('hex')}`);
+  const directory = runDirectory([...command, process.cwd(), shared, ...Object.values(environment)]);
   const [program, ...flags] = await unsharePrefix();
   const child = spawn(program, [...flags, '/bin/sh', init, directory, ...command], {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...environment, [sharedVariable]: shared },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
     // Its own session, so that a Ctrl-C reaches it once, through us, and not each of its processes at random.
     detached: true,
   });
-  serveOutside(child);
-  return await untilExit(child);
+  answerListenRequests(child);
+  try {
+    return await untilExit(child);
+  } finally {
+    // The sandbox removes it too, for when we are not there any more; this is for when it was killed first.
+    await rm(shared, { recursive: true, force: true });
+  }
 }
 
 async function untilExit(child: ChildProcess): Promise<number> {

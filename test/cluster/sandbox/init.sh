@@ -31,6 +31,7 @@ command=$!
   unset NODE_CHANNEL_FD
   while read -r signal <&4; do kill -s "$signal" "$command" || :; done
   # Whoever started us is gone, however it went: so is everything in here.
+  rm -rf "$RATCHET_SHARED_DIRECTORY"
   kill -s KILL -- -1
 ) 3<&- &
 exec 3<&- 4<&-
