@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { Faults } from './faults.ts';
 
@@ -31,6 +32,8 @@ export async function startControl(socketPath: string, faults: Faults): Promise<
         response.end(JSON.stringify(reply));
       });
   });
+  // One of an earlier run that was killed would be in the way.
+  await rm(socketPath, { force: true });
   server.listen(socketPath);
   await once(server, 'listening');
   return {

@@ -125,6 +125,8 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
     stopping ??= stopOnce();
     return stopping;
   };
-  options.signal?.addEventListener('abort', () => void stop());
+  options.signal?.addEventListener('abort', () => {
+    stop().catch((error: unknown) => log.warn({ error: String(error) }, 'the process node did not stop cleanly'));
+  });
   return { ...faults, controlSocket, stop };
 }

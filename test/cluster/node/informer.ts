@@ -30,12 +30,13 @@ export function startInformer<T extends KubeObject>(
   const join = path.includes('?') ? '&' : '?';
 
   function put(object: T): void {
-    const previous = store.get(keyOf(object));
-    if (previous?.metadata.resourceVersion === object.metadata.resourceVersion) return;
+    const known = store.get(keyOf(object));
+    if (known?.metadata.resourceVersion === object.metadata.resourceVersion) return;
     // Deleted and made again while nobody looked: two objects, not a change of one.
-    if (previous && previous.metadata.uid !== object.metadata.uid) drop(previous);
+    const successor = known !== undefined && known.metadata.uid !== object.metadata.uid;
+    if (successor) drop(known);
     store.set(keyOf(object), object);
-    for (const listener of listeners) listener(object, store.get(keyOf(object)) === object ? previous : undefined);
+    for (const listener of listeners) listener(object, successor ? undefined : known);
   }
 
   function drop(object: T): void {

@@ -47,6 +47,7 @@ export function startHeartbeat(api: Api, node: NodeIdentity, timing: Timing, log
   let timer: NodeJS.Timeout | undefined;
   let readyAt = Date.now();
   async function beat(): Promise<void> {
+    let nextMs = timing.leaseMs;
     try {
       await renewLease(api, node.name, timing.leaseSeconds);
       if (Date.now() - readyAt > 300_000) {
@@ -54,9 +55,10 @@ export function startHeartbeat(api: Api, node: NodeIdentity, timing: Timing, log
         readyAt = Date.now();
       }
     } catch (error) {
-      log.warn({ node: node.name, error: String(error) }, 'the heartbeat was not accepted');
+      log.warn({ node: node.name, error: String(error) }, 'the heartbeat was not accepted, trying again');
+      nextMs = Math.min(1000, timing.leaseMs);
     }
-    if (!stopped) timer = setTimeout(() => void beat(), timing.leaseMs);
+    if (!stopped) timer = setTimeout(() => void beat(), nextMs);
   }
   void beat();
   return {

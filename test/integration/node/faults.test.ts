@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { controlNode } from '../../cluster/node/index.ts';
+import { controlNode, startProcessNode } from '../../cluster/node/index.ts';
 import type { Node, Pod } from '../../cluster/node/wire.ts';
 import { clusterForTests, forever, helpers, isReady, scriptPod, until } from './cluster.ts';
 
@@ -92,16 +92,40 @@ test('what is not there is said so', async () => {
   await assert.rejects(node.loseNode('node-99'), /there is no node node-99: there are node-1, node-2, node-3/);
 });
 
-test('nothing is left when the node stops', async () => {
+test('nothing is left when the process node stops, and its pods run again when it starts anew', async () => {
   await apply(scriptPod('last', `/* last-mark */ ${forever}`));
   await podWhere('last', isReady);
   assert.equal(processesMarked('last-mark'), 1);
   await inProcess.stop();
   assert.equal(processesMarked('last-mark'), 0);
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
   assert.deepEqual(
-    readFileSync('/proc/self/mountinfo', 'utf8')
-      .split('\n')
-      .filter((line) => line.includes('/node/pods/')),
+    mounts.filter((line) => line.includes('/node/pods/')),
     [],
   );
+
+  const again = await startProcessNode({
+    apiServer: await adminAccess(),
+    dir: `${cluster.directory}/node`,
+    nodes: 3,
+    binaries: { etcd: {}, etcdutl: {} },
+    checkout: process.cwd(),
+    log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
+  });
+  try {
+    const back = await podWhere('last', (seen) => isReady(seen) && restarts(seen) === 1);
+    assert.equal(back.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 137);
+    assert.equal(processesMarked('last-mark'), 1);
+  } finally {
+    await again.stop();
+  }
 });
+
+async function adminAccess(): Promise<{ url: string; ca: string; token: string }> {
+  const config = JSON.parse(await cluster.kubectl(['config', 'view', '--raw', '-o', 'json'])) as {
+    clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
+    users: [{ user: { token: string } }];
+  };
+  const { server, 'certificate-authority-data': ca } = config.clusters[0].cluster;
+  return { url: server, ca: Buffer.from(ca, 'base64').toString(), token: config.users[0].user.token };
+}
