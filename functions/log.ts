@@ -11,12 +11,11 @@ interface LogTarget {
 /** Lines of text for a person at a terminal, JSON for whoever collects logs. */
 export async function createLog(target: LogTarget): Promise<Log> {
   if (target.isTTY) return (fields, message) => target.write(`${asText(fields, message)}\n`);
-  const { destination, pino, stdTimeFunctions } = await import('pino');
+  // Its default export, because a bundle of a CommonJS package has no other.
+  const { default: pino } = await import('pino');
   // Synchronous: what is said last before the process leaves is what matters most.
-  const logger = pino(
-    { base: null, timestamp: stdTimeFunctions.isoTime },
-    destination({ dest: target.fd, sync: true }),
-  );
+  const destination = pino.destination({ dest: target.fd, sync: true });
+  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return (fields, message) => {
     if (fields.problem === undefined) logger.info(fields, message);
     else logger.warn(fields, message);
