@@ -30,7 +30,8 @@ export interface Tree {
  */
 export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> {
   assertBounded(pack);
-  const git = await import('isomorphic-git');
+  // The default export: a bundled CommonJS package has no other.
+  const { default: git } = await import('isomorphic-git');
   const fs = memoryFs();
   const repository = { fs, gitdir: '/git', cache: {} };
   const filepath = 'objects/pack/pack-fetched.pack';
