@@ -38,8 +38,8 @@ const { kubectl } = cluster;
 narrator.say('kube-apiserver, controller-manager, scheduler, etcd and three nodes are up');
 await using git = await startGitServer({ host: '0.0.0.0', port: 8080, auth: { token } });
 await using forge = await startForge({ host: '0.0.0.0', port: 8081, token });
-const repository = await git.createRepository('etcd');
-const gitUrl = `http://${outside}:8080/${repository.url.split('/').at(-1)}`;
+const repository = await git.createRepository('platform/etcd');
+const gitUrl = `http://${outside}:8080/${new URL(repository.url).pathname.slice(1)}`;
 
 narrator.chapter('Install: kubectl apply -k manifests/install');
 await install(kubectl);

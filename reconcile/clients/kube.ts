@@ -92,14 +92,10 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
         expectGone(target, await ask(target, { body, signal }), name);
       },
       watch: (resource, options) => watch(resource, options),
-      as: (serviceAccount) => {
-        const groups = [
-          'system:serviceaccounts',
-          `system:serviceaccounts:${serviceAccount.namespace}`,
-          'system:authenticated',
-        ];
-        return kubeAs({ 'impersonate-user': serviceAccountUser(serviceAccount), 'impersonate-group': groups });
-      },
+      // No groups: the API server adds those of a service account by itself, and to name them would take the right to
+      // impersonate groups. Empty, so that a group of the kubeconfig's own impersonation is not sent along.
+      as: (serviceAccount) =>
+        kubeAs({ 'impersonate-user': serviceAccountUser(serviceAccount), 'impersonate-group': [] }),
       now: () => clock,
       requests: () => Object.fromEntries(counts),
       close: () => connection.close(),

@@ -14,12 +14,16 @@ const stage = scene();
 
 for (const replicas of [1, 3]) {
   test(`a push becomes a healthy cluster of ${replicas}, and the commit turns from pending to success`, async () => {
-    const { push, tick, tickUntil, namespace, list, get, forge } = stage();
+    const { push, tick, tickUntil, namespace, list, get, forge, fleet } = stage();
     const name = `born-${replicas}`;
     const sha = await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { replicas }) });
     const first = await tick();
     assert.equal(first.code, 0, first.stderr);
-    assert.equal(forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state, 'pending');
+    assert.equal(
+      forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state,
+      'pending',
+      JSON.stringify((await fleet()).status),
+    );
 
     const cluster = await tickUntil(name, isReady);
     assert.equal(cluster.status?.readyReplicas, replicas);

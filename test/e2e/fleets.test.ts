@@ -38,7 +38,7 @@ test('two fleets that list one cluster: the first keeps it, the second is told w
   const { push, tick, namespace, kubectl, kube, git, forge } = stage();
   await push({ 'clusters/shared.yaml': clusterYaml('shared', namespace, { suspend: true }) });
   await tick();
-  const other = await git.createRepository('other');
+  const other = await git.createRepository('platform/other');
   await other.commit({ 'clusters/shared.yaml': clusterYaml('shared', namespace, { suspend: true, replicas: 5 }) });
   const fleet = await stage().fleet();
   const second = {

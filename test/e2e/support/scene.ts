@@ -54,9 +54,11 @@ export async function openScene({ fleet = {} }: SceneOptions = {}): Promise<Scen
   const { kubeconfig, kubectlPath } = environment();
   const kube = await connectKube({ userAgent: 'e2e/0', kubeconfig });
   const kubectl = kubectlFor(kubectlPath, kubeconfig);
-  const git = await startGitServer();
-  const forge = await startForge();
-  const repository = await git.createRepository('etcd');
+  await using opening = new AsyncDisposableStack();
+  opening.defer(() => kube.close());
+  const git = opening.use(await startGitServer());
+  const forge = opening.use(await startForge());
+  const repository = await git.createRepository('platform/etcd');
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: furniture(namespace) });
   if (fleet !== false) {
     const stdin = JSON.stringify(fleetObject(namespace, repository.url, forge.url, fleet));
@@ -69,6 +71,8 @@ export async function openScene({ fleet = {} }: SceneOptions = {}): Promise<Scen
     if (!found) throw new Error(`there is no EtcdCluster ${namespace}/${name}`);
     return found;
   };
+  // From here on nothing can fail: what was opened is closed with the scene.
+  const opened = opening.move();
   const oneTick = (...args: string[]) =>
     tick({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: kubeconfig } });
 
@@ -104,9 +108,8 @@ export async function openScene({ fleet = {} }: SceneOptions = {}): Promise<Scen
     },
     async close() {
       // Not waited for: a namespace takes half a minute to go, and the whole cluster goes with the run.
+      await using _ = opened;
       await kubectl(['delete', 'namespace', namespace, '--wait=false', '--ignore-not-found']);
-      kube.close();
-      await Promise.all([git.stop(), forge.stop()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../e2e/support/until.ts';
@@ -10,7 +10,8 @@ export interface TestMember {
   readonly name: string;
   readonly clientUrl: string;
   readonly peerUrl: string;
-  freeze(): void;
+  /** Stops it with SIGSTOP; when this resolves, not one of its threads runs any more. */
+  freeze(): Promise<void>;
   thaw(): void;
   kill(): Promise<void>;
 }
@@ -62,7 +63,12 @@ export async function startMembers(binary: string, count: number): Promise<TestC
     children.push(child);
     return {
       ...member,
-      freeze: () => child.kill('SIGSTOP'),
+      freeze: async () => {
+        child.kill('SIGSTOP');
+        await until('every thread to stop', async () =>
+          (await threadStates(child.pid ?? 0)).every((state) => state === 'T'),
+        );
+      },
       thaw: () => child.kill('SIGCONT'),
       kill: () => end(child),
     };
@@ -110,6 +116,13 @@ async function ready(clientUrl: string): Promise<void> {
     const { etcdcluster } = (await fetchJson(`${clientUrl}/version`)) as { etcdcluster?: string };
     return health.health === 'true' && etcdcluster !== 'not_decided';
   });
+}
+
+async function threadStates(pid: number): Promise<string[]> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')));
+  // The state follows the name, which is in parentheses and may hold anything.
+  return stats.map((stat) => stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3));
 }
 
 async function fetchJson(url: string): Promise<unknown> {

@@ -62,7 +62,7 @@ for (const version of etcdVersions) {
       const leading = cluster.members.find(({ name }) => ids.get(name) === leader);
       assert.ok(follower && second && leading);
 
-      follower.freeze();
+      await follower.freeze();
       const hedged = await timed(() =>
         etcd.members([follower, leading, second].map(urlOf), within(5_000, { barrier: true })),
       );
@@ -82,7 +82,7 @@ for (const version of etcdVersions) {
       assert.equal(down.outcome, 'down');
       assert.ok(down.message.includes(second.clientUrl) && down.message.includes('ECONNREFUSED'), down.message);
 
-      follower.freeze();
+      await follower.freeze();
       const lost = await timed(() => failing(etcd.members(urls(cluster.members), within(4_000, { barrier: true }))));
       assert.equal(lost.value.outcome, 'ambiguous');
       assert.ok(lost.ms < 3_500, `${lost.ms} ms`);
