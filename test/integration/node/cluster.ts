@@ -2,15 +2,23 @@ import { after } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from '../../cluster/local-cluster.ts';
+import { type ApiServer, createApi } from '../../cluster/node/api.ts';
 import type { Pod } from '../../cluster/node/wire.ts';
-import { enterSandbox } from '../../cluster/sandbox.ts';
+import { runInSandbox } from '../../cluster/sandbox.ts';
 
+const ownSandbox = 'RATCHET_NODE_TESTS';
 export const ownImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:test';
 
-/** A whole local cluster for the tests of one file, stopped after them. */
+/**
+ * A whole local cluster for the tests of one file, stopped after them. In a sandbox of its own, also where the run has one
+ * already: these tests break nodes that others may be using.
+ */
 export async function clusterForTests(): Promise<LocalCluster> {
   const binaries = await provisionBinaries();
-  await enterSandbox(binariesEnvironment(binaries));
+  if (process.env[ownSandbox] === undefined) {
+    const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+    process.exit(await runInSandbox(command, { ...binariesEnvironment(binaries), [ownSandbox]: '1' }));
+  }
   const cluster = await startLocalCluster({ binaries });
   after(() => cluster.stop());
   await until('default service account', () => cluster.kubectl(['get', 'serviceaccount', 'default', '-n', 'default']));
@@ -34,12 +42,31 @@ export async function until<T>(what: string, look: () => Promise<T>, seconds = 3
   throw new Error(`${what}: not within ${seconds} s: ${obstacle}`, { cause: obstacle });
 }
 
-export function helpers(cluster: LocalCluster) {
+/** How to reach the API server with full rights. */
+export async function adminAccess({ kubectl }: LocalCluster): Promise<ApiServer> {
+  const config = JSON.parse(await kubectl(['config', 'view', '--raw', '-o', 'json'])) as {
+    clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
+    users: [{ user: { token: string } }];
+  };
+  const { server, 'certificate-authority-data': ca } = config.clusters[0].cluster;
+  return { url: server, ca: Buffer.from(ca, 'base64').toString(), token: config.users[0].user.token };
+}
+
+const paths = {
+  pod: '/api/v1/namespaces/default/pods',
+  pvc: '/api/v1/namespaces/default/persistentvolumeclaims',
+  pv: '/api/v1/persistentvolumes',
+  service: '/api/v1/namespaces/default/services',
+  node: '/api/v1/nodes',
+} as const;
+
+export async function helpers(cluster: LocalCluster) {
   const { kubectl, node } = cluster;
   if (!node) throw new Error('the cluster has no process node');
-  const get = async <T>(kind: string, name: string): Promise<T> => {
-    return JSON.parse(await kubectl(['get', kind, name, '-n', 'default', '-o', 'json'])) as T;
-  };
+  const api = createApi(await adminAccess(cluster));
+  after(() => api.close());
+  // Not kubectl: a process per look would be most of the load.
+  const get = <T>(kind: keyof typeof paths, name: string): Promise<T> => api.get<T>(`${paths[kind]}/${name}`);
   return {
     node,
     get,

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { controlNode, startProcessNode } from '../../cluster/node/index.ts';
 import type { Node, Pod } from '../../cluster/node/wire.ts';
-import { clusterForTests, forever, helpers, isReady, scriptPod, until } from './cluster.ts';
+import { adminAccess, clusterForTests, forever, helpers, isReady, scriptPod, until } from './cluster.ts';
 
 const cluster = await clusterForTests();
-const { apply, get, pod, podWhere, node: inProcess } = helpers(cluster);
+const { apply, get, pod, podWhere, node: inProcess } = await helpers(cluster);
 const node = controlNode(inProcess.controlSocket);
 
 const server = `require('http').createServer((request, response) => response.end()).listen(8080);`;
@@ -105,7 +105,7 @@ test('nothing is left when the process node stops, and its pods run again when i
   );
 
   const again = await startProcessNode({
-    apiServer: await adminAccess(),
+    apiServer: await adminAccess(cluster),
     dir: `${cluster.directory}/node`,
     nodes: 3,
     binaries: { etcd: {}, etcdutl: {} },
@@ -120,12 +120,3 @@ test('nothing is left when the process node stops, and its pods run again when i
     await again.stop();
   }
 });
-
-async function adminAccess(): Promise<{ url: string; ca: string; token: string }> {
-  const config = JSON.parse(await cluster.kubectl(['config', 'view', '--raw', '-o', 'json'])) as {
-    clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
-    users: [{ user: { token: string } }];
-  };
-  const { server, 'certificate-authority-data': ca } = config.clusters[0].cluster;
-  return { url: server, ca: Buffer.from(ca, 'base64').toString(), token: config.users[0].user.token };
-}

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { clusterForTests, forever, helpers, isReady, scriptPod, until } from './cluster.ts';
 
 const cluster = await clusterForTests();
-const { apply, podWhere, remove, runScript, get } = helpers(cluster);
+const { apply, podWhere, remove, runScript, get } = await helpers(cluster);
 const resolver = new Resolver({ timeout: 2000, tries: 2 });
 resolver.setServers(['10.96.0.10']);
 
