@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { connectKube } from '../reconcile/clients/kube.ts';
-import type { Etcd } from '../reconcile/etcd.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
 import { type Identity, identityFrom } from './environment.ts';
 import type { Log } from './log.ts';
@@ -24,7 +23,6 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
   const signal = AbortSignal.any([stop, AbortSignal.timeout(options.timeout * 1000)]);
   const identity = identityFrom(env);
   let kube: Kube | undefined;
-  let etcd: Promise<Etcd> | undefined;
   try {
     kube = await connectKube({
       userAgent: `etcd-ratchet/${version}`,
@@ -32,10 +30,8 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     });
     const result = await pass({
       kube,
-      etcd: () => {
-        etcd ??= import('../reconcile/clients/etcd.ts').then(({ connectEtcd }) => connectEtcd());
-        return etcd;
-      },
+      // One for each who asks: who asked closes it.
+      etcd: async () => (await import('../reconcile/clients/etcd.ts')).connectEtcd(),
       holder: identity.holder,
       nonce: () => randomBytes(16).toString('hex'),
       log,
@@ -57,7 +53,6 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     log({ reason: error.reason, problem: explain(error) }, 'no pass could be made');
     return 1;
   } finally {
-    (await etcd)?.close();
     kube?.close();
   }
 }

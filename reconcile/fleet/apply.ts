@@ -5,7 +5,7 @@ import { annotations, labels } from '../../manifests/build/names.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
-import { fieldManager, handOverAnnotation, keyOf, overtookAnnotation } from './names.ts';
+import { fieldManager, handOverAnnotation, isOwn, keyOf, overtookAnnotation } from './names.ts';
 import { inherit, managedFieldsOf, withManagedFields, withoutHands } from './ownership.ts';
 import type { PlannedApply } from './plan.ts';
 import { type DesiredSpec, shaOf } from './reading.ts';
@@ -60,12 +60,13 @@ async function create(spec: DesiredSpec, context: ApplyContext): Promise<ApplyOu
     return { kind: 'applied', spec, cluster, changed: true };
   } catch (error) {
     if (!isReason(error, 'AlreadyExists')) throw error;
-    return {
-      kind: 'retry',
-      spec,
-      message: `EtcdCluster ${spec.namespace}/${spec.name} was created by somebody else meanwhile`,
-    };
   }
+  // Two invocations for one push, as a rule. What is there is read before it is known that nobody has begun anything newer.
+  const live = await kube.get<EtcdCluster>(resources.clusters, spec.namespace, spec.name, { signal });
+  if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };
+  if (live && isOwn(fleet, live)) return update({ kind: 'update', spec, live }, context);
+  const message = `EtcdCluster ${spec.namespace}/${spec.name} was created by somebody else meanwhile`;
+  return { kind: 'retry', spec, message };
 }
 
 async function update(
