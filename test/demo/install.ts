@@ -3,17 +3,12 @@ import type { Kubectl } from '../cluster/kubectl.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 
+const kinds = ['etcdfleets', 'etcdclusters', 'etcdpeers'].map((plural) => `${plural}.etcd.ratchet.dev`);
+
 /** Installs what a user installs: the kustomization as it is. */
 export async function install(kubectl: Kubectl): Promise<void> {
   await kubectl(['apply', '--server-side', '-k', join(checkout, 'manifests/install')]);
-  await kubectl([
-    'wait',
-    '--for=condition=Established',
-    '--timeout=30s',
-    'crd',
-    '-l',
-    'app.kubernetes.io/part-of=etcd-ratchet',
-  ]);
+  await kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', ...kinds]);
 }
 
 export interface FleetAddresses {

@@ -37,7 +37,11 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
 /** The same words while members come up one by one: each peer's own condition has the details. */
 function waitingFor(name: string, ailments: readonly Ailment[]): string {
   const homeless = ailments.find(({ reason }) => reason === 'PodUnscheduled');
-  return homeless ? homeless.message : `waiting for a quorum of the members of ${name} to start`;
+  if (homeless) return homeless.message;
+  const allRun = ailments.every(({ reason }) => reason === 'NoQuorum' || reason === 'EndpointSilent');
+  return allRun
+    ? `the members of ${name} run, but no quorum of them answers`
+    : `waiting for a quorum of the members of ${name} to start`;
 }
 
 /** Raft's own order: the later term, then the longer log. */
