@@ -45,12 +45,9 @@ export async function launch(context: StartContext, record: ContainerRecord): Pr
   const { image, id } = pullImage(context, record);
   record.imageID = id;
   refuseRoot(pod, record, image);
-  record.env = await environment(context, record);
+  record.env = await environment(context, record, image);
   const { spec } = record;
-  const expandAll = (words: readonly string[] = []) => words.map((word) => expand(word, record.env));
-  const command = [...expandAll(spec.command), ...expandAll(spec.args)];
-  if (command.length === 0 && image.kind !== 'pause')
-    command.push(image.kind === 'etcd' ? '/usr/local/bin/etcd' : 'node');
+  const command = commandOf(record, image);
 
   const root = join(context.podDir, 'root', spec.name);
   await mkdir(root, { recursive: true });
@@ -63,7 +60,7 @@ export async function launch(context: StartContext, record: ContainerRecord): Pr
   record.process = await startContainer({
     image,
     root,
-    workingDir: spec.workingDir ?? '/',
+    workingDir: spec.workingDir || image.workingDir,
     readOnly: spec.securityContext?.readOnlyRootFilesystem ?? false,
     command,
     env: record.env,
@@ -79,6 +76,13 @@ export async function launch(context: StartContext, record: ContainerRecord): Pr
   });
   record.starts++;
   record.containerID = `containerd://${randomBytes(32).toString('hex')}`;
+}
+
+/** A command replaces all that the image would run; args alone are given to its entrypoint. */
+function commandOf({ spec: { command = [], args = [] }, env }: ContainerRecord, { entrypoint, cmd }: Image): string[] {
+  const own = [...command, ...args].map((word) => expand(word, env));
+  if (command.length > 0) return own;
+  return [...entrypoint, ...(args.length > 0 ? own : cmd)];
 }
 
 function pullImage({ node, pod }: StartContext, record: ContainerRecord): { image: Image; id: string } {
@@ -118,8 +122,8 @@ export function pullBackOffMessage(image: string, message = ''): string {
 function refuseRoot(pod: Pod, { spec }: ContainerRecord, image: Image): void {
   const setting = { ...definedOnly(pod.spec.securityContext), ...definedOnly(spec.securityContext) };
   if (!setting.runAsNonRoot) return;
-  const user = setting.runAsUser ?? (image.kind === 'etcd' ? 0 : 65532);
-  if (user !== 0) return;
+  const root = setting.runAsUser === undefined ? image.runsAsRoot : setting.runAsUser === 0;
+  if (!root) return;
   const message = `container has runAsNonRoot and image will run as root (pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${spec.name})`;
   throw new NotStarted('CreateContainerConfigError', message, 5000);
 }
@@ -132,6 +136,7 @@ function definedOnly(context: { runAsNonRoot?: boolean; runAsUser?: number } = {
 async function environment(
   { node, pod, place }: StartContext,
   { spec }: ContainerRecord,
+  image: Image,
 ): Promise<Map<string, string>> {
   const { namespace, name } = pod.metadata;
   const base = serviceEnv(node.services.list(), namespace, pod.spec.enableServiceLinks ?? true);
@@ -139,6 +144,7 @@ async function environment(
     .set('PATH', defaultPath)
     .set('HOSTNAME', pod.spec.hostname ?? name)
     .set('HOME', '/');
+  for (const [variable, value] of Object.entries(image.env)) base.set(variable, value);
   const read = async <T>(kind: string, resource: string, object: string, optional: boolean): Promise<T | undefined> => {
     try {
       return await node.api.get<T>(corePath(namespace, resource, object));

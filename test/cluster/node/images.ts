@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Binaries } from './options.ts';
 
-/** What a container finds in its root besides the usual directories. */
-export type Image =
-  | { readonly kind: 'etcd'; readonly version: string; readonly files: Readonly<Record<string, string>> }
-  | { readonly kind: 'node'; readonly files: Readonly<Record<string, string>> }
-  | { readonly kind: 'pause' };
+/** What a container finds in its root besides the usual directories, and what its image configures. */
+export type Image = {
+  readonly kind: 'etcd' | 'node' | 'pause';
+  /** Path in the container → path on this machine. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly entrypoint: readonly string[];
+  /** What is run, or given to the entrypoint, when the pod has no args. */
+  readonly cmd: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDir: string;
+  readonly runsAsRoot: boolean;
+};
 
 export type ImageLookup =
   | { readonly found: true; readonly image: Image; readonly id: string }
@@ -37,21 +44,33 @@ export function lookUpImage(source: ImageSource, name: string): ImageLookup {
 
 function resolve({ binaries, checkout, nodeBinary }: ImageSource, name: string): Image | undefined {
   const { repository, tag } = split(name);
-  if (repository === 'registry.k8s.io/pause') return { kind: 'pause' };
-  if (repository === ownRepository) {
-    return {
-      kind: 'node',
-      files: { '/app': `${checkout}/dist`, '/checkout': checkout, '/usr/local/bin/node': nodeBinary },
-    };
-  }
+  if (repository === 'registry.k8s.io/pause') return pause;
+  if (repository === ownRepository) return ownImage(checkout, nodeBinary);
   const version = etcdVersion(repository, tag);
   const etcd = version === undefined ? undefined : binaries.etcd[version];
   if (version === undefined || etcd === undefined) return undefined;
   const etcdutl = binaries.etcdutl[version];
   return {
+    ...pause,
     kind: 'etcd',
-    version,
     files: { '/usr/local/bin/etcd': etcd, ...(etcdutl !== undefined && { '/usr/local/bin/etcdutl': etcdutl }) },
+    cmd: ['/usr/local/bin/etcd'],
+    runsAsRoot: true,
+  };
+}
+
+const pause: Image = { kind: 'pause', files: {}, entrypoint: [], cmd: [], env: {}, workingDir: '/', runsAsRoot: false };
+
+/** As the Dockerfile says, with this checkout's bundle and our own Node. */
+function ownImage(checkout: string, nodeBinary: string): Image {
+  return {
+    kind: 'node',
+    files: { '/app': `${checkout}/dist`, '/checkout': checkout, '/usr/local/bin/node': nodeBinary },
+    entrypoint: ['node', '/app/tick.js'],
+    cmd: [],
+    env: { NODE_ENV: 'production', NODE_COMPILE_CACHE: '/app/.compile-cache' },
+    workingDir: '/tmp',
+    runsAsRoot: false,
   };
 }
 

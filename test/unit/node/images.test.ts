@@ -29,6 +29,7 @@ test('our own image exists under every tag', () => {
   const found = lookUpImage(source, 'ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0');
   assert.ok(found.found && found.image.kind === 'node');
   assert.equal(found.image.files['/app'], '/checkout/dist');
+  assert.deepEqual(found.image.entrypoint, ['node', '/app/tick.js']);
 });
 
 const unknown = [
