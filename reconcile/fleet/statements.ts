@@ -48,7 +48,7 @@ export function progressOf(facts: FleetFacts): Progress {
 
   if (reading.kind === 'failed') return reconciling('ProgressingWithRetry', `${reading.message}; this is tried again`);
   const [retry] = outcome.retries;
-  if (retry) return reconciling('ProgressingWithRetry', `${retry}; this is tried again`);
+  if (retry !== undefined) return reconciling('ProgressingWithRetry', `${retry}; this is tried again`);
 
   const busy = clusters.find(({ verdict }) => verdict !== 'Current');
   if (busy) return reconciling('ClustersInProgress', `${busy.namespace}/${busy.name}: ${busy.message}`);

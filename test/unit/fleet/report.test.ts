@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { conditionOf, kstatusOf } from '../../../reconcile/fleet/kstatus.ts';
+import type { FleetOutcome } from '../../../reconcile/fleet/outcome.ts';
+import type { Reading } from '../../../reconcile/fleet/reading.ts';
+import { verdictsOf } from '../../../reconcile/fleet/roll-up.ts';
+import { fleetStatus } from '../../../reconcile/fleet/status.ts';
+import { wantedStatuses } from '../../../reconcile/fleet/wanted-statuses.ts';
+import { differs } from '../../../reconcile/fleet/write.ts';
+import { clusterOf, conditions, fleetWith, problemAbout, revision, sha, treeOf } from './objects.ts';
+
+const now = new Date('2026-05-01T10:00:00.123Z');
+const ready = (name: string) =>
+  clusterOf(name, {}, { observedGeneration: 1, conditions: conditions(['Ready', 'True', 'all healthy']) });
+const busy = (name: string) =>
+  clusterOf(
+    name,
+    {},
+    { observedGeneration: 1, conditions: conditions(['Ready', 'False'], ['Reconciling', 'True', 'members start']) },
+  );
+const stalled = (name: string) =>
+  clusterOf(
+    name,
+    {},
+    { observedGeneration: 1, conditions: conditions(['Ready', 'False'], ['Stalled', 'True', 'no such image']) },
+  );
+const fresh = (name: string) =>
+  clusterOf(name, { generation: 2 }, { observedGeneration: 1, conditions: conditions(['Ready', 'True']) });
+
+function outcome(more: Partial<FleetOutcome> = {}): FleetOutcome {
+  const reading = { kind: 'tree', revision, tree: treeOf([]) } as const;
+  const unlisted = { kept: [], notes: [] };
+  return {
+    reading,
+    problems: [],
+    retries: [],
+    unlisted,
+    inventory: [],
+    applied: true,
+    changed: new Set(),
+    pruned: [],
+    ...more,
+  };
+}
+
+const failed = (retryable: boolean): Reading => ({
+  kind: 'failed',
+  reason: 'Timeout',
+  message: 'no answer',
+  retryable,
+});
+const wanted = (
+  clusters: readonly ReturnType<typeof clusterOf>[],
+  more: Partial<FleetOutcome> = {},
+  fleet = fleetWith({}, { forge: true }),
+) => {
+  const result = outcome(more);
+  return wantedStatuses({ fleet, outcome: result, problems: result.problems ?? [], clusters: verdictsOf(clusters) });
+};
+
+test('a commit succeeds when every cluster is ready', () => {
+  assert.deepEqual(wanted([ready('orders')]), [
+    { sha, context: 'etcd-ratchet/production', state: 'success', description: 'every cluster is ready' },
+    { sha, context: 'etcd-ratchet/production/payments/orders', state: 'success', description: 'all healthy' },
+  ]);
+});
+
+for (const [title, clusters, more, state, description] of [
+  ['a cluster is busy', [ready('a'), busy('b')], {}, 'pending', 'payments/b: members start'],
+  ['a cluster has not acted on it', [fresh('a')], {}, 'pending', 'payments/a: the change has not been acted on yet'],
+  ['a cluster is stalled', [stalled('a'), busy('b')], {}, 'failure', 'payments/a: no such image'],
+  [
+    'a document is refused',
+    [busy('a')],
+    { problems: [problemAbout('x.yaml', 'x')], applied: false },
+    'failure',
+    'x.yaml:4:9: replicas must be a number',
+  ],
+  [
+    'several are refused',
+    [],
+    { problems: [problemAbout('x.yaml'), problemAbout('y.yaml')], applied: false },
+    'failure',
+    'x.yaml:4:9: replicas must be a number; and others',
+  ],
+  [
+    'something did not get through',
+    [ready('a')],
+    { retries: ['a was changed'], applied: false },
+    'pending',
+    'a was changed; this is tried again',
+  ],
+] as const) {
+  test(`a commit is ${state} when ${title}`, () => {
+    assert.partialDeepStrictEqual(wanted(clusters, more)[0], { state, description });
+  });
+}
+
+test('a refused document fails its own cluster, which need not exist', () => {
+  const statuses = wanted([ready('orders')], { problems: [problemAbout('x.yaml', 'x')], applied: false });
+  assert.deepEqual(
+    statuses.map(({ context, state }) => [context, state]),
+    [
+      ['etcd-ratchet/production', 'failure'],
+      ['etcd-ratchet/production/payments/orders', 'success'],
+      ['etcd-ratchet/production/payments/x', 'failure'],
+    ],
+  );
+});
+
+test('of a large fleet only the clusters that the commit changed have a status, also in later passes', () => {
+  const many = Array.from({ length: 11 }, (_, index) => ready(`c${index}`));
+  const first = wanted(many, { changed: new Set(['payments/c3']) });
+  assert.deepEqual(
+    first.map(({ context }) => context),
+    ['etcd-ratchet/production', 'etcd-ratchet/production/payments/c3'],
+  );
+  const later = wanted(many, {}, fleetWith({ commitStatuses: [...first] }, { forge: true }));
+  assert.deepEqual(later, first);
+});
+
+test('where no commit can be named, nothing is said', () => {
+  assert.deepEqual(wanted([], { reading: failed(true) }), []);
+});
+
+test('the status says what was observed, and an unread spec was not', () => {
+  const report = { fleet: fleetWith({ observedGeneration: 0 }), clusters: [], now };
+  assert.equal(fleetStatus({ ...report, outcome: outcome() }).observedGeneration, 1);
+  const skipped = outcome({ reading: { kind: 'skipped', because: 'follow-up' } });
+  assert.equal(fleetStatus({ ...report, outcome: skipped }).observedGeneration, 0);
+  assert.equal(fleetStatus({ ...report, outcome: outcome() }).lastRun, '2026-05-01T10:00:00Z');
+});
+
+test('the applied revision moves only when all of it is applied', () => {
+  const fleet = fleetWith({ revision: { attempted: revision, applied: 'main@sha1:old' } });
+  const applied = (more: Partial<FleetOutcome>) =>
+    fleetStatus({ fleet, outcome: outcome(more), clusters: [], now }).revision?.applied;
+  assert.equal(applied({}), revision);
+  assert.equal(applied({ applied: false }), 'main@sha1:old');
+  assert.equal(applied({ reading: failed(true), applied: false }), 'main@sha1:old');
+});
+
+test('an equal report differs in nothing but the time', () => {
+  const fleet = fleetWith();
+  const first = fleetStatus({ fleet, outcome: outcome(), clusters: [], now });
+  const again = fleetStatus({
+    fleet: { ...fleet, status: first },
+    outcome: outcome(),
+    clusters: [],
+    now: new Date(now.getTime() + 60_000),
+  });
+  assert.notEqual(first.lastRun, again.lastRun);
+  assert.equal(differs(first, again), false);
+});
+
+test('property: kstatus reads every report as it is meant, and messages fit', () => {
+  const makers = [ready, busy, stalled, fresh];
+  const readings = fc.constantFrom<Reading>(
+    { kind: 'tree', revision, tree: treeOf([]) },
+    { kind: 'unchanged', revision },
+    failed(true),
+    failed(false),
+    { kind: 'skipped', because: 'suspended' },
+    { kind: 'skipped', because: 'follow-up' },
+  );
+  fc.assert(
+    fc.property(
+      readings,
+      fc.array(fc.nat(3), { maxLength: 4 }),
+      fc.array(fc.string({ maxLength: 400 }), { maxLength: 3 }),
+      fc.array(fc.string({ maxLength: 400 }), { maxLength: 2 }),
+      fc.boolean(),
+      (reading, kinds, words, retries, forgeFails) => {
+        const clusters = kinds.map((kind, index) => (makers[kind] ?? ready)(`c${index}`));
+        const problems = words.map((message) => ({ ...problemAbout('x.yaml'), message }));
+        const result = outcome({ reading, problems, retries, applied: false });
+        const fleet = fleetWith({}, { forge: true });
+        const verdicts = verdictsOf(clusters);
+        const forge = {
+          remembered: [],
+          ...(forgeFails && { failure: { reason: 'ForgeFailing', message: 'it fails' } }),
+        };
+        const status = fleetStatus({ fleet, outcome: result, clusters: verdicts, forge, now });
+        const seen = kstatusOf({ metadata: fleet.metadata, status });
+        const is = (type: string) => conditionOf(status, type)?.status;
+
+        assert.ok(is('Ready'));
+        assert.ok(!(is('Stalled') && is('Reconciling')), 'never both');
+        for (const abnormal of ['Stalled', 'Reconciling', 'Unlisted']) assert.notEqual(is(abnormal), 'False');
+        if (is('Ready') === 'True') assert.ok(!is('Stalled') && !is('Reconciling'));
+        else assert.ok(is('Stalled') || is('Reconciling'), 'not ready, and nobody says why');
+        const person = problems.length > 0 || (reading.kind === 'failed' && !reading.retryable) || kinds.includes(2);
+        if (person) assert.equal(seen, 'Failed');
+        if (seen === 'Current') assert.ok(kinds.every((kind) => kind === 0) && retries.length === 0);
+        const total = status.clusters;
+        assert.equal(total?.total, (total?.ready ?? 0) + (total?.inProgress ?? 0) + (total?.stalled ?? 0));
+        for (const { description } of wantedStatuses({ fleet, outcome: result, problems, clusters: verdicts })) {
+          assert.ok([...description].length <= 140);
+        }
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createWaker } from '../../../functions/wake.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { type Decision, type Wake, wait } from '../../../reconcile/cluster/decision.ts';
+import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { createFakeKube } from '../../fakes/kube.ts';
+import { clusterOf } from '../fleet/objects.ts';
+
+function waiting(name: string, ...wakes: Wake[]): ClusterResult {
+  return resultOf(name, wait('MembersStarting', 'members start', ...wakes));
+}
+
+function resultOf(name: string, decision: Decision, outcome: ClusterResult['outcome'] = 'none'): ClusterResult {
+  const cluster: EtcdCluster = clusterOf(name);
+  return { namespace: 'payments', name, decision, outcome, workRemains: true, cluster };
+}
+
+function pod(cluster: string, ready: boolean, reason?: string) {
+  return {
+    metadata: {
+      name: `${cluster}-0-0`,
+      namespace: 'payments',
+      uid: `pod-${cluster}`,
+      labels: { 'etcd.ratchet.dev/cluster': cluster },
+    },
+    status: {
+      phase: ready ? 'Running' : 'Pending',
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+      containerStatuses: [
+        { restartCount: 0, state: ready ? { running: {} } : { waiting: { reason: reason ?? 'ContainerCreating' } } },
+      ],
+    },
+  };
+}
+
+async function stage() {
+  const kube = createFakeKube();
+  const { resourceVersion } = await kube.list(resources.clusters, {});
+  const waker = createWaker({ kube, resourceVersion, log: () => {} });
+  return { kube, waker, [Symbol.dispose]: () => waker.close() };
+}
+
+const onPods: Wake = { on: 'change', of: 'pods' };
+
+test('a pod that gets ready wakes its cluster, and no other', async () => {
+  using scene = await stage();
+  const woken = scene.waker.wait([waiting('orders', onPods), waiting('users', onPods)], AbortSignal.timeout(5_000));
+  scene.kube.seed(resources.pods, pod('orders', false));
+  scene.kube.seed(resources.pods, pod('orders', true));
+  assert.deepEqual([...(await woken)], ['payments/orders']);
+});
+
+test('what happened between the list and the watch is not missed', async () => {
+  using scene = await stage();
+  scene.kube.seed(resources.pods, pod('orders', true));
+  const woken = await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000));
+  assert.equal(woken.size, 1);
+});
+
+test('a pod on its normal way wakes nobody; one in trouble does', async () => {
+  using scene = await stage();
+  scene.kube.seed(resources.pods, pod('orders', false));
+  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
+  scene.kube.seed(resources.pods, pod('orders', false, 'ErrImagePull'));
+  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
+});
+
+test('what was heard before looking again is forgotten, what comes later is not', async () => {
+  using scene = await stage();
+  scene.kube.seed(resources.pods, pod('orders', true));
+  await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000));
+  scene.waker.forget();
+  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
+  scene.kube.remove(resources.pods, 'payments', 'orders-0-0');
+  assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
+});
+
+test('a time wakes, and a lost claim is looked at again soon', async () => {
+  using scene = await stage();
+  const timed = waiting('orders', { on: 'time', afterSeconds: 0 });
+  assert.deepEqual([...(await scene.waker.wait([timed], AbortSignal.timeout(5_000)))], ['payments/orders']);
+  const lost = resultOf('users', wait('X', 'x'), 'lost');
+  assert.deepEqual([...(await scene.waker.wait([lost], AbortSignal.timeout(5_000)))], ['payments/users']);
+});
+
+test('a watch that fails is a late wake, never none', async () => {
+  using scene = await stage();
+  scene.kube.seed(resources.pods, pod('users', false));
+  scene.kube.compact();
+  const woken = await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000));
+  assert.deepEqual([...woken], ['payments/orders']);
+});
