@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createApi } from './api.ts';
+import { type Api, createApi } from './api.ts';
 import type { NodeContext } from './context.ts';
 import { startControl } from './control.ts';
 import { startDns } from './dns.ts';
@@ -41,55 +41,39 @@ export type ProcessNode = Faults & {
  * @throws Error when the network can't be set up or the API server does not take the nodes.
  */
 export async function startProcessNode(options: ProcessNodeOptions): Promise<ProcessNode> {
-  const { dir, log, binaries, checkout } = options;
-  const timing = { ...defaultTiming, ...options.timing };
-  const ending = new AbortController();
-  const signal = ending.signal;
+  const { dir, log } = options;
+  await using parts = new AsyncDisposableStack();
   const api = createApi(options.apiServer);
+  parts.defer(() => api.close());
   await mkdir(join(dir, 'volumes'), { recursive: true });
   await createBridge(options.nodes);
+  parts.defer(removeBridge);
+  const ending = new AbortController();
+  parts.defer(() => ending.abort());
 
-  const watch = <T extends KubeObject>(path: string): Informer<T> => startInformer<T>({ api, log, signal }, path);
+  const watching = { api, log, signal: ending.signal };
+  const watch = <T extends KubeObject>(path: string): Informer<T> => startInformer<T>(watching, path);
   const services = watch<Service>('/api/v1/services');
+  const slices = watch<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
   const claims = watch<Claim>('/api/v1/persistentvolumeclaims');
   const persistentVolumes = watch<PersistentVolume>('/api/v1/persistentvolumes');
   const classes = watch<StorageClass>('/apis/storage.k8s.io/v1/storageclasses');
-  const slices = watch<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
+  const pods = watch<Pod>('/api/v1/pods?fieldSelector=spec.nodeName!%3D');
+  const expansion = startExpansion({ ...watching, claims, volumes: persistentVolumes });
   const index = indexSlices(slices);
-  const expansion = startExpansion({ api, log, signal, claims, volumes: persistentVolumes });
   const pulls = { paused: false };
 
-  const nodes: LocalNode[] = [];
-  for (let index = 1; index <= options.nodes; index++) {
-    const identity = { name: `node-${index}`, index, address: nodeAddress(index) };
-    const link = { up: true };
-    const ownApi = linkedApi(api, link, identity.name);
-    const context: NodeContext = {
-      ...identity,
-      dir,
-      api: ownApi,
-      log,
-      timing,
-      pool: createAddressPool(index),
-      events: createEventRecorder(ownApi, identity.name, log),
-      allocatable: nodeCapacity(),
-      images: { binaries, checkout, nodeBinary: process.execPath, images: options.images ?? {} },
-      pulled: new Set(),
-      pulls,
-      services,
-      claims,
-      persistentVolumes,
-      onClaimMounted: expansion.mounted,
-    };
-    nodes.push(createLocalNode(identity, { api: ownApi, link, pods: createNodePods(context), timing, log }));
-  }
+  const shared = { services, claims, persistentVolumes, onClaimMounted: expansion.mounted, pulls };
+  const nodes = createNodes(options, api, shared);
+  parts.defer(() => Promise.all(nodes.map((node) => node.stop())).then(() => undefined));
   await Promise.all(nodes.map((node) => node.start()));
-  await Promise.all([services, claims, persistentVolumes, classes, slices].map(({ synced }) => synced));
+  await firstLists([services, slices, claims, persistentVolumes, classes]);
 
   const nodeNames = nodes.map(({ name }) => name);
   const directory = join(dir, 'volumes');
-  startProvisioner({ api, log, signal, directory, nodeNames, claims, volumes: persistentVolumes, classes });
+  startProvisioner({ ...watching, directory, nodeNames, claims, volumes: persistentVolumes, classes });
   const proxy = startServiceProxy(services, slices, index, log);
+  parts.defer(() => proxy.close());
   const records = {
     service: (namespace: string, name: string) => services.get(`${namespace}/${name}`),
     slices: (namespace: string, name: string) => index.slices(`${namespace}/${name}`),
@@ -97,36 +81,62 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
     hosts: { ...Object.fromEntries(nodes.map(({ name, address }) => [name, address])), ...options.hosts },
   };
   const dns = await startDns(dnsAddress, records, log);
-
-  const pods = watch<Pod>('/api/v1/pods?fieldSelector=spec.nodeName!%3D');
-  const kubelets = await Promise.all(nodes.map(({ address }) => startKubeletServer(address, findLog(dir, pods))));
+  parts.defer(() => dns.close());
+  for (const { address } of nodes) {
+    const kubelet = await startKubeletServer(address, findLog(dir, pods));
+    parts.defer(() => kubelet.close());
+  }
   pods.onChange((pod, previous) => {
     for (const node of nodes) node.see(pod, previous);
   });
-  refreshVolumesOnChange({ api, log, signal }, nodes);
-  await pods.synced;
+  refreshVolumesOnChange(watching, nodes);
+  await firstLists([pods]);
 
   const faults = createFaults({ dir, nodes, pods, claims, persistentVolumes, pulls });
   const controlSocket = join(dir, 'control.sock');
   const control = await startControl(controlSocket, faults);
+  parts.defer(() => control.close());
 
-  let stopping: Promise<void> | undefined;
-  async function stopOnce(): Promise<void> {
-    ending.abort();
-    control.close();
-    proxy.close();
-    for (const kubelet of kubelets) kubelet.close();
-    await Promise.all(nodes.map((node) => node.stop()));
-    await dns.close();
-    await removeBridge();
-    api.close();
-  }
-  const stop = () => {
-    stopping ??= stopOnce();
-    return stopping;
-  };
+  const started = parts.move();
+  const stop = () => started.disposeAsync();
   options.signal?.addEventListener('abort', () => {
     stop().catch((error: unknown) => log.warn({ error: String(error) }, 'the process node did not stop cleanly'));
   });
   return { ...faults, controlSocket, stop };
+}
+
+type Shared = Pick<NodeContext, 'services' | 'claims' | 'persistentVolumes' | 'onClaimMounted' | 'pulls'>;
+
+function createNodes(options: ProcessNodeOptions, api: Api, shared: Shared): LocalNode[] {
+  const { dir, log, binaries, checkout, images = {} } = options;
+  const timing = { ...defaultTiming, ...options.timing };
+  return Array.from({ length: options.nodes }, (_, position) => {
+    const index = position + 1;
+    const identity = { name: `node-${index}`, index, address: nodeAddress(index) };
+    const link = { up: true };
+    const ownApi = linkedApi(api, link, identity.name);
+    const pods = createNodePods({
+      ...identity,
+      ...shared,
+      dir,
+      api: ownApi,
+      log,
+      timing,
+      pool: createAddressPool(index),
+      events: createEventRecorder(ownApi, identity.name, log),
+      allocatable: nodeCapacity(),
+      images: { binaries, checkout, nodeBinary: process.execPath, images },
+      pulled: new Set(),
+    });
+    return createLocalNode(identity, { api: ownApi, link, pods, timing, log });
+  });
+}
+
+/** @throws Error when one has not been read within half a minute: the token may not read it, or nobody answers. */
+async function firstLists(informers: readonly { path: string; synced: Promise<void> }[]): Promise<void> {
+  for (const { path, synced } of informers) {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error(`the process node could not list ${path} within 30 s`)), 30_000);
+    await Promise.race([synced, late]).finally(() => clearTimeout(timer));
+  }
 }

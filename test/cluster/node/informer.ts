@@ -4,6 +4,7 @@ import type { Log } from './options.ts';
 import { type KubeObject, keyOf } from './wire.ts';
 
 export type Informer<T> = {
+  readonly path: string;
   get(key: string): T | undefined;
   list(): T[];
   /** Called for every object there is now and for each later change; `undefined` as `object` means that it is gone. */
@@ -88,6 +89,7 @@ export function startInformer<T extends KubeObject>(
 
   void run();
   return {
+    path,
     get: (key) => store.get(key),
     list: () => [...store.values()],
     onChange: (listener) => {
