@@ -66,10 +66,10 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
     seed: (resource, ...objects) => {
       for (const object of objects) store.seed(resource, object);
     },
-    remove: (resource, namespace, name) => store.remove(resource, namespace, name),
-    stored: <T extends KubeObject>(resource: Resource) => store.all(resource) as KubeObject[] as T[],
+    remove: (resource, namespace, name) => store.shelf.drop({ resource, namespace, name }),
+    stored: <T extends KubeObject>(resource: Resource) => store.shelf.all(resource) as KubeObject[] as T[],
     journal: () => [...journal],
-    compact: () => store.compact(),
+    compact: () => store.shelf.compact(),
     collectGarbage: () => store.collectGarbage(),
   };
 
@@ -102,13 +102,13 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
         { namespace, labelSelector, fieldSelector, signal }: ListFacts,
       ) =>
         call(caller, { verb: 'LIST', resource, namespace }, withSignal(signal), () => ({
-          items: store
+          items: store.shelf
             .all(resource)
             .filter((object) => namespace === undefined || object.metadata.namespace === namespace)
             .filter(
               (object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector),
             ) as KubeObject[] as T[],
-          resourceVersion: store.resourceVersion(),
+          resourceVersion: String(store.shelf.counter()),
         })),
       get: <T extends KubeObject>(
         resource: Resource,
@@ -120,7 +120,7 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
           caller,
           { verb: 'GET', resource, namespace, name },
           facts,
-          () => store.get(resource, namespace, name) as T | undefined,
+          () => store.get({ resource, namespace, name }) as T | undefined,
         ),
       create: (resource, object, facts = {}) => {
         const target = { verb: 'POST', resource, namespace: object.metadata.namespace } as const;
@@ -179,7 +179,11 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
   ): AsyncIterable<WatchEvent<T>> {
     if (signal.aborted) return;
     const target = { verb: 'WATCH', resource, namespace } as const;
-    await call(caller, target, { signal }, () => store.assertNotCompacted(target, Number(resourceVersion)));
+    await call(caller, target, { signal }, () => {
+      const message = 'too old resource version';
+      if (store.shelf.isCompacted(Number(resourceVersion)))
+        throw refusal(target, { code: 410, reason: 'Expired', message });
+    });
     const wanted = (object: KubeObject | undefined) =>
       object !== undefined &&
       (namespace === undefined || object.metadata.namespace === namespace) &&
@@ -187,8 +191,8 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
       matchesFields(object, fieldSelector);
     let seen = Number(resourceVersion);
     while (!signal.aborted) {
-      const upTo = store.counter();
-      for (const change of store.changesAfter(seen, resource)) {
+      const upTo = store.shelf.counter();
+      for (const change of store.shelf.changesAfter(seen, resource)) {
         seen = change.resourceVersion;
         const before = wanted(change.before);
         const after = wanted(change.after);
@@ -196,7 +200,7 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
         if (type !== undefined) yield { type, object: structuredClone(change.after ?? change.before) as T };
         if (signal.aborted) return;
       }
-      await store.nextChange(upTo, signal);
+      await store.shelf.nextChange(upTo, signal);
     }
   }
 }

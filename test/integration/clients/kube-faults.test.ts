@@ -91,7 +91,9 @@ const answers: readonly (readonly [string, Handler, Expected])[] = [
 for (const [what, handler, expected] of answers) {
   test(`an answer that ${what} is ${expected.reason}, for a read and for a write`, async () => {
     await using server = await startFaultServer(handler);
-    const kube = client(server);
+    // What never ends is measured in bytes, and those take their time on a busy machine.
+    const [limit, bound] = what === 'never ends' ? [20_000, 60_000] : [400, 2_500];
+    const kube = client(server, limit);
     const started = performance.now();
     await rejects(kube.get(resources.pods, 'n', 'a'), expected, /^GET pods n\/a: /);
     await rejects(kube.delete(resources.pods, 'n', 'a', { preconditions }), deleted(expected), /^DELETE pods n\/a: /);
@@ -100,7 +102,7 @@ for (const [what, handler, expected] of answers) {
       const watch = kube.watch(resources.pods, { resourceVersion: '1', signal: AbortSignal.timeout(5_000) });
       await rejects(watch[Symbol.asyncIterator]().next(), {}, /^WATCH pods in all namespaces: /);
     }
-    assert.ok(performance.now() - started < 2_500, 'bounded');
+    assert.ok(performance.now() - started < bound, 'bounded');
     kube.close();
   });
 
