@@ -44,6 +44,8 @@ interface View {
 interface OwnedView extends View {
   /** Whether its controller is the living one; the leftovers of a deleted namesake are not, and are being collected. */
   readonly current: boolean;
+  /** No resource of ours controls it, so nobody collects it: somebody else's, or orphaned by a deletion that spared children. */
+  readonly foreign?: true;
 }
 
 export interface PeerView extends OwnedView {
@@ -117,8 +119,11 @@ export interface Shared {
 }
 
 export interface SharedView {
-  /** `leftover`: of a deleted namesake of this cluster, being collected. `drifted`: not made from the present inputs. */
-  readonly state: 'missing' | 'leftover' | 'drifted' | 'present';
+  /**
+   * `leftover`: of a deleted namesake of this cluster, being collected. `foreign`: somebody else's, which nobody collects.
+   * `drifted`: not made from the present inputs.
+   */
+  readonly state: 'missing' | 'leftover' | 'foreign' | 'drifted' | 'present';
 }
 
 /** Who, if anybody, is carrying out a step right now. */

@@ -7,7 +7,7 @@ import { askEtcd } from './ask-etcd.ts';
 import { type Holder, readClaim } from './claim.ts';
 import type { Observation, Shared, SharedView } from './observation.ts';
 import { sharedObject } from './shared-objects.ts';
-import { slotsOf } from './slots.ts';
+import { isForeign, slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
 export interface ObserveContext {
@@ -61,6 +61,7 @@ function stateOf(
   ownerUid: string,
 ): SharedView['state'] {
   if (!found) return 'missing';
+  if (isForeign(found)) return 'foreign';
   if (found.metadata.deletionTimestamp !== undefined || !isControlledBy(found, ownerUid)) return 'leftover';
   return wanted && covers(found, wanted) ? 'present' : 'drifted';
 }

@@ -9,7 +9,7 @@ import type {
   Pod,
   StatefulSet,
 } from '../../manifests/kube-types.ts';
-import type { KubeObject } from '../kube.ts';
+import { type KubeObject, resources } from '../kube.ts';
 import { replacingVolume } from './marks.ts';
 import type {
   ConfigMapView,
@@ -68,12 +68,25 @@ function view({ metadata }: KubeObject): { readonly uid: string; readonly leavin
   return { uid: metadata.uid ?? '', leaving: metadata.deletionTimestamp !== undefined };
 }
 
+function owned(object: KubeObject, ownerUid: string): Pick<PeerView, 'uid' | 'leaving' | 'current' | 'foreign'> {
+  return {
+    ...view(object),
+    current: isControlledBy(object, ownerUid),
+    ...(isForeign(object) && { foreign: true }),
+  };
+}
+
+/** Whether none of our kinds controls it. What a deleted resource of ours left still names it, until it is collected. */
+export function isForeign({ metadata }: KubeObject): boolean {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  return owner?.kind !== resources.clusters.kind && owner?.kind !== resources.peers.kind;
+}
+
 function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
   const { version, image, etcd, tls, resources, podTemplate, bootstrap, storage } = peer.spec;
   const mark = peer.metadata.annotations?.[replacingVolume];
   return {
-    ...view(peer),
-    current: isControlledBy(peer, clusterUid),
+    ...owned(peer, clusterUid),
     inputs: {
       version,
       image,
@@ -90,22 +103,21 @@ function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
 
 function volumeView(claim: PersistentVolumeClaim): VolumeView {
   const read = readVolumeRecord(claim.metadata.annotations);
-  const { storageClassName, volumeName, resources } = claim.spec;
+  const { storageClassName, volumeName, resources: wishes } = claim.spec;
   return {
     ...view(claim),
     record: read.kind === 'none' ? { kind: 'invalid', problem: 'none of them is there' } : read,
     // The name is set at the moment of binding: after that, something may have been written.
     bound: volumeName !== undefined && volumeName !== '',
     lost: claim.status?.phase === 'Lost',
-    size: String(resources.requests?.storage ?? '0'),
+    size: String(wishes.requests?.storage ?? '0'),
     ...(storageClassName !== undefined && { storageClassName }),
   };
 }
 
 function configMapView(configMap: ConfigMap, peerUid: string): ConfigMapView {
   return {
-    ...view(configMap),
-    current: isControlledBy(configMap, peerUid),
+    ...owned(configMap, peerUid),
     initialCluster: configMap.data?.ETCD_INITIAL_CLUSTER ?? '',
     initialClusterState: configMap.data?.ETCD_INITIAL_CLUSTER_STATE ?? '',
     immutable: configMap.immutable === true,
@@ -114,8 +126,7 @@ function configMapView(configMap: ConfigMap, peerUid: string): ConfigMapView {
 
 function statefulSetView(statefulSet: StatefulSet, peerUid: string): StatefulSetView {
   return {
-    ...view(statefulSet),
-    current: isControlledBy(statefulSet, peerUid),
+    ...owned(statefulSet, peerUid),
     inputsHash: statefulSet.metadata.annotations?.[annotations.inputsHash] ?? '',
     updateRevision: hasSeenItsSpec(statefulSet) ? (statefulSet.status?.updateRevision ?? '') : '',
   };

@@ -108,7 +108,10 @@ function holds(state: State, namespace: string | undefined, cluster: string, clu
 function clientsAreLetIn(state: State, namespace: string | undefined, cluster: string | undefined): boolean {
   return state.kube
     .stored<Service>(resources.services)
-    .some(({ metadata }) => metadata.name === cluster && metadata.namespace === namespace);
+    .some(
+      ({ metadata }) =>
+        metadata.name === cluster && metadata.namespace === namespace && metadata.labels?.[labels.cluster] === cluster,
+    );
 }
 
 function violate(state: State, what: string): void {

@@ -121,7 +121,7 @@ export function createWorld() {
 
   function nonce(): string {
     nonces += 1;
-    return `token${String(nonces).padStart(27, '0')}`;
+    return `${String(nonces).padStart(8, '0')}`.padEnd(32, 'f');
   }
 
   /** Every controller takes one small step. */

@@ -1,12 +1,23 @@
+import { clientServiceName, headlessServiceName } from '../../../manifests/build/names.ts';
 import type { Situation } from '../decide.ts';
-import { type Decision, wait } from '../decision.ts';
+import { type Decision, refuse, wait } from '../decision.ts';
 
 /**
- * Objects of a deleted namesake of this cluster are still being collected: wait until they are gone.
+ * Objects of a deleted namesake of this cluster are still being collected: wait until they are gone. What bears our labels
+ * and has no owner of ours is never collected: a person must look.
  *
  * Guards I5 and the at-most-one-writer rule: an old pod may still write to the volume that a new member would open.
  */
-export function awaitLeftovers({ slots, shared }: Situation): Decision | undefined {
+export function awaitLeftovers(situation: Situation): Decision | undefined {
+  const foreign = foreignObject(situation);
+  if (foreign !== undefined) {
+    return refuse(
+      'NameTaken',
+      `there is ${foreign} with our labels, and none of our resources controls it; it is left alone`,
+      'delete it (no volume goes with it), or take our labels and its name away',
+    );
+  }
+  const { slots, shared } = situation;
   const leaving = slots.find(
     ({ peer, configMap, statefulSet, pod }) =>
       isLeftover(peer) ||
@@ -31,6 +42,18 @@ export function awaitLeftovers({ slots, shared }: Situation): Decision | undefin
     });
   }
   return undefined;
+}
+
+function foreignObject({ cluster, slots, shared }: Situation): string | undefined {
+  for (const { name, peer, configMap, statefulSet } of slots) {
+    if (peer?.foreign) return `an EtcdPeer ${name}`;
+    if (configMap?.foreign) return `a ConfigMap ${name}`;
+    if (statefulSet?.foreign) return `a StatefulSet ${name}`;
+  }
+  const { name } = cluster.metadata;
+  if (shared.headlessService.state === 'foreign') return `a Service ${headlessServiceName(name)}`;
+  if (shared.clientService.state === 'foreign') return `a Service ${clientServiceName(name)}`;
+  return shared.disruptionBudget.state === 'foreign' ? `a PodDisruptionBudget ${name}` : undefined;
 }
 
 function isLeftover(view: { readonly current: boolean; readonly leaving: boolean } | undefined): boolean {

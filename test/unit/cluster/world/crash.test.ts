@@ -104,7 +104,7 @@ function afterEach(writes: number): readonly Crash[] {
 async function killedAt(crash: Crash): Promise<World> {
   const world = createWorld();
   await world.apply();
-  await tickUntilKilled(world, crash);
+  assert.ok(await tickUntilKilled(world, crash), `there is no ${text(crash)}`);
   return world;
 }
 

@@ -1,0 +1,432 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import { annotations, labelsOf } from '../../../../manifests/build/names.ts';
+import { readVolumeRecord } from '../../../../manifests/build/volume-record.ts';
+import type { ConfigMap, PersistentVolumeClaim, Service } from '../../../../manifests/kube-types.ts';
+import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
+import { crashesIn, killer, tickUntilKilled } from '../../../world/crash.ts';
+import { createWorld, name, namespace, type World } from '../../../world/world.ts';
+
+describe('a mistake in a first commit is cured by the next', () => {
+  const good: Partial<EtcdClusterSpec> = {};
+  for (const [what, bad, reason] of [
+    ['a storage class that does not exist', { storage: { size: '1Gi', storageClassName: 'fsat' } }, undefined],
+    ['a version that does not exist', { version: '3.6.99' }, 'ImageUnavailable'],
+    ['a lower version that does not exist', { version: '3.5.99' }, 'ImageUnavailable'],
+    ['an image that does not exist', { image: { repository: 'quay.io/coreos/ectd' } }, 'ImageUnavailable'],
+    ['too little memory', { resources: { limits: { memory: '1Mi' } } }, 'MemberKeepsExiting'],
+  ] as const) {
+    for (const size of [1, 3]) {
+      test(`${what}, ${size} members`, async () => {
+        const world = createWorld();
+        world.deadly.is = ({ spec }) => spec.containers[0]?.resources?.limits?.memory === '1Mi';
+        await world.apply({ replicas: size, ...bad });
+        await ticks(world, 12);
+        if (reason !== undefined) assert.equal(readyOf(world)?.reason, reason, readyOf(world)?.message);
+        assert.equal(readyOf(world)?.status, 'False');
+        await world.apply({ replicas: size, ...good });
+        const end = await tickUntilConverged(world);
+        assert.equal(end.kind, 'done', end.trail.join('\n'));
+        assertOneCluster(world, size);
+      });
+    }
+  }
+
+  test('a wrong storage class, and the invocation that cures it dies at any write', async () => {
+    const writes = await curing();
+    assert.ok(writes > 10);
+    for (const crash of crashesIn(writes)) {
+      const world = await wrongClass();
+      await tickUntilKilled(world, crash);
+      const end = await tickUntilConverged(world);
+      assert.equal(end.kind, 'done', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
+      assertOneCluster(world, 3, `${crash.when} ${crash.write}`);
+      assert.deepEqual(new Set(world.claims().map(({ spec }) => spec.storageClassName)), new Set([undefined]));
+    }
+
+    async function curing(): Promise<number> {
+      const counted = killer();
+      await tickUntilConverged(await wrongClass(), { faults: counted });
+      return counted.writes();
+    }
+
+    async function wrongClass(): Promise<World> {
+      const world = createWorld();
+      await world.apply({ storage: { size: '1Gi', storageClassName: 'fsat' } });
+      await ticks(world, 8);
+      await world.apply();
+      return world;
+    }
+  });
+
+  test('a wrong image, and the invocation that cures it dies at any write', async () => {
+    const counted = killer();
+    await tickUntilConverged(await wrongImage(), { faults: counted });
+    for (const crash of crashesIn(counted.writes())) {
+      const world = await wrongImage();
+      await tickUntilKilled(world, crash);
+      const end = await tickUntilConverged(world);
+      assert.equal(end.kind, 'done', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
+      assertOneCluster(world, 3, `${crash.when} ${crash.write}`);
+    }
+
+    async function wrongImage(): Promise<World> {
+      const world = createWorld();
+      await world.apply({ version: '3.6.99' });
+      await ticks(world, 8);
+      await world.apply();
+      return world;
+    }
+  });
+});
+
+describe('the volumes of a running cluster grow', () => {
+  test('and the invocation that does it dies at any write: they have grown all the same', async () => {
+    const counted = killer();
+    await tickUntilConverged(await growing(), { faults: counted });
+    for (const crash of crashesIn(counted.writes())) {
+      const world = await growing();
+      await tickUntilKilled(world, crash);
+      const end = await tickUntilConverged(world);
+      assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
+      assert.deepEqual(new Set(world.claims().map(sizeOf)), new Set(['2Gi']));
+      assertOneCluster(world, 3);
+    }
+
+    async function growing(): Promise<World> {
+      const world = await converged(3, { etcd: { quotaBackendBytes: '256Mi' } });
+      await world.apply({ storage: { size: '2Gi' }, etcd: { quotaBackendBytes: '256Mi' } });
+      return world;
+    }
+  });
+
+  test('where the class does not let them, a person is told, with a cure, once', async () => {
+    const world = await converged(3, { storage: { size: '1Gi', storageClassName: 'rigid' } });
+    await world.apply({ storage: { size: '2Gi', storageClassName: 'rigid' } });
+    const end = await tickUntilConverged(world);
+    assert.equal(end.kind, 'refuse');
+    assert.match(end.message, /can not grow to 2Gi.*To go on: /);
+    assert.equal(
+      world.kube.stored(resources.events).filter((event) => Reflect.get(event, 'type') === 'Warning').length,
+      1,
+    );
+    assert.equal(world.cluster()?.status?.history?.filter(({ outcome }) => outcome === 'failed').length, 1);
+    await world.apply({ storage: { size: '1Gi', storageClassName: 'rigid' } });
+    assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  });
+});
+
+describe('a disk that came back empty', () => {
+  test('under its sealed volume: the member exits, the others keep the quorum, and the refusal names it', async () => {
+    const world = await converged();
+    world.wipe(`${name}-1`);
+    const end = await tickUntilConverged(world);
+    assert.equal(end.reason, 'MemberKeepsExiting');
+    assert.match(end.message, /orders-1.*couldn't find local name/);
+    assert.equal(world.processes.size, 2);
+    const status = world.cluster()?.status;
+    assert.deepEqual(
+      status?.conditions?.map(({ type, status }) => `${type}=${status}`),
+      ['Ready=False', 'Stalled=True', 'Available=True'],
+    );
+  });
+
+  test('every disk at once: nothing starts, and nothing is born again', async () => {
+    const world = await converged();
+    for (const ordinal of [0, 1, 2]) world.wipe(`${name}-${ordinal}`);
+    const end = await tickUntilConverged(world);
+    assert.equal(end.kind, 'refuse');
+    assert.equal(world.processes.size, 0);
+  });
+});
+
+describe('pods that are killed', () => {
+  test('all at once come back by themselves, without a step', async () => {
+    const world = await converged();
+    for (const { metadata } of world.kube.stored(resources.pods))
+      world.kube.remove(resources.pods, namespace, metadata.name);
+    const end = await tickUntilConverged(world, { slow: true });
+    assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+    assert.equal(end.acts, 0, end.trail.join('\n'));
+    assertOneCluster(world, 3);
+  });
+});
+
+describe('a resource that was deleted and is applied again', () => {
+  test('takes up its retained volumes: same cluster, same members, sealed', async () => {
+    const world = await converged();
+    const before = recordsOf(world);
+    await world.remove();
+    world.settle();
+    world.settle();
+    assert.equal(world.kube.stored(resources.peers).length, 0);
+    assert.equal(world.processes.size, 0);
+    assert.equal(world.claims().length, 3);
+    await world.apply({ version: '3.5.35', storage: { size: '512Mi' } });
+    const end = await tickUntilConverged(world);
+    assert.equal(end.reason, 'DowngradeRefused', end.trail.join('\n'));
+    await world.apply();
+    assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+    assert.deepEqual(recordsOf(world), before);
+    assert.ok(world.kube.stored<ConfigMap>(resources.configMaps).every(({ immutable }) => immutable));
+    assertOneCluster(world, 3);
+  });
+
+  test('and the invocation that takes them up dies at any write: same cluster', async () => {
+    const counted = killer();
+    await tickUntilConverged(await again(), { faults: counted });
+    for (const crash of crashesIn(counted.writes())) {
+      const world = await again();
+      const before = recordsOf(world);
+      await tickUntilKilled(world, crash);
+      const end = await tickUntilConverged(world);
+      assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
+      assert.deepEqual(recordsOf(world), before);
+      assertOneCluster(world, 3);
+    }
+
+    async function again(): Promise<World> {
+      const world = await converged();
+      await world.remove();
+      await world.apply();
+      return world;
+    }
+  });
+
+  test('a volume of another cluster of that name in between is not mixed in', async () => {
+    const world = await converged();
+    await world.remove();
+    world.settle();
+    const [stale] = world.claims();
+    assert.ok(stale);
+    world.kube.seed(resources.volumeClaims, {
+      ...stale,
+      metadata: { ...stale.metadata, annotations: { ...stale.metadata.annotations, [annotations.token]: 'older' } },
+    });
+    const requests = world.kube.journal().length;
+    await world.apply();
+    const end = await tickUntilConverged(world);
+    assert.equal(end.reason, 'VolumesOfTwoClusters');
+    assert.equal(world.processes.size, 0);
+    const touched = world.kube
+      .journal()
+      .slice(requests)
+      .filter(({ verb, resource }) => verb !== 'LIST' && resource.plural === 'persistentvolumeclaims');
+    assert.deepEqual(touched, []);
+  });
+});
+
+describe('a status that vanished', () => {
+  test('is rebuilt as it was, and nothing is done', async () => {
+    const world = await converged();
+    const before = world.cluster()?.status;
+    world.dropStatus();
+    const end = await tickUntilConverged(world);
+    assert.equal(end.acts, 0);
+    const { history: _, conditions, ...rest } = before ?? assert.fail();
+    assert.partialDeepStrictEqual(world.cluster()?.status, rest);
+    assert.deepEqual(
+      world.cluster()?.status?.conditions?.map(({ type }) => type),
+      conditions?.map(({ type }) => type),
+    );
+  });
+});
+
+describe('deletion', () => {
+  for (const size of [1, 3]) {
+    test(`of ${size} with policy Retain keeps the volumes and their data`, async () => {
+      const world = await converged(size);
+      await world.remove();
+      await tickUntilConverged(world, { limit: 20 });
+      world.settle();
+      assert.equal(world.cluster(), undefined);
+      assert.equal(world.disks.size, size);
+      assert.equal(world.processes.size, 0);
+    });
+  }
+
+  const policy = { volumeRetention: { whenDeleted: 'Delete' } } as const;
+
+  test('with policy Delete removes its own volumes and nothing else, wherever an invocation dies', async () => {
+    const counted = killer();
+    const first = await deleted();
+    await tickUntilConverged(first, { faults: counted });
+    for (const crash of crashesIn(counted.writes())) {
+      const world = await deleted();
+      await tickUntilKilled(world, crash);
+      const end = await tickUntilConverged(world);
+      assert.equal(end.kind, 'gone', end.trail.join('\n'));
+      world.settle();
+      assert.deepEqual(
+        world.claims().map(({ metadata }) => metadata.name),
+        ['orders-1-data', 'shipping-0'],
+      );
+      assert.equal(world.cluster(), undefined);
+      assert.equal(world.disks.size, 0);
+    }
+
+    async function deleted(): Promise<World> {
+      const world = await converged(3, policy);
+      for (const other of ['orders-1-data', 'shipping-0']) {
+        const metadata = { name: other, namespace, labels: labelsOf(other === 'shipping-0' ? 'shipping' : 'else') };
+        world.kube.seed<PersistentVolumeClaim>(resources.volumeClaims, {
+          metadata,
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+        });
+      }
+      await world.remove();
+      return world;
+    }
+  });
+
+  test('with policy Delete in the middle of a birth leaves nothing, wherever the birth stood', async () => {
+    const counted = killer();
+    const born = createWorld();
+    await born.apply(policy);
+    await tickUntilConverged(born, { faults: counted });
+    for (const crash of crashesIn(counted.writes()).filter(({ when }) => when === 'after')) {
+      const world = createWorld();
+      await world.apply(policy);
+      await tickUntilKilled(world, crash);
+      await world.remove();
+      const end = await tickUntilConverged(world);
+      assert.equal(end.kind, 'gone', `${crash.write}\n${end.trail.join('\n')}`);
+      world.settle();
+      assert.deepEqual(
+        world.claims().map(({ metadata }) => metadata.name),
+        [],
+        `after write ${crash.write}`,
+      );
+    }
+  });
+});
+
+describe('a cluster that is to be left alone', () => {
+  for (const [what, pause] of [
+    ['suspended in its spec', (world: World) => world.apply({ suspend: true })],
+    ['paused by an annotation', async (world: World) => annotate(world, { [annotations.paused]: 'by me' })],
+  ] as const) {
+    test(`${what} is not touched, whatever happens to it`, async () => {
+      const world = await converged();
+      await pause(world);
+      world.wipe(`${name}-0`);
+      world.kube.remove(resources.services, namespace, name);
+      const from = world.kube.journal().length;
+      await ticks(world, 5);
+      const written = world.kube
+        .journal()
+        .slice(from)
+        .filter(({ verb }) => verb !== 'LIST' && verb !== 'GET');
+      assert.deepEqual(
+        [...new Set(written.map(({ key }) => key))].filter((key) => !/\/status$|events$/.test(key)),
+        [],
+      );
+    });
+  }
+});
+
+describe('an object of somebody else that has our name', () => {
+  for (const [resource, taken] of [
+    [resources.services, name],
+    [resources.services, `${name}-peers`],
+    [resources.disruptionBudgets, name],
+    [resources.volumeClaims, `${name}-1`],
+    [resources.configMaps, `${name}-1`],
+    [resources.statefulSets, `${name}-1`],
+    [resources.peers, `${name}-1`],
+  ] as const) {
+    for (const labelled of [false, true]) {
+      test(`${resource.kind} ${taken}${labelled ? ', with our labels,' : ''} is never changed, and is named with a cure`, async () => {
+        const world = createWorld();
+        const foreign = foreignObject(resource, taken, labelled);
+        world.kube.seed(resource, foreign);
+        const before = stored(world, resource, taken);
+        await world.apply();
+        const end = await tickUntilConverged(world, { limit: 40 });
+        assert.equal(end.kind, 'refuse', end.trail.join('\n'));
+        assert.match(end.message, new RegExp(taken));
+        assert.match(readyOf(world)?.message ?? '', /To go on: /);
+        assert.deepEqual(spec(stored(world, resource, taken)), spec(before));
+      });
+    }
+  }
+
+  function spec(object: KubeObject | undefined): unknown {
+    const { status: _, metadata, ...rest } = (object ?? {}) as KubeObject & { status?: unknown };
+    const { resourceVersion: __, finalizers: ___, ...kept } = metadata ?? {};
+    return { ...rest, metadata: kept };
+  }
+});
+
+async function converged(size = 3, changes: Partial<EtcdClusterSpec> = {}): Promise<World> {
+  const world = createWorld();
+  await world.apply({ replicas: size, ...changes });
+  const end = await tickUntilConverged(world);
+  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+  return world;
+}
+
+async function ticks(world: World, count: number): Promise<void> {
+  for (let tick = 0; tick < count; tick += 1) {
+    world.settle();
+    await world.tick();
+    world.advance(2);
+    assert.deepEqual(world.violations, []);
+  }
+}
+
+function readyOf(world: World) {
+  return world.cluster()?.status?.conditions?.find(({ type }) => type === 'Ready');
+}
+
+function recordsOf(world: World) {
+  return world.claims().map(({ metadata }) => readVolumeRecord(metadata.annotations));
+}
+
+function sizeOf({ spec }: PersistentVolumeClaim) {
+  return spec.resources.requests?.storage;
+}
+
+async function annotate(world: World, added: Record<string, string>): Promise<void> {
+  const found = world.cluster() ?? assert.fail();
+  const metadata = { ...found.metadata, annotations: { ...found.metadata.annotations, ...added } };
+  await world.kube.update(resources.clusters, { ...found, metadata });
+}
+
+function stored(world: World, resource: Resource, wanted: string): KubeObject | undefined {
+  return world.kube.stored(resource).find(({ metadata }) => metadata.name === wanted);
+}
+
+function foreignObject(resource: Resource, wanted: string, labelled: boolean): KubeObject {
+  const metadata = { name: wanted, namespace, labels: labelled ? labelsOf(name) : { app: 'theirs' } };
+  switch (resource.kind) {
+    case 'Service':
+      return { metadata, spec: { selector: { app: 'theirs' } } } as Service;
+    case 'PersistentVolumeClaim':
+      return {
+        metadata,
+        spec: { accessModes: [], resources: { requests: { storage: '1Gi' } } },
+      } as PersistentVolumeClaim;
+    case 'StatefulSet':
+      return {
+        metadata,
+        spec: { replicas: 0, template: { metadata: { labels: {} }, spec: { containers: [] } } },
+      } as KubeObject;
+    case 'EtcdPeer':
+      return { metadata, spec: peerSpec } as KubeObject;
+    default:
+      return { metadata, spec: { minAvailable: 1 }, data: { theirs: 'yes' } } as KubeObject;
+  }
+}
+
+const peerSpec = {
+  clusterName: name,
+  ordinal: 1,
+  version: '3.6.16',
+  image: { repository: 'quay.io/coreos/etcd' },
+  tls: { mode: 'Disabled' },
+  storage: { size: '1Gi' },
+  bootstrap: { token: 'theirs', initialCluster: [], state: 'New' },
+};
