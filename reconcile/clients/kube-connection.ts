@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { Access, Credentials } from './kube-access.ts';
 import { isWrite, pathOf, type Target } from './kube-address.ts';
 import { failure } from './kube-errors.ts';
+import { StaleConnection, transportFailure, wholeBody } from './kube-transport.ts';
 import { type Limit, limitOf } from './limit.ts';
 
 export interface Question {
@@ -48,7 +49,6 @@ interface Agents {
   readonly single: http.Agent;
 }
 
-const maxAnswerBytes = 64 * 1024 * 1024;
 const keptConnections = 4;
 // Shorter than the API server's own 90 s, so that it is we who let go of an idle connection.
 const idleMs = 60_000;
@@ -159,60 +159,14 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
   }
 }
 
-/** The server had closed a kept connection before our request arrived on it: the request was not seen. */
-class StaleConnection extends Error {
-  override readonly name = 'StaleConnection';
-}
-
 async function wholeAnswer(target: Target, { message, abandon }: Opened, limit: Limit): Promise<Answer> {
   try {
-    const body = await readAll(target, message, limit);
+    const body = await wholeBody(target, message, limit);
     return { status: message.statusCode ?? 0, headers: message.headers, body };
   } catch (error) {
     abandon();
     throw error;
   }
-}
-
-async function readAll(target: Target, message: IncomingMessage, limit: Limit): Promise<Buffer> {
-  const status = message.statusCode;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of message as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxAnswerBytes) break;
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    if (limit.expired())
-      throw failure(target, 'Timeout', `the answer did not end ${limit.words()}`, { status, cause, sent: true });
-    throw failure(target, 'BadAnswer', `the answer broke off after ${size} bytes`, { status, cause, sent: true });
-  }
-  if (size > maxAnswerBytes) {
-    throw failure(target, 'BadAnswer', `the answer is larger than ${maxAnswerBytes} bytes`, { status, sent: true });
-  }
-  return Buffer.concat(chunks);
-}
-
-function transportFailure(
-  target: Target,
-  server: URL,
-  error: NodeJS.ErrnoException,
-  { sent, reused }: { readonly sent: boolean; readonly reused: boolean },
-): Error {
-  const code = error.code ?? '';
-  const where = `the API server ${server.host}`;
-  if (/^HPE_/.test(code))
-    return failure(target, 'BadAnswer', `${where} does not speak HTTP (${code})`, { cause: error, sent });
-  if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS|^ERR_SSL|^EPROTO$/.test(code)) {
-    const message = `no trusted connection to ${where}: ${error.message} (${code})`;
-    return failure(target, 'Unreachable', message, { cause: error, permanent: true });
-  }
-  const stale = reused && (code === 'ECONNRESET' || code === 'EPIPE');
-  const cause = stale ? new StaleConnection(error.message, { cause: error }) : error;
-  // Several addresses of one name fail with an AggregateError that has no message of its own.
-  return failure(target, 'Unreachable', `${where} cannot be reached: ${error.message || code}`, { cause, sent });
 }
 
 function methodOf({ verb }: Target): string {

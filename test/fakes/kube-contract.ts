@@ -380,7 +380,8 @@ function widget(namespace: string, name: string, spec?: Record<string, unknown>)
 }
 
 function podSpec(): Record<string, unknown> {
-  return { containers: [{ name: 'a', image: 'registry.example.com/a:1' }] };
+  // No scheduler of that name exists, so nobody else writes to the pod.
+  return { schedulerName: 'nobody', containers: [{ name: 'a', image: 'registry.example.com/a:1' }] };
 }
 
 function uidOf({ metadata }: KubeObject): string {
