@@ -24,8 +24,9 @@ fi
 
 export RATCHET_SANDBOX="$run" TMPDIR="$run/tmp" KUBECACHEDIR="$run/kube-cache"
 
-# `<&0`: a background command would otherwise get /dev/null. The pipe is not the command's business.
-"$@" <&0 4<&- &
+# By way of 5: to a background command, a shell gives /dev/null as 0. The pipe is not the command's business.
+exec 5<&0
+"$@" <&5 5<&- 4<&- &
 command=$!
 (
   unset NODE_CHANNEL_FD
@@ -33,8 +34,8 @@ command=$!
   # Whoever started us is gone, however it went: so is everything in here.
   rm -rf "$RATCHET_SHARED_DIRECTORY"
   kill -s KILL -- -1
-) 3<&- &
-exec 3<&- 4<&-
+) 3<&- 5<&- &
+exec 3<&- 4<&- 5<&-
 
 code=0
 wait "$command" || code=$?
