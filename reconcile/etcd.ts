@@ -42,7 +42,10 @@ export interface EndpointStatus {
   readonly errors: readonly string[];
 }
 
-/** `clusterVersion` is not part of Status; it is what `GET /version` calls `etcdcluster`. */
+/**
+ * `clusterVersion` is not part of Status; it is what `GET /version` calls `etcdcluster`: `not_decided` until the first leader
+ * has settled it.
+ */
 export interface EndpointVersion {
   readonly server: string;
   readonly cluster: string;
