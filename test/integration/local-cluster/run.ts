@@ -38,7 +38,8 @@ export function start(args: readonly string[]): Run {
   return { child, output: () => output, ended, processes: () => processesWith(mark) };
 }
 
-export interface RunningCluster extends Run {
+/** Disposing of it ends it for sure, also when a test fails half-way. */
+export interface RunningCluster extends Run, AsyncDisposable {
   /** As somebody outside the sandbox uses it. */
   readonly kubeconfigPath: string;
 }
@@ -53,7 +54,14 @@ export async function startCluster(): Promise<RunningCluster> {
   await until('the cluster is up', () => over || run.output().includes('It stays until Ctrl-C'));
   const kubeconfigPath = /KUBECONFIG=(\S+)/.exec(run.output())?.[1];
   assert.ok(kubeconfigPath, run.output());
-  return { ...run, kubeconfigPath };
+  return {
+    ...run,
+    kubeconfigPath,
+    async [Symbol.asyncDispose]() {
+      run.child.kill('SIGKILL');
+      await run.ended;
+    },
+  };
 }
 
 /** What a run may have left: processes, mounts in our own mount namespace, its shared files. */
