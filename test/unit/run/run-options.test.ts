@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseOptions, UsageError } from '../../run/options.ts';
+import { select } from '../../run/scenarios.ts';
+
+for (const [args, rooms, scenario] of [
+  [[], ['unit', 'integration', 'e2e'], undefined],
+  [['--only', 'unit'], ['unit'], undefined],
+  [['--only', 'e2e', 'bootstrap'], ['e2e'], 'bootstrap'],
+  [['bootstrap'], ['unit', 'integration', 'e2e'], 'bootstrap'],
+] as const) {
+  test(`"${args.join(' ')}" means ${rooms.join(', ')}`, () => {
+    assert.deepEqual(parseOptions(args), { rooms, scenario });
+  });
+}
+
+for (const [args, message] of [
+  [['--only', 'smoke'], /--only takes unit, integration, e2e, not "smoke"/],
+  [['--only'], /usage: npm test/],
+  [['--verbose'], /usage: npm test/],
+  [['one', 'two'], /one scenario at a time: one, two are several/],
+] as const) {
+  test(`"${args.join(' ')}" is refused`, () => {
+    assert.throws(() => parseOptions(args), { name: 'UsageError', message });
+  });
+}
+
+test('a scenario is a file by its name', async () => {
+  const [selection, ...others] = await select({ rooms: ['unit'], scenario: 'run-options' });
+  assert.deepEqual(others, []);
+  assert.deepEqual(selection?.files, [import.meta.filename]);
+  assert.equal(selection?.pattern, undefined);
+});
+
+test('a scenario is a test by part of its name, in whichever file has it', async () => {
+  const [selection] = await select({ rooms: ['unit'], scenario: 'A scenario is a TEST by part' });
+  assert.deepEqual(selection?.files, [import.meta.filename]);
+  assert.equal(selection?.pattern?.test('a scenario is a test by part of its name'), true);
+});
+
+test('a dot in a scenario is a dot', async () => {
+  const [selection] = await select({ rooms: ['unit'], scenario: 'a dot in a scenario is a dot' });
+  assert.equal(selection?.pattern?.source.includes('\\.'), false);
+  // The next line is what the search finds: 3.6.16 (of a scenario)
+  const [dotted] = await select({ rooms: ['unit'], scenario: '3.6.16 (of a scenario)' });
+  assert.equal(dotted?.pattern?.test('3x6y16 (of a scenario)'), false);
+});
+
+test('an unknown scenario lists those there are', async () => {
+  // In one piece, it would be found right here.
+  const missing = ['no', 'such', 'thing'].join('-');
+  await assert.rejects(select({ rooms: ['unit'], scenario: missing }), (error) => {
+    assert.ok(error instanceof UsageError);
+    assert.match(error.message, new RegExp(`there is no scenario "${missing}"`));
+    assert.match(error.message, /^ {2}run-options$/m);
+    return true;
+  });
+});
