@@ -39,10 +39,20 @@ export function needsPerson(reason: string, message: string): StepError {
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof StepError) return error.failure;
-  if (error instanceof KubeError) return { class: error.class, reason: error.reason, message: error.message };
+  if (error instanceof KubeError) {
+    const { class: kind, reason, message } = error;
+    return { class: kind, reason, message: kind === 'terminal' ? `${message}. To go on: ${cureOf(error)}` : message };
+  }
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof DOMException && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
     return { class: 'retryable', reason: 'Timeout', message: 'the step ran out of time' };
   }
   return { class: 'retryable', reason: 'Unexpected', message };
+}
+
+/** What a person can do about a "no" that will stay one. */
+function cureOf({ status }: KubeError): string {
+  return status === 401 || status === 403
+    ? 'grant the service account of etcd-ratchet what it was refused'
+    : 'change in the spec what the API server does not accept';
 }

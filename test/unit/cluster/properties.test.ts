@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import Schema from 'typebox/schema';
+import { etcdClusterStatusSchema } from '../../../manifests/api/etcd-cluster.ts';
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { decide, situate } from '../../../reconcile/cluster/decide.ts';
+import { recordOf } from '../../../reconcile/cluster/life.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import { failureOf } from '../../../reconcile/cluster/outcome.ts';
+import { statusFor } from '../../../reconcile/cluster/status.ts';
+import { KubeError } from '../../../reconcile/kube.ts';
+import { observations, outcomesOf } from './arbitrary.ts';
+
+const runs = { numRuns: 3000 };
+
+/** Of any decision from any mixture of things that can be seen. */
+function everyDecision(check: (observation: Observation, decision: ReturnType<typeof decide>) => void): void {
+  fc.assert(
+    fc.property(observations, (observation) => check(observation, decide(observation))),
+    runs,
+  );
+}
+
+describe('whatever is observed', () => {
+  test('there is a decision, with a reason in CamelCase and a sentence', () => {
+    everyDecision((_, decision) => {
+      assert.match(decision.reason, /^[A-Z][A-Za-z]+$/);
+      assert.notEqual(decision.message, '');
+      assert.ok(decision.message.length <= 1000, `${decision.message.length} characters`);
+      if (decision.kind === 'refuse') assert.notEqual(decision.cure, '');
+      if (decision.kind === 'wait') assert.notEqual(decision.wakeOn.length, 0);
+    });
+  });
+
+  test('no message counts time', () => {
+    everyDecision((_, { message }) =>
+      assert.doesNotMatch(message, /\d\s?(ms|s|m|h|seconds|minutes|times)\b|\d\d:\d\d/),
+    );
+  });
+
+  test('nothing is done while another invocation acts, or the cluster is suspended', () => {
+    everyDecision(({ claim, cluster }, decision) => {
+      if (claim.kind === 'held') assert.equal(decision.kind, 'wait');
+      if (cluster.spec.suspend && !cluster.metadata.deletionTimestamp) assert.notEqual(decision.kind, 'act');
+    });
+  });
+
+  test('no volume that was ever bound is deleted while the cluster lives (I4)', () => {
+    everyDecision(({ slots, cluster }, decision) => {
+      if (decision.kind !== 'act' || cluster.metadata.deletionTimestamp !== undefined) return;
+      const { action } = decision;
+      const deleted =
+        action.kind === 'delete-volumes'
+          ? action.volumes
+          : action.kind === 'replace-unbound-volume'
+            ? [action.volume]
+            : [];
+      for (const { name, uid } of deleted) {
+        const volume = slotOf(slots, name).volume;
+        assert.equal(volume?.uid, uid);
+        assert.equal(volume?.bound, false);
+      }
+      assert.notEqual(action.kind, 'delete-peers');
+    });
+  });
+
+  test('volumes are deleted with the cluster only by policy, and only when nothing runs any more', () => {
+    everyDecision(({ slots, cluster }, decision) => {
+      if (decision.kind !== 'act' || decision.action.kind !== 'delete-volumes') return;
+      if (cluster.metadata.deletionTimestamp === undefined) return;
+      assert.equal(cluster.spec.volumeRetention?.whenDeleted, 'Delete');
+      assert.ok(slots.every(({ pod, statefulSet, peer }) => !pod && !statefulSet && !peer));
+    });
+  });
+
+  test('nothing is started but what is recorded, on its own volume (I5)', () => {
+    everyDecision(({ slots }, decision) => {
+      if (decision.kind !== 'act' || decision.action.kind !== 'start-members') return;
+      for (const name of decision.action.peers) {
+        const slot = slotOf(slots, name);
+        assert.ok(['bootstrapping', 'joining', 'sealed', 'releasing'].includes(recordOf(slot)?.state ?? ''));
+        assert.equal(slot.volume?.leaving, false);
+        const { token } = recordOf(slot) ?? {};
+        const others = slots.filter((other) => other.volume?.bound && !gone(other) && recordOf(other)?.token !== token);
+        assert.deepEqual(
+          others.map((other) => other.name),
+          [],
+        );
+      }
+    });
+  });
+
+  test('no empty volume is made for a member that has one, or once had (I5)', () => {
+    everyDecision(({ slots, cluster, membership }, decision) => {
+      if (decision.kind !== 'act' || decision.action.kind !== 'prepare-members') return;
+      for (const { name, record } of decision.action.members) {
+        const slot = slots.find((candidate) => candidate.name === name);
+        if (slot?.volume) continue;
+        assert.equal(record.state, 'bootstrapping');
+        assert.ok(!slot?.configMap?.immutable, `${name} is sealed`);
+        if (slot?.peer) assert.notEqual(slot.peer.replacingVolume, undefined);
+        else if (membership.kind === 'known') assert.ok(!membership.members.some((member) => member.name === name));
+        else assert.ok(!slots.some((other) => recordOf(other)?.state === 'sealed'));
+        const unborn = slots.every(({ volume }) => !volume);
+        if (unborn && !slot?.peer) assert.equal(cluster.status?.clusterID, undefined);
+      }
+    });
+  });
+
+  test('every birth has one token and one list (I5)', () => {
+    everyDecision(({ slots }, decision) => {
+      if (decision.kind !== 'act' || decision.action.kind !== 'prepare-members') return;
+      const records = [
+        ...decision.action.members.map(({ record }) => record),
+        ...slots.filter((slot) => slot.volume?.bound && !gone(slot)).map(recordOf),
+      ];
+      assert.equal(new Set(records.map((record) => record?.token)).size, 1);
+    });
+  });
+
+  test('no pod that is Ready and no member that answers is reconfigured (I1)', () => {
+    everyDecision(({ slots }, decision) => {
+      if (decision.kind !== 'act' || decision.action.kind !== 'reconfigure-members') return;
+      for (const { name } of decision.action.peers) {
+        const { pod, endpoint } = slotOf(slots, name);
+        assert.notEqual(pod?.ready, true);
+        assert.equal(endpoint.kind, 'unknown');
+      }
+    });
+  });
+
+  test('no version is below one that ran (I6)', () => {
+    fc.assert(
+      fc.property(observations, (observation) => {
+        const { effective } = situate(observation);
+        for (const slot of observation.slots) {
+          const record = recordOf(slot);
+          const ran = [
+            ...(record && record.state !== 'bootstrapping' ? [record.version] : []),
+            ...(slot.endpoint.kind === 'known' ? [slot.endpoint.status.version] : []),
+            ...(slot.pod?.container.everStarted && slot.peer ? [slot.peer.inputs.version] : []),
+          ];
+          for (const version of ran) {
+            assert.ok(compareVersions(parseVersion(effective.inputs.version), parseVersion(version)) >= 0);
+          }
+        }
+      }),
+      runs,
+    );
+  });
+
+  test('members are sealed only under the cluster ID that the volumes have (I4, I9)', () => {
+    everyDecision(({ slots, membership }, decision) => {
+      if (decision.kind !== 'act' || decision.action.kind !== 'seal-members') return;
+      assert.equal(membership.kind, 'known');
+      for (const slot of slots.filter((candidate) => !gone(candidate))) {
+        const known = recordOf(slot)?.clusterId;
+        if (known !== undefined) assert.equal(known, decision.action.clusterId);
+      }
+    });
+  });
+
+  test('clients are let in only when every member is sealed (I5)', () => {
+    everyDecision((observation, decision) => {
+      if (decision.kind !== 'act' || decision.action.kind !== 'apply-shared') return;
+      if (!decision.action.objects.includes('client-service')) return;
+      const { life } = situate(observation);
+      const token = life.stage === 'born' ? life.token : assert.fail(life.stage);
+      const ours = observation.slots.filter((slot) => recordOf(slot)?.token === token);
+      assert.ok(ours.length > 0);
+      for (const slot of ours) assert.notEqual(recordOf(slot)?.state, 'bootstrapping');
+    });
+  });
+});
+
+describe('whatever is decided and comes of it, the status', () => {
+  const reports = observations.chain((observation) => {
+    const decision = decide(observation);
+    return outcomesOf(decision).map((outcome) => ({ observation, decision, outcome }));
+  });
+  const valid = Schema.Compile(etcdClusterStatusSchema);
+
+  function everyReport(check: (status: ReturnType<typeof statusFor>, report: Report) => void): void {
+    fc.assert(
+      fc.property(reports, (report) => {
+        const { observation, decision, outcome } = report;
+        check(statusFor(situate(observation), decision, outcome), report);
+      }),
+      runs,
+    );
+  }
+
+  test('says Ready always, and Reconciling or Stalled only while true, never both (kstatus)', () => {
+    everyReport(({ conditions = [] }) => {
+      const of = (type: string) => conditions.filter((condition) => condition.type === type);
+      assert.equal(of('Ready').length, 1);
+      assert.equal(of('Available').length, 1);
+      assert.ok(of('Reconciling').length + of('Stalled').length <= 1);
+      for (const { status } of [...of('Reconciling'), ...of('Stalled')]) {
+        assert.equal(status, 'True');
+        assert.equal(of('Ready')[0]?.status, 'False');
+      }
+    });
+  });
+
+  test('is Ready only when every member is healthy', () => {
+    everyReport(({ conditions = [], members = [] }) => {
+      const ready = conditions.find(({ type }) => type === 'Ready');
+      if (ready?.status === 'True') assert.ok(members.length > 0 && members.every(({ healthy }) => healthy));
+    });
+  });
+
+  test('is about the generation that was observed', () => {
+    everyReport(({ observedGeneration, conditions = [] }, { observation }) => {
+      const { generation } = observation.cluster.metadata;
+      assert.equal(observedGeneration, generation);
+      for (const condition of conditions) assert.equal(condition.observedGeneration, generation);
+    });
+  });
+
+  test('never holds a step that is over', () => {
+    everyReport((status) => assert.equal('step' in status, false));
+  });
+
+  test('is what the API accepts, and survives the way there and back', () => {
+    everyReport((status) => {
+      const [accepted, errors] = valid.Errors(status);
+      assert.ok(accepted, JSON.stringify(errors));
+      assert.deepEqual(JSON.parse(JSON.stringify(status)), status);
+    });
+  });
+
+  test('does not change when nothing changed: the same step reported twice is written once', () => {
+    everyReport((status, { observation, decision, outcome }) => {
+      if (outcome.kind === 'acted') return;
+      const later = new Date(observation.at.getTime() + 60_000);
+      const again = { ...observation, at: later, cluster: { ...observation.cluster, status } };
+      assert.deepEqual(statusFor(situate(again), decision, outcome), status);
+    });
+  });
+
+  test('remembers no more than twenty steps', () => {
+    everyReport((status, { observation, decision, outcome }) => {
+      let last = status;
+      for (let step = 0; step < 25; step += 1) {
+        last = statusFor(
+          situate({ ...observation, cluster: { ...observation.cluster, status: last } }),
+          decision,
+          outcome,
+        );
+      }
+      assert.ok((last.history ?? []).length <= 20);
+    });
+  });
+
+  type Report = typeof reports extends fc.Arbitrary<infer R> ? R : never;
+});
+
+test('a person who is needed is told what to do, whatever the API server said', () => {
+  for (const status of [400, 401, 403, 404, 422]) {
+    const error = new KubeError(`POST services in namespace shop: ${status} Nope`, {
+      class: 'terminal',
+      status,
+      reason: 'Nope',
+    });
+    assert.match(failureOf(error).message, /To go on: /);
+  }
+});
+
+function slotOf(slots: readonly Slot[], name: string): Slot {
+  return slots.find((slot) => slot.name === name) ?? assert.fail(`there is no ${name}`);
+}
+
+/** Of a member that is no longer the cluster's. */
+function gone(slot: Slot): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'released' || state === 'superseded';
+}
