@@ -107,7 +107,12 @@ export async function startApiProxy(
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const proxied = { ...config, clusters: [{ ...config.clusters[0], cluster: { server: `http://127.0.0.1:${port}` } }] };
+  const proxied = {
+    ...config,
+    clusters: [
+      { ...config.clusters[0], cluster: { 'insecure-skip-tls-verify': true, server: `http://127.0.0.1:${port}` } },
+    ],
+  };
   await writeFile(file, stringify(proxied), { mode: 0o600 });
   return {
     kubeconfig: file,
