@@ -207,3 +207,62 @@ test('a tick over what did not change costs at most twelve requests', async () =
   const total = Object.values(result.requests as Record<string, number>).reduce((sum, count) => sum + count, 0);
   assert.ok(total <= 12, JSON.stringify(result.requests));
 });
+
+test('a Git server that hangs costs the clusters three seconds, not their step', async () => {
+  git.breakWith({ kind: 'hang' });
+  const started = performance.now();
+  const { code, lines, result } = await tick();
+  git.breakWith(undefined);
+  assert.equal(code, 0);
+  assert.ok(performance.now() - started < 20_000);
+  const said = lines.map(({ fields, message }) => (fields.decision ? 'step' : message));
+  assert.ok(said.indexOf('step') < said.indexOf('Git could not be read'), said.join('; '));
+  assert.equal(result.clusters.length, 3);
+  assert.equal(conditionOf(await fleetNamed('third'), 'SourceReady')?.status, 'False');
+});
+
+test('with --detailed-exitcode a problem is told by the exit code, without it is not', async () => {
+  const { commit } = await repository;
+  await commit({
+    'three/users.yaml': spec('users', 3),
+    'three/orders.yaml': spec('orders', 3).replace('3.6.16', 'latest'),
+  });
+  assert.equal((await tick()).code, 0);
+  assert.equal((await tick({ detailedExitcode: true })).code, 3);
+});
+
+test('a dry run tells what it would do, and writes nothing', async () => {
+  const { commit } = await repository;
+  await commit({ 'three/users.yaml': spec('users', 5), 'three/orders.yaml': spec('orders', 3) });
+  const { result } = await tick({ dryRun: true });
+  assert.deepEqual(result.fleets[0].planned.toSorted(), ['update payments/orders', 'update payments/users']);
+  assert.equal((await clusterNamed('users'))?.spec.replicas, 3);
+  assert.deepEqual(
+    Object.keys(result.requests).filter((key) => !/^(LIST|GET) /.test(key)),
+    [],
+  );
+});
+
+test('one cluster by name is stepped without asking Git', async () => {
+  const before = git.requests.length;
+  const { result } = await tick({ clusters: [{ namespace: 'payments', name: 'users' }] });
+  assert.deepEqual(
+    result.clusters.map(({ name }: { name: string }) => name),
+    ['users'],
+  );
+  assert.equal(git.requests.length, before);
+});
+
+test('an API server that does not answer is exit code 1', async () => {
+  const { writeFile } = await import('node:fs/promises');
+  const file = `${api.kubeconfigPath}.dead`;
+  const { stdout } = await kubectl(['config', 'view', '--raw', '--minify', '-o', 'json']).then((text) => ({
+    stdout: String(text),
+  }));
+  const config = JSON.parse(stdout);
+  config.clusters[0].cluster = { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': true };
+  await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+  const { code, lines } = await tick({ kubeconfig: file });
+  assert.equal(code, 1);
+  assert.equal(lines.at(-1)?.message, 'no pass could be made');
+});
