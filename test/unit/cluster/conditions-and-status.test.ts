@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { conditionsFrom, statementsFor } from '../../../reconcile/cluster/conditions.ts';
+import { decide, situate } from '../../../reconcile/cluster/decide.ts';
+import { act, type Decision, done, refuse, wait } from '../../../reconcile/cluster/decision.ts';
+import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import type { Outcome } from '../../../reconcile/cluster/outcome.ts';
+import { statusFor } from '../../../reconcile/cluster/status.ts';
+import { all, crashing, endpoint, healthy, noQuorum, silent, starting, withEndpoint, withPod } from './observations.ts';
+
+const none: Outcome = { kind: 'none' };
+const acting = act({ kind: 'start-members', peers: ['orders-0'] }, 'StartingMembers', 'orders-0 starts');
+const failed = (kind: 'retryable' | 'precondition' | 'terminal'): Outcome => ({
+  kind: 'failed',
+  failure: { class: kind, reason: 'Nope', message: 'it did not work' },
+});
+
+describe('conditions', () => {
+  const facts = { serving: true, allHealthy: true, cause: '' };
+  for (const [what, decision, outcome, expected] of [
+    ['a step that was carried out', acting, { kind: 'acted' }, ['Ready=False', 'Reconciling=True']],
+    ['a step that may get through next time', acting, failed('retryable'), ['Ready=False', 'Reconciling=True']],
+    ['a step that found the world moved', acting, failed('precondition'), ['Ready=False', 'Reconciling=True']],
+    ['a step that needs a person', acting, failed('terminal'), ['Ready=False', 'Stalled=True']],
+    [
+      'waiting',
+      wait('PodMissing', 'it is made', { on: 'time', afterSeconds: 1 }),
+      none,
+      ['Ready=False', 'Reconciling=True'],
+    ],
+    ['a refusal', refuse('NoWay', 'it cannot be', 'do this'), none, ['Ready=False', 'Stalled=True']],
+    ['convergence', done('Converged', 'all healthy'), none, ['Ready=True']],
+    ['a healthy cluster that is suspended', done('Suspended', 'nothing is changed'), none, ['Ready=True']],
+    ['deletion', done('BeingDeleted', 'it goes'), none, ['Ready=False', 'Reconciling=True']],
+  ] as const satisfies readonly (readonly [string, Decision, Outcome, readonly string[]])[]) {
+    test(`of ${what}: ${expected.join(', ')}`, () => {
+      const statements = statementsFor(decision, outcome, facts);
+      assert.deepEqual(
+        statements.map(({ type, status }) => `${type}=${status}`),
+        [...expected, 'Available=True'],
+      );
+    });
+  }
+
+  test('of a suspended cluster that is not healthy: not Ready, and nobody is at work', () => {
+    const statements = statementsFor(done('Paused', 'x'), none, { ...facts, allHealthy: false });
+    assert.deepEqual(
+      statements.map(({ type, status }) => `${type}=${status}`),
+      ['Ready=False', 'Available=True'],
+    );
+  });
+
+  test('say what to do where a person is needed', () => {
+    const [ready] = statementsFor(refuse('NoWay', 'it cannot be', 'do this'), none, facts);
+    assert.equal(ready?.message, 'it cannot be. To go on: do this');
+  });
+
+  const at = new Date('2026-01-02T03:04:05.678Z');
+  const statement = { type: 'Ready', status: 'True', reason: 'Converged', message: 'fine' } as const;
+  const [before] = conditionsFrom([{ ...statement, reason: 'Older' }], undefined, { generation: 1, at: new Date(0) });
+  assert.ok(before);
+
+  test('keep their time while their status stays, also when reason and generation move', () => {
+    const [after] = conditionsFrom([statement], [before], { generation: 2, at });
+    assert.deepEqual(after, { ...statement, observedGeneration: 2, lastTransitionTime: '1970-01-01T00:00:00Z' });
+  });
+
+  test('take the time of the observation, in whole seconds, when their status moves', () => {
+    const [after] = conditionsFrom([{ ...statement, status: 'False' }], [before], { generation: 2, at });
+    assert.equal(after?.lastTransitionTime, '2026-01-02T03:04:05Z');
+  });
+});
+
+describe('status', () => {
+  test('tells who leads, what runs, and how each member is', () => {
+    const status = report(healthy(3, { slots: { 2: crashing } }));
+    assert.partialDeepStrictEqual(status, {
+      clusterID: 'c1c1',
+      leader: 'orders-0',
+      clusterVersion: '3.6.0',
+      replicas: 3,
+      readyReplicas: 2,
+    });
+    assert.deepEqual(
+      status.members?.map(({ name, id, role, healthy }) => [name, id, role, healthy]),
+      [
+        ['orders-0', 'a0', 'voter', true],
+        ['orders-1', 'a1', 'voter', true],
+        ['orders-2', 'a2', 'voter', false],
+      ],
+    );
+  });
+
+  test('remembers the cluster ID while nobody answers', () => {
+    const status = report(healthy(3, { membership: noQuorum('down'), every: withEndpoint(silent) }));
+    assert.equal(status.clusterID, 'c1c1');
+  });
+
+  test('claims no cluster ID before there is one', () => {
+    assert.equal(report(starting(3)).clusterID, undefined);
+  });
+
+  test('never says Available on the word of one member', () => {
+    const status = report(healthy(3, { membership: noQuorum('down') }));
+    assert.equal(status.conditions?.find(({ type }) => type === 'Available')?.status, 'False');
+  });
+
+  test('names everything that was refused, also while something else is in the foreground', () => {
+    const status = report(healthy(3, { spec: { version: '3.5.35' }, slots: { 1: withPod({ ready: false }) } }));
+    assert.equal(status.lastDecision?.reason, 'MemberStarting');
+    assert.deepEqual(
+      status.refusals?.map(({ reason, field }) => [reason, field]),
+      [['DowngradeRefused', 'spec.version']],
+    );
+  });
+
+  for (const [size, moved] of [
+    [21000n, false],
+    [30000n, true],
+  ] as const) {
+    test(`a database of 20480 bytes that has ${size} is ${moved ? '' : 'no '}news`, () => {
+      const before = report(healthy(1));
+      const after = report(healthy(1, { status: before, slots: { 0: withEndpoint(endpoint(0, { dbSize: size })) } }));
+      assert.equal(after.members?.[0]?.dbSize !== before.members?.[0]?.dbSize, moved);
+    });
+  }
+
+  test('keeps what it knew of a member that does not answer for now', () => {
+    const before = report(healthy(3));
+    const after = report(healthy(3, { status: before, slots: { 1: all(crashing, withEndpoint(silent)) } }));
+    assert.equal(after.members?.[1]?.id, 'a1');
+  });
+
+  test('remembers steps in order, and one that fails again and again once', () => {
+    const observation = healthy(3);
+    const first = statusFor(situate(observation), acting, { kind: 'acted' });
+    const second = statusFor(situate(healthy(3, { status: first })), acting, failed('terminal'));
+    const third = statusFor(situate(healthy(3, { status: second })), acting, failed('terminal'));
+    assert.deepEqual(
+      third.history?.map(({ outcome, action, target }) => [outcome, action, target]),
+      [
+        ['acted', 'start-members', 'orders-0'],
+        ['failed', 'start-members', 'orders-0'],
+      ],
+    );
+  });
+});
+
+function report(observation: Observation) {
+  return statusFor(situate(observation), decide(observation), none);
+}
