@@ -12,6 +12,12 @@ import { until } from './support/until.ts';
 
 const stage = scene({ fleet: false });
 
+/**
+ * Seconds for what waits for Kubernetes' garbage collector: it looks for new kinds only every 30 s, so the first deletions
+ * of a young control plane's custom resources take it that long.
+ */
+const collection = 150;
+
 async function apply(name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
   const { kubectl, namespace } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, fields) });
@@ -37,7 +43,7 @@ test('the resource deleted and applied again goes on with its data, under the sa
   assert.equal((await claimsOf('kept')).length, 3, 'volumes outlive the resource');
   // Another size and another version: what the volumes say is what counts.
   await apply('kept', { replicas: 1, version: '3.7.3' });
-  const after = await tickUntil('kept', (cluster) => cluster.status?.readyReplicas === 3);
+  const after = await tickUntil('kept', (cluster) => cluster.status?.readyReplicas === 3, collection);
   assert.equal(after.status?.clusterID, before.status?.clusterID);
   assert.equal(await readKey(await clientUrl('kept'), 'precious'), 'still here');
 
@@ -71,7 +77,7 @@ test('what is deleted by hand is made again: peer, StatefulSet, ConfigMap, Servi
     'pdb/kept',
   ];
   await kubectl(['-n', namespace, 'delete', ...gone]);
-  await tickUntil('kept', (cluster) => isReady(cluster) && cluster.status?.readyReplicas === 3);
+  await tickUntil('kept', (cluster) => isReady(cluster) && cluster.status?.readyReplicas === 3, collection);
   assert.equal((await stage().cluster('kept')).status?.clusterID, id);
   for (const resource of [resources.services, resources.disruptionBudgets]) assert.ok(await get(resource, 'kept'));
   assert.ok(await get<StatefulSet>(resources.statefulSets, 'kept-1'));
