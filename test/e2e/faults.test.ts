@@ -16,7 +16,7 @@ const patience = 60_000;
 
 for (const [what, fault, reason] of [
   ['refuses everybody', { kind: 'status', status: 500 }, /./],
-  ['hangs', { kind: 'hang' }, /Timeout|Unreachable/],
+  ['hangs', { kind: 'hang' }, /^(Aborted|Timeout)$/],
   ['sends a login page', { kind: 'html' }, /BadAnswer/],
   ['does not know us', { kind: 'status', status: 401 }, /AuthenticationFailed/],
   ['has lost the repository', { kind: 'status', status: 404 }, /RepositoryNotFound/],

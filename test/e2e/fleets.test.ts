@@ -9,7 +9,7 @@ import { startApiProxy } from './support/api-proxy.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { openScene, scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
-import { startTick } from './support/tick.ts';
+import { tick as runTick } from './support/tick.ts';
 import { until } from './support/until.ts';
 
 const stage = scene();
@@ -86,14 +86,15 @@ test('an older invocation that wakes up after a newer commit was applied does no
     reach();
     return { kind: 'hold', until: woken };
   });
-  const slow = startTick({ args: ['--namespace', namespace], env: { KUBECONFIG: proxy.kubeconfig } });
-  const ended = new Promise((resolve) => slow.once('exit', resolve));
-  await reached;
+  const slow = runTick({ args: ['--namespace', namespace], env: { KUBECONFIG: proxy.kubeconfig } });
+  // Whichever comes first: one that ends without getting there would be waited for in vain.
+  const early = await Promise.race([reached, slow]);
+  assert.equal(early, undefined, `it applies the older commit: ${early?.stderr}\n${proxy.writes.join('\n')}`);
   await push({ 'clusters/raced.yaml': clusterYaml('raced', namespace, { suspend: true, replicas: 5 }) });
   assert.equal((await tick()).code, 0);
   assert.equal((await cluster('raced')).spec.replicas, 5);
   wake();
-  await ended;
+  await slow;
   assert.equal((await cluster('raced')).spec.replicas, 5);
   await tick();
   assert.equal((await cluster('raced')).spec.replicas, 5);
