@@ -104,7 +104,7 @@ function versionsThatRan({ peer, volume, pod, endpoint }: Slot): readonly Versio
   const said: string[] = [];
   if (record && record.state !== 'bootstrapping') said.push(record.version);
   if (endpoint.kind === 'known') said.push(endpoint.status.version);
-  if (pod?.container.everStarted && peer) said.push(peer.inputs.version);
+  if (pod?.container.everStarted && peer) said.push(pod.version ?? peer.inputs.version);
   // A re-created resource has no pods to ask: what was recorded is what may have run.
   if (record && !peer) said.push(record.version);
   return said.filter(isVersion).map(parseVersion);

@@ -125,7 +125,13 @@ function containerAilment(name: string, { ready, upToDate, container }: NonNulla
   }
   if (container.state === 'terminated') return passing('MemberExited', `etcd on ${name} has exited and is restarted`);
   if (!ready) return passing('MemberStarting', `${name} is starting`);
-  if (upToDate === 'no') return passing('PodOutdated', `the pod of ${name} does not have its template's revision`);
+  if (upToDate === 'no') {
+    return lasting(
+      'PodOutdated',
+      `the pod of ${name} runs on an older template than its StatefulSet has`,
+      `when all other members are healthy: kubectl delete pod ${name}-0`,
+    );
+  }
   return undefined;
 }
 

@@ -85,6 +85,8 @@ export interface PodView extends View {
   readonly ready: boolean;
   /** Whether it was made from its StatefulSet's present template; `unknown` until the controller has seen that template. */
   readonly upToDate: 'yes' | 'no' | 'unknown';
+  /** Of etcd, as its image's tag says; the peer may have been given another one since. */
+  readonly version?: string;
   readonly address?: string;
   /** `Unschedulable` and the like; absent once it is scheduled. */
   readonly unscheduled?: string;

@@ -5,10 +5,11 @@ import { isReason, resources } from '../kube.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { recordEvent } from './events.ts';
-import type { Outcome } from './outcome.ts';
+import { failureOf, type Outcome } from './outcome.ts';
 import { reportPeers } from './peer-status.ts';
 import type { ClusterObjects } from './snapshot.ts';
 import { statusFor } from './status.ts';
+import type { StepContext } from './step.ts';
 
 /**
  * Says what this step saw and did, on every way out of it: also when etcd, or half of the API, could not be reached.
@@ -33,13 +34,16 @@ export async function report(
     readonly written: EtcdCluster;
     readonly objects: ClusterObjects;
   },
-  signal: AbortSignal,
+  { log, signal }: Pick<StepContext, 'log' | 'signal'>,
 ): Promise<EtcdCluster> {
   const status = statusFor(situation, decision, outcome);
   const [cluster] = await Promise.all([
     writeStatus(kube, written, status, signal),
     reportPeers(kube, situation, objects.peers, signal),
-    recordEvent(kube, situation, decision, outcome, signal),
+    // Events are for readers: where they cannot be written (a namespace that is terminating), the step still counts.
+    recordEvent(kube, situation, decision, outcome, signal).catch((error: unknown) => {
+      log({ problem: failureOf(error).message }, 'the event could not be recorded');
+    }),
   ]);
   return cluster;
 }
@@ -67,6 +71,8 @@ async function writeOverChange(
   status: EtcdClusterStatus,
   signal: AbortSignal,
 ): Promise<EtcdCluster> {
+  // A step that did nothing has nothing to add to what somebody else may have told meanwhile.
+  if (cluster.status?.step === undefined) return cluster;
   const { namespace, name, uid } = cluster.metadata;
   const found = await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal });
   if (found?.metadata.uid !== uid || found?.status?.step?.holder.uid !== cluster.status?.step?.holder.uid)

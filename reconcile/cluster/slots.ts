@@ -21,6 +21,7 @@ import type {
   StatefulSetView,
   VolumeView,
 } from './observation.ts';
+import { isReady, revisionOf, versionOf } from './pods.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
 const notAsked: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
@@ -139,12 +140,14 @@ function hasSeenItsSpec({ metadata, status }: StatefulSet): boolean {
 function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
   const conditions = pod.status?.conditions ?? [];
   const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
-  const revision = pod.metadata.labels?.['controller-revision-hash'];
+  const revision = revisionOf(pod);
+  const version = versionOf(pod);
   const wanted = statefulSet && statefulSetView(statefulSet, '').updateRevision;
   return {
     ...view(pod),
-    ready: conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    ready: isReady(pod),
     upToDate: !wanted ? 'unknown' : revision === wanted ? 'yes' : 'no',
+    ...(version !== undefined && { version }),
     ...(pod.status?.podIP && { address: pod.status.podIP }),
     ...(scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
     container: containerView(pod.status?.containerStatuses?.find(({ name }) => name === 'etcd')),

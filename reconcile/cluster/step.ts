@@ -40,7 +40,11 @@ export async function step(context: StepContext, objects: ClusterObjects): Promi
   const quiet = outcome.kind === 'lost' || situation.claim.kind === 'held';
   const cluster = quiet
     ? written
-    : await report(kube, { situation, decision, outcome, written, objects }, reportSignal(signal));
+    : await report(
+        kube,
+        { situation, decision, outcome, written, objects },
+        { log: context.log, signal: reportSignal(signal) },
+      );
   return resultOf(cluster, decision, outcome);
 }
 

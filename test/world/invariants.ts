@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { labels } from '../../manifests/build/names.ts';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
@@ -58,6 +59,17 @@ export function assertOneCluster(state: State): void {
     if (cluster === undefined || service.metadata.name !== cluster) continue;
     const holding = serving.filter((id) => holds(state, service.metadata.namespace, cluster, id));
     if (holding.length > 1) violate(state, `two clusters behind Service ${cluster}: ${holding.join(', ')}`);
+  }
+}
+
+/** What a step has done stays told: a report that comes late takes nothing away. */
+export function assertHistoryStays(state: State, before: KubeObject | undefined, after: KubeObject | undefined): void {
+  const told = (before as EtcdCluster | undefined)?.status?.history ?? [];
+  const kept = (after as EtcdCluster | undefined)?.status?.history ?? [];
+  if (told.length > 19) return;
+  for (const entry of told) {
+    const found = kept.some((other) => isDeepStrictEqual(other, entry));
+    if (!found) violate(state, `history: "${entry.reason}" of ${entry.at} is no longer told`);
   }
 }
 

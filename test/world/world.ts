@@ -7,7 +7,7 @@ import { KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
 import { createFakeKube, type FakeRequest } from '../fakes/kube.ts';
 import { bindVolumes, collectGarbage, dropVolumes, protect, runStatefulSets, schedule } from './controllers.ts';
 import { etcdOf } from './etcd.ts';
-import { assertMayDelete, assertNoDowngrade, assertOneCluster, assertSeals } from './invariants.ts';
+import { assertHistoryStays, assertMayDelete, assertNoDowngrade, assertOneCluster, assertSeals } from './invariants.ts';
 import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
 import { hasQuorum, runningOf, type State } from './state.ts';
@@ -25,8 +25,16 @@ export function createWorld() {
   let time = Date.parse('2026-01-02T03:04:05Z');
   let invocations = 0;
   let nonces = 0;
+  const logged: string[] = [];
+  /** Plurals of what nobody may create. */
+  const forbidden = new Set<string>();
   const targets = new WeakMap<FakeRequest, KubeObject>();
-  const kube = createFakeKube({ clock: () => new Date(time), before, after });
+  const kube = createFakeKube({
+    clock: () => new Date(time),
+    before,
+    after,
+    authorize: ({ verb, resource }) => verb !== 'POST' || !forbidden.has(resource.plural),
+  });
   const state: State = {
     kube,
     disks: new Map(),
@@ -48,6 +56,8 @@ export function createWorld() {
   return {
     ...state,
     state,
+    logged,
+    forbidden,
     apply,
     remove,
     tick,
@@ -94,7 +104,7 @@ export function createWorld() {
   }
 
   /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */
-  async function tick(faults: Faults = {}): Promise<ClusterResult | undefined> {
+  async function tick(faults: Faults = {}, { dryRun = false } = {}): Promise<ClusterResult | undefined> {
     invocations += 1;
     const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
     const mine = asInvocation(kube, faults);
@@ -106,8 +116,8 @@ export function createWorld() {
           etcd: async () => etcdOf(state),
           holder,
           nonce,
-          log: () => undefined,
-          dryRun: false,
+          log: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),
+          dryRun,
           signal: AbortSignal.timeout(60_000),
         },
         { namespace, clusters: items },
@@ -179,12 +189,13 @@ export function createWorld() {
   function before(request: FakeRequest): void {
     // Time passes for the others while somebody polls.
     if (request.verb === 'GET' && ['persistentvolumeclaims', 'statefulsets'].includes(request.resource.plural)) round();
-    if (request.verb !== 'DELETE' && request.key !== 'PUT persistentvolumeclaims') return;
+    if (request.verb !== 'DELETE' && request.verb !== 'PUT') return;
     const target = kube
       .stored(request.resource)
       .find(({ metadata }) => metadata.name === request.name && metadata.namespace === request.namespace);
     if (target) targets.set(request, target);
-    if (request.verb === 'PUT') refuseGrowth(request, target as PersistentVolumeClaim | undefined);
+    if (request.key === 'PUT persistentvolumeclaims')
+      refuseGrowth(request, target as PersistentVolumeClaim | undefined);
   }
 
   function after(request: FakeRequest): void {
@@ -192,6 +203,7 @@ export function createWorld() {
     if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
     if (request.key === 'PUT persistentvolumeclaims' || request.resource.plural === 'configmaps') assertSeals(state);
     if (request.key === 'POST services') assertOneCluster(state);
+    if (request.key === 'PUT etcdclusters/status') assertHistoryStays(state, targets.get(request), cluster());
   }
 
   function refuseGrowth({ body }: FakeRequest, found: PersistentVolumeClaim | undefined): void {

@@ -8,6 +8,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import type { Inputs } from '../effective.ts';
 import { moved } from '../outcome.ts';
+import { isReady, ranHigherThan, revisionOf } from '../pods.ts';
 import { type ActContext, livePeer } from './context.ts';
 
 /**
@@ -23,10 +24,27 @@ export async function reconfigureMembers(
   for (const { name, uid } of peers) {
     const found = await livePeer(context, name);
     if (found.metadata.uid !== uid) throw moved(`peer ${name} was made anew`);
+    await assertStillDue(found, inputs, context);
     const peer = await updatePeer(found, inputs, context);
     const set = await updateStatefulSet(peer, context);
-    if (set) await restartIfNotReady(set, context);
+    if (set) await restartIfNotReady(set, inputs, context);
   }
+}
+
+/**
+ * Time has passed since the decision. A pod that became Ready on its template has nothing to be cured of; and what has started
+ * since may have written data that a lower version must not open (I6).
+ */
+async function assertStillDue({ metadata }: EtcdPeer, { version }: Inputs, context: ActContext): Promise<void> {
+  const { kube, signal } = context;
+  const { namespace, name } = metadata;
+  const [set, pod] = await Promise.all([
+    kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal }),
+    kube.get<Pod>(resources.pods, namespace, podName(name), { signal }),
+  ]);
+  if (!pod) return;
+  if (ranHigherThan(pod, version)) throw moved(`${name} has started on a higher version than ${version} since`);
+  if (isReady(pod) && revisionOf(pod) === set?.status?.updateRevision) throw moved(`${name} has become Ready since`);
 }
 
 async function updatePeer(peer: EtcdPeer, inputs: Inputs, { kube, signal }: ActContext): Promise<EtcdPeer> {
@@ -65,13 +83,12 @@ async function observed(set: StatefulSet, { kube, signal }: ActContext): Promise
   }
 }
 
-async function restartIfNotReady(set: StatefulSet, { kube, signal }: ActContext): Promise<void> {
+async function restartIfNotReady(set: StatefulSet, { version }: Inputs, { kube, signal }: ActContext): Promise<void> {
   const { namespace, name } = set.metadata;
   const pod = await kube.get<Pod>(resources.pods, namespace, podName(name), { signal });
   if (!pod?.metadata.uid || pod.metadata.deletionTimestamp !== undefined) return;
-  if (pod.metadata.labels?.['controller-revision-hash'] === set.status?.updateRevision) return;
-  const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-  if (isReady) return;
+  if (revisionOf(pod) === set.status?.updateRevision || isReady(pod)) return;
+  if (ranHigherThan(pod, version)) throw moved(`${name} has started on a higher version than ${version} since`);
   const { uid, resourceVersion } = pod.metadata;
   await kube.delete(resources.pods, namespace, podName(name), {
     preconditions: { uid, ...(resourceVersion !== undefined && { resourceVersion }) },

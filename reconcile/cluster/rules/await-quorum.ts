@@ -1,6 +1,7 @@
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
 import { type Ailment, ailmentOf } from '../health.ts';
+import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { quorumOf } from './support-members.ts';
 
@@ -11,14 +12,20 @@ import { quorumOf } from './support-members.ts';
  * Guards I9: without a list that a quorum stands behind, no member is replaced and nothing is deleted.
  */
 export function awaitQuorum(situation: Situation): Decision | undefined {
-  const { membership, slots, cluster, effective } = situation;
+  const { membership, slots, cluster, effective, life } = situation;
   if (membership.kind === 'known') return undefined;
 
-  const lost = slots.filter(({ peer, volume }) => peer?.current && (!volume || volume.lost));
-  if (effective.replicas - lost.length < quorumOf(effective.replicas)) {
+  // In birth the recorded members are counted already.
+  const untraced = life.stage === 'born' ? withoutTrace(slots) : [];
+  const lost = [
+    ...slots.filter(({ peer, volume }) => peer?.current && (!volume || volume.lost)).map(({ name }) => name),
+    ...untraced,
+  ];
+  const voters = effective.replicas + untraced.length;
+  if (voters - lost.length < quorumOf(voters)) {
     return refuse(
       'QuorumLost',
-      `the volumes of ${namesOf(lost)} are gone, and with them the quorum of ${cluster.metadata.name}; ${mostData(slots)}`,
+      `the volumes of ${lost.toSorted().join(', ')} are gone, and with them the quorum of ${cluster.metadata.name}; ${mostData(slots)}`,
       'restore the lost PersistentVolumeClaims with their annotations, or restore a snapshot into a new cluster',
     );
   }
@@ -54,6 +61,9 @@ function mostData(slots: readonly Slot[]): string {
   return best ? `of the members that answer, ${best.name} has the most data` : 'no member answers';
 }
 
-function namesOf(slots: readonly Slot[]): string {
-  return slots.map(({ name }) => name).join(', ');
+/** Members that were recorded, and of which neither volume nor peer is left; membership has not changed since it was recorded. */
+function withoutTrace(slots: readonly Slot[]): readonly string[] {
+  const recorded = new Set(slots.flatMap((slot) => recordOf(slot)?.initialCluster ?? []).map(({ name }) => name));
+  for (const { name } of slots) recorded.delete(name);
+  return [...recorded];
 }

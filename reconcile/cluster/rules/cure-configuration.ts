@@ -2,7 +2,7 @@ import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { isDownOnItsConfiguration } from '../health.ts';
-import type { Slot } from '../observation.ts';
+import type { PeerView, Slot, StatefulSetView } from '../observation.ts';
 
 /**
  * A member whose pod is not Ready, and whose configuration is not the effective one, is given that: it has nothing to
@@ -14,7 +14,7 @@ import type { Slot } from '../observation.ts';
 export function cureConfiguration({ slots, effective }: Situation): Decision | undefined {
   const wanted = inputsHash(effective.inputs);
   const outdated = slots.filter((slot) => isNotReady(slot) && slot.peer?.current && !isOn(slot, wanted));
-  if (outdated.length === 0) return undefined;
+  if (outdated.length === 0) return correctTemplates(slots, effective, wanted);
   if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
 
   const peers = chosen(outdated, slots).flatMap(({ name, peer }) => (peer ? [{ name, uid: peer.uid }] : []));
@@ -23,6 +23,28 @@ export function cureConfiguration({ slots, effective }: Situation): Decision | u
     { kind: 'reconfigure-members', peers, inputs: effective.inputs },
     'CuringConfiguration',
     `${peers.map(({ name }) => name).join(', ')} are not Ready and get the configuration that the spec now asks for`,
+  );
+}
+
+/**
+ * A member that runs, while its template was already changed to something that is no longer wanted: the template is put right
+ * and the pod left alone, so that its next start, whoever causes it, is not one on the wrong version.
+ */
+function correctTemplates(
+  slots: readonly Slot[],
+  { inputs }: Situation['effective'],
+  wanted: string,
+): Decision | undefined {
+  const peers = slots.flatMap(({ name, peer, statefulSet, pod }) =>
+    peer?.current && pod?.ready && pod.upToDate === 'no' && statefulSet && !isMade(peer, statefulSet, wanted)
+      ? [{ name, uid: peer.uid }]
+      : [],
+  );
+  if (peers.length === 0) return undefined;
+  return act(
+    { kind: 'reconfigure-members', peers, inputs },
+    'CorrectingTemplates',
+    `the templates of ${peers.map(({ name }) => name).join(', ')} are put right; their pods stay`,
   );
 }
 
@@ -40,7 +62,9 @@ function chosen(outdated: readonly Slot[], slots: readonly Slot[]): readonly Slo
 
 /** Whether peer, StatefulSet and pod all have this configuration already. */
 function isOn({ peer, statefulSet, pod }: Slot, hash: string): boolean {
-  return (
-    peer !== undefined && inputsHash(peer.inputs) === hash && statefulSet?.inputsHash === hash && pod?.upToDate !== 'no'
-  );
+  return peer !== undefined && statefulSet !== undefined && isMade(peer, statefulSet, hash) && pod?.upToDate !== 'no';
+}
+
+function isMade(peer: PeerView, statefulSet: StatefulSetView, hash: string): boolean {
+  return inputsHash(peer.inputs) === hash && statefulSet.inputsHash === hash;
 }

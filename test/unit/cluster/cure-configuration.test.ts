@@ -41,6 +41,16 @@ describe('a configuration that the spec now asks for', () => {
       [2],
     ],
     ['reaches nobody who is Ready', healthy(3, { spec }), []],
+    [
+      'reaches the template of one who is Ready, and whose template was already changed to something else',
+      healthy(3, { slots: { 1: all(on, withPod({ upToDate: 'no' })) } }),
+      [1],
+    ],
+    [
+      'is already in the template of one who is Ready on an older one',
+      healthy(3, { slots: { 1: withPod({ upToDate: 'no' }) } }),
+      [],
+    ],
     ['reaches nobody who answers, Ready or not', healthy(3, { spec, every: withPod({ ready: false }) }), []],
     [
       'reaches nobody whose pod is on its way out',

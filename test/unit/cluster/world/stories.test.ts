@@ -82,6 +82,72 @@ describe('a mistake in a first commit is cured by the next', () => {
   });
 });
 
+describe('a version that is lowered before anything ran', () => {
+  test('stays when a member starts on it in the last moment', async () => {
+    for (const rounds of [1, 2, 3, 4]) {
+      const world = createWorld();
+      await world.apply({ version: '3.7.3' });
+      await untilActed(world, 'StartingMembers');
+      await world.apply({ version: '3.6.16' });
+      let late = false;
+      const last = () => {
+        if (late) return;
+        late = true;
+        for (let round = 0; round < rounds; round += 1) world.round();
+      };
+      await world.tick({ after: last });
+      const end = await tickUntilConverged(world);
+      assert.ok(['Converged', 'DowngradeRefused'].includes(end.reason), end.trail.join('\n'));
+      assertOneCluster(world, 3);
+    }
+  });
+});
+
+describe('volumes of which a quorum is gone', () => {
+  test('are not waited for: the refusal names what is lost', async () => {
+    const world = await converged();
+    await world.remove();
+    world.settle();
+    for (const lost of ['orders-0', 'orders-2']) world.kube.remove(resources.volumeClaims, namespace, lost);
+    await world.apply();
+    const end = await tickUntilConverged(world);
+    assert.equal(end.reason, 'QuorumLost', end.trail.join('\n'));
+    assert.match(end.message, /orders-0, orders-2/);
+  });
+});
+
+describe('events', () => {
+  test('that cannot be written hold nothing up', async () => {
+    const world = createWorld();
+    world.forbidden.add('events');
+    await world.apply();
+    const end = await tickUntilConverged(world);
+    assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+    assert.ok(
+      world.logged.some((line) => line.includes('event')),
+      'it is logged',
+    );
+  });
+});
+
+describe('a dry run', () => {
+  test('prints what would be done, and touches nothing', async () => {
+    const world = createWorld();
+    await world.apply();
+    const before = world.kube.journal().length;
+    const result = await world.tick({}, { dryRun: true });
+    assert.equal(result?.decision.reason, 'ApplyingServices');
+    assert.equal(result?.outcome, 'none');
+    assert.deepEqual(
+      world.kube
+        .journal()
+        .slice(before)
+        .filter(({ verb }) => verb !== 'LIST'),
+      [],
+    );
+  });
+});
+
 describe('the volumes of a running cluster grow', () => {
   test('and the invocation that does it dies at any write: they have grown all the same', async () => {
     const counted = killer();
@@ -366,6 +432,15 @@ async function converged(size = 3, changes: Partial<EtcdClusterSpec> = {}): Prom
   const end = await tickUntilConverged(world);
   assert.equal(end.reason, 'Converged', end.trail.join('\n'));
   return world;
+}
+
+async function untilActed(world: World, reason: string): Promise<void> {
+  for (let tick = 0; tick < 10; tick += 1) {
+    const result = await world.tick();
+    world.advance(2);
+    if (result?.decision.reason === reason && result.outcome === 'acted') return;
+  }
+  assert.fail(`${reason} was never done`);
 }
 
 async function ticks(world: World, count: number): Promise<void> {
