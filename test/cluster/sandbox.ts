@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path';
 import { answerListenRequests } from './bridge.ts';
 import { unsharePrefix } from './sandbox/unshare.ts';
 
+/** Which script the sandbox was made for. */
+const scriptVariable = 'RATCHET_SANDBOX_SCRIPT';
 const sharedVariable = 'RATCHET_SHARED_DIRECTORY';
 const init = resolve(import.meta.dirname, 'sandbox/init.sh');
 
@@ -31,12 +33,17 @@ export function currentSandbox(): Sandbox | undefined {
  * Makes the rest of this script run inside a private network, PID and mount namespace. Outside, it runs the script again
  * in there, and exits with its exit code; inside, it just returns. What needs the network must be done before.
  *
+ * A script that runs inside another one's sandbox gets one of its own within that: addresses and ports are fixed, and a
+ * test file that starts a control plane must not meet the next one's.
+ *
  * @throws {SandboxError} when the kernel or a missing tool does not allow it, saying what is needed.
  */
 export async function enterSandbox(environment: Record<string, string> = {}): Promise<Sandbox> {
+  const script = process.argv[1] ?? '';
   const here = currentSandbox();
-  if (here) return here;
-  process.exit(await runInSandbox([process.execPath, ...process.execArgv, ...process.argv.slice(1)], environment));
+  if (here && process.env[scriptVariable] === script) return here;
+  const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.exit(await runInSandbox(command, { ...environment, [scriptVariable]: script }));
 }
 
 /**
@@ -53,7 +60,7 @@ export async function runInSandbox(
   const directory = runDirectory([...command, process.cwd(), shared, ...Object.values(environment)]);
   const [program, ...flags] = await unsharePrefix();
   const child = spawn(program, [...flags, '/bin/sh', init, directory, ...command], {
-    env: { ...process.env, ...environment, [sharedVariable]: shared },
+    env: { ...process.env, [scriptVariable]: undefined, ...environment, [sharedVariable]: shared },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
     // Its own session, so that a Ctrl-C reaches it once, through us, and not each of its processes at random.
     detached: true,

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 
-/** A run of ours in a process of its own, outside of whatever sandbox this test is in, and all that belongs to it. */
+/** A run of ours in a process of its own, and all that belongs to it. */
 export interface Run {
   readonly child: ChildProcess;
   output(): string;
@@ -21,7 +21,7 @@ export interface Run {
 
 export function start(args: readonly string[]): Run {
   const mark = `RATCHET_TEST_MARK=${randomUUID()}`;
-  const { RATCHET_SANDBOX, RATCHET_SHARED_DIRECTORY, NODE_TEST_CONTEXT, ...environment } = process.env;
+  const { NODE_TEST_CONTEXT, ...environment } = process.env;
   const [name = '', value] = mark.split('=');
   const child = spawn(process.execPath, args, {
     cwd: checkout,
