@@ -2,7 +2,7 @@ import { isPlainObject } from './plain-data.ts';
 import { dotted, type Path, type Problems, shown } from './problem.ts';
 import type { StateRule } from './rule.ts';
 import type { Structural } from './schema.ts';
-import { didYouMean } from './suggest.ts';
+import { didYouMean, suggest } from './suggest.ts';
 
 /**
  * Holds a value against a schema and its rules, as the API server would, but with words for people.
@@ -73,6 +73,7 @@ function walkFields(schema: Structural, value: Record<string, unknown>, path: Pa
   const properties = schema.properties ?? {};
   const known = Object.keys(properties);
 
+  const misspelt = new Set<string>();
   for (const [key, field] of Object.entries(value)) {
     const at = [...path, key];
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
@@ -84,11 +85,15 @@ function walkFields(schema: Structural, value: Record<string, unknown>, path: Pa
       walk(schema.additionalProperties, field, at, problems);
     } else if (!schema['x-kubernetes-preserve-unknown-fields']) {
       problems.add(at, `${dotted(at)} is not a known field${didYouMean(key, known)}`);
+      const meant = suggest(key, known);
+      if (meant !== undefined) misspelt.add(meant);
     }
   }
   for (const key of schema.required ?? []) {
     if (properties[key]?.requiredByRule) continue;
     const field = Object.hasOwn(value, key) ? value[key] : undefined;
+    // The slip is the mistake, and it is shown where it stands; that its field is missing says nothing more.
+    if (field === undefined && misspelt.has(key)) continue;
     if (field === undefined) problems.add([...path, key], `${dotted([...path, key])} is required`);
     else if (field === null) problems.add([...path, key], `${dotted([...path, key])} is required, but empty`);
   }

@@ -51,7 +51,24 @@ test('every problem says where it is', () => {
     [
       ['spec', 'replicas'],
       ['spec', 'image', 'pullSecrets', 0, 'nmae'],
-      ['spec', 'image', 'pullSecrets', 0, 'name'],
+    ],
+  );
+});
+
+test('a misspelt field is said once, as what it was meant to be, and not missed as well', () => {
+  const { replicas, ...others } = cluster.spec;
+  assert.deepEqual(validateDocument({ ...cluster, spec: { replicsa: replicas, ...others } }), [
+    { path: ['spec', 'replicsa'], message: 'spec.replicsa is not a known field; did you mean replicas?' },
+  ]);
+});
+
+test('what is missing is missed also beside an unknown field that is not like it', () => {
+  const { replicas: _, ...others } = cluster.spec;
+  assert.deepEqual(
+    validateDocument({ ...cluster, spec: { colour: 'blue', ...others } }).map(({ path }) => path),
+    [
+      ['spec', 'colour'],
+      ['spec', 'replicas'],
     ],
   );
 });
