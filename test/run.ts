@@ -1,7 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { run } from 'node:test';
-import { build } from '../functions/build.ts';
 import { type Binaries, binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './cluster/local-cluster.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
@@ -57,7 +56,6 @@ interface SharedCluster extends AsyncDisposable {
 /** Begins at once; whoever needs it waits for it. */
 function sharedCluster(binaries: Binaries | undefined): SharedCluster {
   const started = (async () => {
-    await build();
     const cluster = await startLocalCluster(binaries ? { binaries } : {});
     // No CronJob: a scenario makes its own ticks, and nobody else's may come between.
     await cluster.kubectl(['apply', '--server-side', '-k', resolve(import.meta.dirname, '../manifests/install/crds')]);

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { baseObjects } from './base-objects.ts';
 import { type Binaries, provisionBinaries } from './binaries.ts';
@@ -8,6 +8,7 @@ import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { kubeconfig } from './identities.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { type ProcessNode, startProcessNode } from './node/index.ts';
+import { buildOwnImage, checkout } from './own-image.ts';
 import { currentSandbox } from './sandbox.ts';
 
 export interface LocalClusterOptions {
@@ -47,6 +48,7 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
   const directory = join(sandbox.directory, 'cluster');
   await mkdir(directory, { mode: 0o700 });
 
+  if (nodes > 0) await buildOwnImage(sandbox);
   await using parts = new AsyncDisposableStack();
   const controlPlane = parts.use(await startControlPlane(binaries, directory));
   const { kubeconfigPath } = controlPlane;
@@ -93,7 +95,7 @@ async function startNode(
     dir: join(directory, 'node'),
     nodes,
     binaries,
-    checkout: resolve(import.meta.dirname, '../..'),
+    checkout,
     log: pino({ base: null }, pino.destination({ dest: join(directory, 'logs/process-node.log'), sync: true })),
     // The controllers call a node lost after 12 s (flags.ts): a lease must be renewed well within that.
     timing: { leaseMs: 3_000 },
