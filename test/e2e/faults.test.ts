@@ -89,6 +89,7 @@ test('an API server that answers nonsense is exit code 1', async () => {
   await using proxy = await startApiProxy(process.env.KUBECONFIG ?? '', file, () => ({ kind: 'nonsense' }));
   const { code, stderr } = await run({ args: [], env: { KUBECONFIG: proxy.kubeconfig } });
   assert.equal(code, 1, stderr);
+  assert.match(stderr, /"reason":"BadAnswer"/);
 });
 
 test('wrong usage is exit code 2, and --help says what the codes mean', async () => {

@@ -65,24 +65,31 @@ test('several at once need a confirmation that is bound to the commit and the se
   assert.deepEqual(await names(), ['a']);
 });
 
-for (const [what, files] of [
-  ['a typing error in a kind', { 'clusters/a.yaml': (text: string) => text.replace('EtcdCluster', 'EtcdClutser') }],
+for (const [what, broken, says] of [
+  ['a typing error in a kind', (text) => text.replace('EtcdCluster', 'EtcdClutser'), /did you mean EtcdCluster\?/],
   [
     'a file that is no YAML',
-    { 'clusters/a.yaml': () => 'apiVersion: etcd.ratchet.dev/v1alpha1\nkind: [EtcdCluster\n' },
+    () => 'apiVersion: etcd.ratchet.dev/v1alpha1\nkind: [EtcdCluster\n',
+    /clusters\/a\.yaml:\d+:\d+: not valid YAML/,
   ],
-  ['a misspelt field', { 'clusters/a.yaml': (text: string) => text.replace('replicas', 'replicsa') }],
-] as const) {
+  [
+    'a misspelt field',
+    (text) => text.replace('replicas', 'replicsa'),
+    /clusters\/a\.yaml:4:8: spec\.replicsa is not a known field; did you mean replicas\?/,
+  ],
+] as const satisfies readonly (readonly [string, (text: string) => string, RegExp])[]) {
   test(`${what} prunes nothing, and is shown with its place`, async () => {
     const { push, tick, fleet, forge } = stage();
     await setFleet({ prune: true });
     const sha = await push({
-      'clusters/a.yaml': files['clusters/a.yaml'](resting('a')),
+      'clusters/a.yaml': broken(resting('a')),
       'clusters/b.yaml': resting('b'),
     });
     await tick();
     assert.deepEqual(await names(), ['a', 'b', 'c']);
-    assert.match(condition(await fleet(), 'Stalled')?.message ?? '', /clusters\/a\.yaml:\d+:\d+: /);
+    const message = condition(await fleet(), 'Stalled')?.message ?? '';
+    assert.match(message, /clusters\/a\.yaml:\d+:\d+: /);
+    assert.match(message, says);
     const status = forge.statusesOf(sha).get('etcd-ratchet/fleet');
     assert.equal(status?.state, 'failure');
     assert.match(status?.description ?? '', /clusters\/a\.yaml:\d+:\d+/);

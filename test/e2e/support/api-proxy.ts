@@ -15,6 +15,8 @@ export type Fate =
   | { readonly kind: 'hold'; readonly until: Promise<void> }
   /** Something that is no Kubernetes answer. */
   | { readonly kind: 'nonsense' }
+  /** What an API server says of a group that nobody installed. */
+  | { readonly kind: 'not-served' }
   /** No answer at all. */
   | { readonly kind: 'hang' };
 
@@ -30,6 +32,8 @@ export interface ProxiedRequest {
 export interface ApiProxy extends AsyncDisposable {
   /** Leads through the proxy. */
   readonly kubeconfig: string;
+  /** Every request so far, as `GET /path`. */
+  readonly requests: readonly string[];
   /** Every write so far, as `POST /path`. */
   readonly writes: readonly string[];
 }
@@ -47,10 +51,12 @@ export async function startApiProxy(
   const ca =
     Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64').toString() ||
     (await readFile(cluster['certificate-authority'], 'utf8'));
+  const requests: string[] = [];
   const writes: string[] = [];
 
   const server = createServer((request, response) => {
     const { method = 'GET', url: path = '/' } = request;
+    requests.push(`${method} ${path}`);
     if (writing.has(method)) writes.push(`${method} ${path}`);
     const fate = fateOf({ method, path, write: writing.has(method) ? writes.length : 0 });
     void meet(fate, request, response);
@@ -62,6 +68,9 @@ export async function startApiProxy(
         return;
       case 'nonsense':
         response.writeHead(200, { 'content-type': 'text/html' }).end('<html>welcome to the captive portal</html>');
+        return;
+      case 'not-served':
+        response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
         return;
       case 'drop':
         fate.act();
@@ -116,6 +125,7 @@ export async function startApiProxy(
   await writeFile(file, stringify(proxied), { mode: 0o600 });
   return {
     kubeconfig: file,
+    requests,
     writes,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

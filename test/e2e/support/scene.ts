@@ -34,6 +34,10 @@ export interface Scene {
 export interface SceneOptions {
   /** Merged into the fleet's spec; `false`: no fleet, clusters are applied with kubectl. */
   readonly fleet?: Readonly<Record<string, unknown>> | false;
+  /** Where Git server and forge listen; default 127.0.0.1, which pods don't reach. */
+  readonly host?: string;
+  /** What else its tests find there. Not a hook of its own: those of a file's top level don't wait for each other. */
+  readonly furnish?: (scene: Scene) => Promise<void>;
 }
 
 /** Sets a scene up before the tests of a file, and takes it down after them, also when they fail. */
@@ -41,6 +45,7 @@ export function scene(options: SceneOptions = {}): () => Scene {
   let opened: (Scene & { close(): Promise<void> }) | undefined;
   before(async () => {
     opened = await openScene(options);
+    await options.furnish?.(opened);
   });
   after(async () => opened?.close());
   return () => {
@@ -49,15 +54,15 @@ export function scene(options: SceneOptions = {}): () => Scene {
   };
 }
 
-export async function openScene({ fleet = {} }: SceneOptions = {}): Promise<Scene & { close(): Promise<void> }> {
+export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promise<Scene & { close(): Promise<void> }> {
   const namespace = `e2e-${randomBytes(4).toString('hex')}`;
   const { kubeconfig, kubectlPath } = environment();
   const kube = await connectKube({ userAgent: 'e2e/0', kubeconfig });
   const kubectl = kubectlFor(kubectlPath, kubeconfig);
   await using opening = new AsyncDisposableStack();
   opening.defer(() => kube.close());
-  const git = opening.use(await startGitServer());
-  const forge = opening.use(await startForge());
+  const git = opening.use(await startGitServer({ ...(host && { host }) }));
+  const forge = opening.use(await startForge({ ...(host && { host }) }));
   const repository = await git.createRepository('platform/etcd');
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: furniture(namespace) });
   if (fleet !== false) {

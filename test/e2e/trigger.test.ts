@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+import type { Job } from '../../functions/chain.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { type ApiProxy, type Fate, startApiProxy } from './support/api-proxy.ts';
+import { isReady } from './support/conditions.ts';
+import { type Scene, scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { tick as run, type TickResult } from './support/tick.ts';
+import { until } from './support/until.ts';
+
+/** The pod network's gateway: where the installed CronJob's pods find what runs beside the local cluster. */
+const stage = scene({ host: '10.244.0.1', furnish: install });
+
+/** The variant that has nothing cluster-wide, in the scene's namespace; not the whole: it would tick everybody's clusters. */
+async function install({ namespace, kubectl }: Scene): Promise<void> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), `${namespace}-`)));
+  try {
+    const variant = relative(directory, resolve(import.meta.dirname, '../../manifests/install/namespaced'));
+    // A day that no year has: the scenario's triggers are its own.
+    const never = [{ op: 'replace', path: '/spec/schedule', value: '0 0 31 2 *' }];
+    const kustomization = {
+      namespace,
+      resources: [variant],
+      patches: [{ target: { kind: 'CronJob' }, patch: JSON.stringify(never) }],
+    };
+    await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(kustomization));
+    await kubectl(['apply', '--server-side', '-k', directory]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** What a webhook or a person does after a push, instead of waiting for the next minute. */
+async function trigger(name: string): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['-n', namespace, 'create', 'job', '--from=cronjob/etcd-ratchet', name]);
+}
+
+function is(type: 'Complete' | 'Failed', { status }: Job): boolean {
+  return status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+}
+
+async function completed(name: string): Promise<void> {
+  const job = await until(`Job ${name} ended`, async () => {
+    const found = await stage().get<Job>(resources.jobs, name);
+    return found && (is('Complete', found) || is('Failed', found)) ? found : undefined;
+  });
+  assert.ok(is('Complete', job), await logOf(name));
+}
+
+function logOf(job: string): Promise<string> {
+  return stage().kubectl(['-n', stage().namespace, 'logs', `job/${job}`]);
+}
+
+async function followUps(): Promise<readonly Job[]> {
+  const jobs = await stage().list<Job>(resources.jobs);
+  return jobs.filter(({ metadata }) => metadata.labels?.['etcd.ratchet.dev/follow-up'] === 'true');
+}
+
+async function ready(name: string): Promise<EtcdCluster> {
+  let last = '';
+  return until(
+    `${name} Ready, with nobody but the Jobs at work`,
+    async () => {
+      const found = await stage().get<EtcdCluster>(resources.clusters, name);
+      last = JSON.stringify(found?.status?.lastDecision);
+      return found && isReady(found) ? found : undefined;
+    },
+    { within: 90, last: () => last },
+  );
+}
+
+async function suspendCronJob(suspend: boolean): Promise<void> {
+  const patch = JSON.stringify({ spec: { suspend } });
+  await stage().kubectl(['-n', stage().namespace, 'patch', 'cronjob', 'etcd-ratchet', '--type=merge', '-p', patch]);
+}
+
+test('one trigger after a push is enough: Jobs that follow each other lead three members to Ready, and the commit to success', async () => {
+  const { push, namespace, forge } = stage();
+  const sha = await push({ 'clusters/led.yaml': clusterYaml('led', namespace) });
+  await trigger('first');
+  const cluster = await ready('led');
+  assert.equal(cluster.status?.readyReplicas, 3);
+  await until('a success', async () => forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state === 'success');
+
+  const jobs = await followUps();
+  assert.ok(jobs.length > 0);
+  assert.deepEqual(
+    [
+      ...new Set(
+        jobs.map(({ metadata }) => metadata.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`).join()),
+      ),
+    ],
+    ['CronJob/etcd-ratchet'],
+  );
+  await until('the end of the chain', async () => (await followUps()).every((job) => is('Complete', job)));
+  const log = await logOf('first');
+  assert.match(log, /a follow-up goes on/);
+  assert.doesNotMatch(log, /forge-token/, 'the token is not in the log');
+});
+
+test('while the CronJob is suspended a tick makes one step, and no follow-up; afterwards they go on', async () => {
+  const { push, namespace, cluster } = stage();
+  await suspendCronJob(true);
+  const before = new Set((await followUps()).map(({ metadata }) => metadata.name));
+  await push({
+    'clusters/led.yaml': clusterYaml('led', namespace),
+    'clusters/paused.yaml': clusterYaml('paused', namespace, { replicas: 1 }),
+  });
+  await trigger('suspended');
+  await completed('suspended');
+  assert.match(await logOf('suspended'), /is suspended/);
+  assert.deepEqual(
+    (await followUps()).map(({ metadata }) => metadata.name).filter((name) => !before.has(name)),
+    [],
+  );
+  assert.equal(isReady(await cluster('paused')), false, 'one step is not a whole birth');
+
+  await suspendCronJob(false);
+  await trigger('resumed');
+  await ready('paused');
+});
+
+async function throughProxy(
+  fate: Fate['kind'] & ('pass' | 'not-served'),
+  args: readonly string[],
+): Promise<TickResult & Pick<ApiProxy, 'requests' | 'writes'>> {
+  const { namespace } = stage();
+  const file = join(tmpdir(), `${namespace}-proxied.kubeconfig`);
+  await using proxy = await startApiProxy(process.env.KUBECONFIG ?? '', file, ({ path }) =>
+    path.startsWith('/apis/etcd.ratchet.dev/') ? { kind: fate } : { kind: 'pass' },
+  );
+  const result = await run({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: proxy.kubeconfig } });
+  return { ...result, requests: proxy.requests, writes: proxy.writes };
+}
+
+test('without the custom resource definitions it is exit code 1, and how to install them', async () => {
+  const { code, stderr, writes } = await throughProxy('not-served', []);
+  assert.equal(code, 1, stderr);
+  assert.match(
+    stderr,
+    /custom resource definitions of etcd\.ratchet\.dev are not installed: kubectl apply -k manifests\/install/,
+  );
+  assert.deepEqual(writes, []);
+});
+
+test('a tick over what did not change asks Git once, the API server at most twelve times, and writes the time of its run', async () => {
+  const { git, tickUntil } = stage();
+  for (const name of ['led', 'paused']) await tickUntil(name, isReady);
+  await until('nothing left to do', async () => (await stage().tick('--detailed-exitcode')).code === 0);
+  const asked = git.requests.length;
+  const { code, stderr, requests, writes } = await throughProxy('pass', []);
+  assert.equal(code, 0, stderr);
+  assert.equal(git.requests.length - asked, 1);
+  assert.ok(requests.length <= 12, requests.join('\n'));
+  assert.deepEqual(
+    writes.map((write) => write.replace(/\?.*/, '').replace(/.*\//, '')),
+    ['status'],
+    writes.join('\n'),
+  );
+});
+
+test('a dry run prints what it would do and the next step of each cluster, and writes nothing', async () => {
+  const { push, namespace, get, kubectl } = stage();
+  await push({
+    'clusters/led.yaml': clusterYaml('led', namespace),
+    'clusters/paused.yaml': clusterYaml('paused', namespace, { replicas: 1 }),
+    'clusters/planned.yaml': clusterYaml('planned', namespace, { replicas: 1 }),
+  });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('unborn', namespace, { replicas: 1 }) });
+  const { code, stdout, stderr, writes } = await throughProxy('pass', ['--dry-run']);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(writes, []);
+  assert.match(stdout, new RegExp(`would create ${namespace}/planned`));
+  assert.match(stdout, new RegExp(`cluster +${namespace}/unborn +act +[A-Z]\\w+: `));
+  assert.match(stdout, new RegExp(`cluster +${namespace}/led +done +`));
+  assert.equal(await get(resources.clusters, 'planned'), undefined);
+});
+
+test('--detailed-exitcode tells that work remains by 4, and that a person is needed by 3', async () => {
+  const { tick, push, namespace } = stage();
+  assert.equal((await tick('--dry-run')).code, 0, 'not unless it is asked for');
+  const remaining = await tick('--detailed-exitcode');
+  assert.equal(remaining.code, 4, remaining.stdout);
+  await until('everything born', async () => (await tick('--detailed-exitcode')).code === 0);
+  await push({ 'clusters/led.yaml': clusterYaml('led', namespace, { version: '3.5.35' }) });
+  const stalled = await tick('--detailed-exitcode');
+  assert.equal(stalled.code, 3, stalled.stdout);
+  assert.equal((await tick()).code, 0);
+});
+
+test('--output json is one JSON value with an entry for each cluster, and nothing else on stdout', async () => {
+  const { tick, list } = stage();
+  const { stdout, code } = await tick('--output', 'json');
+  assert.equal(code, 0);
+  const said: unknown = JSON.parse(stdout);
+  assert.ok(typeof said === 'object' && said !== null && 'clusters' in said && Array.isArray(said.clusters));
+  const names = (await list<EtcdCluster>(resources.clusters)).map(({ metadata }) => metadata.name);
+  assert.deepEqual(said.clusters.map(({ name }: { readonly name: string }) => name).toSorted(), names.toSorted());
+  for (const { decision } of said.clusters) assert.match(decision.reason, /^[A-Z]\w+$/);
+});
