@@ -16,6 +16,16 @@ export function crashesIn(writes: number): readonly Crash[] {
   ]);
 }
 
+/**
+ * Half of them, like the black or the white squares of a board: two stories side by side see every place of every write.
+ * `EXHAUSTIVE=1` gives all to both, which takes a few minutes.
+ */
+export function squares(crashes: readonly Crash[], colour: 'black' | 'white'): readonly Crash[] {
+  if (process.env.EXHAUSTIVE) return crashes;
+  const parity = colour === 'black' ? 0 : 1;
+  return crashes.filter(({ when, write }) => (write + (when === 'after' ? 1 : 0)) % 2 === parity);
+}
+
 /** Counts the writes of all invocations that are given it, and kills the one that makes this write. */
 export function killer(crash?: Crash): Faults & { readonly writes: () => number; readonly struck: () => boolean } {
   let begun = 0;

@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { stepClusters } from '../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
-import { createFakeKube, type FakeRequest } from '../fakes/kube.ts';
+import { createFakeKube, type FakeKube, type FakeRequest } from '../fakes/kube.ts';
 import { bindVolumes, collectGarbage, dropVolumes, protect, runStatefulSets, schedule } from './controllers.ts';
 import { etcdOf } from './etcd.ts';
 import { assertHistoryStays, assertMayDelete, assertNoDowngrade, assertOneCluster, assertSeals } from './invariants.ts';
@@ -25,16 +25,29 @@ export function createWorld() {
   let time = Date.parse('2026-01-02T03:04:05Z');
   let invocations = 0;
   let nonces = 0;
+  /** When controllers have nothing to do, they look again only after something has changed. */
+  let quietAt = -1;
   const logged: string[] = [];
   /** Plurals of what nobody may create. */
   const forbidden = new Set<string>();
   const targets = new WeakMap<FakeRequest, KubeObject>();
-  const kube = createFakeKube({
+  const store = createFakeKube({
     clock: () => new Date(time),
     before,
     after,
     authorize: ({ verb, resource }) => verb !== 'POST' || !forbidden.has(resource.plural),
   });
+  const kube: FakeKube = {
+    ...store,
+    seed: (resource, ...objects) => {
+      state.changes += 1;
+      store.seed(resource, ...objects);
+    },
+    remove: (...place) => {
+      state.changes += 1;
+      store.remove(...place);
+    },
+  };
   const state: State = {
     kube,
     disks: new Map(),
@@ -136,6 +149,8 @@ export function createWorld() {
 
   /** Every controller takes one small step. */
   function round(): void {
+    if (state.changes === quietAt) return;
+    const before = state.changes;
     collectGarbage(state);
     protect(state);
     runStatefulSets(state);
@@ -150,6 +165,7 @@ export function createWorld() {
     }
     assertOneCluster(state);
     assertNoDowngrade(state);
+    if (state.changes === before) quietAt = before;
   }
 
   /** Until nothing moves by itself any more. */
@@ -176,6 +192,7 @@ export function createWorld() {
   function kill(pod: string): void {
     const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
     state.processes.delete(found?.metadata.uid ?? '');
+    state.changes += 1;
   }
 
   function cluster(): EtcdCluster | undefined {
@@ -199,6 +216,7 @@ export function createWorld() {
   }
 
   function after(request: FakeRequest): void {
+    if (request.verb !== 'GET' && request.verb !== 'LIST') state.changes += 1;
     if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
     if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
     if (request.key === 'PUT persistentvolumeclaims' || request.resource.plural === 'configmaps') assertSeals(state);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { type Crash, crashesIn, killer } from '../../../world/crash.ts';
+import { type Crash, crashesIn, killer, squares } from '../../../world/crash.ts';
 import { tickUntilFrozen } from '../../../world/freeze.ts';
 import { createWorld, type World } from '../../../world/world.ts';
 
@@ -37,7 +37,7 @@ describe('an invocation that is frozen at any write of a birth, and wakes late',
     ['the spec was changed to five members', async (world: World) => world.apply({ replicas: 5 })],
   ] as const) {
     test(`after ${what}, and others had finished: one cluster`, async (t) => {
-      for (const freeze of crashesIn(writes)) {
+      for (const freeze of squares(crashesIn(writes), 'black')) {
         const world = await newWorld(t);
         const frozen = await tickUntilFrozen(world, freeze);
         world.advance(31);
@@ -51,12 +51,12 @@ describe('an invocation that is frozen at any write of a birth, and wakes late',
     });
 
     test(`after ${what}, in the middle of what others do: one cluster`, async (t) => {
-      for (const [index, freeze] of crashesIn(writes).entries()) {
+      for (const freeze of squares(crashesIn(writes), 'white')) {
         const world = await newWorld(t);
         const frozen = await tickUntilFrozen(world, freeze);
         world.advance(31);
         await meanwhile(world);
-        const steps = 1 + (index % 3);
+        const steps = 1 + (freeze.write % 3);
         for (let step = 0; step < steps; step += 1) {
           world.settle();
           await world.tick();
