@@ -1,0 +1,60 @@
+import { until } from '../e2e/support/until.ts';
+import { isPodReady, namespace, podsOf, type Stage } from './stage.ts';
+
+interface Listed {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+const kinds = 'services,configmaps,persistentvolumeclaims,statefulsets';
+const annotation = 'etcd.ratchet.dev/initial-cluster';
+/** What the API server chose, or had to be told by nobody. */
+const chosen = new Set(['clusterIP', 'clusterIPs', 'volumeName']);
+
+/**
+ * The very objects of a cluster that is there, applied by one kubectl in a namespace of their own, with nobody to
+ * reconcile them: seconds until all three pods are Ready. That is what the pods themselves take, etcd's bootstrap included.
+ */
+export async function plainMembers({ kubectl, kube }: Stage, name: string, into: string): Promise<number> {
+  const listed = await kubectl(['-n', namespace, 'get', kinds, '-l', `etcd.ratchet.dev/cluster=${name}`, '-o', 'json']);
+  const { items } = JSON.parse(listed) as { readonly items: readonly Listed[] };
+  const members = items.flatMap(({ metadata }) => metadata.annotations?.[annotation] ?? [])[0];
+  if (members === undefined) throw new Error(`no volume of ${name} says who its members were`);
+  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: items.map((item) => afresh(item, members)) });
+  const stdin = text.replaceAll(`.${namespace}.svc`, `.${into}.svc`);
+  await kubectl(['create', 'namespace', into]);
+  await until(`${into} has its service account`, () => kubectl(['-n', into, 'get', 'serviceaccount', 'default']));
+  const started = performance.now();
+  await kubectl(['-n', into, 'apply', '-f', '-'], { stdin });
+  await until(
+    `${into} Ready`,
+    async () => {
+      const pods = await podsOf(kube, into, name);
+      return pods.length === 3 && pods.every(isPodReady);
+    },
+    { within: 120 },
+  );
+  const seconds = (performance.now() - started) / 1000;
+  await kubectl(['delete', 'namespace', into, '--wait=false']);
+  await until(`the pods of ${into} are gone`, async () => (await podsOf(kube, into, name)).length === 0);
+  return seconds;
+}
+
+function afresh({ apiVersion, kind, metadata: { name, labels = {} }, data, spec }: Listed, members: string): Listed {
+  const ours = spec && Object.fromEntries(Object.entries(spec).filter(([key]) => !chosen.has(key)));
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, labels },
+    // Sealed since it was born; these are to be born again.
+    ...(data && { data: { ETCD_INITIAL_CLUSTER: members, ETCD_INITIAL_CLUSTER_STATE: 'new' } }),
+    ...(ours && { spec: ours }),
+  };
+}

@@ -1,0 +1,118 @@
+import { loadavg } from 'node:os';
+import { build } from '../../functions/build.ts';
+import { pushUntilConverged } from './converged.ts';
+import { type Measured, measure, median } from './measure.ts';
+import { enterServiceAccount, fillCompileCache } from './pod-like.ts';
+import type { Stage } from './stage.ts';
+import { aim, table } from './table.ts';
+
+export interface TickFigures {
+  readonly clusters: number;
+  readonly members: number;
+  readonly runs: readonly Measured[];
+  readonly api: Readonly<Record<string, number>>;
+  readonly git: number;
+  readonly forge: number;
+  readonly load: number;
+}
+
+const warmUps = 1;
+const times = 5;
+const limits = { wallSeconds: 0.4, requests: 12 };
+
+/** Prints what one cold tick that finds nothing to do costs, for so many clusters. */
+export async function measureTicks(
+  stage: Stage,
+  { directory, sizes }: { readonly directory: string; readonly sizes: readonly number[] },
+): Promise<void> {
+  await build(directory);
+  await fillCompileCache(directory);
+  const env = await enterServiceAccount(stage.kubectl, directory);
+  const all: TickFigures[] = [];
+  for (const clusters of sizes) {
+    const { members } = await pushUntilConverged(stage, clusters, directory, env);
+    all.push(await measureSize(stage, { clusters, members, directory, env }));
+  }
+  print(all);
+}
+
+interface Size {
+  readonly clusters: number;
+  readonly members: number;
+  readonly directory: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function measureSize(stage: Stage, { clusters, members, directory, env }: Size): Promise<TickFigures> {
+  const runs: Measured[] = [];
+  const before = () => ({ git: stage.git.requests.length, forge: stage.forge.requests.length });
+  let counted = before();
+  for (let n = 0; n < warmUps + times; n++) {
+    counted = before();
+    const run = await measure(`${directory}/tick.js`, ['--output', 'json'], env);
+    if (n >= warmUps) runs.push(run);
+    refuseWork(run.stdout, clusters);
+  }
+  const last = runs.at(-1);
+  const { requests } = JSON.parse(last?.stdout ?? '') as { readonly requests: Readonly<Record<string, number>> };
+  const now = before();
+  const [load = 0] = loadavg();
+  return { clusters, members, runs, api: requests, git: now.git - counted.git, forge: now.forge - counted.forge, load };
+}
+
+interface TickOutput {
+  readonly clusters: readonly { readonly name: string; readonly decision: { kind: string; message: string } }[];
+}
+
+/** @throws when the tick had something to do: then it is not what is measured here. */
+function refuseWork(stdout: string, expected: number): void {
+  const { clusters } = JSON.parse(stdout) as TickOutput;
+  const busy = clusters.filter(({ decision }) => decision.kind !== 'done');
+  const what = busy.map(({ name, decision }) => `${name}: ${decision.kind}, ${decision.message}`).join('; ');
+  if (clusters.length === expected && busy.length === 0) return;
+  throw new Error(`of ${expected} clusters, the measured tick saw ${clusters.length}, and had work to do: ${what}`);
+}
+
+function print(all: readonly TickFigures[]): void {
+  const ms = (figures: TickFigures, by: (run: Measured) => number) => by(median(figures.runs, by)).toFixed(0);
+  const rows = all.map((figures) => [
+    `${figures.clusters} (${figures.members} members)`,
+    ms(figures, ({ wallMilliseconds }) => wallMilliseconds),
+    ms(figures, ({ cpuMilliseconds }) => cpuMilliseconds),
+    ms(figures, ({ peakMegabytes }) => peakMegabytes),
+    String(total(figures)),
+    String(figures.git),
+    String(figures.forge),
+    figures.load.toFixed(1),
+  ]);
+  const head = ['clusters', 'wall ms', 'CPU ms', 'peak MiB', 'API requests', 'Git', 'forge', 'load'];
+  console.log(`## One cold no-op tick, median of ${times} after ${warmUps} warm-up\n`);
+  console.log(
+    'A process of the bundle (functions/build.ts), from spawn to exit, with the service account, environment and',
+  );
+  console.log("compile cache that it has in its pod and image; the pod's own start is not in it.\n");
+  console.log(table([head, ...rows]));
+  for (const { clusters, api } of all) {
+    console.log(
+      `\nAPI requests for ${clusters}: ${Object.entries(api)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(', ')}`,
+    );
+  }
+  printAims(all);
+}
+
+function printAims(all: readonly TickFigures[]): void {
+  const one = all.find(({ clusters }) => clusters === 1);
+  const most = all.at(-1);
+  if (!one || !most) return;
+  const wall = median(one.runs, ({ wallMilliseconds }) => wallMilliseconds).wallMilliseconds / 1000;
+  console.log('');
+  console.log(aim(`one cluster in less than ${limits.wallSeconds} s`, wall < limits.wallSeconds));
+  console.log(aim(`one cluster with at most ${limits.requests} API requests`, total(one) <= limits.requests));
+  if (most !== one) console.log(aim(`as many API requests for ${most.clusters} clusters`, total(most) === total(one)));
+}
+
+function total({ api }: TickFigures): number {
+  return Object.values(api).reduce((sum, count) => sum + count, 0);
+}
