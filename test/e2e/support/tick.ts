@@ -20,9 +20,9 @@ export interface TickResult {
   readonly milliseconds: number;
 }
 
-/** Starts one invocation as its own process, as a CronJob's pod would. */
+/** Starts one invocation as its own process, of the bundle that a CronJob's pod runs: the runner has built it. */
 export function startTick({ args = [], env = {} }: TickOptions): ChildProcess {
-  return spawn(process.execPath, [join(checkout, 'functions/tick.ts'), ...args], {
+  return spawn(process.execPath, [join(checkout, 'dist/tick.js'), ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
