@@ -32,6 +32,6 @@ export function adopt({ slots, life, effective }: Situation): Decision | undefin
   return act(
     { kind: 'prepare-members', members, inputs: effective.inputs },
     'AdoptingVolumes',
-    `${members.map(({ name }) => name).join(', ')} take up their retained volumes`,
+    `starting ${members.map(({ name }) => name).join(', ')} from their retained volumes`,
   );
 }

@@ -32,7 +32,7 @@ function conceive({ cluster, effective, nonce, claim }: Situation): Decision {
     return act(
       claim.action,
       'PreparingMembers',
-      'the birth that another invocation began is finished as it recorded it',
+      'finishing the birth that another invocation began, as it recorded it',
     );
   }
   const invalid = effective.refusals[0];
@@ -56,7 +56,7 @@ function conceive({ cluster, effective, nonce, claim }: Situation): Decision {
       inputs: effective.inputs,
     },
     'PreparingMembers',
-    `volumes and peers of ${members.join(', ')} are recorded before any of them starts`,
+    `recording volumes and peers of ${members.join(', ')} before any of them starts`,
   );
 }
 
@@ -69,7 +69,7 @@ function discardStrays(strays: readonly Slot[]): Decision | undefined {
   return act(
     { kind: 'delete-volumes', volumes },
     'DiscardingStrayVolumes',
-    'volumes of a birth that never happened are discarded',
+    'discarding volumes of a birth that never happened',
   );
 }
 
@@ -97,7 +97,7 @@ function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
       storage: effective.inputs.storage,
     },
     'ReplacingUnboundVolume',
-    `volume ${wrong.name} was never bound and is made anew as the spec now asks`,
+    `making volume ${wrong.name} anew as the spec now asks: it was never bound`,
   );
 }
 
@@ -120,7 +120,7 @@ function prepare({ slots, effective, membership }: Situation, record: BirthRecor
   return act(
     { kind: 'prepare-members', members: incomplete, inputs: effective.inputs },
     'PreparingMembers',
-    `${incomplete.map(({ name }) => name).join(', ')} are prepared as the birth was recorded`,
+    `preparing ${incomplete.map(({ name }) => name).join(', ')} as the birth was recorded`,
   );
 }
 

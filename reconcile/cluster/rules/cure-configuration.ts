@@ -22,7 +22,7 @@ export function cureConfiguration({ slots, effective }: Situation): Decision | u
   return act(
     { kind: 'reconfigure-members', peers, inputs: effective.inputs },
     'CuringConfiguration',
-    `${peers.map(({ name }) => name).join(', ')} are not Ready and get the configuration that the spec now asks for`,
+    `giving ${peers.map(({ name }) => name).join(', ')} the configuration that the spec now asks for: not Ready, nothing to lose`,
   );
 }
 

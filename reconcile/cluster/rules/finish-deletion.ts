@@ -27,7 +27,7 @@ export function finishDeletion({ cluster, slots, life }: Situation): Decision | 
     return act(
       { kind: 'delete-peers', peers },
       'StoppingMembers',
-      'the members stop, because the cluster is being deleted',
+      'stopping the members, because the cluster is being deleted',
     );
   }
   if (slots.some(({ peer, pod, statefulSet }) => peer || pod || statefulSet)) {
@@ -51,7 +51,7 @@ export function finishDeletion({ cluster, slots, life }: Situation): Decision | 
     return act(
       { kind: 'delete-volumes', volumes },
       'DeletingVolumes',
-      'the volumes are deleted, because spec.volumeRetention.whenDeleted says so',
+      'deleting the volumes, because spec.volumeRetention.whenDeleted says so',
     );
   }
   if (slots.some(({ volume }) => volume?.leaving)) {

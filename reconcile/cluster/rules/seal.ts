@@ -23,6 +23,6 @@ export function seal({ slots, membership }: Situation): Decision | undefined {
   return act(
     { kind: 'seal-members', clusterId: membership.clusterId, members },
     'SealingMembers',
-    `${members.map(({ name }) => name).join(', ')} have started and can never start empty again`,
+    `sealing ${members.map(({ name }) => name).join(', ')}: once started, a member never starts empty again`,
   );
 }

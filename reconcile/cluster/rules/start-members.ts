@@ -16,11 +16,7 @@ export function startMembers({ slots, cluster, life }: Situation): Decision | un
     .filter((slot) => slot.peer && mayStart(slot) && slot.configMap && !slot.statefulSet)
     .map(({ name }) => name);
   if (peers.length === 0) return undefined;
-  return act(
-    { kind: 'start-members', peers },
-    'StartingMembers',
-    `${peers.join(', ')} of ${cluster.metadata.name} start`,
-  );
+  return act({ kind: 'start-members', peers }, 'StartingMembers', `starting ${peers.join(', ')}`);
 }
 
 function mayStart(slot: Slot): boolean {

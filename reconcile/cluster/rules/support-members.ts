@@ -36,8 +36,8 @@ function sharedObjects({ shared, life, effective }: Situation): Decision | undef
 
 function messageFor(objects: readonly SharedObject[]): string {
   return objects.includes('client-service')
-    ? 'every member is sealed: the Service for clients opens'
-    : 'the Services and the disruption budget are made what they should be';
+    ? 'opening the Service for clients: every member is sealed'
+    : 'making the Services and the disruption budget what they should be';
 }
 
 export function quorumOf(voters: number): number {
@@ -59,7 +59,7 @@ function followVolumes({ slots }: Situation): Decision | undefined {
   return act(
     { kind: 'follow-volumes', peers },
     'FollowingVolumes',
-    `the bootstrap settings of ${peers.join(', ')} follow their volumes`,
+    `letting the bootstrap settings of ${peers.join(', ')} follow their volumes`,
   );
 }
 
@@ -80,10 +80,10 @@ function growVolumes({ slots, effective }: Situation): Decision | undefined {
   const isSmall = (recorded: Quantity) => parseQuantity(recorded) < parseQuantity(size);
   // The peer is told last: one that still has the old size is a growth that was not finished.
   const small = slots.flatMap(({ name, volume, peer }) =>
-    volume?.bound && !volume.leaving && (isSmall(volume.size) || (peer?.current && isSmall(peer.inputs.storage.size)))
+    peer?.current && volume?.bound && !volume.leaving && (isSmall(volume.size) || isSmall(peer.inputs.storage.size))
       ? [{ name, uid: volume.uid, size: String(size) }]
       : [],
   );
   if (small.length === 0) return undefined;
-  return act({ kind: 'grow-volumes', volumes: small }, 'GrowingVolumes', `the volumes grow to ${size}`);
+  return act({ kind: 'grow-volumes', volumes: small }, 'GrowingVolumes', `growing the volumes to ${size}`);
 }

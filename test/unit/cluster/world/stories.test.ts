@@ -240,6 +240,18 @@ describe('a resource that was deleted and is applied again', () => {
     assertOneCluster(world, 3);
   });
 
+  test('with a larger size: they are taken up first, and grow then', async () => {
+    const etcd = { quotaBackendBytes: '256Mi' };
+    const world = await converged(3, { etcd });
+    await world.remove();
+    await world.apply({ etcd, storage: { size: '2Gi' } });
+    const end = await tickUntilConverged(world);
+    assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+    assert.ok(!end.trail.some((line) => line.includes('failed')), end.trail.join('\n'));
+    assert.deepEqual(new Set(world.claims().map(sizeOf)), new Set(['2Gi']));
+    assertOneCluster(world, 3);
+  });
+
   test('and the invocation that takes them up dies at any write: same cluster', async () => {
     const counted = killer();
     await tickUntilConverged(await again(), { faults: counted });
