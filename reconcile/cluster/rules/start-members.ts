@@ -10,7 +10,7 @@ import { adoptable } from './adopt.ts';
  * It comes after `beBorn` and `adopt`, which speak until every recorded member is prepared: none starts before all are
  * recorded. Without its volume nothing starts (I5).
  */
-export function startMembers({ slots, cluster, life }: Situation): Decision | undefined {
+export function startMembers({ slots, life }: Situation): Decision | undefined {
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
   const peers = slots
     .filter((slot) => slot.peer && mayStart(slot) && slot.configMap && !slot.statefulSet)
