@@ -12,9 +12,15 @@ export interface ClusterVerdict {
 }
 
 export function verdictOf(cluster: EtcdCluster): ClusterVerdict {
-  const verdict = kstatusOf(cluster);
+  const verdict = restsAsAsked(cluster) ? 'Current' : kstatusOf(cluster);
   const { namespace = '', name } = cluster.metadata;
   return { namespace, name, verdict, message: messageOf(cluster, verdict) };
+}
+
+/** What a commit asked to be left alone is as the commit asked, whether it runs or not: nobody waits for more. */
+function restsAsAsked({ metadata, status }: EtcdCluster): boolean {
+  const reason = conditionOf(status, 'Ready')?.reason;
+  return status?.observedGeneration === metadata.generation && (reason === 'Suspended' || reason === 'Paused');
 }
 
 function messageOf({ metadata, status }: EtcdCluster, verdict: KStatus): string {

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { rollUp, verdictsOf } from '../../../reconcile/fleet/roll-up.ts';
+
+function clusterThatIs(reason: string, { observed = 1, ready = 'False' as 'True' | 'False' } = {}): EtcdCluster {
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name: 'orders', namespace: 'payments', generation: 1 },
+    spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' }, tls: { mode: 'Disabled' } },
+    status: {
+      observedGeneration: observed,
+      conditions: [
+        { type: 'Ready', status: ready, reason, message: reason, lastTransitionTime: '2026-11-21T00:00:00Z' },
+      ],
+    },
+  };
+}
+
+for (const reason of ['Suspended', 'Paused']) {
+  test(`a cluster that is ${reason} is as its commit asked, although nothing of it runs`, () => {
+    assert.deepEqual(
+      verdictsOf([clusterThatIs(reason)]).map(({ verdict }) => verdict),
+      ['Current'],
+    );
+  });
+
+  test(`that it was ${reason} says nothing about a newer spec`, () => {
+    assert.deepEqual(
+      verdictsOf([clusterThatIs(reason, { observed: 0 })]).map(({ verdict }) => verdict),
+      ['InProgress'],
+    );
+  });
+}
+
+test('a roll-up counts each cluster once', () => {
+  const clusters = [
+    clusterThatIs('Converged', { ready: 'True' }),
+    clusterThatIs('WaitingForQuorum'),
+    clusterThatIs('Suspended'),
+  ];
+  assert.deepEqual(rollUp(verdictsOf(clusters)), { total: 3, ready: 2, inProgress: 1, stalled: 0 });
+});
