@@ -51,9 +51,9 @@ export async function createOurs<T extends KubeObject>(
   resource: Resource,
   wanted: T,
   isOurs: (found: T) => boolean,
-): Promise<T> {
+): Promise<{ readonly object: T; readonly existed: boolean }> {
   try {
-    return await kube.create<T>(resource, wanted, { signal });
+    return { object: await kube.create<T>(resource, wanted, { signal }), existed: false };
   } catch (error) {
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
@@ -61,7 +61,7 @@ export async function createOurs<T extends KubeObject>(
   const found = await kube.get<T>(resource, namespace, name, { signal });
   if (!found) throw moved(`${resource.kind} ${name} came and went`);
   if (!isOurs(found)) throw nameTaken(resource, name);
-  return found;
+  return { object: found, existed: true };
 }
 
 export function nameTaken({ kind }: Resource, name: string): Error {

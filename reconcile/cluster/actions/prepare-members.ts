@@ -1,4 +1,5 @@
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import type { Storage } from '../../../manifests/api/member-settings.ts';
 import { configMap } from '../../../manifests/build/config-map.ts';
 import { ordinalOf } from '../../../manifests/build/names.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
@@ -24,9 +25,16 @@ export async function prepareMembers(action: ActionOf<'prepare-members'>, contex
     wanted: peerFor(name, record, action, context),
   }));
 
-  const records = await Promise.all(members.map(({ wanted, record }) => makeVolume(wanted, record, context)));
-  const peers = await Promise.all(members.map(({ wanted }) => makePeer(wanted, context)));
-  await Promise.all(peers.map((peer, index) => makeConfigMap(peer, records[index] as VolumeRecord, context)));
+  const volumes = await Promise.all(
+    members.map(async ({ wanted, record }) => ({ wanted, volume: await makeVolume(wanted, record, context) })),
+  );
+  const prepared = await Promise.all(
+    volumes.map(async ({ wanted, volume: { record, storage } }) => ({
+      record,
+      peer: await makePeer({ ...wanted, spec: { ...wanted.spec, ...(storage && { storage }) } }, context),
+    })),
+  );
+  await Promise.all(prepared.map(({ peer, record }) => makeConfigMap(peer, record, context)));
 }
 
 function peerFor(
@@ -45,8 +53,16 @@ function peerFor(
   });
 }
 
-async function makeVolume(wanted: EtcdPeer, record: VolumeRecord, context: ActContext): Promise<VolumeRecord> {
-  const found = await createOurs<PersistentVolumeClaim>(
+/**
+ * @returns what the volume remembers; and for one that was there already and was never bound, how it was asked for, which may
+ * be otherwise than the spec asks now: its peer says so, and the volume is made anew.
+ */
+async function makeVolume(
+  wanted: EtcdPeer,
+  record: VolumeRecord,
+  context: ActContext,
+): Promise<{ readonly record: VolumeRecord; readonly storage?: Storage }> {
+  const { object: found, existed } = await createOurs<PersistentVolumeClaim>(
     context,
     resources.volumeClaims,
     volumeClaim(wanted, record),
@@ -57,12 +73,15 @@ async function makeVolume(wanted: EtcdPeer, record: VolumeRecord, context: ActCo
   );
   const read = readVolumeRecord(found.metadata.annotations);
   if (read.kind !== 'valid') throw moved(`the annotations of volume ${found.metadata.name} have changed`);
-  return read.record;
+  const { volumeName, storageClassName, resources: wishes } = found.spec;
+  const size = wishes.requests?.storage;
+  if (!existed || volumeName || size === undefined) return { record: read.record };
+  return { record: read.record, storage: { size, ...(storageClassName !== undefined && { storageClassName }) } };
 }
 
 async function makePeer(wanted: EtcdPeer, context: ActContext): Promise<EtcdPeer> {
   const { kube, cluster, signal } = context;
-  const peer = await createOurs<EtcdPeer>(context, resources.peers, wanted, (found) =>
+  const { object: peer } = await createOurs<EtcdPeer>(context, resources.peers, wanted, (found) =>
     isControlledBy(found, cluster.metadata.uid ?? ''),
   );
   const { [replacingVolume]: mark, ...annotations } = peer.metadata.annotations ?? {};

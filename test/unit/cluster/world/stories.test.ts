@@ -34,6 +34,20 @@ describe('a mistake in a first commit is cured by the next', () => {
     }
   }
 
+  test('a wrong storage class, and the resource is deleted and applied again with the right one', async () => {
+    for (const after of [2, 3, 4, 8]) {
+      const world = createWorld();
+      await world.apply({ storage: { size: '1Gi', storageClassName: 'fsat' } });
+      await ticks(world, after);
+      await world.remove();
+      await world.apply();
+      const end = await tickUntilConverged(world);
+      assert.equal(end.kind, 'done', end.trail.join('\n'));
+      assertOneCluster(world, 3);
+      assert.deepEqual(new Set(world.claims().map(({ spec }) => spec.storageClassName)), new Set([undefined]));
+    }
+  });
+
   test('a wrong storage class, and the invocation that cures it dies at any write', async () => {
     const writes = await curing();
     assert.ok(writes > 10);
