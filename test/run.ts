@@ -23,7 +23,7 @@ async function main(): Promise<number> {
   const needsCluster = selections.some(({ room }) => room === 'e2e') && !usesOwnCluster();
   await using cluster = needsCluster ? sharedCluster(binaries) : undefined;
 
-  const totals = await report(allEvents(selections, cluster), process.stdout);
+  const totals = await report(allEvents(selections, cluster, untilInterrupted()), process.stdout);
   if (totals.tests === 0) console.error('no test ran');
   const failed = totals.failed + totals.cancelled;
   const up = await cluster?.started.then(
@@ -44,9 +44,14 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
   const binaries = await provisionBinaries();
   if (usesOwnCluster()) Object.assign(process.env, binariesEnvironment(binaries));
   else await enterSandbox(binariesEnvironment(binaries));
-  // Asked to stop, there is nothing to tidy up: the sandbox goes, and everything goes with it.
-  process.on('SIGTERM', () => process.exit(143));
   return binaries;
+}
+
+/** Asked to stop, the run still tells what it knows: what failed so far, and the totals. */
+function untilInterrupted(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
+  return interrupted.signal;
 }
 
 interface SharedCluster extends AsyncDisposable {
@@ -75,15 +80,16 @@ function sharedCluster(binaries: Binaries | undefined): SharedCluster {
   };
 }
 
-async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined) {
+async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined, signal: AbortSignal) {
   for (const { room, files, pattern } of selections) {
-    if (files.length === 0) continue;
+    if (files.length === 0 || signal.aborted) continue;
     if (room === 'e2e' && cluster && !(await describe(cluster))) return;
     yield* run({
       files: [...files],
       // Two is what the smallest machine we care for has.
       concurrency: 2,
       timeout: timeouts[room],
+      signal,
       // A failed test may leave a connection open; that must not hold up the others until the time-out.
       execArgv: room === 'unit' ? [] : ['--test-force-exit'],
       ...(pattern && { testNamePatterns: [pattern] }),
