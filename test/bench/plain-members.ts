@@ -15,7 +15,7 @@ interface Listed {
 
 const kinds = 'services,configmaps,persistentvolumeclaims,statefulsets';
 const annotation = 'etcd.ratchet.dev/initial-cluster';
-/** What the API server chose, or had to be told by nobody. */
+/** What the API server and the volume controller chose; a headless Service's `None` was our choice. */
 const chosen = new Set(['clusterIP', 'clusterIPs', 'volumeName']);
 
 /**
@@ -48,7 +48,8 @@ export async function plainMembers({ kubectl, kube }: Stage, name: string, into:
 }
 
 function afresh({ apiVersion, kind, metadata: { name, labels = {} }, data, spec }: Listed, members: string): Listed {
-  const ours = spec && Object.fromEntries(Object.entries(spec).filter(([key]) => !chosen.has(key)));
+  const ours =
+    spec && Object.fromEntries(Object.entries(spec).filter(([key]) => !chosen.has(key) || spec.clusterIP === 'None'));
   return {
     apiVersion,
     kind,
