@@ -4,6 +4,7 @@ import { measureBirths } from './bench/birth.ts';
 import { conditions } from './bench/conditions.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
+import { keepVolumesSparse } from './bench/volumes.ts';
 import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
 import { startLocalCluster } from './cluster/local-cluster.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
@@ -16,10 +17,11 @@ const { directory } = await enterSandbox(binariesEnvironment(binaries));
 // The pods' image is this checkout's bundle.
 await build();
 await using cluster = await startLocalCluster({ binaries });
+const volumes = await keepVolumesSparse(cluster);
 await using stage = await openStage(cluster, join(directory, 'clone'));
 
 console.log(await conditions());
 const etcd = binaries.etcd['3.6.16'];
 if (!etcd) throw new Error('there is no etcd 3.6.16 among the binaries');
-await measureBirths(stage, { etcd, directory: join(directory, 'by-hand'), times: quick ? 1 : 3 });
+await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
 await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });

@@ -9,7 +9,7 @@ export async function conditions(): Promise<string> {
     '',
     `Machine: ${processors.length} × ${processors[0]?.model ?? 'unknown processor'}, ${gigabytes} GiB, ${process.platform}/${process.arch}, Node ${process.version}`,
     'Everything runs on this one machine: API server, controllers, scheduler, its etcd (without fsync), nodes, Git server, forge.',
-    'On tmpfs: data of every etcd, volumes, repositories, the bundle (fsync costs nothing there).',
+    'In memory, where fsync costs nothing: volumes and data of the etcd members by hand (ramfs); data of the API server,\nrepositories, the measured bundle (tmpfs).',
     load(),
     '',
   ].join('\n');

@@ -6,11 +6,14 @@ import { enterServiceAccount, fillCompileCache } from './pod-like.ts';
 import type { Stage } from './stage.ts';
 import { aim, table } from './table.ts';
 
+type Requests = Readonly<Record<string, number>>;
+
 export interface TickFigures {
   readonly clusters: number;
   readonly members: number;
   readonly runs: readonly Measured[];
-  readonly api: Readonly<Record<string, number>>;
+  /** Of the run that made most. */
+  readonly api: Requests;
   readonly git: number;
   readonly forge: number;
   readonly load: number;
@@ -53,11 +56,12 @@ async function measureSize(stage: Stage, { clusters, members, directory, env }: 
     if (n >= warmUps) runs.push(run);
     refuseWork(run.stdout, clusters);
   }
-  const last = runs.at(-1);
-  const { requests } = JSON.parse(last?.stdout ?? '') as { readonly requests: Readonly<Record<string, number>> };
+  // Not every tick writes a status: the one that asked most is what is judged.
+  const asked = runs.map(({ stdout }) => (JSON.parse(stdout) as { readonly requests: Requests }).requests);
+  const api = asked.toSorted((a, b) => total(b) - total(a))[0] ?? {};
   const now = before();
   const [load = 0] = loadavg();
-  return { clusters, members, runs, api: requests, git: now.git - counted.git, forge: now.forge - counted.forge, load };
+  return { clusters, members, runs, api, git: now.git - counted.git, forge: now.forge - counted.forge, load };
 }
 
 interface TickOutput {
@@ -80,7 +84,7 @@ function print(all: readonly TickFigures[]): void {
     ms(figures, ({ wallMilliseconds }) => wallMilliseconds),
     ms(figures, ({ cpuMilliseconds }) => cpuMilliseconds),
     ms(figures, ({ peakMegabytes }) => peakMegabytes),
-    String(total(figures)),
+    String(total(figures.api)),
     String(figures.git),
     String(figures.forge),
     figures.load.toFixed(1),
@@ -109,10 +113,11 @@ function printAims(all: readonly TickFigures[]): void {
   const wall = median(one.runs, ({ wallMilliseconds }) => wallMilliseconds).wallMilliseconds / 1000;
   console.log('');
   console.log(aim(`one cluster in less than ${limits.wallSeconds} s`, wall < limits.wallSeconds));
-  console.log(aim(`one cluster with at most ${limits.requests} API requests`, total(one) <= limits.requests));
-  if (most !== one) console.log(aim(`as many API requests for ${most.clusters} clusters`, total(most) === total(one)));
+  console.log(aim(`one cluster with at most ${limits.requests} API requests`, total(one.api) <= limits.requests));
+  if (most !== one)
+    console.log(aim(`as many API requests for ${most.clusters} clusters`, total(most.api) === total(one.api)));
 }
 
-function total({ api }: TickFigures): number {
-  return Object.values(api).reduce((sum, count) => sum + count, 0);
+function total(requests: Requests): number {
+  return Object.values(requests).reduce((sum, count) => sum + count, 0);
 }
