@@ -73,6 +73,23 @@ export function assertHistoryStays(state: State, before: KubeObject | undefined,
   }
 }
 
+/** I5: who lets clients in has sealed every volume, and every ConfigMap. */
+export function assertMayLetIn(state: State, service: KubeObject | undefined): void {
+  const cluster = service?.metadata.labels?.[labels.cluster];
+  if (cluster === undefined || service?.metadata.name !== cluster) return;
+  const ours = ({ metadata }: KubeObject) =>
+    metadata.namespace === service.metadata.namespace && metadata.labels?.[labels.cluster] === cluster;
+  for (const { metadata, immutable } of state.kube.stored<ConfigMap>(resources.configMaps).filter(ours)) {
+    if (!immutable) violate(state, `I5: clients are let in while ConfigMap ${metadata.name} is not sealed`);
+  }
+  for (const { metadata } of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims).filter(ours)) {
+    const read = readVolumeRecord(metadata.annotations);
+    if (read.kind === 'valid' && read.record.state === 'bootstrapping' && state.disks.has(metadata.uid ?? '')) {
+      violate(state, `I5: clients are let in while ${metadata.name} is not sealed`);
+    }
+  }
+}
+
 /** I1, I4: what a request that took effect has just destroyed. */
 export function assertMayDelete(state: State, request: FakeRequest, before: KubeObject | undefined): void {
   if (!before || before.metadata.deletionTimestamp !== undefined) return;

@@ -7,7 +7,14 @@ import { KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../fakes/kube.ts';
 import { bindVolumes, collectGarbage, dropVolumes, protect, runStatefulSets, schedule } from './controllers.ts';
 import { etcdOf } from './etcd.ts';
-import { assertHistoryStays, assertMayDelete, assertNoDowngrade, assertOneCluster, assertSeals } from './invariants.ts';
+import {
+  assertHistoryStays,
+  assertMayDelete,
+  assertMayLetIn,
+  assertNoDowngrade,
+  assertOneCluster,
+  assertSeals,
+} from './invariants.ts';
 import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
 import { hasQuorum, runningOf, type State } from './state.ts';
@@ -220,7 +227,10 @@ export function createWorld() {
     if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
     if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
     if (request.key === 'PUT persistentvolumeclaims' || request.resource.plural === 'configmaps') assertSeals(state);
-    if (request.key === 'POST services') assertOneCluster(state);
+    if (request.key === 'POST services') {
+      assertOneCluster(state);
+      assertMayLetIn(state, request.body);
+    }
     if (request.key === 'PUT etcdclusters/status') assertHistoryStays(state, targets.get(request), cluster());
   }
 

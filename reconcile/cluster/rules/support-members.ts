@@ -14,13 +14,14 @@ export function supportMembers(situation: Situation): Decision | undefined {
   return sharedObjects(situation) ?? followVolumes(situation) ?? growVolumes(situation);
 }
 
-function sharedObjects({ shared, life, effective }: Situation): Decision | undefined {
+function sharedObjects({ shared, life, effective, slots }: Situation): Decision | undefined {
   if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
   const minAvailable = effective.replicas > 1 ? quorumOf(effective.replicas) : 0;
   const objects: SharedObject[] = [];
   if (shared.headlessService.state !== 'present') objects.push('headless-service');
-  // Clients come in only when every recorded member is sealed: from then on I5 holds.
-  if (life.stage === 'born' && shared.clientService.state !== 'present') objects.push('client-service');
+  // Clients come in only when every recorded member is sealed, volume and ConfigMap: from then on I5 holds.
+  const sealed = life.stage === 'born' && !slots.some(isBehind);
+  if (sealed && shared.clientService.state !== 'present') objects.push('client-service');
   const { disruptionBudget } = shared;
   // A budget for a single member would keep its node from ever being drained.
   if (
@@ -45,7 +46,7 @@ export function quorumOf(voters: number): number {
 }
 
 function followVolumes({ slots }: Situation): Decision | undefined {
-  const behind = slots.filter((slot) => slot.peer?.current && followsItsVolume(slot) === false);
+  const behind = slots.filter(isBehind);
   const broken = behind.find(({ configMap }) => configMap?.immutable);
   if (broken) {
     return refuse(
@@ -63,12 +64,13 @@ function followVolumes({ slots }: Situation): Decision | undefined {
   );
 }
 
-/** `undefined` where there is no volume to follow. */
-function followsItsVolume({ name, volume, configMap }: Slot): boolean | undefined {
-  const record = recordOf({ ...(volume && { volume }) });
-  if (!record) return undefined;
-  const wanted = bootstrapVariables(record, name);
-  return (
+/** Whether a member's ConfigMap does not yet say what its volume says. */
+function isBehind(slot: Slot): boolean {
+  const record = recordOf(slot);
+  if (!slot.peer?.current || !record) return false;
+  const { configMap } = slot;
+  const wanted = bootstrapVariables(record, slot.name);
+  return !(
     configMap?.initialCluster === wanted.ETCD_INITIAL_CLUSTER &&
     configMap.initialClusterState === wanted.ETCD_INITIAL_CLUSTER_STATE &&
     (configMap.immutable || !isSealed(record.state))

@@ -44,6 +44,16 @@ describe('Services and disruption budget', () => {
     test(what, () => assert.deepEqual(sharedBy(observation).objects, objects));
   }
 
+  test('clients wait for a ConfigMap that is not sealed yet, although its volume is', () => {
+    const observation = healthy(3, {
+      slots: {
+        1: (slot) => ({ ...slot, ...(slot.configMap && { configMap: { ...slot.configMap, immutable: false } }) }),
+      },
+      shared: { clientService: missing },
+    });
+    assert.deepEqual(actionOf(observation), { kind: 'follow-volumes', peers: ['orders-1'] });
+  });
+
   for (const [size, minAvailable] of [
     [2, 2],
     [3, 2],
