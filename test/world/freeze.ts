@@ -9,8 +9,12 @@ export interface Frozen {
   readonly wake: () => Promise<void>;
 }
 
-/** Ticks until an invocation stands still at that write, which is counted over all of them. */
-export async function tickUntilFrozen(world: World, { when, write }: Crash): Promise<Frozen> {
+/** Ticks, and lets the world go on in between, until an invocation stands still at that write, which is counted over all of them. */
+export async function tickUntilFrozen(
+  world: World,
+  { when, write }: Crash,
+  between: () => void = () => world.settle(),
+): Promise<Frozen> {
   const stopped = Promise.withResolvers<'stopped'>();
   const woken = Promise.withResolvers<void>();
   const counts = { before: 0, after: 0 };
@@ -23,7 +27,7 @@ export async function tickUntilFrozen(world: World, { when, write }: Crash): Pro
   };
   const faults: Faults = { before: () => stop('before'), after: () => stop('after') };
   for (let ticks = 0; ticks < 60; ticks += 1) {
-    world.settle();
+    between();
     const ended = world.tick(faults);
     if ((await Promise.race([stopped.promise, ended])) === 'stopped') {
       return {

@@ -86,6 +86,7 @@ export function createWorld() {
     advance,
     wipe,
     kill,
+    dieWhen,
     dropStatus,
     now: () => time,
     cluster,
@@ -199,6 +200,12 @@ export function createWorld() {
   function kill(pod: string): void {
     const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
     state.processes.delete(found?.metadata.uid ?? '');
+    state.changes += 1;
+  }
+
+  /** etcd dies of how a pod is made from now on. */
+  function dieWhen(is: (pod: Pod) => boolean): void {
+    state.deadly.is = is;
     state.changes += 1;
   }
 

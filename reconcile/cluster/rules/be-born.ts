@@ -5,6 +5,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type BirthRecord, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { adoptable } from './adopt.ts';
 
 /**
  * Birth: all volumes, peers and ConfigMaps first, then all StatefulSets, with one random token and one recorded member
@@ -107,6 +108,7 @@ function prepare({ slots, effective, membership }: Situation, record: BirthRecor
     if (slot?.volume && slot.peer && slot.configMap && slot.peer.replacingVolume === undefined) return [];
     if (!slot?.volume && !mayMakeVolume(name, slot, slots, membership)) return [];
     const known = slot && recordOf(slot);
+    if (known && !adoptable[known.state]) return [];
     const fresh: VolumeRecord = {
       token: record.token,
       initialCluster: record.initialCluster,

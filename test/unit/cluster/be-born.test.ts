@@ -74,6 +74,21 @@ describe('a birth that was begun', () => {
     });
   }
 
+  test('takes up no volume that was outvoted, though its name was recorded', () => {
+    const decision = decide(
+      prepared(3, {
+        every: without('peer', 'configMap'),
+        slots: {
+          0: all(without('peer', 'configMap'), withRecord({ ...recordFor(0, 3, 'superseded'), token: 'older' })),
+        },
+      }),
+    );
+    assert.deepEqual(
+      preparedBy(decision).members.map(({ name }) => name),
+      ['orders-1', 'orders-2'],
+    );
+  });
+
   test('makes no empty volume for a peer whose volume is gone', () => {
     const decision = decide(starting(3, { slots: { 1: without('volume') } }));
     assert.notEqual(decision.kind, 'act');

@@ -103,7 +103,7 @@ describe('whatever happens to a cluster, in whatever order', () => {
 
 async function newWorld(t: TestContext): Promise<World> {
   const world = createWorld();
-  world.deadly.is = ({ spec }) => spec.containers[0]?.resources?.limits?.memory === '1Mi';
+  world.dieWhen(({ spec }) => spec.containers[0]?.resources?.limits?.memory === '1Mi');
   t.mock.restoreAll();
   t.mock.method(performance, 'now', () => world.now());
   await world.apply();

@@ -7,6 +7,7 @@ import type { ConfigMap, PersistentVolumeClaim, Service } from '../../../../mani
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
 import { crashesIn, killer, tickUntilKilled } from '../../../world/crash.ts';
+import { tickUntilFrozen } from '../../../world/freeze.ts';
 import { createWorld, name, namespace, type World } from '../../../world/world.ts';
 
 describe('a mistake in a first commit is cured by the next', () => {
@@ -21,7 +22,7 @@ describe('a mistake in a first commit is cured by the next', () => {
     for (const size of [1, 3]) {
       test(`${what}, ${size} members`, async () => {
         const world = createWorld();
-        world.deadly.is = ({ spec }) => spec.containers[0]?.resources?.limits?.memory === '1Mi';
+        world.dieWhen(({ spec }) => spec.containers[0]?.resources?.limits?.memory === '1Mi');
         await world.apply({ replicas: size, ...bad });
         await ticks(world, 12);
         if (reason !== undefined) assert.equal(readyOf(world)?.reason, reason, readyOf(world)?.message);
@@ -97,23 +98,43 @@ describe('a mistake in a first commit is cured by the next', () => {
 });
 
 describe('a version that is lowered before anything ran', () => {
-  test('stays when a member starts on it in the last moment', async () => {
-    for (const rounds of [1, 2, 3, 4]) {
-      const world = createWorld();
-      await world.apply({ version: '3.7.3' });
-      await untilActed(world, 'StartingMembers');
-      await world.apply({ version: '3.6.16' });
-      let late = false;
-      const last = () => {
-        if (late) return;
-        late = true;
-        for (let round = 0; round < rounds; round += 1) world.round();
-      };
-      await world.tick({ after: last });
-      const end = await tickUntilConverged(world);
-      assert.ok(['Converged', 'DowngradeRefused'].includes(end.reason), end.trail.join('\n'));
-      assertOneCluster(world, 3);
-    }
+  for (const quorum of [true, false]) {
+    test(`stays when a member starts on it in the last moment, ${quorum ? 'with' : 'without'} a quorum`, async () => {
+      for (const rounds of [1, 2, 3, 4]) {
+        const world = createWorld();
+        world.dieWhen(({ metadata }) => !quorum && metadata.name !== 'orders-0-0');
+        await world.apply({ version: '3.7.3' });
+        await untilActed(world, 'StartingMembers');
+        await world.apply({ version: '3.6.16' });
+        let late = false;
+        const last = () => {
+          if (late) return;
+          late = true;
+          for (let round = 0; round < rounds; round += 1) world.round();
+        };
+        await world.tick({ after: last });
+        await ticks(world, 5);
+        world.dieWhen(() => false);
+        world.settle();
+        const end = await tickUntilConverged(world);
+        assert.ok(['Converged', 'DowngradeRefused'].includes(end.reason), end.trail.join('\n'));
+        assertOneCluster(world, 3);
+      }
+    });
+  }
+});
+
+describe('two invocations', () => {
+  test('of which one did nothing, and tells it late: what the other did stays told', async () => {
+    const world = createWorld();
+    await world.apply();
+    await untilActed(world, 'StartingMembers');
+    const frozen = await tickUntilFrozen(world, { when: 'before', write: 0 }, () => world.round());
+    world.settle();
+    await untilActed(world, 'SealingMembers');
+    await frozen.wake();
+    assert.deepEqual(world.violations, []);
+    assert.ok(world.cluster()?.status?.history?.some(({ reason }) => reason === 'SealingMembers'));
   });
 });
 
