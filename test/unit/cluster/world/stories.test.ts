@@ -129,7 +129,7 @@ describe('two invocations', () => {
     const world = createWorld();
     await world.apply();
     await untilActed(world, 'StartingMembers');
-    const frozen = await tickUntilFrozen(world, { when: 'before', write: 0 }, () => world.round());
+    const frozen = await tickUntilFrozen(world, { when: 'before', write: 0 }, () => undefined);
     world.settle();
     await untilActed(world, 'SealingMembers');
     await frozen.wake();
