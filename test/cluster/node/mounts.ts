@@ -60,7 +60,8 @@ function bindLines({ source, target, readOnly }: Bind): string[] {
   const make = statSync(source).isDirectory()
     ? `mkdir -p ${at}`
     : `mkdir -p ${quote(`.${target.replace(/\/[^/]*$/, '/')}`)}; [ -e ${at} ] || : > ${at}`;
-  const lines = [make, `mount --bind ${quote(source)} ${at}`];
+  // With what is mounted below it: in a namespace of another user the kernel refuses to show a tree without its locked mounts.
+  const lines = [make, `mount --rbind ${quote(source)} ${at}`];
   if (readOnly) lines.push(`mount -o ${['remount', 'bind', 'ro', ...lockedFlags(source)].join(',')} ${at}`);
   return lines;
 }
