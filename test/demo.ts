@@ -115,7 +115,7 @@ narrator.chapter(`Done in ${narrator.seconds.toFixed(1)} s`);
 kube.close();
 if (process.argv.includes('--stay'))
   await stay({
-    kubeconfigPath: cluster.kubeconfigPath,
+    cluster,
     kubectlPath: binaries.kubernetes.kubectl,
     gitPort: 8080,
     repository: new URL(gitUrl).pathname,

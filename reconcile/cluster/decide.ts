@@ -12,6 +12,7 @@ import { converged } from './rules/converged.ts';
 import { cureConfiguration } from './rules/cure-configuration.ts';
 import { finishDeletion } from './rules/finish-deletion.ts';
 import { gate } from './rules/gate.ts';
+import { growVolumes } from './rules/grow-volumes.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
 import { seal } from './rules/seal.ts';
@@ -44,9 +45,10 @@ export const rules = [
   adopt,
   startMembers,
   cureConfiguration,
-  awaitQuorum,
   keepIdentity,
   seal,
+  growVolumes,
+  awaitQuorum,
   gate,
   beyondThisRelease,
   converged,

@@ -44,7 +44,7 @@ export function failureOf(error: unknown): Failure {
     return { class: kind, reason, message: kind === 'terminal' ? `${message}. To go on: ${cureOf(error)}` : message };
   }
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof DOMException && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
+  if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
     return { class: 'retryable', reason: 'Timeout', message: 'the step ran out of time' };
   }
   return { class: 'retryable', reason: 'Unexpected', message };

@@ -62,8 +62,10 @@ async function carryOut(
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(stepSeconds * 1000)]);
   const claimed = await claim(kube, cluster, { action, reason, holder, now }, inTime);
   if (!claimed) return { outcome: { kind: 'lost' }, written: cluster };
+  // A process that slept between its last answer and the claim wrote a deadline that is nearer than it thinks.
+  const asleep = Math.max(0, (kube.now() ?? now).getTime() - now.getTime());
   try {
-    await act(action, { kube: fenced(kube, inTime, deadline), cluster: claimed, signal: inTime });
+    await act(action, { kube: fenced(kube, inTime, deadline - asleep), cluster: claimed, signal: inTime });
     return { outcome: { kind: 'acted' }, written: claimed };
   } catch (error) {
     return { outcome: { kind: 'failed', failure: failureOf(error) }, written: claimed };

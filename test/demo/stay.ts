@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openOutlet } from '../cluster/bridge.ts';
+import type { LocalCluster } from '../cluster/local-cluster.ts';
 
 export interface StayOptions {
-  readonly kubeconfigPath: string;
+  readonly cluster: LocalCluster;
   readonly kubectlPath: string;
   readonly gitPort: number;
   /** `/etcd.git` */
@@ -14,14 +12,9 @@ export interface StayOptions {
 }
 
 /** Keeps everything up until Ctrl-C, reachable from outside the namespace on 127.0.0.1, and says how to use it. */
-export async function stay({ kubeconfigPath, kubectlPath, gitPort, repository, token }: StayOptions): Promise<void> {
-  await using api = await openOutlet({ host: '127.0.0.1', port: 6443 });
+export async function stay({ cluster, kubectlPath, gitPort, repository, token }: StayOptions): Promise<void> {
   await using git = await openOutlet({ host: '127.0.0.1', port: gitPort });
-  // The run's own directory is invisible from outside; this copy is not, and goes when we do.
-  const shared = await mkdtemp(join(tmpdir(), 'etcd-ratchet-demo-'));
-  const kubeconfig = join(shared, 'kubeconfig');
-  const original = await readFile(kubeconfigPath, 'utf8');
-  await writeFile(kubeconfig, original.replace(/https:\/\/[^\s"]+/, `https://127.0.0.1:${api.port}`), { mode: 0o600 });
+  const kubeconfig = await cluster.expose();
   console.log(`
 It stays up until you press Ctrl-C. In another terminal:
 
@@ -40,5 +33,4 @@ data and all) · a version like 3.5.35 (a downgrade, refused by name) · a docum
   const alive = setInterval(() => {}, 60_000);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   clearInterval(alive);
-  await rm(shared, { recursive: true, force: true });
 }

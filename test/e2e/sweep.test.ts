@@ -176,7 +176,9 @@ test('killed in a birth, the resource deleted and applied again with another siz
           status?.readyReplicas === members && ['done', 'refuse'].includes(status.lastDecision?.kind ?? 'none'),
       );
       await assertOneCluster(name, cluster, members);
-      assert.equal(cluster.status?.members?.[0]?.version, members === 3 ? '3.6.16' : '3.7.3', name);
+      // Token and member list are as recorded. The version of what never ran is free; it is one for all.
+      const versions = [...new Set(cluster.status?.members?.map(({ version }) => version))];
+      assert.ok(versions.length === 1 && ['3.6.16', '3.7.3'].includes(versions[0] ?? ''), `${name}: ${versions}`);
       return members === 3;
     }),
   );

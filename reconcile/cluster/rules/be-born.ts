@@ -85,12 +85,7 @@ function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
       (peer.replacingVolume === volume.uid || !isDeepStrictEqual(peer.inputs.storage, effective.inputs.storage)),
   );
   if (!wrong?.volume) return undefined;
-  if (wrong.volume.leaving) {
-    return wait('OldVolumeLeaving', `the old volume of ${wrong.name} is being deleted`, {
-      on: 'change',
-      of: 'volumeClaims',
-    });
-  }
+  if (wrong.volume.leaving) return oldVolumeLeaving(wrong);
   return act(
     {
       kind: 'replace-unbound-volume',
@@ -102,7 +97,19 @@ function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
   );
 }
 
+function oldVolumeLeaving({ name }: Slot): Decision {
+  return wait('OldVolumeLeaving', `the old volume of ${name} is being deleted`, { on: 'change', of: 'volumeClaims' });
+}
+
 function prepare({ slots, effective, membership }: Situation, record: BirthRecord): Decision | undefined {
+  const departing = slots.find(
+    (slot) =>
+      slot.volume?.leaving &&
+      recordOf(slot)?.token !== record.token &&
+      record.initialCluster.some(({ name }) => name === slot.name),
+  );
+  // Its record is not this birth's, and its name is not free yet.
+  if (departing) return oldVolumeLeaving(departing);
   const incomplete = record.initialCluster.flatMap(({ name }) => {
     const slot = slots.find((candidate) => candidate.name === name);
     if (slot?.volume && slot.peer && slot.configMap && slot.peer.replacingVolume === undefined) return [];

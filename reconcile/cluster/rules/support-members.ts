@@ -1,4 +1,3 @@
-import { parseQuantity, type Quantity } from '../../../manifests/api/quantity.ts';
 import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
 import type { SharedObject } from '../actions.ts';
 import type { Situation } from '../decide.ts';
@@ -7,20 +6,25 @@ import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
 /**
- * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say, volumes that
- * are large enough. It needs no quorum: a full disk must be curable while nothing runs.
+ * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say. It needs no
+ * quorum.
  */
 export function supportMembers(situation: Situation): Decision | undefined {
-  return sharedObjects(situation) ?? followVolumes(situation) ?? growVolumes(situation);
+  return sharedObjects(situation) ?? followVolumes(situation);
 }
 
-function sharedObjects({ shared, life, effective, slots }: Situation): Decision | undefined {
+function sharedObjects(situation: Situation): Decision | undefined {
+  const { shared, life, effective, slots } = situation;
   if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
-  const minAvailable = effective.replicas > 1 ? quorumOf(effective.replicas) : 0;
+  const voters = votersToProtect(situation);
+  const minAvailable = voters > 1 ? quorumOf(voters) : 0;
   const objects: SharedObject[] = [];
   if (shared.headlessService.state !== 'present') objects.push('headless-service');
   // Clients come in only when every recorded member is sealed, volume and ConfigMap: from then on I5 holds.
-  const sealed = life.stage === 'born' && !slots.some(isBehind);
+  // One whose volume is missing is told by its ConfigMap: restored empty, an unsealed one would rejoin under its old ID.
+  const sealed =
+    life.stage === 'born' &&
+    !slots.some((slot) => isBehind(slot) || (slot.peer?.current && !slot.configMap?.immutable));
   if (sealed && shared.clientService.state !== 'present') objects.push('client-service');
   const { disruptionBudget } = shared;
   // A budget for a single member would keep its node from ever being drained.
@@ -35,6 +39,13 @@ function sharedObjects({ shared, life, effective, slots }: Situation): Decision 
   return act({ kind: 'apply-shared', objects, minAvailable }, 'ApplyingServices', messageFor(objects));
 }
 
+/** Also those that have lost their objects: etcd counts them, so a budget that forgot them would allow to lose quorum (I1). */
+function votersToProtect({ effective, membership, slots }: Situation): number {
+  const listed = membership.kind === 'known' ? membership.members.filter(({ isLearner }) => !isLearner).length : 0;
+  const recorded = slots.map((slot) => recordOf(slot)?.initialCluster.length ?? 0);
+  return Math.max(effective.replicas, listed, ...(membership.kind === 'known' ? [] : recorded));
+}
+
 function messageFor(objects: readonly SharedObject[]): string {
   return objects.includes('client-service')
     ? 'opening the Service for clients: every member is sealed'
@@ -46,7 +57,8 @@ export function quorumOf(voters: number): number {
 }
 
 function followVolumes({ slots }: Situation): Decision | undefined {
-  const behind = slots.filter(isBehind);
+  // A claim on its way out takes no annotation to follow; its ailment is told further down.
+  const behind = slots.filter((slot) => isBehind(slot) && !slot.volume?.leaving);
   const broken = behind.find(({ configMap }) => configMap?.immutable);
   if (broken) {
     return refuse(
@@ -75,17 +87,4 @@ function isBehind(slot: Slot): boolean {
     configMap.initialClusterState === wanted.ETCD_INITIAL_CLUSTER_STATE &&
     (configMap.immutable || !isSealed(record.state))
   );
-}
-
-function growVolumes({ slots, effective }: Situation): Decision | undefined {
-  const { size } = effective.inputs.storage;
-  const isSmall = (recorded: Quantity) => parseQuantity(recorded) < parseQuantity(size);
-  // The peer is told last: one that still has the old size is a growth that was not finished.
-  const small = slots.flatMap(({ name, volume, peer }) =>
-    peer?.current && volume?.bound && !volume.leaving && (isSmall(volume.size) || isSmall(peer.inputs.storage.size))
-      ? [{ name, uid: volume.uid, size: String(size) }]
-      : [],
-  );
-  if (small.length === 0) return undefined;
-  return act({ kind: 'grow-volumes', volumes: small }, 'GrowingVolumes', `growing the volumes to ${size}`);
 }

@@ -70,7 +70,8 @@ export async function createPodSandbox(pool: AddressPool, hostname: string): Pro
   const link = `v${ip.split('.').slice(2).join('x')}`;
   // Everything in one process: from the new namespace the bridge's one is reached by our own process id.
   const script = `set -eu
-    echo ${quote(hostname)} > /proc/sys/kernel/hostname
+    # The file is root's of the machine: a mapped root may only make the call.
+    hostname ${quote(hostname)} 2>/dev/null || echo ${quote(hostname)} > /proc/sys/kernel/hostname
     ip -batch - <<END
 link set lo up
 link add ${link} type veth peer name eth0

@@ -74,6 +74,14 @@ describe('a birth that was begun', () => {
     });
   }
 
+  test('waits for a discarded volume to be gone, and never takes its token on', () => {
+    const stray = all(without('peer', 'configMap'), withRecord({ token: 'zzz' }), withVolume({ leaving: true }));
+    assert.partialDeepStrictEqual(decide(prepared(3, { slots: { 2: stray } })), {
+      kind: 'wait',
+      reason: 'OldVolumeLeaving',
+    });
+  });
+
   test('takes up no volume that was outvoted, though its name was recorded', () => {
     const decision = decide(
       prepared(3, {

@@ -69,7 +69,12 @@ const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string]
     'refuse',
     'ClusterIDMismatch',
   ],
-  ['a member that nobody knows is named', healthy(3, { membership: extra({}) }), 'refuse', 'UnknownMember'],
+  [
+    'a member that nobody knows is named',
+    healthy(3, { membership: extra({}), shared: { disruptionBudget: { state: 'present', minAvailable: 3 } } }),
+    'refuse',
+    'UnknownMember',
+  ],
   [
     'a learner that nobody knows is named',
     healthy(3, { membership: extra({ isLearner: true, name: '' }) }),
