@@ -76,8 +76,11 @@ export function connectEtcd({ callTimeoutMs = 2_000 }: EtcdOptions = {}): Etcd {
   ): Promise<T> {
     return bounded(call, endpoint, signal, async (limit) => {
       const { connect, cancelledBy } = await loaded();
-      const client = clients.get(endpoint) ?? connect(endpoint);
-      clients.set(endpoint, client);
+      // etcd3 closes all channels of a client when one call on it is cancelled, as a slower member list is: a status that
+      // waits on one of them would fail for it, of a member that is well.
+      const key = `${call === 'status' ? 'status' : 'members'} ${endpoint}`;
+      const client = clients.get(key) ?? connect(endpoint);
+      clients.set(key, client);
       // A little after our own limit: it is there for what an interceptor cannot reach.
       const deadline = new Date(Date.now() + callTimeoutMs + 100);
       return run(client, { deadline, interceptors: [cancelledBy(limit.signal)] });
