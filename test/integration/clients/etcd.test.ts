@@ -115,6 +115,27 @@ for (const version of etcdVersions) {
   });
 }
 
+// etcd3 closes every channel of a client when one call is cancelled: a slow member was taken for one that is down.
+test('a status outlives the member list that was given up at the same slow member', async () => {
+  await using cluster = await startMembers(binaries['3.6.16'], 3);
+  using etcd = open();
+  const everybody = () => Promise.all(urls(cluster.members).map((url) => etcd.status(url, within(1_000))));
+  const statuses = await until('every member', everybody);
+  const leads = (n: number) => statuses[n]?.memberId === statuses[n]?.leader;
+  const slow = cluster.members.find((_, n) => !leads(n));
+  const other = cluster.members.find((_, n) => leads(n));
+  assert.ok(slow && other);
+  using fresh = open();
+  await slow.freeze();
+  const status = fresh.status(slow.clientUrl, within(5_000)).catch((error: unknown) => error);
+  const { members } = await fresh.members([slow, other].map(urlOf), within(5_000));
+  slow.thaw();
+  const id = members.find(({ name }) => name === slow.name)?.id;
+  const said = await status;
+  assert.ok(!(said instanceof Error), String(said));
+  assert.partialDeepStrictEqual(said, { memberId: id });
+});
+
 test('a process ends at once after close, whatever is still asked of frozen endpoints', async () => {
   // Accepts and says nothing, like a process that was stopped.
   await using silent = await listen(createSilentServer((socket) => socket.on('error', () => {})));
