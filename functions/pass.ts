@@ -119,12 +119,12 @@ async function stepAll(
         until,
       );
       if (woken.size === 0) break;
-      moved = true;
       waker.forget();
       const fresh = await listClusters(kube, namespace, signal);
       const again = fresh.filter((cluster) => woken.has(keyOf(cluster)));
       const gone = new Set([...woken].filter((key) => !again.some((cluster) => keyOf(cluster) === key)));
       const stepped = again.length > 0 ? await stepClusters(context, { ...scope, clusters: again }) : [];
+      moved ||= gone.size > 0 || stepped.some((one) => isNews(one, results));
       const done = new Set(stepped.map(keyOfResult));
       results = [...results.filter((one) => !done.has(keyOfResult(one)) && !gone.has(keyOfResult(one))), ...stepped];
     }
@@ -135,6 +135,12 @@ async function stepAll(
     results: results.toSorted((a, b) => (keyOfResult(a) < keyOfResult(b) ? -1 : 1)),
     moved: moved || results.some(hasActed),
   };
+}
+
+/** A timer that fires and finds the same is no progress: a chain that counted it would never end while anything waits. */
+function isNews(now: ClusterResult, before: readonly ClusterResult[]): boolean {
+  const then = before.find((one) => keyOfResult(one) === keyOfResult(now))?.decision;
+  return then?.reason !== now.decision.reason || then.message !== now.decision.message;
 }
 
 async function reportAll(
