@@ -94,7 +94,10 @@ function print(all: readonly TickFigures[]): void {
   console.log(
     'A process of the bundle (functions/build.ts), from spawn to exit, with the service account, environment and',
   );
-  console.log("compile cache that it has in its pod and image; the pod's own start is not in it.\n");
+  console.log("compile cache that it has in its pod and image; the pod's own start is not in it.");
+  console.log(
+    'Every cluster is real, with etcd processes of its own: the first 10 have three members, the others one.\n',
+  );
   console.log(table([head, ...rows]));
   for (const { clusters, api } of all) {
     console.log(
