@@ -1,27 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { int64, mapList, text, time } from './schema.ts';
 
-/** The part of metav1.ObjectMeta that we read or write. */
-export interface ObjectMeta {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly uid: string;
-    readonly controller?: boolean;
-    readonly blockOwnerDeletion?: boolean;
-  }[];
-  readonly finalizers?: readonly string[];
-}
+export type { ObjectMeta } from '../kube-types.ts';
 
 /** metav1.Condition, with the bounds that Kubernetes itself sets. */
 export const conditionSchema = Type.Object({
