@@ -7,6 +7,7 @@ import { growVolumes } from './actions/grow-volumes.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
+import { restartMember } from './actions/restart-member.ts';
 import { sealMembers } from './actions/seal-members.ts';
 import { setFinalizer } from './actions/set-finalizer.ts';
 import { startMembers } from './actions/start-members.ts';
@@ -25,6 +26,7 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'start-members': startMembers,
   'replace-unbound-volume': replaceUnboundVolume,
   'reconfigure-members': reconfigureMembers,
+  'restart-member': restartMember,
   'seal-members': sealMembers,
 };
 

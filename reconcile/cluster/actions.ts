@@ -33,6 +33,8 @@ export type Action =
   | { readonly kind: 'replace-unbound-volume'; readonly volume: Ref; readonly storage: Storage }
   /** Members whose pods are not Ready get the effective configuration. */
   | { readonly kind: 'reconfigure-members'; readonly peers: readonly Ref[]; readonly inputs: Inputs }
+  /** A member's pod goes, so that it is made anew from its template; volume and membership stay. */
+  | { readonly kind: 'restart-member'; readonly pod: Ref; readonly by: 'eviction' | 'deletion' }
   /** From now on these members can never start on an empty volume. */
   | { readonly kind: 'seal-members'; readonly clusterId: string; readonly members: readonly SealedMember[] };
 
@@ -75,6 +77,8 @@ export function targetOf(action: Action): string | undefined {
       return names(action.members);
     case 'replace-unbound-volume':
       return action.volume.name;
+    case 'restart-member':
+      return action.pod.name;
   }
 }
 

@@ -11,6 +11,7 @@ import { beyondThisRelease } from './rules/beyond-this-release.ts';
 import { converged } from './rules/converged.ts';
 import { cureConfiguration } from './rules/cure-configuration.ts';
 import { finishDeletion } from './rules/finish-deletion.ts';
+import { finishRolling } from './rules/finish-rolling.ts';
 import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
@@ -49,6 +50,7 @@ export const rules = [
   seal,
   growVolumes,
   awaitQuorum,
+  finishRolling,
   gate,
   beyondThisRelease,
   converged,

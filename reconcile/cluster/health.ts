@@ -126,10 +126,9 @@ function containerAilment(name: string, { ready, upToDate, container }: NonNulla
   if (container.state === 'terminated') return passing('MemberExited', `etcd on ${name} has exited and is restarted`);
   if (!ready) return passing('MemberStarting', `${name} is starting`);
   if (upToDate === 'no') {
-    return lasting(
+    return passing(
       'PodOutdated',
-      `the pod of ${name} runs on an older template than its StatefulSet has`,
-      `when all other members are healthy: kubectl delete pod ${name}-0`,
+      `the pod of ${name} runs on an older template than its StatefulSet has; it goes when all others are healthy`,
     );
   }
   return undefined;

@@ -149,7 +149,9 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
     upToDate: !wanted ? 'unknown' : revision === wanted ? 'yes' : 'no',
     ...(version !== undefined && { version }),
     ...(pod.status?.podIP && { address: pod.status.podIP }),
-    ...(scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
+    // The condition may be about an earlier pod of that name: the scheduler writes it by name only.
+    ...(pod.spec.nodeName === undefined &&
+      scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
     container: containerView(pod.status?.containerStatuses?.find(({ name }) => name === 'etcd')),
   };
 }

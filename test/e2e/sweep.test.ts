@@ -147,3 +147,41 @@ test('killed after each write of the birth of one in turn, its answer lost, it a
   t.diagnostic(`${deaths} deaths`);
   assert.ok(deaths >= 20, `the birth of one makes more writes than ${deaths}`);
 });
+
+test('killed in a birth, the resource deleted and applied again with another size and version: finished as recorded', async (t) => {
+  const { kubectl, namespace, list } = stage();
+  const places = [
+    { step: 1, write: 2 },
+    { step: 2, write: 3 },
+    { step: 2, write: 6 },
+    { step: 2, write: 9 },
+    { step: 3, write: 3 },
+    { step: 4, write: 3 },
+  ];
+  const recorded = await Promise.all(
+    places.map(async ({ step, write }) => {
+      const name = `again-${step}-${write}`;
+      await apply(name, { replicas: 3 });
+      assert.equal(await die(name, { step, write, when: 'after' }), true, name);
+      await kubectl(['-n', namespace, 'delete', 'etcdcluster', name]);
+      await apply(name, { replicas: 1, version: '3.7.3' });
+      const volumes = (await list<PersistentVolumeClaim>(resources.volumeClaims)).filter(({ metadata }) =>
+        metadata.name.startsWith(`${name}-`),
+      );
+      const members = volumes.length > 0 ? 3 : 1;
+      // Three that were recorded end Stalled, because the spec now says one of another version.
+      const cluster = await stepUntil(
+        name,
+        ({ status }) =>
+          status?.readyReplicas === members && ['done', 'refuse'].includes(status.lastDecision?.kind ?? 'none'),
+      );
+      await assertOneCluster(name, cluster, members);
+      // Token and member list are as recorded. The version of what never ran is free; it is one for all.
+      const versions = [...new Set(cluster.status?.members?.map(({ version }) => version))];
+      assert.ok(versions.length === 1 && ['3.6.16', '3.7.3'].includes(versions[0] ?? ''), `${name}: ${versions}`);
+      return members === 3;
+    }),
+  );
+  t.diagnostic(`recorded before the death: ${recorded.filter(Boolean).length} of ${recorded.length}`);
+  assert.deepEqual([...new Set(recorded)].toSorted(), [false, true], 'both kinds were met');
+});

@@ -1,5 +1,9 @@
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import type { Ref } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
+import type { Inputs } from '../effective.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { adoptable } from './adopt.ts';
@@ -10,13 +14,35 @@ import { adoptable } from './adopt.ts';
  * It comes after `beBorn` and `adopt`, which speak until every recorded member is prepared: none starts before all are
  * recorded. Without its volume nothing starts (I5).
  */
-export function startMembers({ slots, life }: Situation): Decision | undefined {
+export function startMembers({ slots, life, effective }: Situation): Decision | undefined {
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
-  const peers = slots
-    .filter((slot) => slot.peer && mayStart(slot) && slot.configMap && !slot.statefulSet)
-    .map(({ name }) => name);
+  const due = slots.filter((slot) => slot.peer && mayStart(slot) && slot.configMap && !slot.statefulSet);
+  const peers = due.map(({ name }) => name);
   if (peers.length === 0) return undefined;
+  const outdated = life.stage === 'birth' ? outdatedBeforeTheFirstStart(slots, effective.inputs) : [];
+  if (outdated.length > 0) {
+    return act(
+      { kind: 'reconfigure-members', peers: outdated, inputs: effective.inputs },
+      'UpdatingPeers',
+      `giving ${outdated.map(({ name }) => name).join(', ')} the configuration that the spec now asks for, before the first start`,
+    );
+  }
   return act({ kind: 'start-members', peers }, 'StartingMembers', `starting ${peers.join(', ')}`);
+}
+
+/**
+ * Started on what the spec once asked for, some would be Ready before they are told otherwise, and others not.
+ *
+ * Guards I6: never to a lower version. Pods that are gone may have run on the one that is recorded.
+ */
+function outdatedBeforeTheFirstStart(slots: readonly Slot[], inputs: Inputs): readonly Ref[] {
+  const wanted = inputsHash(inputs);
+  const version = parseVersion(inputs.version);
+  if (slots.some(({ statefulSet, pod, endpoint }) => statefulSet || pod || endpoint.kind === 'known')) return [];
+  if (slots.some(({ peer }) => peer && compareVersions(parseVersion(peer.inputs.version), version) > 0)) return [];
+  return slots.flatMap(({ name, peer }) =>
+    peer?.current && inputsHash(peer.inputs) !== wanted ? [{ name, uid: peer.uid }] : [],
+  );
 }
 
 function mayStart(slot: Slot): boolean {

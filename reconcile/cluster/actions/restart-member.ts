@@ -1,0 +1,45 @@
+import { labels, podName } from '../../../manifests/build/names.ts';
+import type { Pod, StatefulSet } from '../../../manifests/kube-types.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf } from '../actions.ts';
+import { moved } from '../outcome.ts';
+import { isReady, ranHigherThan, revisionOf, versionOf } from '../pods.ts';
+import { type ActContext, livePeer } from './context.ts';
+
+/**
+ * Lets the pod of one member go, so that its StatefulSet makes it anew from its template.
+ *
+ * Guards I1: read again just before, every other pod of the cluster is Ready, and this one is still the outdated pod that
+ * was looked at. Guards I6: never onto a lower version than it runs.
+ */
+export async function restartMember(
+  { pod: { name, uid }, by }: ActionOf<'restart-member'>,
+  context: ActContext,
+): Promise<void> {
+  const { kube, cluster, signal } = context;
+  const { namespace = '' } = cluster.metadata;
+  const [peer, set, { items: pods }] = await Promise.all([
+    livePeer(context, name),
+    kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal }),
+    kube.list<Pod>(resources.pods, {
+      namespace,
+      labelSelector: `${labels.cluster}=${cluster.metadata.name}`,
+      signal,
+    }),
+  ]);
+  const pod = pods.find(({ metadata }) => metadata.name === podName(name));
+  if (!pod || pod.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
+  if (!set || revisionOf(pod) === set.status?.updateRevision) return;
+  if (ranHigherThan(pod, peer.spec.version)) {
+    throw moved(`${name} runs etcd ${versionOf(pod)}, and its template says ${peer.spec.version}`);
+  }
+  const down = pods.find(
+    (other) => other !== pod && (!isReady(other) || other.metadata.deletionTimestamp !== undefined),
+  );
+  if (down) throw moved(`${down.metadata.name} is not Ready any more, so ${name} stays`);
+
+  const { resourceVersion } = pod.metadata;
+  const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
+  if (by === 'eviction') await kube.evict(namespace, podName(name), { preconditions, signal });
+  else await kube.delete(resources.pods, namespace, podName(name), { preconditions, signal });
+}

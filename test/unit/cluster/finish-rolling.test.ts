@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import { all, healthy, noQuorum, prepared, silent, withEndpoint, withInputs, withPod } from './observations.ts';
+
+const outdated = withPod({ upToDate: 'no' });
+
+describe('a member that runs on an older template than it should', () => {
+  test('is evicted when all others are healthy', () => {
+    assert.partialDeepStrictEqual(decide(healthy(3, { slots: { 1: outdated } })), {
+      action: { kind: 'restart-member', pod: { name: 'orders-1', uid: 'pod-1' }, by: 'eviction' },
+    });
+  });
+
+  test('is deleted where no budget could ever allow it, and that is said', () => {
+    for (const size of [1, 2]) {
+      const decision = decide(healthy(size, { slots: { 0: outdated } }));
+      assert.partialDeepStrictEqual(decision, { action: { kind: 'restart-member', by: 'deletion' } });
+      assert.match(decision.message, /does not serve/);
+    }
+  });
+
+  test('is one of several: one at a time', () => {
+    assert.partialDeepStrictEqual(decide(healthy(3, { every: outdated })), {
+      action: { kind: 'restart-member', pod: { name: 'orders-0' } },
+    });
+  });
+
+  test('stays while another one is down, or while there is no quorum', () => {
+    const down = all(withPod({ ready: false }), withEndpoint(silent));
+    assert.notEqual(decide(healthy(3, { slots: { 1: outdated, 2: down } })).kind, 'act');
+    assert.notEqual(decide(healthy(3, { slots: { 1: outdated }, membership: noQuorum('down') })).kind, 'act');
+  });
+});
+
+test('before the first start of a birth, peers that were recorded otherwise get what the spec now asks for', () => {
+  const older = withInputs({ version: '3.5.35' });
+  const decision = decide(prepared(3, { every: older }));
+  assert.equal(decision.reason, 'UpdatingPeers');
+  assert.partialDeepStrictEqual(decision, {
+    action: { kind: 'reconfigure-members', inputs: { version: '3.6.16' } },
+  });
+  assert.equal(decide(prepared(3)).reason, 'StartingMembers');
+  const newer = withInputs({ version: '3.7.3' });
+  assert.equal(decide(prepared(3, { every: newer })).reason, 'StartingMembers', 'it may have run: never down');
+});
