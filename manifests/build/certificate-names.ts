@@ -88,14 +88,14 @@ export function clusterLeaves(cluster: string): readonly [reconciler: LeafPlan, 
     purpose,
     authority: 'client',
     secretName,
-    // With etcd's authentication on, this is the name of the user.
+    // With etcd's authentication on, this is the name of the user; ours must still reach maintenance and membership.
     commonName,
     dnsNames: [],
     ipAddresses: [],
     usages: ['clientAuth'],
   });
   return [
-    leaf('reconciler', reconcilerSecretName(cluster), 'etcd-ratchet'),
+    leaf('reconciler', reconcilerSecretName(cluster), 'root'),
     leaf('application', applicationSecretName(cluster), `${cluster}-client`),
   ];
 }
