@@ -197,6 +197,12 @@ export interface PersistentVolumeClaim extends KubeObject {
   };
 }
 
+export interface Secret extends KubeObject {
+  readonly type?: string;
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
   readonly immutable?: boolean;

@@ -1,30 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
-import {
-  etcdSchema,
-  imageSchema,
-  podTemplateSchema,
-  resourcesSchema,
-  storageSchema,
-  tlsDisabled,
-  tlsSchema,
-} from './member-settings.ts';
+import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 import { type Rule, rule, transitionRule } from './rule.ts';
-import {
-  int32,
-  int64,
-  intOrString,
-  list,
-  object,
-  preserved,
-  type ReadonlyDeep,
-  requiredByRule,
-  text,
-  time,
-} from './schema.ts';
+import { int32, int64, intOrString, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
+import { tlsSchema } from './tls-settings.ts';
 import { isSupportedVersion, supportedVersions } from './version.ts';
 
 const retentionPolicies = ['Retain', 'Delete'] as const;
@@ -67,7 +49,7 @@ export const etcdClusterSpecSchema = object(
     storage: storageSchema,
     image: Type.Optional(imageSchema),
     etcd: Type.Optional(etcdSchema),
-    tls: requiredByRule(tlsSchema),
+    tls: Type.Optional(tlsSchema),
     resources: Type.Optional(resourcesSchema),
     podTemplate: Type.Optional(podTemplateSchema),
     healing: Type.Optional(
@@ -113,7 +95,7 @@ export const etcdClusterSpecSchema = object(
     ),
     suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
   },
-  { rules: [tlsDisabled, quotaFitsVolume] },
+  { rules: [quotaFitsVolume] },
 );
 
 const memberStatusSchema = object({

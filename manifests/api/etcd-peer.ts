@@ -1,16 +1,9 @@
 import Type, { type Static } from 'typebox';
-import {
-  etcdSchema,
-  imageSchema,
-  podTemplateSchema,
-  resourcesSchema,
-  storageSchema,
-  tlsDisabled,
-  tlsSchema,
-} from './member-settings.ts';
+import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
-import { int32, int64, list, object, type ReadonlyDeep, requiredByRule, text } from './schema.ts';
+import { int32, int64, list, object, type ReadonlyDeep, text } from './schema.ts';
+import { peerTlsSchema } from './tls-settings.ts';
 import { versionPattern } from './version.ts';
 
 export const volumeStates = [
@@ -25,27 +18,24 @@ export const volumeStates = [
 ] as const;
 export type VolumeState = (typeof volumeStates)[number];
 
-export const etcdPeerSpecSchema = object(
-  {
-    clusterName: text(63, { minLength: 1 }),
-    ordinal: int32({ minimum: 0 }),
-    version: text(32, {
-      rules: [matching(versionPattern, 'must be a version like 3.6.16')],
-    }),
-    image: imageSchema,
-    bootstrap: object({
-      token: text(128, { minLength: 1 }),
-      initialCluster: list(object({ name: text(253, { minLength: 1 }), url: text(1024, { minLength: 1 }) }), 32),
-      state: Type.Enum(['New', 'Existing']),
-    }),
-    storage: storageSchema,
-    etcd: Type.Optional(etcdSchema),
-    tls: requiredByRule(tlsSchema),
-    resources: Type.Optional(resourcesSchema),
-    podTemplate: Type.Optional(podTemplateSchema),
-  },
-  { rules: [tlsDisabled] },
-);
+export const etcdPeerSpecSchema = object({
+  clusterName: text(63, { minLength: 1 }),
+  ordinal: int32({ minimum: 0 }),
+  version: text(32, {
+    rules: [matching(versionPattern, 'must be a version like 3.6.16')],
+  }),
+  image: imageSchema,
+  bootstrap: object({
+    token: text(128, { minLength: 1 }),
+    initialCluster: list(object({ name: text(253, { minLength: 1 }), url: text(1024, { minLength: 1 }) }), 32),
+    state: Type.Enum(['New', 'Existing']),
+  }),
+  storage: storageSchema,
+  etcd: Type.Optional(etcdSchema),
+  tls: peerTlsSchema,
+  resources: Type.Optional(resourcesSchema),
+  podTemplate: Type.Optional(podTemplateSchema),
+});
 
 export const etcdPeerStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),

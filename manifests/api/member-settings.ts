@@ -61,23 +61,6 @@ export const storageSchema = object(
   { description: 'The volume of each member.' },
 );
 
-export const tlsModes = ['Managed', 'CertManager', 'Provided', 'Disabled'] as const;
-export type TlsMode = (typeof tlsModes)[number];
-
-export const tlsSchema = object(
-  { mode: Type.Enum(tlsModes) },
-  { description: 'Decided at birth: peer URLs carry the scheme. In this release only {mode: Disabled}.' },
-);
-
-/** Until certificates are made here. A mode that was merely assumed could not be changed later. */
-export const tlsDisabled = rule<{ tls?: { mode: TlsMode } }>({
-  message:
-    'TLS is not available in this release; set spec.tls.mode: Disabled (peer URLs carry the scheme for life, so nothing is assumed)',
-  cel: `has(self.tls) && self.tls.mode == 'Disabled'`,
-  holds: ({ tls }) => tls?.mode === 'Disabled',
-  fieldPath: '.tls',
-});
-
 const resourceName = '^(cpu|memory|ephemeral-storage|hugepages-[0-9A-Za-z]+|[a-z0-9.-]+/[A-Za-z0-9._-]+)$';
 const isResourceName = new RegExp(resourceName);
 
@@ -123,6 +106,5 @@ export { etcdSchema };
 export type Image = ReadonlyDeep<Static<typeof imageSchema>>;
 export type Storage = ReadonlyDeep<Static<typeof storageSchema>>;
 export type EtcdSettings = ReadonlyDeep<Static<typeof etcdSchema>>;
-export type Tls = ReadonlyDeep<Static<typeof tlsSchema>>;
 export type Resources = ReadonlyDeep<Static<typeof resourcesSchema>>;
 export type PodTemplate = ReadonlyDeep<Static<typeof podTemplateSchema>>;

@@ -24,6 +24,7 @@ export const reservedFlags: Readonly<Record<string, string>> = {
   'experimental-initial-corrupt-check': 'the corruption checks are set for you',
   'experimental-compact-hash-check-enabled': 'the corruption checks are set for you',
   'experimental-compact-hash-check-time': 'the corruption checks are set for you',
+  'experimental-peer-skip-client-san-verification': 'use spec.tls',
   'experimental-corrupt-check-time': 'the corruption checks are set for you',
   logger: 'logs go to the container',
   'log-outputs': 'logs go to the container',

@@ -73,14 +73,6 @@ export function list<T extends TSchema>(items: T, maxItems: number, options: Opt
   return Type.Array(items, { maxItems, 'x-kubernetes-list-type': 'atomic', ...options });
 }
 
-/**
- * A field that must be there, but whose absence is refused by a rule of its parent: the API server's own words for a
- * missing field ("Required value") would not say what to do, and it evaluates no rule once a required field is missing.
- */
-export function requiredByRule<T extends TSchema>(schema: T): T {
-  return Object.assign(schema, { requiredByRule: true });
-}
-
 /** An object with rules of its own. */
 export function object<T extends TProperties>(properties: T, options: Options = {}) {
   return Type.Object(properties, options);
@@ -104,7 +96,6 @@ export interface Structural {
   readonly additionalProperties?: Structural;
   readonly items?: Structural;
   readonly rules?: readonly Rule[];
-  readonly requiredByRule?: true;
   readonly 'x-kubernetes-int-or-string'?: true;
   readonly 'x-kubernetes-preserve-unknown-fields'?: true;
   readonly 'x-kubernetes-list-type'?: 'map' | 'atomic';

@@ -90,7 +90,6 @@ function walkFields(schema: Structural, value: Record<string, unknown>, path: Pa
     }
   }
   for (const key of schema.required ?? []) {
-    if (properties[key]?.requiredByRule) continue;
     const field = Object.hasOwn(value, key) ? value[key] : undefined;
     // The slip is the mistake, and it is shown where it stands; that its field is missing says nothing more.
     if (field === undefined && misspelt.has(key)) continue;

@@ -4,6 +4,7 @@ import { reservedBecause } from '../api/reserved-flags.ts';
 import { compareVersions, parseVersion } from '../api/version.ts';
 import { clientUrl, peerUrl, ports, schemeOf } from './names.ts';
 import { quotaBackendBytes } from './quota.ts';
+import { tlsFlags } from './tls-files.ts';
 
 export const dataDirectory = '/var/lib/etcd/data';
 
@@ -16,7 +17,13 @@ export const dataDirectory = '/var/lib/etcd/data';
  * @throws {RangeError} for a version, duration or quantity that is none; the API refuses those before they come here.
  */
 export function etcdArgs(peer: EtcdPeer): string[] {
-  const flags = { ...extraFlags(peer), ...settings(peer), ...addresses(peer), ...corruptionChecks(peer.spec.version) };
+  const flags = {
+    ...extraFlags(peer),
+    ...settings(peer),
+    ...addresses(peer),
+    ...tlsFlags(peer),
+    ...corruptionChecks(peer.spec.version),
+  };
   return Object.entries(flags)
     .map(([flag, value]) => `--${flag}=${value}`)
     .sort();
@@ -33,7 +40,7 @@ function addresses({ metadata, spec }: EtcdPeer): Flags {
     'data-dir': dataDirectory,
     'listen-peer-urls': `${scheme}://0.0.0.0:${ports.peer}`,
     'listen-client-urls': `${scheme}://0.0.0.0:${ports.client}`,
-    // Plain HTTP also under TLS: kubelet's probes have no client certificate, and there are no data on this port.
+    // Plain HTTP also under TLS: kubelet's probes have no client certificate, and this listener knows health and metrics only.
     'listen-metrics-urls': `http://0.0.0.0:${ports.metrics}`,
     'initial-advertise-peer-urls': peerUrl(namespace, spec.clusterName, metadata.name, scheme),
     'advertise-client-urls': clientUrl(namespace, spec.clusterName, metadata.name, scheme),

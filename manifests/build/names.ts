@@ -25,6 +25,8 @@ export const annotations = {
   version: `${group}/version`,
   tlsMode: `${group}/tls-mode`,
   volumeState: `${group}/volume-state`,
+  // On the Secrets of CAs.
+  trust: `${group}/trust`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
   // On what a fleet applied.
@@ -34,6 +36,7 @@ export const annotations = {
   paused: `${group}/paused`,
   reconcile: `${group}/reconcile`,
   reconciledAt: `${group}/reconciled-at`,
+  rotateCertificates: `${group}/rotate-certificates`,
   recoverQuorum: `${group}/recover-quorum`,
   confirmPrune: `${group}/confirm-prune`,
 } as const;

@@ -2,6 +2,9 @@ import type { PodTemplate } from '../api/member-settings.ts';
 import { isRecord } from './is-record.ts';
 import { group, labelsOf } from './names.ts';
 import { notMergeable } from './pod-template-merge.ts';
+import { tlsMountPath } from './tls-files.ts';
+
+const ownVolumes = ['data', 'peer-tls', 'server-tls'] as const;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -23,7 +26,9 @@ export function reservedIn(template: PodTemplate): string[] {
       container.name === 'etcd' ? reservedInEtcd(container, path) : [],
     ),
     ...records(spec, 'volumes').flatMap(([volume, path]) =>
-      volume.name === 'data' ? [`${path}: the volume "data" is the member's own; choose another name`] : [],
+      ownVolumes
+        .filter((name) => name === volume.name)
+        .map((name) => `${path}: the volume "${name}" is the member's own; choose another name`),
     ),
   ];
 }
@@ -48,14 +53,19 @@ function reservedInEtcd(container: Json, path: string): string[] {
         : [],
     ),
     ...records(container, 'volumeMounts', path).flatMap(([mount, at]) =>
-      mount.name === 'data' || overlaps(String(mount.mountPath)) ? [`${at}: /var/lib/etcd is the member's data`] : [],
+      ownVolumes.some((name) => name === mount.name) || overlaps(mount.mountPath)
+        ? [`${at}: /var/lib/etcd and /etc/etcd/tls hold the member's data and certificates`]
+        : [],
     ),
   ];
 }
 
-function overlaps(mountPath: string): boolean {
+function overlaps(mountPath: unknown): boolean {
+  if (typeof mountPath !== 'string') return false;
   const path = mountPath.replace(/\/+$/, '');
-  return '/var/lib/etcd'.startsWith(path) || path.startsWith('/var/lib/etcd/');
+  return ['/var/lib/etcd', tlsMountPath].some(
+    (ours) => `${ours}/`.startsWith(`${path}/`) || path.startsWith(`${ours}/`),
+  );
 }
 
 /** The records of a list, each with its path. */

@@ -3,9 +3,10 @@ import type { Container, EnvVar, PodSpec, PodTemplateSpec, ResourceRequirements 
 import { dataDirectory, etcdArgs } from './etcd-args.ts';
 import { etcdImage } from './image.ts';
 import { isRecord } from './is-record.ts';
-import { peerLabels, podSelector, ports } from './names.ts';
+import { annotations, peerLabels, podSelector, ports } from './names.ts';
 import { mergePodSpec } from './pod-template-merge.ts';
 import { probes } from './probes.ts';
+import { tlsMounts } from './tls-files.ts';
 
 /** The container that runs etcd; a podTemplate that wants to change it names it so. */
 export const etcdContainer = 'etcd';
@@ -19,11 +20,14 @@ export const dataMountPath = dataDirectory.slice(0, dataDirectory.lastIndexOf('/
 export function podTemplate(peer: EtcdPeer): PodTemplateSpec {
   const { metadata, spec } = peer;
   const wanted = spec.podTemplate;
+  const { trust } = spec.tls;
+  // Trust is read at etcd's start: another one is another template, and is rolled like any other change.
+  const given = { ...wanted?.metadata?.annotations, ...(trust !== undefined && { [annotations.trust]: trust }) };
   const merged = mergePodSpec(defaults(peer), wanted?.spec ?? {});
   return {
     metadata: {
       labels: { ...wanted?.metadata?.labels, ...peerLabels(spec.clusterName, metadata.name) },
-      ...(wanted?.metadata?.annotations && { annotations: wanted.metadata.annotations }),
+      ...(Object.keys(given).length > 0 && { annotations: given }),
     },
     spec: withFixedParts(merged as unknown as PodSpec, peer),
   };
@@ -92,14 +96,18 @@ function defaults({ metadata, spec }: EtcdPeer): PodSpec {
 }
 
 function withFixedParts(merged: PodSpec, peer: EtcdPeer): PodSpec {
-  const claim = { name: dataVolume, persistentVolumeClaim: { claimName: peer.metadata.name } };
+  const ours = [
+    { name: dataVolume, persistentVolumeClaim: { claimName: peer.metadata.name } },
+    // Readable by etcd's group, which fsGroup makes the files' own, and by nobody else.
+    ...tlsMounts(peer).map(({ volume, secretName }) => ({ name: volume, secret: { secretName, defaultMode: 0o440 } })),
+  ];
   return {
     ...merged,
     restartPolicy: 'Always',
     containers: merged.containers.map((container) =>
       container.name === etcdContainer ? fixedContainer(container, peer) : container,
     ),
-    volumes: [claim, ...(merged.volumes ?? []).filter(({ name }) => name !== dataVolume)],
+    volumes: [...ours, ...(merged.volumes ?? []).filter(({ name }) => !ours.some((fixed) => fixed.name === name))],
   };
 }
 
@@ -107,15 +115,19 @@ function fixedContainer(container: Container, peer: EtcdPeer): Container {
   const fixed = bootstrapEnv(peer.metadata.name);
   const runtime = goRuntimeEnv(container.resources ?? {});
   const given = (container.env ?? []).filter(({ name }) => !fixed.some((variable) => variable.name === name));
+  const ours = [
+    { name: dataVolume, mountPath: dataMountPath },
+    ...tlsMounts(peer).map(({ volume, directory }) => ({ name: volume, mountPath: directory, readOnly: true })),
+  ];
   const mounts = (container.volumeMounts ?? []).filter(
-    ({ name, mountPath }) => name !== dataVolume && mountPath !== dataMountPath,
+    ({ name, mountPath }) => !ours.some((fixed) => fixed.name === name || fixed.mountPath === mountPath),
   );
   return {
     ...container,
     command: ['/usr/local/bin/etcd'],
     args: etcdArgs(peer),
     env: [...fixed, ...runtime.filter(({ name }) => !given.some((variable) => variable.name === name)), ...given],
-    volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }, ...mounts],
+    volumeMounts: [...ours, ...mounts],
   };
 }
 

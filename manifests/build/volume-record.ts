@@ -1,5 +1,5 @@
 import type { VolumeState } from '../api/etcd-peer.ts';
-import type { TlsMode } from '../api/member-settings.ts';
+import type { TlsMode } from '../api/tls-settings.ts';
 import { formatInitialCluster, type InitialCluster, parseInitialCluster } from './initial-cluster.ts';
 import { annotations } from './names.ts';
 

@@ -54,13 +54,12 @@ function rootSchema({ description, spec, status, rules }: KindDefinition): objec
 
 /** Our schemas are structural already; what is left is to turn rules into CEL and to drop what only we understand. */
 function openApi(schema: Structural): object {
-  const { rules, requiredByRule: _ours, required, properties, items, additionalProperties, ...rest } = schema;
-  const stated = required?.filter((key) => !properties?.[key]?.requiredByRule) ?? [];
+  const { rules, required, properties, items, additionalProperties, ...rest } = schema;
   const type = schema.enum && !schema.type ? { type: 'string' } : {};
   return {
     ...type,
     ...rest,
-    ...(stated.length > 0 && { required: stated }),
+    ...(required !== undefined && required.length > 0 && { required }),
     ...(properties && { properties: mapValues(properties, openApi) }),
     ...(items && { items: openApi(items) }),
     ...(additionalProperties && { additionalProperties: openApi(additionalProperties) }),

@@ -2,6 +2,7 @@ import type { EtcdCluster, EtcdClusterSpec } from '../../manifests/api/etcd-clus
 import type { EtcdPeerSpec } from '../../manifests/api/etcd-peer.ts';
 import type { PodTemplate } from '../../manifests/api/member-settings.ts';
 import { parseQuantity, type Quantity } from '../../manifests/api/quantity.ts';
+import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
 import { compareVersions, formatVersion, isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
 import { peerInputs } from '../../manifests/build/peer.ts';
 import { reservedIn } from '../../manifests/build/pod-template-limits.ts';
@@ -112,8 +113,9 @@ function versionsThatRan({ peer, volume, pod, endpoint }: Slot): readonly Versio
 
 /** Peer URLs carry the scheme for life, so the mode is the one that the volumes were born with. */
 function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']['mode']> {
+  const wanted = tls?.mode ?? tlsDefaults.mode;
   const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
-  if (born === undefined || born === tls.mode) return { value: tls.mode };
+  if (born === undefined || born === wanted) return { value: wanted };
   return {
     value: born,
     refusal: {

@@ -45,9 +45,9 @@ test('where a rule refuses, the API server says what the validator says', async 
   const { body } = await api.send(
     'POST',
     `${pathOf('EtcdCluster')}?dryRun=All`,
-    changed(cluster, 'spec/tls', undefined),
+    changed(cluster, 'spec/tls', { mode: 'CertManager' }),
   );
-  const [problem] = validateDocument(changed(cluster, 'spec/tls', undefined));
+  const [problem] = validateDocument(changed(cluster, 'spec/tls', { mode: 'CertManager' }));
   assert.ok(problem && body.message?.includes(problem.message), body.message);
 });
 

@@ -8,7 +8,7 @@ export const cluster: EtcdCluster = {
   apiVersion: 'etcd.ratchet.dev/v1alpha1',
   kind: 'EtcdCluster',
   metadata: { name: 'orders', namespace: 'default' },
-  spec: { replicas: 3, version: '3.6.16', storage: { size: '8Gi' }, tls: { mode: 'Disabled' } },
+  spec: { replicas: 3, version: '3.6.16', storage: { size: '8Gi' } },
 };
 
 /** Everything that can be set, set. */
@@ -46,6 +46,13 @@ export const fullCluster: EtcdCluster = {
     },
     healing: { podGracePeriod: '90s', memberGracePeriod: '1h30m' },
     defragmentation: { minReclaim: '256Mi', maxUsedRatio: 0.5 },
+    tls: {
+      mode: 'Managed',
+      dnsNames: ['etcd.example.com', '*.etcd.example.com'],
+      certificateLifetime: '720h',
+      authorityLifetime: '8760h',
+      rotationOverlap: '1h',
+    },
     volumeRetention: { whenDeleted: 'Delete', whenScaled: 'Retain' },
     suspend: true,
   },
@@ -134,7 +141,8 @@ function clipped(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
 
-const tls = 'TLS is not available in this release; set spec.tls.mode: Disabled';
+const issuerMissing = 'it is required with mode CertManager';
+const secretsMissing = 'all three are required with mode Provided';
 
 export const badClusters = rows('a cluster', cluster, [
   ['spec', undefined, 'spec is required'],
@@ -177,12 +185,24 @@ export const badClusters = rows('a cluster', cluster, [
   ['spec/storage/volumeClaimTemplate/spec', { resources: {} }, 'the size is spec.storage.size', 'later'],
   ['spec/storage/volumeClaimTemplate/spec', { volumeMode: 'Block' }, 'volumeMode must be Filesystem', 'later'],
   ['spec/storage/volumeClaimTemplate/spec', { accessModes: ['ReadOnlyMany'] }, 'must allow writing', 'later'],
-  ['spec/tls', undefined, tls],
-  ['spec/tls', {}, 'spec.tls.mode is required'],
   ['spec/tls', 'Disabled', 'spec.tls must be an object, is "Disabled"'],
-  ['spec/tls/mode', 'Managed', tls],
-  ['spec/tls/mode', 'CertManager', tls],
-  ['spec/tls/mode', 'Provided', tls],
+  ['spec/tls', { mode: 'CertManager' }, issuerMissing],
+  ['spec/tls', { mode: 'CertManager', peerIssuerRef: { name: 'ca' } }, issuerMissing],
+  ['spec/tls', { mode: 'Managed', issuerRef: { name: 'ca' } }, issuerMissing],
+  ['spec/tls', { issuerRef: { name: 'ca' } }, issuerMissing],
+  ['spec/tls', { mode: 'CertManager', issuerRef: {} }, 'spec.tls.issuerRef.name is required'],
+  ['spec/tls', { mode: 'CertManager', issuerRef: { name: 'My CA' } }, 'must be the name of an object'],
+  ['spec/tls', { mode: 'Provided' }, secretsMissing],
+  ['spec/tls', { mode: 'Provided', peerSecretName: 'a', serverSecretName: 'b' }, secretsMissing],
+  ['spec/tls', { mode: 'Managed', clientSecretName: 'c' }, secretsMissing],
+  ['spec/tls', { dnsNames: ['etcd.*.com'] }, 'must be a DNS name'],
+  ['spec/tls', { dnsNames: [''] }, 'spec.tls.dnsNames[0]'],
+  ['spec/tls', { dnsNames: Array(17).fill('a') }, 'must have at most 16 entries, has 17'],
+  ['spec/tls', { certificateLifetime: '59m' }, 'from 1h to 87600h'],
+  ['spec/tls', { certificateLifetime: '90d' }, 'must be a duration'],
+  ['spec/tls', { authorityLifetime: '1h' }, 'from 24h to 876000h'],
+  ['spec/tls', { rotationOverlap: '0s' }, 'from 1s to 168h'],
+  ['spec/tls', { key: 'abc' }, 'spec.tls.key is not a known field'],
   ['spec/tls/mode', 'disabled', 'did you mean Disabled?'],
   ['spec/image/repository', 'quay.io/coreos/etcd:v3.6.16', 'without tag or digest'],
   ['spec/image/repository', 'quay.io/coreos/etcd@sha256:00', 'without tag or digest'],
@@ -312,7 +332,8 @@ export const badPeers = rows('a peer', peer, [
   ['spec/ordinal', -1, 'must be at least 0'],
   ['spec/bootstrap/state', 'new', 'did you mean New?'],
   ['spec/bootstrap/token', '', 'spec.bootstrap.token must not be empty'],
-  ['spec/tls', undefined, tls],
+  ['spec/tls', undefined, 'spec.tls is required'],
+  ['spec/tls', {}, 'spec.tls.mode is required'],
   ['spec/version', 'latest', 'must be a version like 3.6.16'],
 ]);
 

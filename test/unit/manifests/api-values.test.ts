@@ -80,6 +80,7 @@ test('the short spec gets the defaults that the CRD has', () => {
   assert.deepEqual(withDefaults(cluster).spec, {
     ...cluster.spec,
     image: { repository: 'quay.io/coreos/etcd' },
+    tls: { mode: 'Managed', certificateLifetime: '2160h', authorityLifetime: '87600h', rotationOverlap: '10m' },
     healing: { podGracePeriod: '2m', memberGracePeriod: '10m' },
     volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Delete' },
     suspend: false,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { volumeStates } from '../../../manifests/api/etcd-peer.ts';
-import { tlsModes } from '../../../manifests/api/member-settings.ts';
+import { tlsModes } from '../../../manifests/api/tls-settings.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import { reservedInClaim, sameStorage, volumeClaim } from '../../../manifests/build/volume-claim.ts';
 import { readVolumeRecord, type VolumeRecord, writeVolumeRecord } from '../../../manifests/build/volume-record.ts';

@@ -1,0 +1,128 @@
+import Type, { type Static } from 'typebox';
+import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
+import { longestDurationText } from './duration.ts';
+import { matching, rule } from './rule.ts';
+import { list, object, type ReadonlyDeep, text } from './schema.ts';
+import { tlsDefaults } from './tls-defaults.ts';
+
+/** How a cluster's connections are encrypted, and who signs for whom. */
+
+export const tlsModes = ['Managed', 'CertManager', 'Provided', 'Disabled'] as const;
+export type TlsMode = (typeof tlsModes)[number];
+
+function secretName(description: string) {
+  return Type.Optional(text(253, { description, rules: [objectName] }));
+}
+
+const issuerSchema = object({
+  name: text(253, { minLength: 1, rules: [objectName] }),
+  kind: Type.Optional(text(63, { default: 'Issuer', description: 'Issuer, ClusterIssuer, or that of another group.' })),
+  group: Type.Optional(text(253, { default: 'cert-manager.io' })),
+});
+
+interface Given {
+  readonly mode?: TlsMode;
+  readonly issuerRef?: unknown;
+  readonly peerIssuerRef?: unknown;
+  readonly peerSecretName?: string;
+  readonly serverSecretName?: string;
+  readonly clientSecretName?: string;
+}
+
+const secretNames = ['peerSecretName', 'serverSecretName', 'clientSecretName'] as const;
+const allNames = secretNames.map((name) => `has(self.${name})`).join(' && ');
+const anyName = secretNames.map((name) => `has(self.${name})`).join(' || ');
+
+const issuerIfCertManager = rule<Given>({
+  message: 'issuerRef names the cert-manager issuer: it is required with mode CertManager, and goes with no other mode',
+  cel: `has(self.mode) && self.mode == 'CertManager' ? has(self.issuerRef) : !has(self.issuerRef) && !has(self.peerIssuerRef)`,
+  holds: ({ mode, issuerRef, peerIssuerRef }) =>
+    mode === 'CertManager' ? issuerRef !== undefined : issuerRef === undefined && peerIssuerRef === undefined,
+  fieldPath: '.issuerRef',
+});
+
+const secretsIfProvided = rule<Given>({
+  message:
+    'peerSecretName, serverSecretName and clientSecretName name your Secrets: all three are required with mode Provided, and go with no other mode',
+  cel: `has(self.mode) && self.mode == 'Provided' ? ${allNames} : !(${anyName})`,
+  holds: (given) =>
+    given.mode === 'Provided'
+      ? secretNames.every((name) => given[name] !== undefined)
+      : secretNames.every((name) => given[name] === undefined),
+  fieldPath: '.mode',
+});
+
+export const tlsSchema = object(
+  {
+    mode: Type.Optional(
+      Type.Enum(tlsModes, {
+        default: tlsDefaults.mode,
+        description:
+          'Managed: etcd-ratchet makes and renews everything. CertManager: issuerRef signs. Provided: your Secrets. Disabled: plaintext.',
+      }),
+    ),
+    dnsNames: Type.Optional(
+      list(
+        text(253, {
+          minLength: 1,
+          rules: [
+            matching(
+              `^([*][.])?${dnsLabel.slice(1, -1)}([.]${dnsLabel.slice(1, -1)})*$`,
+              'must be a DNS name; its first label may be *',
+            ),
+          ],
+        }),
+        16,
+        { description: 'Further names by which clients reach the members.' },
+      ),
+    ),
+    certificateLifetime: Type.Optional(
+      text(longestDurationText, {
+        default: tlsDefaults.certificateLifetime,
+        description: 'Of each leaf; renewed after two thirds of it.',
+        rules: [durationBetween('1h', '87600h')],
+      }),
+    ),
+    authorityLifetime: Type.Optional(
+      text(longestDurationText, {
+        default: tlsDefaults.authorityLifetime,
+        description: 'Of each CA that etcd-ratchet makes; rotated after two thirds of it.',
+        rules: [durationBetween('24h', '876000h')],
+      }),
+    ),
+    rotationOverlap: Type.Optional(
+      text(longestDurationText, {
+        default: tlsDefaults.rotationOverlap,
+        description: 'How long the old CA stays trusted after every member serves a leaf of the new one.',
+        rules: [durationBetween('1s', '168h')],
+      }),
+    ),
+    issuerRef: Type.Optional(issuerSchema),
+    peerIssuerRef: Type.Optional(
+      object(issuerSchema.properties, {
+        description: 'Another issuer for members among themselves, so that a client certificate makes nobody a member.',
+      }),
+    ),
+    peerSecretName: secretName('Members among themselves: tls.crt, tls.key, ca.crt.'),
+    serverSecretName: secretName('What members show to clients: tls.crt, tls.key, ca.crt.'),
+    clientSecretName: secretName('What etcd-ratchet shows to members: tls.crt, tls.key, ca.crt.'),
+  },
+  {
+    default: {},
+    description: 'Decided at birth: peer URLs carry the scheme.',
+    rules: [issuerIfCertManager, secretsIfProvided],
+  },
+);
+
+/** The part of it that one member runs with. */
+export const peerTlsSchema = object({
+  mode: Type.Enum(tlsModes),
+  peerSecretName: secretName('Instead of the one of its own.'),
+  serverSecretName: secretName('Instead of the one of its own.'),
+  trust: Type.Optional(
+    text(64, { description: 'Which CAs it must have loaded: etcd reads them at its start and never again.' }),
+  ),
+});
+
+export type Tls = ReadonlyDeep<Static<typeof tlsSchema>>;
+export type PeerTls = ReadonlyDeep<Static<typeof peerTlsSchema>>;
