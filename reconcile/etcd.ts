@@ -66,13 +66,38 @@ export interface Etcd {
   close(): void;
 }
 
+/** How to be known to a cluster that speaks TLS, and how to know it. All of it PEM. */
+export interface EtcdTls {
+  /** Who may have signed what the members present: any number of certificates. */
+  readonly ca: string;
+  /** Ours, followed by its intermediates. Empty, like `key`: we present none. */
+  readonly cert: string;
+  readonly key: string;
+  /** The DNS name that the endpoint's certificate must bear; the endpoint itself is dialled by address. */
+  readonly serverName: (endpoint: string) => string;
+}
+
+/** What is wrong between us and an endpoint that is not dead: it can be cured without touching the member's data. */
+export type TlsProblem =
+  | 'CertificateExpired'
+  | 'CertificateNotYetValid'
+  | 'WrongAuthority'
+  | 'NameMismatch'
+  | 'ClientCertificateRefused'
+  | 'PlaintextOnTlsPort'
+  | 'TlsOnPlaintextPort'
+  | 'HandshakeFailed';
+
 /** `ambiguous`: the call may have had its effect. `down`: nothing reached etcd. `refused`: etcd said no. */
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';
   readonly outcome: 'down' | 'ambiguous' | 'refused';
+  /** The endpoint is there, but we and it do not come together over TLS. */
+  declare readonly tls?: TlsProblem;
 
-  constructor(message: string, outcome: EtcdError['outcome'], cause?: unknown) {
+  constructor(message: string, outcome: EtcdError['outcome'], cause?: unknown, tls?: TlsProblem) {
     super(message, { cause });
     this.outcome = outcome;
+    if (tls !== undefined) this.tls = tls;
   }
 }

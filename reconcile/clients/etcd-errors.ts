@@ -1,4 +1,5 @@
 import { EtcdError } from '../etcd.ts';
+import { sentenceFor, type TlsFinding, type TlsParties, tlsProblemIn } from './tls-problems.ts';
 
 /**
  * etcd answered, but with "I do not know": a proposal of ours may still be carried out.
@@ -11,15 +12,42 @@ const undecided = /etcdserver: (request timed out|leader changed|server stopped|
 const neverConnected =
   /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|Name resolution failed|No connection established/;
 
-/** Classifies once what etcd3, gRPC or the network said. The class of etcd3's errors says less than their words do. */
-export function etcdError(call: string, endpoint: string, cause: unknown): EtcdError {
+/**
+ * Classifies once what etcd3, gRPC or the network said. The class of etcd3's errors says less than their words do.
+ *
+ * @param parties of the TLS connection over which it was asked; none in plaintext.
+ */
+export function etcdError(call: string, endpoint: string, cause: unknown, parties?: TlsParties): EtcdError {
   if (cause instanceof EtcdError) return cause;
   const words = cause instanceof Error ? cause.message : String(cause);
-  return new EtcdError(`${call} at ${endpoint}: ${words.slice(0, 500)}`, outcomeOf(words), cause);
+  const finding = parties && !isAnswer(words) ? tlsProblemIn(words) : undefined;
+  if (finding === undefined || parties === undefined)
+    return new EtcdError(`${call} at ${endpoint}: ${lasting(words).slice(0, 500)}`, outcomeOf(words), cause);
+  return tlsError(call, endpoint, finding, parties, finding.unread ? 'down' : outcomeOf(words));
+}
+
+/** Without a cause: node:tls hangs the certificate on its errors. The finding's words say all that it would. */
+export function tlsError(
+  call: string,
+  endpoint: string,
+  finding: TlsFinding,
+  parties: TlsParties,
+  outcome: EtcdError['outcome'],
+): EtcdError {
+  return new EtcdError(`${call} at ${endpoint}: ${sentenceFor(finding, parties)}`, outcome, undefined, finding.problem);
+}
+
+/** gRPC adds the time and an empty note: a message that ends up in a status must not differ at every attempt. */
+function lasting(words: string): string {
+  return words.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/g, '').replace(/\.? Resolution note: *$/, '');
+}
+
+function isAnswer(words: string): boolean {
+  return /etcdserver:|rpc not supported|raft:/.test(words);
 }
 
 function outcomeOf(words: string): EtcdError['outcome'] {
-  if (/etcdserver:|rpc not supported|raft:/.test(words)) return undecided.test(words) ? 'ambiguous' : 'refused';
+  if (isAnswer(words)) return undecided.test(words) ? 'ambiguous' : 'refused';
   if (neverConnected.test(words)) return 'down';
   return 'ambiguous';
 }
@@ -31,5 +59,8 @@ export function allFailed(call: string, failures: readonly EtcdError[]): EtcdErr
   const outcomes = new Set(failures.map(({ outcome }) => outcome));
   const worst = (['ambiguous', 'refused', 'down'] as const).find((outcome) => outcomes.has(outcome)) ?? 'down';
   const list = failures.map(({ message }) => message).join('; ');
-  return new EtcdError(`${call}: none of ${failures.length} endpoints answered: ${list}`, worst, failures);
+  const problems = new Set(failures.map(({ tls }) => tls));
+  // One word for all of them only if it is the same for all: with a dead member among them, it would not be why.
+  const tls = problems.size === 1 ? first?.tls : undefined;
+  return new EtcdError(`${call}: none of ${failures.length} endpoints answered: ${list}`, worst, failures, tls);
 }

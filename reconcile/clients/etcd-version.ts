@@ -1,29 +1,36 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
 import { type EndpointVersion, EtcdError } from '../etcd.ts';
-import { etcdError } from './etcd-errors.ts';
+import type { Secured } from './etcd-tls.ts';
 import type { Limit } from './limit.ts';
 
 const maxBytes = 64 * 1024;
 
-/** `GET /version`, the only place where etcd tells the cluster version. @throws {EtcdError} */
-export async function readVersion(endpoint: string, limit: Limit): Promise<EndpointVersion> {
-  const call = 'GET /version';
-  const refused = (words: string) => new EtcdError(`${call} at ${endpoint}: ${words}`, 'refused');
-  const { status, body } = await get(new URL('/version', endpoint), limit).catch((cause: unknown) => {
-    if (limit.expired()) throw new EtcdError(`${call} at ${endpoint}: no answer ${limit.words()}`, 'ambiguous', cause);
-    throw etcdError(call, endpoint, cause);
-  });
+/**
+ * `GET /version`, the only place where etcd tells the cluster version.
+ *
+ * @throws {EtcdError} when the answer is not etcd's; what the network says, as it says it.
+ */
+export async function readVersion(endpoint: string, limit: Limit, own?: Secured): Promise<EndpointVersion> {
+  const refused = (words: string) => new EtcdError(`GET /version at ${endpoint}: ${words}`, 'refused');
+  const tls = own && { secureContext: own.context, servername: own.serverName(endpoint) };
+  const { status, body } = await get(new URL('/version', endpoint), limit, tls);
   if (status !== 200) throw refused(`HTTP ${status}`);
   const { etcdserver, etcdcluster } = fieldsOf(body);
   if (typeof etcdserver !== 'string' || typeof etcdcluster !== 'string') throw refused('the answer is not etcd’s');
   return { server: etcdserver, cluster: etcdcluster };
 }
 
-function get(url: URL, { signal }: Limit): Promise<{ readonly status: number; readonly body: string }> {
+function get(
+  url: URL,
+  { signal }: Limit,
+  tls: ConnectionOptions | undefined,
+): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     // agent: false closes the connection with the answer, so that nothing is left to keep the process.
-    const request = (url.protocol === 'https:' ? https : http).get(url, { agent: false, signal }, (response) => {
+    const options = { agent: false, signal, ...tls };
+    const request = (url.protocol === 'https:' ? https : http).get(url, options, (response) => {
       const chunks: Buffer[] = [];
       let size = 0;
       response.on('data', (chunk: Buffer) => {

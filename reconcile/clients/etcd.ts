@@ -6,15 +6,21 @@
 
 import type { Interceptor } from '@grpc/grpc-js';
 import type { Etcd3, IMemberListResponse, IResponseHeader, IStatusResponse } from 'etcd3';
-import { type EndpointStatus, type Etcd, EtcdError, type MemberId, type MemberList } from '../etcd.ts';
-import { allFailed, etcdError } from './etcd-errors.ts';
+import { type EndpointStatus, type Etcd, EtcdError, type EtcdTls, type MemberId, type MemberList } from '../etcd.ts';
+import { allFailed, etcdError, tlsError } from './etcd-errors.ts';
+import { type Defect, type Secured, secured } from './etcd-tls.ts';
 import { readVersion } from './etcd-version.ts';
+import type { Connection } from './etcd3.ts';
 import { hedge } from './hedge.ts';
-import { limitOf } from './limit.ts';
+import { type Limit, limitOf } from './limit.ts';
+import { diagnosePlaintext, diagnoseTls } from './tls-probe.ts';
+import { mayHideTls } from './tls-problems.ts';
 
 export interface EtcdOptions {
   /** For one call to one endpoint, in milliseconds. Default: 2,000. */
   readonly callTimeoutMs?: number;
+  /** For endpoints with `https:`. Those with `http:` are asked in plaintext, also with it. */
+  readonly tls?: EtcdTls;
 }
 
 type CallOptions = { readonly deadline: Date; readonly interceptors: Interceptor[] };
@@ -23,10 +29,11 @@ type CallOptions = { readonly deadline: Date; readonly interceptors: Interceptor
 const patienceMs = 300;
 
 /** Connects to nothing yet; etcd3 itself is loaded by the first call. */
-export function connectEtcd({ callTimeoutMs = 2_000 }: EtcdOptions = {}): Etcd {
-  const clients = new Map<string, Etcd3>();
+export function connectEtcd({ callTimeoutMs = 2_000, tls }: EtcdOptions = {}): Etcd {
+  const connections = new Map<string, Used>();
   const closing = new AbortController();
   let library: Promise<typeof import('./etcd3.ts')> | undefined;
+  let security: Secured | Defect | undefined;
 
   return {
     members: async (endpoints, { signal, barrier = false }) => {
@@ -42,11 +49,11 @@ export function connectEtcd({ callTimeoutMs = 2_000 }: EtcdOptions = {}): Etcd {
     status: (endpoint, { signal }) =>
       ask('status', endpoint, signal, async (client, options) => statusOf(await client.maintenance.status(options))),
     version: (endpoint, { signal }) =>
-      bounded('GET /version', endpoint, signal, (limit) => readVersion(endpoint, limit)),
+      bounded('GET /version', endpoint, signal, (limit, own) => readVersion(endpoint, limit, own)),
     close: () => {
       closing.abort(new Error('the etcd client was closed'));
-      for (const client of clients.values()) client.close();
-      clients.clear();
+      for (const { connection } of connections.values()) connection.close();
+      connections.clear();
     },
   };
 
@@ -74,40 +81,85 @@ export function connectEtcd({ callTimeoutMs = 2_000 }: EtcdOptions = {}): Etcd {
     signal: AbortSignal,
     run: (client: Etcd3, options: CallOptions) => Promise<T>,
   ): Promise<T> {
-    return bounded(call, endpoint, signal, async (limit) => {
+    return bounded(call, endpoint, signal, async (limit, own) => {
       const { connect, cancelledBy } = await loaded();
-      // etcd3 closes all channels of a client when one call on it is cancelled, as a slower member list is: a status that
-      // waits on one of them would fail for it, of a member that is well.
-      const key = `${call === 'status' ? 'status' : 'members'} ${endpoint}`;
-      const client = clients.get(key) ?? connect(endpoint);
-      clients.set(key, client);
+      limit.signal.throwIfAborted();
+      const used = connections.get(endpoint) ?? { connection: connect(endpoint, own), calls: 0, left: false };
+      connections.set(endpoint, used);
+      used.calls += 1;
       // A little after our own limit: it is there for what an interceptor cannot reach.
       const deadline = new Date(Date.now() + callTimeoutMs + 100);
-      return run(client, { deadline, interceptors: [cancelledBy(limit.signal)] });
+      try {
+        return await run(used.connection.client, { deadline, interceptors: [cancelledBy(limit.signal)] });
+      } catch (cause) {
+        // The next call is not to wait for this connection's back-off, nor to be told of a failure that was before its time.
+        if (etcdError(call, endpoint, cause).outcome !== 'refused') leave(endpoint, used);
+        throw cause;
+      } finally {
+        used.calls -= 1;
+        if (used.left && used.calls === 0) used.connection.close();
+      }
     });
+  }
+
+  /** Other calls may still wait for it, of a member that is only slow: it is closed after the last of them. */
+  function leave(endpoint: string, used: Used): void {
+    used.left = true;
+    if (connections.get(endpoint) === used) connections.delete(endpoint);
   }
 
   async function bounded<T>(
     call: string,
     endpoint: string,
     signal: AbortSignal,
-    run: (limit: ReturnType<typeof limitOf>) => Promise<T>,
+    run: (limit: Limit, own: Secured | undefined) => Promise<T>,
   ): Promise<T> {
     if (closing.signal.aborted) throw new EtcdError(`${call} at ${endpoint}: the client was closed`, 'down');
     if (signal.aborted) throw new EtcdError(`${call} at ${endpoint}: not asked, the time was up already`, 'down');
+    const own = securityFor(call, endpoint);
     const limit = limitOf(signal, callTimeoutMs);
     const stop = () => limit.stop(closing.signal.reason);
     closing.signal.addEventListener('abort', stop, { once: true });
     try {
-      return await limit.race(run(limit));
+      return await limit.race(run(limit, own));
     } catch (cause) {
-      if (cause instanceof EtcdError || !limit.expired()) throw etcdError(call, endpoint, cause);
+      if (cause instanceof EtcdError || !limit.expired()) throw await explained(call, endpoint, cause, own, limit);
       throw new EtcdError(`${call} at ${endpoint}: no answer ${limit.words()}`, 'ambiguous', cause);
     } finally {
       closing.signal.removeEventListener('abort', stop);
       limit.release();
     }
   }
+
+  function securityFor(call: string, endpoint: string): Secured | undefined {
+    if (!endpoint.startsWith('https:')) return undefined;
+    security ??= tls === undefined ? { defect: 'no certificates for it are known' } : secured(tls);
+    if (!('defect' in security)) return security;
+    throw new EtcdError(`${call} at ${endpoint}: not asked, ${security.defect}`, 'down', undefined, 'HandshakeFailed');
+  }
+}
+
+/** One connection to an endpoint, and how many calls wait for it. */
+interface Used {
+  readonly connection: Connection;
+  calls: number;
+  left: boolean;
+}
+
+/** An endpoint that hung up without a word is looked at once more: it may be well, and only TLS between us. */
+async function explained(
+  call: string,
+  endpoint: string,
+  cause: unknown,
+  own: Secured | undefined,
+  { signal }: Limit,
+): Promise<EtcdError> {
+  const parties = { serverName: own?.serverName(endpoint) ?? '', ours: own?.ours };
+  const error = etcdError(call, endpoint, cause, own && parties);
+  if (error.tls !== undefined || error.outcome === 'refused' || !mayHideTls(error.message)) return error;
+  const finding = await (own ? diagnoseTls(endpoint, own, signal) : diagnosePlaintext(endpoint, signal));
+  // What was done to the call is what its own words say: the look at the endpoint came later.
+  return finding === undefined ? error : tlsError(call, endpoint, finding, parties, error.outcome);
 }
 
 function memberListOf({ header, members }: IMemberListResponse): MemberList {

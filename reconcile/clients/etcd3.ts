@@ -3,13 +3,21 @@
  * CommonJS package that is itself imported dynamically, a bundle has no named exports.
  */
 
-import { Channel, connectivityState, InterceptingCall, type Interceptor, status } from '@grpc/grpc-js';
+import { Channel, connectivityState, credentials, InterceptingCall, type Interceptor, status } from '@grpc/grpc-js';
 import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
+import type { Secured } from './etcd-tls.ts';
 
-/** A client of one endpoint that never retries and never asks anybody else. */
-export function connect(endpoint: string): Etcd3 {
-  return new Etcd3({
+export interface Connection {
+  readonly client: Etcd3;
+  /** Ends what is still asked over it. */
+  close(): void;
+}
+
+/** A client of one endpoint that never retries, never asks anybody else, and has one connection for all it asks. */
+export function connect(endpoint: string, own?: Secured): Connection {
+  let channel: Channel | undefined;
+  const client = new Etcd3({
     hosts: endpoint,
     faultHandling: { host: () => noop, global: noop },
     grpcOptions: {
@@ -20,19 +28,46 @@ export function connect(endpoint: string): Etcd3 {
       'grpc.service_config_disable_resolution': 1,
       // A back-off left behind by an earlier client of the same endpoint is none of ours.
       'grpc.use_local_subchannel_pool': 1,
-      channelFactoryOverride: (...what: ConstructorParameters<typeof Channel>) => {
-        const channel = new Channel(...what);
-        const stateOf = channel.getConnectivityState.bind(channel);
-        // etcd3 closes a channel that is connecting, as those to a frozen member are, only after a second, and keeps
-        // the process as long. So it is not told: this is how it asks before it closes.
-        channel.getConnectivityState = (wanted) => {
-          const state = stateOf(wanted);
-          return state === connectivityState.CONNECTING && !wanted ? connectivityState.IDLE : state;
-        };
+      ...(own && namedAs(own.serverName(endpoint))),
+      // etcd3 makes a channel for each of etcd's services; here it is the same one, with one handshake for all.
+      channelFactoryOverride: (address: string, ...[etcd3s, options]: ChannelRest) => {
+        const ours = own ? credentials.createFromSecureContext(own.context) : etcd3s;
+        channel ??= keptOpen(new Channel(address, ours, options));
         return channel;
       },
     },
   });
+  return {
+    client,
+    close: () => {
+      client.close();
+      if (channel !== undefined) Channel.prototype.close.call(channel);
+      channel = undefined;
+    },
+  };
+}
+
+type ChannelRest = [
+  credentials: ConstructorParameters<typeof Channel>[1],
+  options: ConstructorParameters<typeof Channel>[2],
+];
+
+/** What is dialled is an address; the certificate, the `:authority` and SNI bear the name. */
+function namedAs(serverName: string) {
+  return { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName };
+}
+
+/** etcd3 closes all channels of a client when one call on it fails or is cancelled, however well the others do. */
+function keptOpen(channel: Channel): Channel {
+  channel.close = () => {};
+  const stateOf = channel.getConnectivityState.bind(channel);
+  // While one is connecting, as to a frozen member, etcd3 closes it only after a second, and keeps the process as long. So it
+  // is not told: this is how it asks before it closes.
+  channel.getConnectivityState = (wanted) => {
+    const state = stateOf(wanted);
+    return state === connectivityState.CONNECTING && !wanted ? connectivityState.IDLE : state;
+  };
+  return channel;
 }
 
 /** Makes a call end as soon as the signal aborts: etcd3 itself cannot cancel, and a call in flight keeps the process. */
