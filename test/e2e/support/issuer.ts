@@ -1,0 +1,197 @@
+import { X509Certificate } from 'node:crypto';
+import { resolve } from 'node:path';
+import { parseDuration } from '../../../manifests/api/duration.ts';
+import { type CertManagerCertificate, certificateResource } from '../../../manifests/build/cert-manager-certificate.ts';
+import type { Secret } from '../../../manifests/kube-types.ts';
+import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/certificates/issue.ts';
+import { leafData } from '../../../reconcile/certificates/secret-data.ts';
+import { type Kube, resources } from '../../../reconcile/kube.ts';
+import type { Kubectl } from '../../cluster/kubectl.ts';
+import { startController } from './controller.ts';
+import {
+  askedBy,
+  conditionOf,
+  failedStatus,
+  issuedStatus,
+  issuingStatus,
+  planOf,
+  readLeaf,
+  renewalTimeOf,
+  type Status,
+  secretOf,
+  violation,
+} from './issuer-answers.ts';
+import { until } from './until.ts';
+
+/**
+ * Stands in for cert-manager in one namespace: its controllers' half of the conversation, with CAs of its own, one for each
+ * issuer that a Certificate names. No CertificateRequests, and no hour of waiting after a failure.
+ */
+export interface Issuer extends AsyncDisposable {
+  /** Answers nothing but that it is at it, as an issuer that a person must approve; for these names or for all. */
+  hold(...names: string[]): void;
+  /** From now on refuses, with this message, for these names or for all. */
+  fail(message: string, ...names: string[]): void;
+  /** Issues again, also what it held or refused. */
+  resume(): void;
+  /** What `cmctl renew` does; resolves when the new one is in its Secret and the status says so. @throws if refused. */
+  renew(name: string): Promise<void>;
+  /** The next certificates of that issuer come from another CA. Those there are stay, until they are renewed. */
+  replaceAuthority(issuer: string): Promise<void>;
+  /** PEM: what its certificates are trusted by. */
+  authority(issuer: string): Promise<string>;
+}
+
+export interface IssuerOptions {
+  readonly kube: Kube;
+  readonly namespace: string;
+  /** Milliseconds that every certificate lives, whatever was asked for, as some issuers have it. */
+  readonly lifetime?: number;
+}
+
+const crd = resolve(import.meta.dirname, '../../fixtures/cert-manager/certificates.yaml');
+const year = 365 * 24 * 3600e3;
+const manually = { reason: 'ManuallyTriggered', message: 'Certificate re-issuance manually triggered' };
+
+/** Makes Certificates a kind of this cluster. May be said again, also by several at once. */
+export async function installCertificates(kubectl: Kubectl): Promise<void> {
+  await kubectl(['apply', '--server-side', '-f', crd]);
+  await kubectl(['wait', '--for=condition=Established', 'crd/certificates.cert-manager.io', '--timeout=30s']);
+}
+
+type Mode = { readonly kind: 'issue' | 'hold' | 'fail'; readonly message: string; readonly names: readonly string[] };
+const issuing: Mode = { kind: 'issue', message: '', names: [] };
+
+export async function startIssuer({ kube, namespace, lifetime }: IssuerOptions): Promise<Issuer> {
+  const authorities = new Map<string, Promise<Authority>>();
+  /** Stands for the CertificateRequests: what each Certificate, by UID, asked for when it was issued. */
+  const asked = new Map<string, string>();
+  /** UID and generation of what was refused: not tried again before either changes, or it is told to. */
+  const refused = new Set<string>();
+  const stop = new AbortController();
+  const { signal } = stop;
+  let mode = issuing;
+
+  const authorityOf = (issuer: string) => {
+    const known = authorities.get(issuer) ?? newAuthority(issuer);
+    authorities.set(issuer, known);
+    return known;
+  };
+
+  async function attendAll(): Promise<number> {
+    const certificates = await kube.list<CertManagerCertificate>(certificateResource, { namespace, signal });
+    const secrets = await kube.list<Secret>(resources.secrets, { namespace, signal });
+    let due = Number.POSITIVE_INFINITY;
+    for (const certificate of certificates.items) {
+      const found = secrets.items.find(({ metadata }) => metadata.name === certificate.spec.secretName);
+      due = Math.min(due, await attend(certificate, found));
+    }
+    return due;
+  }
+
+  /** When it is due next: a time, or not before something changes. */
+  async function attend(certificate: CertManagerCertificate, found: Secret | undefined): Promise<number> {
+    const { name, uid = '', generation = 0, deletionTimestamp } = certificate.metadata;
+    if (deletionTimestamp !== undefined) return Number.POSITIVE_INFINITY;
+    const authority = await authorityOf(certificate.spec.issuerRef.name);
+    if (conditionOf(certificate, 'Issuing')?.status !== 'True') {
+      const ca = new X509Certificate(authority.certificate);
+      const why = violation(certificate, found, { ca, asked: asked.get(uid), now: Date.now() });
+      if (!why) return renewalOf(certificate, found);
+      if (refused.has(`${uid}/${generation}`)) return Number.POSITIVE_INFINITY;
+      await say(certificate, issuingStatus(certificate, why));
+      return Number.POSITIVE_INFINITY;
+    }
+    const { kind, message } = mode.names.length === 0 || mode.names.includes(name) ? mode : issuing;
+    switch (kind) {
+      case 'hold':
+        break;
+      case 'fail':
+        refused.add(`${uid}/${generation}`);
+        await say(certificate, failedStatus(certificate, { reason: 'Failed', message }));
+        break;
+      case 'issue':
+        await issue(certificate, found, authority);
+        asked.set(uid, askedBy(certificate.spec));
+        break;
+      default:
+        kind satisfies never;
+    }
+    // What was said comes back as a change.
+    return Number.POSITIVE_INFINITY;
+  }
+
+  async function issue(certificate: CertManagerCertificate, found: Secret | undefined, authority: Authority) {
+    const notBefore = new Date();
+    const life = lifetime ?? parseDuration(certificate.spec.duration ?? '2160h');
+    const validity = { notBefore, notAfter: new Date(notBefore.getTime() + life) };
+    const leaf = await issueLeaf(planOf(certificate), authority, validity);
+    const secret = secretOf(certificate, found, leafData(leaf, [authority.certificate]));
+    if (found) await kube.update<Secret>(resources.secrets, secret, { signal });
+    else await kube.create<Secret>(resources.secrets, secret, { signal });
+    await say(certificate, issuedStatus(certificate, new X509Certificate(leaf.certificate)));
+  }
+
+  async function say(certificate: CertManagerCertificate, status: Status): Promise<void> {
+    await kube.updateStatus<CertManagerCertificate>(certificateResource, { ...certificate, status }, { signal });
+  }
+
+  async function renew(name: string): Promise<void> {
+    const what = `Certificate ${namespace}/${name}`;
+    const look = () => kube.get<CertManagerCertificate>(certificateResource, namespace, name, { signal });
+    const before = await until(`${what} is to be renewed`, async () => {
+      const found = await look();
+      if (found) await say(found, issuingStatus(found, manually));
+      return found;
+    });
+    const revision = before.status?.revision ?? 0;
+    const outcome = await until(`${what} is renewed`, async () => {
+      if (signal.aborted) return 'stopped';
+      const found = await look();
+      if (!found) return 'deleted';
+      if ((found.status?.revision ?? 0) > revision) return 'renewed';
+      return conditionOf(found, 'Issuing')?.status === 'False' && 'refused';
+    });
+    if (outcome === 'stopped') await controller.ended;
+    if (outcome !== 'renewed') throw new Error(`${what} was not renewed: ${outcome}`);
+  }
+
+  const watched = [certificateResource, resources.secrets];
+  const controller = startController({ kube, namespace, watched, attend: attendAll, signal });
+  // Whoever waits next is told what it was, at the latest whoever ends it.
+  controller.ended.catch(() => stop.abort());
+
+  const change = (next: Mode) => {
+    mode = next;
+    controller.wake();
+  };
+  return {
+    hold: (...names) => change({ kind: 'hold', message: '', names }),
+    fail: (message, ...names) => change({ kind: 'fail', message, names }),
+    resume: () => {
+      refused.clear();
+      change(issuing);
+    },
+    renew,
+    async replaceAuthority(issuer) {
+      const next = newAuthority(issuer);
+      await next;
+      authorities.set(issuer, next);
+    },
+    authority: async (issuer) => (await authorityOf(issuer)).certificate,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await controller.ended;
+    },
+  };
+}
+
+function newAuthority(issuer: string): Promise<Authority> {
+  const notBefore = new Date();
+  return createAuthority({ commonName: issuer, notBefore, notAfter: new Date(notBefore.getTime() + 10 * year) });
+}
+
+function renewalOf({ spec }: CertManagerCertificate, found: Secret | undefined): number {
+  const leaf = readLeaf(found?.data?.['tls.crt'] ?? '');
+  return leaf ? renewalTimeOf(leaf, spec.renewBefore) : Number.POSITIVE_INFINITY;
+}
