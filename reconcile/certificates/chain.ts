@@ -90,9 +90,10 @@ function refusalOf(child: Candidate, issuer: Candidate, below: number, question:
   // Go has refused these since 1.18.
   if (/sha1|md[245]/i.test(child.facts.signatureAlgorithm ?? ''))
     return 'signed it with SHA-1 or MD5, which etcd refuses';
+  // Go would take it; our own client, which is OpenSSL, would not.
   return child.certificate.checkIssued(issuer.certificate)
     ? undefined
-    : 'has another key identifier, or may not sign certificates';
+    : 'has another key identifier than the one named';
 }
 
 /** Signatures last, as they cost the most, and each only once. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { LeafPlan } from '../../manifests/build/certificate-names.ts';
 import { headlessServiceName } from '../../manifests/build/names.ts';
 import { type CertificateFacts, canonicalAddress } from './facts.ts';
@@ -23,8 +24,11 @@ export function missingNames(
   { dnsNames, ipAddresses }: Pick<CertificateFacts, 'dnsNames' | 'ipAddresses'>,
   wanted: readonly string[],
 ): readonly string[] {
-  return wanted.filter(
-    (name) => !ipAddresses.includes(canonicalAddress(name)) && !dnsNames.some((pattern) => covers(pattern, name)),
+  return wanted.filter((name) =>
+    // Not by a name that looks like an address: TLS clients ask for addresses among the addresses only.
+    isIP(name) === 0
+      ? !dnsNames.some((pattern) => covers(pattern, name))
+      : !ipAddresses.includes(canonicalAddress(name)),
   );
 }
 

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clusterLeaves } from '../../../manifests/build/certificate-names.ts';
+import { covers, missingNames, requiredNames } from '../../../reconcile/certificates/names.ts';
+import { peerPlan, serverPlan } from './forge.ts';
+
+test('required are the pod, and for a server the client Service', () => {
+  assert.deepEqual(requiredNames(peerPlan), ['c-0-0.c-peers.payments.svc']);
+  assert.deepEqual(requiredNames(serverPlan), ['c-0-0.c-peers.payments.svc', 'c.payments.svc']);
+  for (const plan of clusterLeaves('c')) assert.deepEqual(requiredNames(plan), []);
+});
+
+test('names that a user added are not required, even when they look like the Service', () => {
+  const dnsNames = [...serverPlan.dnsNames, 'd.payments.svc', 'c.other.svc', 'c'];
+  assert.deepEqual(requiredNames({ ...serverPlan, dnsNames }), ['c-0-0.c-peers.payments.svc', 'c.payments.svc']);
+});
+
+for (const [pattern, name, expected] of [
+  ['a.example', 'a.example', true],
+  ['a.example', 'A.EXAMPLE', true],
+  ['A.example', 'a.example', true],
+  ['a.example', 'b.a.example', false],
+  ['*.example', 'a.example', true],
+  ['*.example', 'a.b.example', false],
+  ['*.example', 'example', false],
+  ['*.example', '.example', false],
+  ['*.b.example', 'a.b.example', true],
+  ['a.*.example', 'a.b.example', false],
+  ['a*.example', 'ab.example', false],
+  ['*', 'example', false],
+  ['*.', 'a.', false],
+  ['*.*.example', 'a.b.example', false],
+] as const) {
+  test(`${pattern} ${expected ? 'covers' : 'does not cover'} ${name}`, () => {
+    assert.equal(covers(pattern, name), expected);
+  });
+}
+
+test('addresses are compared as addresses, and no wildcard covers one', () => {
+  const facts = { dnsNames: ['*.0.0.1', 'localhost'], ipAddresses: ['::1', '10.0.0.1'] };
+  const wanted = ['127.0.0.1', '10.0.0.1', '0:0:0:0:0:0:0:1', '::2', 'localhost'];
+  assert.deepEqual(missingNames(facts, wanted), ['127.0.0.1', '::2']);
+});
