@@ -138,6 +138,11 @@ export function secret(crt: string, key: string, ca: string): Readonly<Record<st
   return { 'tls.crt': base64(crt), 'tls.key': base64(key), 'ca.crt': base64(ca) };
 }
 
+/** What somebody holds, and whom he trusts. */
+export function only(held: Forged, trusted: Forged) {
+  return secret(held.pem, held.key, trusted.pem);
+}
+
 export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
