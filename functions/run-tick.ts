@@ -31,7 +31,8 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     const result = await pass({
       kube,
       // One for each who asks: who asked closes it.
-      etcd: async () => (await import('../reconcile/clients/etcd.ts')).connectEtcd(),
+      etcd: async (tls) => (await import('../reconcile/clients/etcd.ts')).connectEtcd(tls ? { tls } : {}),
+      wire: async (...what) => (await import('../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
       holder: identity.holder,
       nonce: () => randomBytes(16).toString('hex'),
       log,

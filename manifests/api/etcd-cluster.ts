@@ -108,6 +108,13 @@ const memberStatusSchema = object({
   dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
 });
 
+const certificatesStatusSchema = object({
+  notAfter: time({ description: 'When the first of all certificates ends.' }),
+  secretName: text(253, { description: 'Which one that is.' }),
+  renewAfter: time({ description: 'When the next one is due.' }),
+  rotation: Type.Optional(text(253, { description: 'The request for new CAs that was answered last.' })),
+});
+
 const stepSchema = object(
   {
     action: text(64),
@@ -146,6 +153,7 @@ export const etcdClusterStatusSchema = object({
   readyReplicas: Type.Optional(int32({ minimum: 0 })),
   selector: Type.Optional(text(512, { description: 'Of the pods, for the scale subresource.' })),
   members: Type.Optional(list(memberStatusSchema, 32)),
+  certificates: Type.Optional(certificatesStatusSchema),
   step: Type.Optional(stepSchema),
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and can not be done.' })),
   history: Type.Optional(list(historyEntrySchema, 20)),

@@ -72,6 +72,13 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
       age,
       { name: 'Cluster ID', type: 'string', jsonPath: '.status.clusterID', priority: 1 },
+      {
+        name: 'Certificates Until',
+        type: 'string',
+        jsonPath: '.status.certificates.notAfter',
+        description: 'When the first certificate ends.',
+        priority: 1,
+      },
       { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
     ],
   },

@@ -54,7 +54,7 @@ export function memberLeaves(
       secretName: memberSecretName(peer, 'peer'),
       peer,
       commonName: peer,
-      // No IP addresses: of a certificate that has any, etcd holds the remote address against those and nothing else.
+      // No IP addresses, and no wildcard: etcd looks the name up and compares it with where the connection comes from.
       dnsNames: [host],
       ipAddresses: [],
       usages: ['serverAuth', 'clientAuth'],

@@ -2,19 +2,15 @@ import type { KubeObject, OwnerReference, Secret } from '../kube-types.ts';
 import { type Authority, authoritySecretName, type LeafPlan } from './certificate-names.ts';
 import { annotations, labels, labelsOf, peerLabels } from './names.ts';
 
-/** PEM. The keys of the map are those that every workload expects of a TLS Secret. */
-export interface TlsFiles {
-  readonly 'tls.crt': string;
-  readonly 'tls.key': string;
-  readonly 'ca.crt': string;
-}
+/** Base64, under the keys that every workload expects of a TLS Secret: `tls.crt`, `tls.key`, `ca.crt`. */
+export type SecretData = Readonly<Record<string, string>>;
 
 /** What a CA's Secret says about itself, so that nothing rests on anybody's memory. */
 export interface AuthorityRecord {
   /** The birth that it belongs to: another cluster of the same name gets another CA. */
   readonly token: string;
-  /** Which CAs the members must have loaded. */
-  readonly trust: string;
+  /** Names the CAs that the members must have loaded; absent until there was more than the first. */
+  readonly trust?: string;
   /** The request that the last rotation answered. */
   readonly rotation?: string;
 }
@@ -22,7 +18,7 @@ export interface AuthorityRecord {
 /**
  * The Secret of one leaf. It goes with its owner: a member's with the peer, the others with the cluster.
  */
-export function leafSecret(plan: LeafPlan, cluster: KubeObject, owner: OwnerReference, files: TlsFiles): Secret {
+export function leafSecret(plan: LeafPlan, cluster: KubeObject, owner: OwnerReference, data: SecretData): Secret {
   const { name, namespace } = cluster.metadata;
   return {
     apiVersion: 'v1',
@@ -34,7 +30,7 @@ export function leafSecret(plan: LeafPlan, cluster: KubeObject, owner: OwnerRefe
       ownerReferences: [owner],
     },
     type: 'kubernetes.io/tls',
-    data: encoded(files),
+    data,
   };
 }
 
@@ -46,7 +42,7 @@ export function authoritySecret(
   authority: Authority,
   cluster: KubeObject,
   { token, trust, rotation }: AuthorityRecord,
-  files: TlsFiles,
+  data: SecretData,
 ): Secret {
   const { name, namespace } = cluster.metadata;
   return {
@@ -58,12 +54,12 @@ export function authoritySecret(
       labels: labelsOf(name),
       annotations: {
         [annotations.token]: token,
-        [annotations.trust]: trust,
+        ...(trust !== undefined && { [annotations.trust]: trust }),
         ...(rotation !== undefined && { [annotations.rotateCertificates]: rotation }),
       },
     },
     type: 'kubernetes.io/tls',
-    data: encoded(files),
+    data,
   };
 }
 
@@ -79,13 +75,10 @@ export function isAuthorityOf(cluster: string, { metadata }: KubeObject): boolea
 
 export function authorityRecordOf({ metadata }: KubeObject): AuthorityRecord {
   const rotation = metadata.annotations?.[annotations.rotateCertificates];
+  const trust = metadata.annotations?.[annotations.trust];
   return {
     token: metadata.annotations?.[annotations.token] ?? '',
-    trust: metadata.annotations?.[annotations.trust] ?? '',
+    ...(trust !== undefined && { trust }),
     ...(rotation !== undefined && { rotation }),
   };
-}
-
-function encoded(files: TlsFiles): Record<string, string> {
-  return Object.fromEntries(Object.entries(files).map(([key, pem]) => [key, Buffer.from(pem).toString('base64')]));
 }

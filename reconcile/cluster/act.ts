@@ -1,13 +1,19 @@
 import { applyShared } from './actions/apply-shared.ts';
+import { changeTemplate } from './actions/change-template.ts';
 import type { ActContext } from './actions/context.ts';
+import { deleteAuthorities } from './actions/delete-authorities.ts';
 import { deletePeers } from './actions/delete-peers.ts';
 import { deleteVolumes } from './actions/delete-volumes.ts';
 import { followVolumes } from './actions/follow-volumes.ts';
 import { growVolumes } from './actions/grow-volumes.ts';
+import { issueCertificates } from './actions/issue-certificates.ts';
+import { makeAuthorities } from './actions/make-authorities.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
 import { restartMember } from './actions/restart-member.ts';
+import { retireAuthorities } from './actions/retire-authorities.ts';
+import { rotateAuthorities } from './actions/rotate-authorities.ts';
 import { sealMembers } from './actions/seal-members.ts';
 import { setFinalizer } from './actions/set-finalizer.ts';
 import { startMembers } from './actions/start-members.ts';
@@ -27,6 +33,12 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'replace-unbound-volume': replaceUnboundVolume,
   'reconfigure-members': reconfigureMembers,
   'restart-member': restartMember,
+  'change-template': changeTemplate,
+  'make-authorities': makeAuthorities,
+  'issue-certificates': issueCertificates,
+  'rotate-authorities': rotateAuthorities,
+  'retire-authorities': retireAuthorities,
+  'delete-authorities': deleteAuthorities,
   'seal-members': sealMembers,
 };
 

@@ -1,5 +1,8 @@
 import type { Storage } from '../../manifests/api/member-settings.ts';
+import type { Authority, LeafPlan } from '../../manifests/build/certificate-names.ts';
 import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { Remedy } from './certificates/due.ts';
+import type { Validity } from './certificates/validity.ts';
 import type { Inputs } from './effective.ts';
 
 /**
@@ -35,6 +38,30 @@ export type Action =
   | { readonly kind: 'reconfigure-members'; readonly peers: readonly Ref[]; readonly inputs: Inputs }
   /** A member's pod goes, so that it is made anew from its template; volume and membership stay. */
   | { readonly kind: 'restart-member'; readonly pod: Ref; readonly by: 'eviction' | 'deletion' }
+  /** CAs that are missing. What members trusted so far stays trusted: it is read from the Secrets in `trustedIn`. */
+  | {
+      readonly kind: 'make-authorities';
+      readonly token: string;
+      readonly authorities: readonly { readonly authority: Authority; readonly trustedIn: readonly string[] }[];
+      /** Signed by them at once, where nobody trusted another CA before. */
+      readonly leaves: readonly LeafOrder[];
+      readonly validity: Validity;
+    }
+  /** Leaves, signed anew, or with other CAs to trust beside them. No key is ever part of an action. */
+  | { readonly kind: 'issue-certificates'; readonly leaves: readonly LeafOrder[]; readonly validity: Validity }
+  /** New CAs, cross-signed by those before them, which stay trusted until they are retired. */
+  | {
+      readonly kind: 'rotate-authorities';
+      readonly authorities: readonly Authority[];
+      readonly request?: string;
+      readonly validity: Validity;
+    }
+  /** Only the newest CA stays trusted; members learn that at their next start. */
+  | { readonly kind: 'retire-authorities'; readonly authorities: readonly Authority[] }
+  /** Deletion with policy Delete: the CAs go when the volumes have gone. */
+  | { readonly kind: 'delete-authorities'; readonly secrets: readonly Ref[] }
+  /** The template that one member's next pod is made from; the pod that runs stays. */
+  | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs }
   /** From now on these members can never start on an empty volume. */
   | { readonly kind: 'seal-members'; readonly clusterId: string; readonly members: readonly SealedMember[] };
 
@@ -45,6 +72,13 @@ export type ActionOf<K extends ActionKind> = Extract<Action, { kind: K }>;
 export interface Ref {
   readonly name: string;
   readonly uid: string;
+}
+
+export interface LeafOrder {
+  readonly plan: LeafPlan;
+  readonly remedy: Remedy;
+  /** Of the peer that owns it; absent for what the cluster owns. */
+  readonly peerUid?: string;
 }
 
 export interface SealedMember {
@@ -79,6 +113,17 @@ export function targetOf(action: Action): string | undefined {
       return action.volume.name;
     case 'restart-member':
       return action.pod.name;
+    case 'change-template':
+      return action.peer.name;
+    case 'make-authorities':
+      return action.authorities.map(({ authority }) => authority).join(', ');
+    case 'rotate-authorities':
+    case 'retire-authorities':
+      return action.authorities.join(', ');
+    case 'delete-authorities':
+      return names(action.secrets);
+    case 'issue-certificates':
+      return action.leaves.map(({ plan }) => plan.secretName).join(', ');
   }
 }
 

@@ -8,6 +8,8 @@ import { awaitLeftovers } from './rules/await-leftovers.ts';
 import { awaitQuorum } from './rules/await-quorum.ts';
 import { beBorn } from './rules/be-born.ts';
 import { beyondThisRelease } from './rules/beyond-this-release.ts';
+import { certify } from './rules/certify.ts';
+import { admitCertificates, checkCertificates } from './rules/check-certificates.ts';
 import { converged } from './rules/converged.ts';
 import { cureConfiguration } from './rules/cure-configuration.ts';
 import { finishDeletion } from './rules/finish-deletion.ts';
@@ -16,6 +18,8 @@ import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
+import { rollConfiguration } from './rules/roll-configuration.ts';
+import { rotateAuthorities } from './rules/rotate-authorities.ts';
 import { seal } from './rules/seal.ts';
 import { startMembers } from './rules/start-members.ts';
 import { staySuspended } from './rules/stay-suspended.ts';
@@ -44,6 +48,8 @@ export const rules = [
   supportMembers,
   beBorn,
   adopt,
+  certify,
+  admitCertificates,
   startMembers,
   cureConfiguration,
   keepIdentity,
@@ -52,7 +58,10 @@ export const rules = [
   awaitQuorum,
   finishRolling,
   gate,
+  rollConfiguration,
+  rotateAuthorities,
   beyondThisRelease,
+  checkCertificates,
   converged,
 ] as const satisfies readonly Rule[];
 

@@ -8,6 +8,7 @@ import { peerInputs } from '../../manifests/build/peer.ts';
 import { reservedIn } from '../../manifests/build/pod-template-limits.ts';
 import { privilegesIn } from '../../manifests/build/privileges.ts';
 import { reservedInClaim } from '../../manifests/build/volume-claim.ts';
+import { effectiveTrust } from './certificates/trust.ts';
 import { type Life, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -39,8 +40,13 @@ interface Judged<T> {
   readonly refusal?: Refusal;
 }
 
-export function effectiveSpec({ cluster, slots }: Pick<Observation, 'cluster' | 'slots'>, life: Life): Effective {
+export function effectiveSpec(
+  observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'>,
+  life: Life,
+): Effective {
+  const { cluster, slots } = observation;
   const { spec } = cluster;
+  const trust = effectiveTrust(observation);
   const version = judgeVersion(cluster, slots);
   const tls = judgeTls(spec, slots);
   const size = judgeSize(spec.storage.size, slots);
@@ -50,7 +56,7 @@ export function effectiveSpec({ cluster, slots }: Pick<Observation, 'cluster' | 
     ...rest,
     ...(template.value && { podTemplate: template.value }),
     version: version.value,
-    tls: { ...spec.tls, mode: tls.value },
+    tls: { ...tls.value, ...(trust !== undefined && tls.value.mode !== 'Disabled' && { trust }) },
     storage: { ...spec.storage, size: size.value },
   };
   return {
@@ -112,12 +118,13 @@ function versionsThatRan({ peer, volume, pod, endpoint }: Slot): readonly Versio
 }
 
 /** Peer URLs carry the scheme for life, so the mode is the one that the volumes were born with. */
-function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']['mode']> {
+function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inputs['tls']> {
   const wanted = tls?.mode ?? tlsDefaults.mode;
   const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
-  if (born === undefined || born === wanted) return { value: wanted };
+  if (born === undefined || born === wanted) return { value: { ...tls, mode: wanted } };
   return {
-    value: born,
+    // Of its own kind are the Secrets that the members name, not those of the spec.
+    value: slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls ?? { mode: born },
     refusal: {
       reason: 'TlsModeRefused',
       message: `the cluster was born with TLS mode ${born}, and its members' addresses say so for life`,

@@ -1,6 +1,10 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../manifests/api/etcd-peer.ts';
+import type { Authority, LeafPlan } from '../../manifests/build/certificate-names.ts';
+import type { AuthorityRecord } from '../../manifests/build/certificate-secret.ts';
 import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { AuthorityFacts, LeafFacts } from '../certificates/inspect.ts';
+import type { Defect } from '../certificates/judge.ts';
 import type { EndpointStatus, ListedMember } from '../etcd.ts';
 import type { Action } from './actions.ts';
 import type { Inputs } from './effective.ts';
@@ -19,6 +23,7 @@ export interface Observation {
   /** One per name `<cluster>-<n>` that anything bears, in the order of n. */
   readonly slots: readonly Slot[];
   readonly shared: Shared;
+  readonly certificates: Certificates;
   readonly membership: Membership;
   readonly claim: Claim;
 }
@@ -88,6 +93,8 @@ export interface PodView extends View {
   /** Of etcd, as its image's tag says; the peer may have been given another one since. */
   readonly version?: string;
   readonly address?: string;
+  /** The CAs that it was started with, by the name that its template gave them. */
+  readonly trust?: string;
   /** `Unschedulable` and the like; absent once it is scheduled. */
   readonly unscheduled?: string;
   readonly container: ContainerView;
@@ -126,6 +133,42 @@ export interface SharedView {
    * `drifted`: not made from the present inputs.
    */
   readonly state: 'missing' | 'leftover' | 'foreign' | 'drifted' | 'present';
+}
+
+export type Certificates =
+  /** A plaintext cluster has none. */
+  | { readonly kind: 'none' }
+  /** Nothing called for a look at all of them; one was looked at, by turns, and it was sound. */
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'unknown'; readonly cause: string }
+  | {
+      readonly kind: 'read';
+      /** Those that we sign with; of the other modes there is none to see. */
+      readonly authorities: Partial<Readonly<Record<Authority, AuthorityView>>>;
+      readonly leaves: readonly LeafView[];
+    };
+
+/** A Secret as it stands there: nothing, somebody else's, an earlier namesake's that is being collected, or the one meant. */
+export type SecretState = 'missing' | 'foreign' | 'leftover' | 'ours';
+
+export interface AuthorityView {
+  readonly name: string;
+  readonly state: SecretState;
+  readonly uid?: string;
+  readonly record?: AuthorityRecord;
+  /** Absent when it cannot be read, or is no CA with its key: it signs nothing any more. */
+  readonly facts?: AuthorityFacts;
+}
+
+export interface LeafView {
+  readonly plan: LeafPlan;
+  readonly state: SecretState;
+  /** Absent when it cannot be read. */
+  readonly facts?: LeafFacts;
+  /** What is wrong with it, at the time of the observation. */
+  readonly defects: readonly Defect[];
+  /** Fingerprint of what its member presents on the wire; absent when it was not asked, or did not answer. */
+  readonly served?: string;
 }
 
 /** Who, if anybody, is carrying out a step right now. */

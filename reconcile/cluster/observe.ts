@@ -1,9 +1,10 @@
 import { clientServiceName, headlessServiceName } from '../../manifests/build/names.ts';
 import { isControlledBy } from '../../manifests/build/owner-reference.ts';
 import type { PodDisruptionBudget, Service } from '../../manifests/kube-types.ts';
-import type { Etcd } from '../etcd.ts';
+import type { Etcd, EtcdTls } from '../etcd.ts';
 import type { Kube, KubeObject } from '../kube.ts';
-import { askEtcd } from './ask-etcd.ts';
+import { askEtcd, type EtcdAnswers } from './ask-etcd.ts';
+import { type AskWire, readCertificates } from './certificates/read.ts';
 import { type Holder, readClaim } from './claim.ts';
 import type { Observation, Shared, SharedView } from './observation.ts';
 import { sharedObject } from './shared-objects.ts';
@@ -12,7 +13,8 @@ import type { ClusterObjects } from './snapshot.ts';
 
 export interface ObserveContext {
   readonly kube: Kube;
-  readonly etcd: () => Promise<Etcd>;
+  readonly etcd: (tls?: EtcdTls) => Promise<Etcd>;
+  readonly wire: AskWire;
   readonly holder: Holder;
   readonly nonce: () => string;
 }
@@ -26,14 +28,32 @@ export async function observe(
   objects: ClusterObjects,
   signal: AbortSignal,
 ): Promise<Observation> {
-  const { kube, etcd, holder, nonce } = context;
+  const { kube, holder, nonce } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
-  const [claim, { membership, slots }] = await Promise.all([
+  const [claim, { certificates, membership, slots }] = await Promise.all([
     readClaim(kube, objects.cluster, { now: at, holder, signal }),
-    askEtcd(etcd, slotsOf(objects), inTime),
+    askMembers(context, objects, at, { signal, inTime }),
   ]);
-  return { at, nonce: nonce(), cluster: objects.cluster, slots, shared: sharedOf(objects), membership, claim };
+  const { cluster } = objects;
+  return { at, nonce: nonce(), cluster, slots, shared: sharedOf(objects), certificates, membership, claim };
+}
+
+/** The certificates first: etcd is asked with one of them. */
+async function askMembers(
+  { kube, etcd, wire }: ObserveContext,
+  objects: ClusterObjects,
+  at: Date,
+  { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
+): Promise<EtcdAnswers & Pick<Observation, 'certificates'>> {
+  const { cluster } = objects;
+  const slots = slotsOf(objects);
+  const { certificates, access } = await readCertificates({ kube, wire, cluster, slots, at, signal });
+  const answers =
+    access.kind === 'none'
+      ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
+      : await askEtcd(() => etcd(access.kind === 'tls' ? access.tls : undefined), slots, inTime);
+  return { certificates, ...answers };
 }
 
 function sharedOf({ cluster, services, disruptionBudgets }: ClusterObjects): Shared {

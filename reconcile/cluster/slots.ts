@@ -142,6 +142,7 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
   const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
   const revision = revisionOf(pod);
   const version = versionOf(pod);
+  const trust = pod.metadata.annotations?.[annotations.trust];
   const wanted = statefulSet && statefulSetView(statefulSet, '').updateRevision;
   return {
     ...view(pod),
@@ -149,6 +150,7 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
     upToDate: !wanted ? 'unknown' : revision === wanted ? 'yes' : 'no',
     ...(version !== undefined && { version }),
     ...(pod.status?.podIP && { address: pod.status.podIP }),
+    ...(trust !== undefined && { trust }),
     // The condition may be about an earlier pod of that name: the scheduler writes it by name only.
     ...(pod.spec.nodeName === undefined &&
       scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),

@@ -1,6 +1,7 @@
 import type { ClusterHistoryEntry, ClusterMemberStatus, EtcdClusterStatus } from '../../manifests/api/etcd-cluster.ts';
 import { selectorOf } from '../../manifests/build/names.ts';
 import { targetOf } from './actions.ts';
+import { certificatesStatement, certificatesStatus } from './certificates/status.ts';
 import { conditionsFrom, statementsFor, timestamp } from './conditions.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -35,6 +36,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     allHealthy,
     cause: membership.kind === 'unknown' ? membership.cause : '',
   });
+  const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, at);
   return {
     observedGeneration: generation,
@@ -45,6 +47,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     readyReplicas: members.filter(({ healthy }) => healthy).length,
     selector: selectorOf(cluster.metadata.name),
     members,
+    ...(certificates && { certificates }),
     ...(effective.refusals.length > 0 && {
       refusals: effective.refusals.map(({ reason, message, cure, field }) => ({
         reason,
@@ -55,7 +58,10 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(history.length > 0 && { history }),
     lastDecision: { kind: decision.kind, reason: decision.reason, message: decision.message.slice(0, 2000) },
     ...(previous?.revision !== undefined && { revision: previous.revision }),
-    conditions: conditionsFrom(statements, previous?.conditions, { generation, at }),
+    conditions: conditionsFrom([...statements, ...certificatesStatement(situation)], previous?.conditions, {
+      generation,
+      at,
+    }),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Etcd } from '../etcd.ts';
+import type { Etcd, EtcdTls } from '../etcd.ts';
 import type { Kube } from '../kube.ts';
 import { act } from './act.ts';
+import type { AskWire } from './certificates/read.ts';
 import { claim, type Holder, stepSeconds } from './claim.ts';
 import { decide, type Situation, situate } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -15,7 +16,9 @@ import type { ClusterObjects } from './snapshot.ts';
 export interface StepContext {
   readonly kube: Kube;
   /** Connects on first use: a pass over clusters of which nothing runs never loads an etcd client. */
-  readonly etcd: () => Promise<Etcd>;
+  readonly etcd: (tls?: EtcdTls) => Promise<Etcd>;
+  /** What a member presents on the wire. */
+  readonly wire: AskWire;
   readonly holder: Holder;
   /** Fresh randomness: letters and digits, at least 128 bits. */
   readonly nonce: () => string;

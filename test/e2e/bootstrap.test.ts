@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseInitialCluster } from '../../manifests/build/initial-cluster.ts';
 import { annotations } from '../../manifests/build/names.ts';
-import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from '../../manifests/kube-types.ts';
+import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
@@ -73,10 +73,9 @@ test('a converged cluster is left alone: ticks write nothing to it', async () =>
 });
 
 test('all pods killed at once come back with everything that was acknowledged', async () => {
-  const { list, get, tickUntil, kubectl, namespace } = stage();
+  const { list, access, tickUntil, kubectl, namespace } = stage();
   const pods = await podsOf('born-3');
-  const service = await get<Service>(resources.services, 'born-3');
-  const writer = startWriter([`http://${service?.spec.clusterIP}:2379`], 'throughout');
+  const writer = startWriter(await access('born-3'), 'throughout');
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
   await kubectl([

@@ -23,11 +23,6 @@ async function apply(name: string, fields: Readonly<Record<string, unknown>> = {
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, fields) });
 }
 
-async function clientUrl(name: string): Promise<string> {
-  const service = await stage().get<Service>(resources.services, name);
-  return `http://${service?.spec.clusterIP}:2379`;
-}
-
 async function claimsOf(name: string): Promise<readonly PersistentVolumeClaim[]> {
   const claims = await stage().list<PersistentVolumeClaim>(resources.volumeClaims);
   return claims.filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
@@ -37,7 +32,7 @@ test('the resource deleted and applied again goes on with its data, under the sa
   const { kubectl, namespace, tickUntil } = stage();
   await apply('kept');
   const before = await tickUntil('kept', isReady);
-  await writeKey(await clientUrl('kept'), 'precious', 'still here');
+  await writeKey(await stage().access('kept'), 'precious', 'still here');
 
   await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'kept']);
   assert.equal((await claimsOf('kept')).length, 3, 'volumes outlive the resource');
@@ -45,7 +40,7 @@ test('the resource deleted and applied again goes on with its data, under the sa
   await apply('kept', { replicas: 1, version: '3.7.3' });
   const after = await tickUntil('kept', (cluster) => cluster.status?.readyReplicas === 3, collection);
   assert.equal(after.status?.clusterID, before.status?.clusterID);
-  assert.equal(await readKey(await clientUrl('kept'), 'precious'), 'still here');
+  assert.equal(await readKey(await stage().access('kept'), 'precious'), 'still here');
 
   const stalled = await tickUntil('kept', isStalledFor('UpgradeNotAvailable'));
   assert.match(condition(stalled, 'Stalled')?.message ?? '', /To go on: set spec\.version to 3\.6\.16/);
@@ -81,7 +76,7 @@ test('what is deleted by hand is made again: peer, StatefulSet, ConfigMap, Servi
   assert.equal((await stage().cluster('kept')).status?.clusterID, id);
   for (const resource of [resources.services, resources.disruptionBudgets]) assert.ok(await get(resource, 'kept'));
   assert.ok(await get<StatefulSet>(resources.statefulSets, 'kept-1'));
-  assert.equal(await readKey(await clientUrl('kept'), 'precious'), 'still here');
+  assert.equal(await readKey(await stage().access('kept'), 'precious'), 'still here');
 });
 
 test('a suspended or paused cluster is observed, and nothing else', async () => {

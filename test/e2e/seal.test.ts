@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, Service } from '../../manifests/kube-types.ts';
+import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { node } from './support/node.ts';
@@ -12,11 +12,10 @@ import { startWriter } from './support/writer.ts';
 const stage = scene({ fleet: false });
 
 test('a volume wiped under its old name: the seal holds, the member stays out, no acknowledged write is lost', async () => {
-  const { kubectl, namespace, tick, tickUntil, get, cluster } = stage();
+  const { kubectl, namespace, tick, tickUntil, get, cluster, access } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('sealed', namespace) });
   const ready = await tickUntil('sealed', isReady);
-  const service = await get<Service>(resources.services, 'sealed');
-  const writer = startWriter([`http://${service?.spec.clusterIP}:2379`], 'acknowledged');
+  const writer = startWriter(await access('sealed'), 'acknowledged');
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
   // The leader's disk: whoever votes in its name afterwards could forget the most.

@@ -19,6 +19,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   etcd3: /^reconcile\/clients\/etcd[^/]*\.ts$/,
   '@grpc/grpc-js': /^reconcile\/clients\/etcd[^/]*\.ts$/,
   'isomorphic-git': /^gitops\//,
+  '@peculiar/x509': /^reconcile\/clients\/x509\.ts$/,
 };
 
 const pure = ['reconcile/cluster/decide.ts', 'reconcile/cluster/rules/**/*.ts', 'manifests/build/**/*.ts'];

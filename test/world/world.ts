@@ -18,6 +18,7 @@ import {
 import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
 import { hasQuorum, runningOf, type State } from './state.ts';
+import { wireOf } from './wire.ts';
 
 /** A whole Kubernetes in memory, with etcd in its pods, a clock that a test turns, and eyes that see every violation. */
 
@@ -135,6 +136,7 @@ export function createWorld() {
         {
           kube: mine,
           etcd: async () => etcdOf(state),
+          wire: wireOf(state),
           holder,
           nonce,
           log: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),

@@ -1,8 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { podName } from '../../../manifests/build/names.ts';
-import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
-import { statefulSet } from '../../../manifests/build/stateful-set.ts';
 import type { Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
@@ -10,6 +7,7 @@ import type { Inputs } from '../effective.ts';
 import { moved } from '../outcome.ts';
 import { isReady, ranHigherThan, revisionOf } from '../pods.ts';
 import { type ActContext, livePeer } from './context.ts';
+import { updatePeer, updateStatefulSet } from './member-template.ts';
 
 /**
  * Gives members that are not Ready the effective configuration: peer, then StatefulSet, then the pod goes.
@@ -45,42 +43,6 @@ async function assertStillDue({ metadata }: EtcdPeer, { version }: Inputs, conte
   if (!pod) return;
   if (ranHigherThan(pod, version)) throw moved(`${name} has started on a higher version than ${version} since`);
   if (isReady(pod) && revisionOf(pod) === set?.status?.updateRevision) throw moved(`${name} has become Ready since`);
-}
-
-async function updatePeer(peer: EtcdPeer, inputs: Inputs, { kube, signal }: ActContext): Promise<EtcdPeer> {
-  const { clusterName, ordinal, bootstrap } = peer.spec;
-  return kube.update<EtcdPeer>(
-    resources.peers,
-    { ...peer, spec: { clusterName, ordinal, bootstrap, ...inputs } },
-    { signal },
-  );
-}
-
-async function updateStatefulSet(peer: EtcdPeer, context: ActContext): Promise<StatefulSet | undefined> {
-  const { kube, signal } = context;
-  const { namespace, name, uid = '' } = peer.metadata;
-  const found = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
-  if (!found || !isControlledBy(found, uid)) return undefined;
-  const wanted = statefulSet(peer);
-  const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };
-  const updated = await kube.update<StatefulSet>(
-    resources.statefulSets,
-    { ...found, metadata: { ...found.metadata, annotations }, spec: { ...found.spec, template: wanted.spec.template } },
-    { signal },
-  );
-  return observed(updated, context);
-}
-
-/** A pod that is made before the controller has seen the new template would get the old one. Bounded by the signal. */
-async function observed(set: StatefulSet, { kube, signal }: ActContext): Promise<StatefulSet> {
-  const { namespace, name, generation = 0 } = set.metadata;
-  for (let current = set; ; ) {
-    if ((current.status?.observedGeneration ?? 0) >= generation) return current;
-    await pause(50, undefined, { signal });
-    const again = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
-    if (again?.metadata.uid !== set.metadata.uid || again === undefined) throw moved(`StatefulSet ${name} has gone`);
-    current = again;
-  }
 }
 
 async function restartIfNotReady(set: StatefulSet, { version }: Inputs, { kube, signal }: ActContext): Promise<void> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { peerName, peerUrl } from '../../../manifests/build/names.ts';
+import { peerName, peerUrl, schemeOf } from '../../../manifests/build/names.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
@@ -43,9 +43,10 @@ function conceive({ cluster, effective, nonce, claim }: Situation): Decision {
   }
   const { name, namespace = '' } = cluster.metadata;
   const members = Array.from({ length: effective.replicas }, (_, ordinal) => peerName(name, ordinal));
+  const scheme = schemeOf(effective.inputs.tls.mode);
   const record: VolumeRecord = {
     token: nonce,
-    initialCluster: members.map((member) => ({ name: member, url: peerUrl(namespace, name, member) })),
+    initialCluster: members.map((member) => ({ name: member, url: peerUrl(namespace, name, member, scheme) })),
     version: effective.inputs.version,
     tlsMode: effective.inputs.tls.mode,
     state: 'bootstrapping',

@@ -1,3 +1,4 @@
+import type { Ref } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, done, refuse, wait } from '../decision.ts';
 import { recordOf } from '../life.ts';
@@ -9,7 +10,7 @@ import { volumesFinalizer } from '../marks.ts';
  * With policy Retain there is nothing for us to do: the owner references take everything but the volumes along. Guards
  * I4: volumes go only here, by the policy the person chose, after the last pod that could write to them.
  */
-export function finishDeletion({ cluster, slots, life }: Situation): Decision | undefined {
+export function finishDeletion({ cluster, slots, life, certificates }: Situation): Decision | undefined {
   const { metadata, spec } = cluster;
   if (metadata.deletionTimestamp === undefined) return undefined;
   if (!metadata.finalizers?.includes(volumesFinalizer)) {
@@ -57,5 +58,20 @@ export function finishDeletion({ cluster, slots, life }: Situation): Decision | 
   if (slots.some(({ volume }) => volume?.leaving)) {
     return wait('VolumesLeaving', 'the volumes are being deleted', { on: 'change', of: 'volumeClaims' });
   }
+  const secrets = authoritySecrets(certificates);
+  if (secrets.length > 0) {
+    return act(
+      { kind: 'delete-authorities', secrets },
+      'DeletingAuthorities',
+      'deleting the CAs: nobody is left who could trust them',
+    );
+  }
   return letGo;
+}
+
+function authoritySecrets(certificates: Situation['certificates']): readonly Ref[] {
+  if (certificates.kind !== 'read') return [];
+  return Object.values(certificates.authorities).flatMap(({ name, state, uid }) =>
+    state === 'ours' && uid !== undefined ? [{ name, uid }] : [],
+  );
 }

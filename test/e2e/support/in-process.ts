@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
+import { servedFingerprint } from '../../../reconcile/clients/served-fingerprint.ts';
 import { stepClusters } from '../../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import type { Kube } from '../../../reconcile/kube.ts';
@@ -11,7 +12,8 @@ export function stepOnce(kube: Kube, clusters: readonly EtcdCluster[]): Promise<
   return stepClusters(
     {
       kube,
-      etcd: async () => connectEtcd({}),
+      etcd: async (tls) => connectEtcd(tls ? { tls } : {}),
+      wire: servedFingerprint,
       holder: { pod: `test/${id}`, uid: id },
       nonce: () => randomBytes(16).toString('hex'),
       log: () => {},

@@ -1,9 +1,8 @@
-import { noop } from 'cockatiel';
-import { Etcd3 } from 'etcd3';
+import { type Access, connectTo } from './client.ts';
 
-/** One key through one client URL, as an application would. @throws when it is not acknowledged within 5 s. */
-export async function writeKey(url: string, key: string, value: string): Promise<void> {
-  const client = connect(url);
+/** One key, as an application would write it. @throws when it is not acknowledged within 5 s. */
+export async function writeKey(access: Access, key: string, value: string): Promise<void> {
+  const client = connectTo(access, 5000);
   try {
     await client.put(key).value(value);
   } finally {
@@ -12,19 +11,11 @@ export async function writeKey(url: string, key: string, value: string): Promise
 }
 
 /** Linearizable; `null` when there is no such key. */
-export async function readKey(url: string, key: string): Promise<string | null> {
-  const client = connect(url);
+export async function readKey(access: Access, key: string): Promise<string | null> {
+  const client = connectTo(access, 5000);
   try {
     return await client.get(key).string();
   } finally {
     client.close();
   }
-}
-
-function connect(url: string): Etcd3 {
-  return new Etcd3({
-    hosts: url,
-    faultHandling: { global: noop, host: () => noop },
-    defaultCallOptions: () => ({ deadline: Date.now() + 5000 }),
-  });
 }

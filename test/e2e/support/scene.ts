@@ -8,6 +8,7 @@ import { type Kubectl, kubectlFor } from '../../cluster/kubectl.ts';
 import { type ForgeServer, startForge } from '../../git/forge.ts';
 import type { Repository } from '../../git/repository.ts';
 import { type GitServer, startGitServer } from '../../git/server.ts';
+import { type Access, accessTo } from './client.ts';
 import { type TickResult, tick } from './tick.ts';
 import { until } from './until.ts';
 
@@ -26,6 +27,8 @@ export interface Scene {
   /** Ticks until the named cluster satisfies `check`. @throws with its status when it does not in time. */
   tickUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
   cluster(name: string): Promise<EtcdCluster>;
+  /** How an application reaches its etcd. */
+  access(name: string): Promise<Access>;
   fleet(): Promise<EtcdFleet>;
   get<T extends KubeObject>(resource: Resource, name: string): Promise<T | undefined>;
   list<T extends KubeObject>(resource: Resource): Promise<readonly T[]>;
@@ -71,6 +74,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   }
 
   const get = <T extends KubeObject>(resource: Resource, name: string) => kube.get<T>(resource, namespace, name);
+  const access = (name: string) => accessTo(kube, namespace, name);
   const cluster = async (name: string) => {
     const found = await get<EtcdCluster>(resources.clusters, name);
     if (!found) throw new Error(`there is no EtcdCluster ${namespace}/${name}`);
@@ -90,6 +94,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     forge,
     get,
     cluster,
+    access,
     push: (files) => repository.commit(files),
     tick: oneTick,
     list: async (resource) => (await kube.list<never>(resource, { namespace })).items,

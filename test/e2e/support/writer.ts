@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { noop } from 'cockatiel';
-import { Etcd3 } from 'etcd3';
+import { type Access, connectTo } from './client.ts';
 
 /** A client that writes all the time and remembers what it was told was written. */
 export interface Writer {
@@ -13,13 +12,9 @@ export interface Writer {
 /** How long one write may take, in milliseconds. */
 const patience = 2000;
 
-/** Starts writing numbered keys under `prefix`, one after the other, to whichever of the endpoints answers. */
-export function startWriter(endpoints: readonly string[], prefix: string): Writer {
-  const client = new Etcd3({
-    hosts: [...endpoints],
-    faultHandling: { global: noop, host: () => noop },
-    defaultCallOptions: () => ({ deadline: Date.now() + patience }),
-  });
+/** Starts writing numbered keys under `prefix`, one after the other, through the cluster's Service. */
+export function startWriter(access: Access, prefix: string): Writer {
+  const client = connectTo(access, patience);
   const acknowledged: string[] = [];
   let longestGap = 0;
   let last = performance.now();

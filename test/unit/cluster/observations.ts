@@ -76,6 +76,7 @@ export function healthy(size: number, differences: Differences = {}): Observatio
     },
     slots: [...slots, ...(differences.more ?? [])],
     shared: { ...presentShared(size), ...differences.shared },
+    certificates: { kind: 'none' },
     membership: typeof membership === 'function' ? membership(listed) : (membership ?? listed),
     claim: differences.claim ?? { kind: 'free' },
   };

@@ -51,7 +51,7 @@ describe('a new cluster', () => {
     const conditions = world.cluster()?.status?.conditions ?? [];
     assert.deepEqual(
       conditions.map(({ type, status }) => `${type}=${status}`),
-      ['Ready=True', 'Available=True'],
+      ['Ready=True', 'Available=True', 'CertificatesReady=False'],
     );
     assert.equal(world.kube.stored(resources.peers).length, 3);
   });

@@ -230,7 +230,7 @@ describe('a disk that came back empty', () => {
     const status = world.cluster()?.status;
     assert.deepEqual(
       status?.conditions?.map(({ type, status }) => `${type}=${status}`),
-      ['Ready=False', 'Stalled=True', 'Available=True'],
+      ['Ready=False', 'Stalled=True', 'Available=True', 'CertificatesReady=False'],
     );
   });
 

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import { statefulSet } from '../../../manifests/build/stateful-set.ts';
+import type { StatefulSet } from '../../../manifests/kube-types.ts';
+import { resources } from '../../kube.ts';
+import type { Inputs } from '../effective.ts';
+import { moved } from '../outcome.ts';
+import type { ActContext } from './context.ts';
+
+/** What a member's next pod is made from: its peer, and from that its StatefulSet. */
+
+/** The peer's spec holds all inputs of its member. */
+export async function updatePeer(peer: EtcdPeer, inputs: Inputs, { kube, signal }: ActContext): Promise<EtcdPeer> {
+  const { clusterName, ordinal, bootstrap } = peer.spec;
+  return kube.update<EtcdPeer>(
+    resources.peers,
+    { ...peer, spec: { clusterName, ordinal, bootstrap, ...inputs } },
+    { signal },
+  );
+}
+
+/** @returns the StatefulSet once its controller has seen the new template; `undefined` when the peer has none. */
+export async function updateStatefulSet(peer: EtcdPeer, context: ActContext): Promise<StatefulSet | undefined> {
+  const { kube, signal } = context;
+  const { namespace, name, uid = '' } = peer.metadata;
+  const found = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
+  if (!found || !isControlledBy(found, uid)) return undefined;
+  const wanted = statefulSet(peer);
+  const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };
+  const updated = await kube.update<StatefulSet>(
+    resources.statefulSets,
+    { ...found, metadata: { ...found.metadata, annotations }, spec: { ...found.spec, template: wanted.spec.template } },
+    { signal },
+  );
+  return observed(updated, context);
+}
+
+/** A pod that is made before the controller has seen the new template would get the old one. Bounded by the signal. */
+async function observed(set: StatefulSet, { kube, signal }: ActContext): Promise<StatefulSet> {
+  const { namespace, name, generation = 0 } = set.metadata;
+  for (let current = set; ; ) {
+    if ((current.status?.observedGeneration ?? 0) >= generation) return current;
+    await pause(50, undefined, { signal });
+    const again = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
+    if (again?.metadata.uid !== set.metadata.uid || again === undefined) throw moved(`StatefulSet ${name} has gone`);
+    current = again;
+  }
+}

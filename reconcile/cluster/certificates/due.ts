@@ -1,0 +1,73 @@
+import type { Authority } from '../../../manifests/build/certificate-names.ts';
+import type { AuthorityFacts } from '../../certificates/inspect.ts';
+import { missingNames, renewalTime } from '../../certificates/judge.ts';
+import type { AuthorityView, Certificates, LeafView, Slot } from '../observation.ts';
+
+type Read = Extract<Certificates, { kind: 'read' }>;
+
+/** How a leaf is put right: signed anew, or left as it is with other CAs to trust beside it. */
+export type Remedy = 'issue' | 'bundle';
+
+/**
+ * What one leaf of ours needs, if anything: it is missing, damaged, due, of another CA, in other names; or it tells its holder
+ * to trust others than it should.
+ */
+export function remedyFor(leaf: LeafView, read: Read, slots: readonly Slot[], at: Date): Remedy | undefined {
+  const { plan, state, facts, defects } = leaf;
+  const authority = read.authorities[plan.authority];
+  if (state === 'foreign' || state === 'leftover' || !authority?.facts) return undefined;
+  if (!facts?.keyMatches) return 'issue';
+  const fitting = facts.issuer === authority.facts.subject;
+  if (
+    fitting &&
+    (defects.some(({ severity }) => severity === 'fatal') || isDue(facts, at) || !saysWhatIsPlanned(leaf))
+  ) {
+    return 'issue';
+  }
+  if (!fitting && mayChangeIssuer(authority, authority.facts, slots)) return 'issue';
+  return sameSet(facts.trust, authority.facts.trust) ? undefined : 'bundle';
+}
+
+/**
+ * Whether leaves of a new CA may be given out. With a cross certificate at once: who knows only the old CA can follow it.
+ * Without one (the old key was lost) only when every member has been started with the new CA among those it trusts.
+ */
+function mayChangeIssuer({ record }: AuthorityView, facts: AuthorityFacts, slots: readonly Slot[]): boolean {
+  if (facts.crossed || facts.trust.length < 2) return true;
+  const { trust } = record ?? {};
+  if (trust === undefined) return true;
+  return slots.every(({ peer, pod }) => !peer?.current || pod?.trust?.split('.').includes(trust));
+}
+
+export function isDue(facts: { readonly notBefore: Date; readonly notAfter: Date }, at: Date): boolean {
+  return at >= renewalTime(facts);
+}
+
+function saysWhatIsPlanned({ plan, facts }: LeafView): boolean {
+  if (!facts) return false;
+  return (
+    facts.commonName === plan.commonName &&
+    missingNames(facts, [...plan.dnsNames, ...plan.ipAddresses]).length === 0 &&
+    facts.dnsNames.length <= new Set(plan.dnsNames.map((name) => name.toLowerCase())).size
+  );
+}
+
+export function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && [...left].every((item) => right.has(item));
+}
+
+/** The CAs that have to be made: missing, no CA with its key any more, or of an earlier cluster of this name. */
+export function authoritiesToMake(read: Read, token: string): readonly Authority[] {
+  return (['peer', 'client'] as const).filter((which) => {
+    const view = read.authorities[which];
+    if (!view || view.state === 'foreign' || view.state === 'leftover') return false;
+    return view.state === 'missing' || !view.facts || view.record?.token !== token;
+  });
+}
+
+/** What every member must have loaded, as one word for its template; `undefined` as long as there was but one CA. */
+export function trustOf(read: Read): string | undefined {
+  const words = (['peer', 'client'] as const).flatMap((which) => read.authorities[which]?.record?.trust ?? []);
+  return words.length === 0 ? undefined : words.join('.');
+}

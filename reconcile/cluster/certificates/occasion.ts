@@ -1,0 +1,32 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../../manifests/build/names.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * Whether this step should look at every certificate of the cluster, which costs a GET for each Secret.
+ *
+ * Secrets are read by name and never listed, so that nobody has to grant us the sight of all of them. A cluster at rest is
+ * asked for two only: ours, and one more by turns.
+ */
+export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Date): boolean {
+  const { metadata, status } = cluster;
+  const known = status?.certificates;
+  if (!known || metadata.deletionTimestamp !== undefined) return true;
+  if (status.observedGeneration !== metadata.generation) return true;
+  if (status.conditions?.find(({ type }) => type === 'CertificatesReady')?.status !== 'True') return true;
+  if (at >= new Date(known.renewAfter)) return true;
+  const request = metadata.annotations?.[annotations.rotateCertificates];
+  if (request !== undefined && request !== known.rotation) return true;
+  const trusts = new Set(slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs.tls.trust] : [])));
+  return trusts.size > 1 || slots.some(isUnsettled);
+}
+
+function isUnsettled({ peer, statefulSet, pod }: Slot): boolean {
+  if (!peer?.current) return true;
+  return !statefulSet || !pod?.ready || pod.upToDate !== 'yes' || pod.leaving || pod.trust !== peer.inputs.tls.trust;
+}
+
+/** By turns, without remembering whose turn it is: ticks come at all seconds of the day. */
+export function itsTurn<T>(all: readonly T[], at: Date): T | undefined {
+  return all[Math.floor(at.getTime() / 1000) % Math.max(1, all.length)];
+}

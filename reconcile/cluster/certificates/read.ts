@@ -1,0 +1,165 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
+import { type Authority, authoritySecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
+import { authorityRecordOf, isAuthorityOf } from '../../../manifests/build/certificate-secret.ts';
+import { podHost, ports } from '../../../manifests/build/names.ts';
+import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import type { Secret } from '../../../manifests/kube-types.ts';
+import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
+import { defectsOf } from '../../certificates/judge.ts';
+import { type Kube, resources } from '../../kube.ts';
+import type { AuthorityView, Certificates, LeafView, SecretState, Slot } from '../observation.ts';
+import { isForeign } from '../slots.ts';
+import { credentialsIn, type EtcdAccess } from './credentials.ts';
+import { callsForAll, itsTurn } from './occasion.ts';
+import { tlsModeOf, wantedLeaves } from './wanted.ts';
+
+/** What one port of one member presents right now, by its fingerprint; `undefined` when it does not answer. */
+export type AskWire = (
+  target: { readonly host: string; readonly port: number; readonly serverName: string; readonly ca: string },
+  signal: AbortSignal,
+) => Promise<string | undefined>;
+
+export interface CertificateReading {
+  readonly certificates: Certificates;
+  readonly access: EtcdAccess;
+}
+
+interface Question {
+  readonly kube: Kube;
+  readonly wire: AskWire;
+  readonly cluster: EtcdCluster;
+  readonly slots: readonly Slot[];
+  readonly at: Date;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Looks at a cluster's certificates, as far as there is an occasion to. No private key but our own leaves this file, and
+ * that only as the credentials for etcd.
+ *
+ * @throws {KubeError}
+ */
+export async function readCertificates(question: Question): Promise<CertificateReading> {
+  const { cluster, slots, at } = question;
+  const mode = tlsModeOf(cluster, slots);
+  if (mode === 'Disabled') return { certificates: { kind: 'none' }, access: { kind: 'plaintext' } };
+
+  const plans = wantedLeaves(cluster, slots, mode);
+  const [own, ...others] = plans;
+  const whole = callsForAll(cluster, slots, at);
+  const read = secretsOf(question);
+  if (!own) return { certificates: await readAll(question, mode, plans, read), access: noSecretNamed };
+  const turn = whole ? undefined : itsTurn(others, at);
+  const [mine, sampled] = await Promise.all([read(own.secretName), turn && read(turn.secretName)]);
+  const access = credentialsIn(mine, own.secretName, cluster, slots);
+  const sound =
+    turn === undefined || leafView(question, mode, turn, sampled).defects.every(({ severity }) => severity !== 'fatal');
+  if (!whole && sound && access.kind === 'tls') return { certificates: { kind: 'unread' }, access };
+  return { certificates: await readAll(question, mode, plans, read), access };
+}
+
+const noSecretNamed: EtcdAccess = {
+  kind: 'none',
+  cause: 'spec.tls names no Secret for etcd-ratchet to speak to etcd with',
+};
+
+type Read = (name: string) => Promise<Secret | undefined>;
+
+/** Each once, however many members share it. */
+function secretsOf({ kube, cluster, signal }: Question): Read {
+  const reading = new Map<string, Promise<Secret | undefined>>();
+  return (name) => {
+    const found =
+      reading.get(name) ?? kube.get<Secret>(resources.secrets, cluster.metadata.namespace, name, { signal });
+    reading.set(name, found);
+    return found;
+  };
+}
+
+async function readAll(
+  question: Question,
+  mode: TlsMode,
+  plans: readonly LeafPlan[],
+  read: Read,
+): Promise<Certificates> {
+  const authority = async (which: Authority) =>
+    authorityView(question, which, await read(authoritySecretName(question.cluster.metadata.name, which)));
+  const [leaves, authorities] = await Promise.all([
+    Promise.all(
+      plans.map(async (plan): Promise<LeafView> => {
+        const secret = await read(plan.secretName);
+        const view = leafView(question, mode, plan, secret);
+        const served = await servedBy(question, plan, secret);
+        return served === undefined ? view : { ...view, served };
+      }),
+    ),
+    mode === 'Managed' ? Promise.all([authority('peer'), authority('client')]) : undefined,
+  ]);
+  return {
+    kind: 'read',
+    authorities: authorities ? { peer: authorities[0], client: authorities[1] } : {},
+    leaves,
+  };
+}
+
+function authorityView({ cluster }: Question, which: Authority, secret: Secret | undefined): AuthorityView {
+  const { name } = cluster.metadata;
+  const base = { name: authoritySecretName(name, which) };
+  if (!secret) return { ...base, state: 'missing' };
+  if (!isAuthorityOf(name, secret)) return { ...base, state: 'foreign' };
+  const found = inspectAuthority(secret.data ?? {});
+  const sound = found.kind === 'readable' && found.authority.keyMatches;
+  return {
+    ...base,
+    state: 'ours',
+    ...(secret.metadata.uid !== undefined && { uid: secret.metadata.uid }),
+    record: authorityRecordOf(secret),
+    ...(sound && { facts: found.authority }),
+  };
+}
+
+function leafView(
+  { cluster, slots, at }: Question,
+  mode: TlsMode,
+  plan: LeafPlan,
+  secret: Secret | undefined,
+): LeafView {
+  const data = secret?.data ?? {};
+  const facts = secret && inspectLeaf(data);
+  return {
+    plan,
+    state: mode === 'Provided' ? (secret ? 'ours' : 'missing') : stateOf(cluster, slots, plan, secret, mode),
+    ...(facts?.kind === 'readable' && { facts: facts.leaf }),
+    defects: defectsOf({ data: secret && data, plan, now: at }),
+  };
+}
+
+function stateOf(
+  cluster: EtcdCluster,
+  slots: readonly Slot[],
+  plan: LeafPlan,
+  secret: Secret | undefined,
+  mode: TlsMode,
+): SecretState {
+  if (!secret) return 'missing';
+  // What cert-manager writes is its own; that it is the one we asked for is read from its certificate.
+  if (mode === 'CertManager') return 'ours';
+  const owner =
+    plan.peer === undefined ? cluster.metadata.uid : slots.find(({ name }) => name === plan.peer)?.peer?.uid;
+  if (owner !== undefined && isControlledBy(secret, owner)) return 'ours';
+  return isForeign(secret) ? 'foreign' : 'leftover';
+}
+
+async function servedBy(
+  { cluster, slots, wire, signal }: Question,
+  { peer, purpose }: LeafPlan,
+  secret: Secret | undefined,
+): Promise<string | undefined> {
+  const ca = Buffer.from(secret?.data?.['ca.crt'] ?? '', 'base64').toString('utf8');
+  const pod = peer === undefined ? undefined : slots.find(({ name }) => name === peer)?.pod;
+  if (peer === undefined || pod?.address === undefined || pod.container.state !== 'running') return undefined;
+  const { name, namespace = '' } = cluster.metadata;
+  const port = purpose === 'peer' ? ports.peer : ports.client;
+  return wire({ host: pod.address, port, serverName: podHost(namespace, name, peer), ca }, signal);
+}

@@ -1,0 +1,85 @@
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import { renewalTime } from '../../certificates/judge.ts';
+import { type Statement, timestamp } from '../conditions.ts';
+import type { Situation } from '../decide.ts';
+import type { Certificates } from '../observation.ts';
+
+type Read = Extract<Certificates, { kind: 'read' }>;
+type CertificatesStatus = NonNullable<EtcdClusterStatus['certificates']>;
+
+/** When the first certificate ends, and when the next is due; what was known stays when nothing was looked at. */
+export function certificatesStatus({ certificates, cluster }: Situation): CertificatesStatus | undefined {
+  if (certificates.kind === 'none') return undefined;
+  if (certificates.kind !== 'read') return cluster.status?.certificates;
+  const all = [
+    ...Object.values(certificates.authorities).map(({ name, facts }) => ({ name, facts })),
+    ...certificates.leaves.map(({ plan, facts }) => ({ name: plan.secretName, facts })),
+  ].flatMap(({ name, facts }) => (facts ? [{ name, notAfter: facts.notAfter, due: renewalTime(facts) }] : []));
+  const [first] = all.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
+  const [next] = all.toSorted((a, b) => a.due.getTime() - b.due.getTime());
+  if (!first || !next) return undefined;
+  const rotations = new Set(Object.values(certificates.authorities).map(({ record }) => record?.rotation));
+  const [rotation] = rotations.size === 1 ? rotations : [];
+  return {
+    notAfter: timestamp(first.notAfter),
+    secretName: first.name,
+    renewAfter: timestamp(next.due),
+    ...(rotation !== undefined && { rotation }),
+  };
+}
+
+/** Whether everybody can prove who they are. True only when nothing is under way: that is when we may stop looking at everything. */
+export function certificatesStatement(situation: Situation): readonly Statement[] {
+  const { certificates, cluster } = situation;
+  const type = 'CertificatesReady';
+  switch (certificates.kind) {
+    case 'none':
+      return [
+        {
+          type,
+          status: 'False',
+          reason: 'Disabled',
+          message: 'plaintext, as spec.tls.mode says: whoever reaches the pods can read and write everything',
+        },
+      ];
+    case 'unread': {
+      const before = cluster.status?.conditions?.find((condition) => condition.type === type);
+      return before ? [{ type, status: before.status, reason: before.reason, message: before.message }] : [];
+    }
+    case 'unknown':
+      return [{ type, status: 'Unknown', reason: 'NotRead', message: certificates.cause }];
+    case 'read':
+      return [{ type, ...judged(certificates) }];
+  }
+}
+
+function judged({ authorities, leaves }: Read): Omit<Statement, 'type'> {
+  const absent = [
+    ...Object.values(authorities).map(({ name, facts }) => ({ name, facts })),
+    ...leaves.map(({ plan, facts }) => ({ name: plan.secretName, facts })),
+  ].find(({ facts }) => !facts);
+  const [defect] = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
+  if (defect) return { status: 'False', reason: defect.reason, message: `${defect.message}. To go on: ${defect.cure}` };
+  if (absent) return { status: 'False', reason: 'Issuing', message: `Secret ${absent.name} is not there yet` };
+  if (Object.values(authorities).some(({ facts }) => facts && facts.trust.length > 1)) {
+    return {
+      status: 'False',
+      reason: 'RotatingAuthorities',
+      message: 'two CAs are trusted while one takes over from the other',
+    };
+  }
+  const unseen = leaves.find(({ plan, facts, served }) => plan.peer !== undefined && served !== facts?.fingerprint);
+  if (unseen) {
+    const { peer, secretName } = unseen.plan;
+    return {
+      status: 'False',
+      reason: 'Propagating',
+      message: `${peer} does not yet present the certificate in ${secretName}`,
+    };
+  }
+  return {
+    status: 'True',
+    reason: 'Served',
+    message: 'every member presents its certificate, and asks everybody for theirs',
+  };
+}

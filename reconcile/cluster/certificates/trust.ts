@@ -1,0 +1,33 @@
+import { hashOf } from '../../../manifests/build/inputs-hash.ts';
+import type { Observation, Slot } from '../observation.ts';
+import { sameSet, trustOf } from './due.ts';
+
+/**
+ * Which CAs members should have loaded, as one word: etcd reads them at its start and never again, so another word is another
+ * template. `undefined` as long as there was but one set of CAs that we sign with.
+ */
+export function effectiveTrust({
+  certificates,
+  slots,
+}: Pick<Observation, 'certificates' | 'slots'>): string | undefined {
+  const present = slots.find(({ peer }) => peer?.current)?.peer?.inputs.tls.trust;
+  if (certificates.kind !== 'read') return present;
+  if (Object.keys(certificates.authorities).length > 0) {
+    // A CA that is lost says nothing: until it is made anew, nobody is rolled.
+    const sound = Object.values(certificates.authorities).every(({ facts, state }) => facts && state === 'ours');
+    return sound ? trustOf(certificates) : present;
+  }
+  const members = certificates.leaves.filter(({ plan }) => plan.peer !== undefined);
+  const bundles = (['peer', 'server'] as const).map((purpose) => {
+    const held = members.filter(({ plan }) => plan.purpose === purpose).map(({ facts }) => facts?.trust);
+    const [first] = held;
+    // Half of the Secrets may be written already: only what all agree on is worth a restart.
+    return first && held.every((trust) => trust && sameSet(trust, first)) ? first : undefined;
+  });
+  return bundles.every((bundle) => bundle !== undefined) && members.length > 0 ? hashOf(bundles).slice(0, 12) : present;
+}
+
+/** Whether every member runs with the CAs that it should have loaded. */
+export function allHaveLoaded(slots: readonly Slot[]): boolean {
+  return slots.every(({ peer, pod }) => !peer?.current || pod?.trust === peer.inputs.tls.trust);
+}

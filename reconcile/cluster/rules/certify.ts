@@ -1,0 +1,104 @@
+import type { LeafOrder } from '../actions.ts';
+import { authoritiesToMake, type Remedy, remedyFor } from '../certificates/due.ts';
+import { validityFrom } from '../certificates/validity.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision, refuse, wait } from '../decision.ts';
+import type { Certificates, LeafView } from '../observation.ts';
+
+/**
+ * The CAs and leaves that we sign ourselves: made before a member is first started, renewed after two thirds of their life, put
+ * right when somebody damaged or deleted them. It needs no quorum, no member restarts for it, and it waits for nobody: a
+ * member whose certificate ends while another one is down would only make things worse.
+ *
+ * Never overwrites a Secret that is not ours. Guards the trust: leaves of a CA that some member does not know yet are not
+ * given out (`due.ts`).
+ */
+export function certify(situation: Situation): Decision | undefined {
+  const { certificates, effective, life } = situation;
+  if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
+  if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
+  const token = life.stage === 'birth' ? life.record.token : life.token;
+
+  return (
+    makeAuthorities(situation, certificates, token) ??
+    putLeavesRight(situation, certificates) ??
+    nameTaken(situation, certificates)
+  );
+}
+
+type Read = Extract<Certificates, { kind: 'read' }>;
+
+function makeAuthorities(situation: Situation, read: Read, token: string): Decision | undefined {
+  const { cluster, at } = situation;
+  const missing = authoritiesToMake(read, token);
+  if (missing.length === 0) return undefined;
+  // Members that run know another CA: they must learn to trust the new one before anybody shows them a leaf of it.
+  const trustedIn = (which: string) =>
+    read.leaves.filter(({ plan, facts }) => plan.authority === which && facts).map(({ plan }) => plan.secretName);
+  const orphaned = missing.filter((which) => trustedIn(which).length > 0);
+  return act(
+    {
+      kind: 'make-authorities',
+      token,
+      authorities: missing.map((authority) => ({ authority, trustedIn: trustedIn(authority) })),
+      leaves: orphaned.length > 0 ? [] : ordersFor(situation, read.leaves.filter(isMissing)),
+      validity: validityFrom(cluster.spec.tls, at),
+    },
+    'MakingAuthorities',
+    orphaned.length > 0
+      ? `making the ${missing.join(' and the ')} CA anew: its Secret was lost, and members go on trusting the old one until they know the new one`
+      : `making the ${missing.join(' CA and the ')} CA of ${cluster.metadata.name}, and what they sign`,
+  );
+}
+
+function isMissing({ state }: LeafView): boolean {
+  return state === 'missing';
+}
+
+function ordersFor({ slots }: Situation, leaves: readonly LeafView[], remedy: Remedy = 'issue'): readonly LeafOrder[] {
+  return leaves.map(({ plan }) => {
+    const peer = slots.find(({ name }) => name === plan.peer)?.peer;
+    return { plan, remedy, ...(peer && { peerUid: peer.uid }) };
+  });
+}
+
+function putLeavesRight(situation: Situation, read: Read): Decision | undefined {
+  const { cluster, slots, at } = situation;
+  const leaves = read.leaves.flatMap((leaf) => {
+    const remedy = remedyFor(leaf, read, slots, at);
+    return remedy ? ordersFor(situation, [leaf], remedy) : [];
+  });
+  if (leaves.length === 0) return undefined;
+  const names = leaves.map(({ plan }) => plan.secretName).join(', ');
+  const renewed = leaves.every(({ plan }) => read.leaves.some((leaf) => leaf.plan === plan && leaf.facts));
+  return act(
+    { kind: 'issue-certificates', leaves, validity: validityFrom(cluster.spec.tls, at) },
+    renewed ? 'RenewingCertificates' : 'IssuingCertificates',
+    `${renewed ? 'renewing' : 'issuing'} ${names}`,
+  );
+}
+
+/** Only where a member is yet to be started; what runs is told at the end, and goes on. */
+function nameTaken({ slots }: Situation, { authorities, leaves }: Read): Decision | undefined {
+  const blocked = (leaf: LeafView) =>
+    leaf.plan.peer === undefined || !slots.find(({ name }) => name === leaf.plan.peer)?.statefulSet;
+  if (slots.every(({ statefulSet }) => statefulSet)) return undefined;
+  const secrets = [
+    ...Object.values(authorities),
+    ...leaves.filter(blocked).map(({ plan, state }) => ({ name: plan.secretName, state })),
+  ];
+  const foreign = secrets.find(({ state }) => state === 'foreign');
+  if (foreign) {
+    return refuse(
+      'NameTaken',
+      `there is a Secret ${foreign.name} already that is not this cluster's; it is left alone`,
+      'rename or delete it',
+    );
+  }
+  const leftover = secrets.find(({ state }) => state === 'leftover');
+  if (!leftover) return undefined;
+  return wait('OldObjectsLeaving', `Secret ${leftover.name} of an earlier resource is still being collected`, {
+    on: 'time',
+    afterSeconds: 2,
+  });
+}

@@ -1,0 +1,71 @@
+import { agreementDefects, type Defect } from '../../certificates/judge.ts';
+import type { Situation } from '../decide.ts';
+import { type Decision, refuse, wait } from '../decision.ts';
+import type { Certificates } from '../observation.ts';
+
+type Read = Extract<Certificates, { kind: 'read' }>;
+
+/**
+ * Certificates that others provide are looked at before any member sees them: one that could not work is refused with what is
+ * wrong about it, and nothing is started. Members that run go on with what they have.
+ */
+export function admitCertificates(situation: Situation): Decision | undefined {
+  const { certificates, effective, slots } = situation;
+  if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Provided') return undefined;
+  if (!slots.some(({ peer, statefulSet }) => peer?.current && !statefulSet)) return undefined;
+  const [defect] = fatalDefects(situation, certificates);
+  return defect && refusal(defect);
+}
+
+/**
+ * What is left to say about certificates when all else is done: a Secret that is somebody else's, a provided one that is no
+ * longer good or about to end, a member that does not yet present what its Secret has.
+ */
+export function checkCertificates(situation: Situation): Decision | undefined {
+  const { certificates, effective } = situation;
+  if (certificates.kind !== 'read') return undefined;
+  const taken = [...Object.values(certificates.authorities), ...certificates.leaves.map(asSecret)].find(
+    ({ state }) => state === 'foreign',
+  );
+  if (taken) {
+    return refuse(
+      'NameTaken',
+      `Secret ${taken.name} is not this cluster's; it is left alone, and the certificate that belongs there can't be renewed`,
+      'rename or delete it',
+    );
+  }
+  const [fatal] = fatalDefects(situation, certificates);
+  if (fatal) return refusal(fatal);
+  const soon =
+    effective.inputs.tls.mode === 'Provided'
+      ? certificates.leaves.flatMap(({ defects }) => defects).find(({ severity }) => severity === 'warning')
+      : undefined;
+  if (soon) return refusal(soon);
+  const unseen = certificates.leaves.find(
+    ({ plan, facts, served }) => plan.peer !== undefined && facts && served !== facts.fingerprint,
+  );
+  if (!unseen) return undefined;
+  return wait(
+    'AwaitingCertificates',
+    `${unseen.plan.peer} does not yet present the certificate in ${unseen.plan.secretName}`,
+    {
+      on: 'time',
+      afterSeconds: 2,
+    },
+  );
+}
+
+function fatalDefects({ at, effective }: Situation, { leaves }: Read): readonly Defect[] {
+  const own = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
+  if (own.length > 0 || effective.inputs.tls.mode !== 'Provided') return own;
+  const held = leaves.flatMap(({ plan, facts }) => (facts ? [{ plan, facts }] : []));
+  return agreementDefects({ leaves: held, now: at }).filter(({ severity }) => severity === 'fatal');
+}
+
+function refusal({ reason, message, cure }: Defect): Decision {
+  return refuse(`Certificate${reason}`, message, cure);
+}
+
+function asSecret({ plan, state }: Read['leaves'][number]) {
+  return { name: plan.secretName, state };
+}

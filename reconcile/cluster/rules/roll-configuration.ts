@@ -1,0 +1,29 @@
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision } from '../decision.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * Another configuration, for a cluster that is well: one member's template at a time, the leader's last; `finish-rolling` then
+ * starts that member anew. The gate lets the next one pass only when this one is healthy again, so a bad commit stops at the
+ * first member that it broke, and reverting it cures that one (`cure-configuration`).
+ *
+ * Guards I1.
+ */
+export function rollConfiguration({ slots, effective }: Situation): Decision | undefined {
+  const { inputs } = effective;
+  const wanted = inputsHash(inputs);
+  const outdated = slots.filter(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
+  const next = outdated.find((slot) => !leads(slot)) ?? outdated[0];
+  if (!next?.peer) return undefined;
+  const left = outdated.length > 1 ? `; ${outdated.length - 1} to follow` : '';
+  return act(
+    { kind: 'change-template', peer: { name: next.name, uid: next.peer.uid }, inputs },
+    'RollingConfiguration',
+    `giving ${next.name} the configuration that the spec asks for${left}`,
+  );
+}
+
+function leads({ endpoint }: Slot): boolean {
+  return endpoint.kind === 'known' && endpoint.status.leader === endpoint.status.memberId;
+}

@@ -1,0 +1,90 @@
+import { parseDuration } from '../../../manifests/api/duration.ts';
+import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import type { Authority } from '../../../manifests/build/certificate-names.ts';
+import { annotations } from '../../../manifests/build/names.ts';
+import { isDue } from '../certificates/due.ts';
+import { allHaveLoaded } from '../certificates/trust.ts';
+import { skew, validityFrom } from '../certificates/validity.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision, wait } from '../decision.ts';
+import type { Certificates } from '../observation.ts';
+
+type Read = Extract<Certificates, { kind: 'read' }>;
+const both = ['peer', 'client'] as const;
+
+/**
+ * New CAs, on request or when two thirds of their life are over: trust both, give out leaves of the new one (`certify`), and when
+ * every member presents those, and clients have had the time to learn, trust the new one only.
+ *
+ * Below the gate, so that no rotation is begun or ended while a member is away that could not follow it. At every moment
+ * every pair of members, and every client that knows the old CA or the new one, can talk: new leaves come with a cross
+ * certificate, and the old CA goes only when nobody presents a leaf of it.
+ */
+export function rotateAuthorities(situation: Situation): Decision | undefined {
+  const { certificates, effective } = situation;
+  if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
+  const sound = both.every((which) => certificates.authorities[which]?.facts);
+  if (!sound) return undefined;
+  return retire(situation, certificates) ?? begin(situation, certificates);
+}
+
+function begin({ cluster, at }: Situation, { authorities }: Read): Decision | undefined {
+  const asked = cluster.metadata.annotations?.[annotations.rotateCertificates]?.slice(0, 253);
+  const due = both.filter((which) => {
+    const { facts, record } = authorities[which] ?? {};
+    return facts && (isDue(facts, at) || (asked !== undefined && record?.rotation !== asked));
+  });
+  if (due.length === 0) return undefined;
+  return act(
+    {
+      kind: 'rotate-authorities',
+      authorities: due,
+      ...(asked !== undefined && { request: asked }),
+      validity: validityFrom(cluster.spec.tls, at),
+    },
+    'RotatingAuthorities',
+    `making a new ${due.join(' CA and a new ')} CA; the old stays trusted until every member presents a certificate of the new`,
+  );
+}
+
+function retire(situation: Situation, read: Read): Decision | undefined {
+  const { cluster, at, slots } = situation;
+  const rotating = both.filter((which) => (read.authorities[which]?.facts?.trust.length ?? 0) > 1);
+  if (rotating.length === 0) return undefined;
+  const unseen = read.leaves.find((leaf) => rotating.includes(leaf.plan.authority) && isUnseen(leaf, read));
+  if (unseen) {
+    return wait('RotatingAuthorities', `waiting until ${unseen.plan.secretName} is seen on the wire`, {
+      on: 'time',
+      afterSeconds: 2,
+    });
+  }
+  if (!allHaveLoaded(slots)) return undefined;
+  const overlap = parseDuration(cluster.spec.tls?.rotationOverlap ?? tlsDefaults.rotationOverlap);
+  const until = Math.max(...rotating.map((which) => issuedLast(read, which))) + overlap;
+  if (at.getTime() < until) {
+    return wait(
+      'RotatingAuthorities',
+      'both CAs are trusted until clients have had the time to learn the new one (spec.tls.rotationOverlap)',
+      { on: 'time', afterSeconds: Math.ceil((until - at.getTime()) / 1000) },
+    );
+  }
+  return act(
+    { kind: 'retire-authorities', authorities: rotating },
+    'RetiringAuthorities',
+    `no longer trusting the old ${rotating.join(' CA and the old ')} CA: nobody presents a certificate of it`,
+  );
+}
+
+/** A member's leaf counts when the member was seen to present it; ours and the applications' when the Secret has it. */
+function isUnseen({ plan, facts, served }: Read['leaves'][number], { authorities }: Read): boolean {
+  if (facts?.issuer !== authorities[plan.authority]?.facts?.subject) return true;
+  return plan.peer !== undefined && served !== facts?.fingerprint;
+}
+
+/** When the last leaf of the new CA was made, in milliseconds: certificates are dated back by the skew of clocks. */
+function issuedLast({ leaves }: Read, which: Authority): number {
+  const begins = leaves.flatMap(({ plan, facts }) =>
+    plan.authority === which && facts ? [facts.notBefore.getTime()] : [],
+  );
+  return Math.max(0, ...begins) + skew;
+}

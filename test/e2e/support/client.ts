@@ -1,0 +1,41 @@
+import { noop } from 'cockatiel';
+import { Etcd3 } from 'etcd3';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { applicationSecretName } from '../../../manifests/build/certificate-names.ts';
+import type { Secret, Service } from '../../../manifests/kube-types.ts';
+import { type Kube, resources } from '../../../reconcile/kube.ts';
+
+/** What an application needs to reach a cluster: the Service, and the Secret that is made for it. */
+export interface Access {
+  readonly url: string;
+  readonly serverName: string;
+  readonly credentials?: { readonly rootCertificate: Buffer; readonly certChain: Buffer; readonly privateKey: Buffer };
+}
+
+/** As an application would get it: by the names that the documentation gives. */
+export async function accessTo(kube: Kube, namespace: string, name: string): Promise<Access> {
+  const [cluster, service, secret] = await Promise.all([
+    kube.get<EtcdCluster>(resources.clusters, namespace, name),
+    kube.get<Service>(resources.services, namespace, name),
+    kube.get<Secret>(resources.secrets, namespace, applicationSecretName(name)),
+  ]);
+  const plaintext = cluster?.spec.tls?.mode === 'Disabled';
+  const serverName = `${name}.${namespace}.svc`;
+  const url = `${plaintext ? 'http' : 'https'}://${service?.spec.clusterIP}:2379`;
+  if (plaintext) return { url, serverName };
+  const data = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64');
+  const credentials = { rootCertificate: data('ca.crt'), certChain: data('tls.crt'), privateKey: data('tls.key') };
+  return { url, serverName, credentials };
+}
+
+/** @param patience of one call, in milliseconds */
+export function connectTo({ url, serverName, credentials }: Access, patience: number): Etcd3 {
+  return new Etcd3({
+    hosts: url,
+    ...(credentials && { credentials }),
+    // Dialled by the Service's address, because this process is in no pod; known by its name.
+    grpcOptions: { 'grpc.ssl_target_name_override': serverName, 'grpc.use_local_subchannel_pool': 1 },
+    faultHandling: { global: noop, host: () => noop },
+    defaultCallOptions: () => ({ deadline: Date.now() + patience }),
+  });
+}
