@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { build } from '../functions/build.ts';
 import { measureBirths } from './bench/birth.ts';
 import { conditions } from './bench/conditions.ts';
 import { openStage } from './bench/stage.ts';
@@ -7,15 +6,17 @@ import { measureTicks } from './bench/ticks.ts';
 import { keepVolumesSparse } from './bench/volumes.ts';
 import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
 import { startLocalCluster } from './cluster/local-cluster.ts';
+import { buildOwnImage } from './cluster/own-image.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
 
 /** Figures, all measured in this run: `npm run bench`, or `npm run bench -- --quick` for one cluster only. */
 
 const quick = process.argv.includes('--quick');
 const binaries = await provisionBinaries();
-const { directory } = await enterSandbox(binariesEnvironment(binaries));
+const sandbox = await enterSandbox(binariesEnvironment(binaries));
+const { directory } = sandbox;
 // The pods' image is this checkout's bundle.
-await build();
+await buildOwnImage(sandbox);
 await using cluster = await startLocalCluster({ binaries });
 const volumes = await keepVolumesSparse(cluster);
 await using stage = await openStage(cluster, join(directory, 'clone'));

@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { noop } from 'cockatiel';
-import { Etcd3 } from 'etcd3';
-import { build } from '../functions/build.ts';
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
-import type { Service } from '../manifests/kube-types.ts';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { resources } from '../reconcile/kube.ts';
 import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
 import { startLocalCluster } from './cluster/local-cluster.ts';
+import { buildOwnImage } from './cluster/own-image.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
 import { clone } from './demo/clone.ts';
 import { followForge } from './demo/forge-feed.ts';
@@ -16,6 +13,8 @@ import { fleetObjects, install } from './demo/install.ts';
 import { createNarrator } from './demo/narrator.ts';
 import { stay } from './demo/stay.ts';
 import { followSteps } from './demo/step-feed.ts';
+import { sayTrust } from './demo/trust.ts';
+import { accessTo, connectTo } from './e2e/support/client.ts';
 import { condition, isReady } from './e2e/support/conditions.ts';
 import { startForge } from './git/forge.ts';
 import { startGitServer } from './git/server.ts';
@@ -28,11 +27,12 @@ const outside = '10.244.0.1';
 const token = 'demo-token';
 
 const binaries = await provisionBinaries();
-const { directory } = await enterSandbox(binariesEnvironment(binaries));
+const sandbox = await enterSandbox(binariesEnvironment(binaries));
+const { directory } = sandbox;
 const narrator = createNarrator();
 
 narrator.chapter('A Kubernetes cluster, a Git server and a forge, in a namespace of their own');
-await build();
+await buildOwnImage(sandbox);
 await using cluster = await startLocalCluster({ binaries });
 const { kubectl } = cluster;
 narrator.say('kube-apiserver, controller-manager, scheduler, etcd and three nodes are up');
@@ -57,7 +57,7 @@ narrator.chapter('git push: three lines of YAML');
 const orders = `apiVersion: etcd.ratchet.dev/v1alpha1
 kind: EtcdCluster
 metadata: {name: orders, namespace: payments}
-spec: {replicas: 3, version: 3.6.16, storage: {size: 1Gi}, tls: {mode: Disabled}}
+spec: {replicas: 3, version: 3.6.16, storage: {size: 1Gi}}
 `;
 narrator.show('cat clusters/prod/orders.yaml', orders);
 const first = await work.push('Add the orders cluster', { 'clusters/prod/orders.yaml': orders });
@@ -71,11 +71,17 @@ await follow('orders Ready and the commit a success', (clusters) => {
 });
 
 narrator.chapter('What is there now');
-narrator.show('kubectl -n payments get etcdclusters', await kubectl(['-n', namespace, 'get', 'etcdclusters']));
+narrator.show(
+  'kubectl -n payments get etcdclusters -o wide',
+  await kubectl(['-n', namespace, 'get', 'etcdclusters', '-o', 'wide']),
+);
 narrator.show('kubectl -n payments get etcdpeers', await kubectl(['-n', namespace, 'get', 'etcdpeers']));
 narrator.show('kubectl -n payments get pods -o wide', await kubectl(['-n', namespace, 'get', 'pods', '-o', 'wide']));
 narrator.show('kubectl -n etcd-ratchet get jobs', await kubectl(['-n', 'etcd-ratchet', 'get', 'jobs']));
 await members();
+
+narrator.chapter('Who trusts whom');
+await sayTrust(kube, namespace, 'orders', narrator);
 await writeAndRead();
 
 narrator.chapter('git push: a typing error, next to a good change');
@@ -142,7 +148,7 @@ async function follow(what: string, arrived: (clusters: readonly EtcdCluster[]) 
           'etcd-ratchet',
           'logs',
           '-l',
-          'app.kubernetes.io/part-of=etcd-ratchet',
+          'app.kubernetes.io/name=etcd-ratchet',
           '--tail=50',
           '--prefix',
         ]),
@@ -166,17 +172,24 @@ async function members(): Promise<void> {
 
 /** Through the Service, as an application would. */
 async function writeAndRead(): Promise<void> {
-  const service = await kube.get<Service>(resources.services, namespace, 'orders');
-  const client = new Etcd3({
-    hosts: `http://${service?.spec.clusterIP}:2379`,
-    faultHandling: { global: noop, host: () => noop },
-    defaultCallOptions: () => ({ deadline: Date.now() + 5000 }),
-  });
+  const access = await accessTo(kube, namespace, 'orders');
+  const client = connectTo(access, 5000);
   await client.put('greeting').value('kept by pull request');
   const value = await client.get('greeting').string();
   client.close();
-  narrator.say(`put and get through Service orders (${service?.spec.clusterIP}): greeting = "${value}"`);
+  narrator.say(`put and get at ${access.url} with Secret orders-client-tls: greeting = "${value}"`);
   if (value !== 'kept by pull request') fail('the value read is not the value written');
+  const { url, serverName, credentials } = access;
+  const stranger = connectTo(
+    { url, serverName, ...(credentials && { credentials: { rootCertificate: credentials.rootCertificate } }) },
+    2000,
+  );
+  const letIn = await stranger.get('greeting').then(
+    () => true,
+    () => false,
+  );
+  stranger.close();
+  narrator.say(letIn ? fail('somebody without a certificate was let in') : 'the same without a certificate: refused');
 }
 
 async function generationOf(name: string): Promise<string> {

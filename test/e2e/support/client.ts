@@ -9,7 +9,12 @@ import { type Kube, resources } from '../../../reconcile/kube.ts';
 export interface Access {
   readonly url: string;
   readonly serverName: string;
-  readonly credentials?: { readonly rootCertificate: Buffer; readonly certChain: Buffer; readonly privateKey: Buffer };
+  /** Without a certificate of its own it is known to nobody. */
+  readonly credentials?: {
+    readonly rootCertificate: Buffer;
+    readonly certChain?: Buffer;
+    readonly privateKey?: Buffer;
+  };
 }
 
 /** As an application would get it: by the names that the documentation gives. */
