@@ -90,7 +90,8 @@ export function connectEtcd({ callTimeoutMs = 2_000, tls }: EtcdOptions = {}): E
       // A little after our own limit: it is there for what an interceptor cannot reach.
       const deadline = new Date(Date.now() + callTimeoutMs + 100);
       try {
-        return await run(used.connection.client, { deadline, interceptors: [cancelledBy(limit.signal)] });
+        const options = { deadline, interceptors: [cancelledBy(limit.signal)] };
+        return await used.connection.ask((client) => run(client, options));
       } catch (cause) {
         // The next call is not to wait for this connection's back-off, nor to be told of a failure that was before its time.
         if (etcdError(call, endpoint, cause).outcome !== 'refused') leave(endpoint, used);

@@ -3,20 +3,24 @@
  * CommonJS package that is itself imported dynamically, a bundle has no named exports.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { Channel, connectivityState, credentials, InterceptingCall, type Interceptor, status } from '@grpc/grpc-js';
 import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
 import type { Secured } from './etcd-tls.ts';
 
 export interface Connection {
-  readonly client: Etcd3;
-  /** Ends what is still asked over it. */
+  ask<T>(question: (client: Etcd3) => Promise<T>): Promise<T>;
+  /** Ends what is still asked over it. Must be called. */
   close(): void;
 }
 
 /** A client of one endpoint that never retries, never asks anybody else, and has one connection for all it asks. */
 export function connect(endpoint: string, own?: Secured): Connection {
   let channel: Channel | undefined;
+  const dialled = dialledSockets();
   const client = new Etcd3({
     hosts: endpoint,
     faultHandling: { host: () => noop, global: noop },
@@ -38,11 +42,12 @@ export function connect(endpoint: string, own?: Secured): Connection {
     },
   });
   return {
-    client,
+    ask: (question) => dialled.during(() => question(client)),
     close: () => {
       client.close();
       if (channel !== undefined) Channel.prototype.close.call(channel);
       channel = undefined;
+      dialled.destroy();
     },
   };
 }
@@ -51,6 +56,30 @@ type ChannelRest = [
   credentials: ConstructorParameters<typeof Channel>[1],
   options: ConstructorParameters<typeof Channel>[2],
 ];
+
+/**
+ * gRPC lets nobody at a socket whose connection or handshake is not done yet, and keeps it also when it is closed: one to a
+ * host that is gone would hold the process for minutes, one to a frozen process for ever. Node tells of each socket it
+ * makes, and in whose course.
+ */
+function dialledSockets() {
+  const sockets = new Set<Socket>();
+  const course = new AsyncLocalStorage<true>();
+  const keep = (message: unknown) => {
+    if (course.getStore() === undefined) return;
+    const { socket } = message as { readonly socket: Socket };
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  };
+  subscribe('net.client.socket', keep);
+  return {
+    during: <T>(run: () => T): T => course.run(true, run),
+    destroy: () => {
+      unsubscribe('net.client.socket', keep);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
 
 /** What is dialled is an address; the certificate, the `:authority` and SNI bear the name. */
 function namedAs(serverName: string) {

@@ -20,7 +20,7 @@ export interface TlsParties {
  * In this order: an alert about a certificate is the member's verdict on ours, the same words without an alert are our verdict
  * on the member's. gRPC gives only a message, so the words are what there is; the codes are those of node:tls.
  */
-const table: readonly (readonly [RegExp, TlsProblem])[] = [
+const verdicts: readonly (readonly [RegExp, TlsProblem])[] = [
   [
     /alert (certificate (required|expired|revoked|unknown)|unknown ca|(bad|unsupported) certificate|access denied)/i,
     'ClientCertificateRefused',
@@ -36,18 +36,20 @@ const table: readonly (readonly [RegExp, TlsProblem])[] = [
     /UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)|SELF_SIGNED_CERT|CERT_SIGNATURE_FAILURE|INVALID_CA|PATH_LENGTH_EXCEEDED|CERT_UNTRUSTED|CERT_REJECTED/,
     'WrongAuthority',
   ],
+  [/un(suitable|supported) certificate purpose|INVALID_PURPOSE/, 'HandshakeFailed'],
   [
     /wrong version number|packet length too long|SSL routines:[^:]*:(http request|unknown protocol)/,
     'PlaintextOnTlsPort',
   ],
-  [/SSL routines|tlsv1|sslv3|SSL alert|certificate purpose|INVALID_PURPOSE|ERR_SSL_|ERR_TLS_/i, 'HandshakeFailed'],
 ];
 
+/** Of these it is not known at which point of a connection they were said. */
+const other = /SSL routines|tlsv1|sslv3|SSL alert|ERR_SSL_|ERR_TLS_/i;
+
 export function tlsProblemIn(words: string): TlsFinding | undefined {
-  const problem = table.find(([pattern]) => pattern.test(words))?.[1];
-  if (problem === undefined) return undefined;
-  // Of the rest it is not known at which point of a connection they were said.
-  return { problem, detail: detailOf(words), unread: problem !== 'HandshakeFailed' };
+  const problem = verdicts.find(([pattern]) => pattern.test(words))?.[1];
+  if (problem !== undefined) return { problem, detail: detailOf(words), unread: true };
+  return other.test(words) ? { problem: 'HandshakeFailed', detail: detailOf(words), unread: false } : undefined;
 }
 
 /** An endpoint that hangs up without a word may speak TLS where plaintext was expected, or the other way round. */

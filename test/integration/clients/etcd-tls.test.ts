@@ -1,0 +1,385 @@
+/** The etcd client over mutual TLS against real etcd of every minor, and the name of each thing that can be wrong with it. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
+import { type Etcd, EtcdError, type EtcdTls, type TlsProblem } from '../../../reconcile/etcd.ts';
+import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
+import { until } from '../../e2e/support/until.ts';
+import { ownAddress } from '../manifests-build/etcd-process.ts';
+import { startMembers } from './etcd-members.ts';
+import {
+  authority,
+  clientLeaf,
+  future,
+  leaf,
+  past,
+  startTlsMembers,
+  type TlsMember,
+  tlsFor,
+} from './etcd-tls-members.ts';
+
+const { etcd: binaries } = await provisionBinaries();
+const trusted = await authority('clients');
+const stranger = await authority('clients');
+const ours = await clientLeaf(trusted);
+
+for (const version of etcdVersions) {
+  describe(`etcd ${version}`, { concurrency: true }, () => {
+    test('three members are dialled by address and known by a name that only their certificate bears', async () => {
+      await using cluster = await startTlsMembers(binaries[version], 3, trusted);
+      using etcd = open(tlsFor(cluster.members, trusted.certificate, ours));
+      const urls = cluster.members.map(({ url }) => url);
+      const list = await until('the list', () => etcd.members(urls, within(2_000, { barrier: true })));
+      const statuses = await Promise.all(urls.map((url) => etcd.status(url, within(5_000))));
+      const ids = new Map(list.members.map(({ name, id }) => [name, id]));
+      assert.deepEqual(
+        statuses.map(({ memberId }) => memberId),
+        cluster.members.map(({ name }) => ids.get(name)),
+      );
+      const minor = version.split('.').slice(0, 2).join('.');
+      const versions = () => Promise.all(urls.map((url) => etcd.version(url, within(5_000))));
+      await until('the cluster version', async () =>
+        (await versions()).every(({ cluster }) => cluster === `${minor}.0`),
+      );
+      assert.ok((await versions()).every(({ server }) => server === version));
+    });
+
+    test('each thing that can be wrong with TLS has its own name, and nothing has reached etcd', async () => {
+      await using cluster = await startTlsMembers(binaries[version], 1, trusted);
+      const [member] = cluster.members;
+      const good = await leaf(trusted, { dnsNames: [member.host] });
+      for (const { what, problem, says, served, shown } of await defects(member)) {
+        await member.present(served ?? good);
+        using etcd = open(tlsFor([member], trusted.certificate, shown ?? ours));
+        for (const call of callsOf(etcd, member.url)) {
+          const error = await failing(call);
+          assert.equal(error.tls, problem, `${what}: ${error.message}`);
+          // A connection that was reset took the member's alert with it; what is found out later changes nothing for the call.
+          const outcomes = error.message.startsWith('GET /version') ? ['down', 'ambiguous'] : ['down'];
+          assert.ok(outcomes.includes(error.outcome), `${what}: ${error.outcome}: ${error.message}`);
+          assert.ok(
+            error.message.includes(`at ${member.url}: `) && says.test(error.message),
+            `${what}: ${error.message}`,
+          );
+          keepsQuiet(error, etcd);
+        }
+      }
+      await member.present(good);
+      using etcd = open(tlsFor([member], trusted.certificate, ours));
+      await Promise.all(callsOf(etcd, member.url));
+
+      await member.kill();
+      // A client of its own: over an open connection, what was sent before it broke may have arrived.
+      using late = open(tlsFor([member], trusted.certificate, ours));
+      for (const call of callsOf(late, member.url)) {
+        const error = await failing(call);
+        assert.deepEqual([error.outcome, error.tls], ['down', undefined], error.message);
+        assert.match(error.message, /ECONNREFUSED/);
+      }
+    });
+
+    test('plaintext where TLS is expected, and TLS where plaintext is, are told from a dead member', async () => {
+      await using plain = await startMembers(binaries[version], 1);
+      await using secure = await startTlsMembers(binaries[version], 1, trusted);
+      const [secret] = secure.members;
+      const clear = plain.members[0]?.clientUrl ?? '';
+      using etcd = open(tlsFor([secret], trusted.certificate, ours));
+      for (const [url, problem] of [
+        [clear.replace('http:', 'https:'), 'PlaintextOnTlsPort'],
+        [secret.url.replace('https:', 'http:'), 'TlsOnPlaintextPort'],
+      ] as const) {
+        for (const call of callsOf(etcd, url)) {
+          const error = await failing(call);
+          assert.equal(error.tls, problem, error.message);
+          assert.notEqual(error.outcome, 'refused');
+        }
+      }
+      // What one client is told, it does not keep: each endpoint is asked as its scheme says.
+      await Promise.all([...callsOf(etcd, clear), ...callsOf(etcd, secret.url)]);
+    });
+  });
+}
+
+test('a server certificate and key that do not belong together are named as such', async () => {
+  await using cluster = await startTlsMembers(binaries['3.6.16'], 1, trusted);
+  const [member] = cluster.members;
+  const [one, other] = await Promise.all([1, 2].map(() => leaf(trusted, { dnsNames: [member.host] })));
+  assert.ok(one && other);
+  await member.present({ certificate: one.certificate, key: other.key });
+  using etcd = open(tlsFor([member], trusted.certificate, ours));
+  for (const call of callsOf(etcd, member.url)) {
+    const error = await failing(call);
+    assert.equal(error.tls, 'HandshakeFailed', error.message);
+    assert.match(error.message, /do not belong together/);
+  }
+});
+
+const empty = { certificate: '', key: '' };
+const halves = { certificate: ours.certificate, key: (await clientLeaf(trusted)).key };
+for (const [what, tls, says] of [
+  ['a key that is not that of the certificate', { shown: halves }, /the key is not that of the certificate/],
+  ['a certificate without its key', { shown: { ...ours, key: '' } }, /a certificate was given alone/],
+  ['a key that is none', { shown: { ...ours, key: 'SECRET' } }, /can not be read/],
+  ['a trust bundle without a certificate', { shown: ours, ca: 'nothing' }, /trust bundle holds no certificate/],
+  [
+    'an empty trust bundle, which Node takes for all public authorities',
+    { shown: ours, ca: '' },
+    /holds no certificate/,
+  ],
+] as const) {
+  test(`with ${what}, nobody is asked`, async () => {
+    const { shown, ca = trusted.certificate }: { shown: typeof ours; ca?: string } = tls;
+    using etcd = open({ ca, cert: shown.certificate, key: shown.key, serverName: () => 'm0' });
+    for (const call of callsOf(etcd, 'https://127.0.0.1:1')) {
+      const error = await failing(call);
+      assert.deepEqual([error.outcome, error.tls], ['down', 'HandshakeFailed']);
+      assert.match(error.message, says);
+      keepsQuiet(error, etcd);
+    }
+  });
+}
+
+test('an https endpoint is not asked without certificates', async () => {
+  using etcd = open();
+  for (const call of callsOf(etcd, 'https://127.0.0.1:1')) {
+    assert.match((await failing(call)).message, /no certificates for it are known/);
+  }
+});
+
+test('a dead endpoint beside one with a TLS problem leaves the list without a single reason', async () => {
+  await using cluster = await startTlsMembers(binaries['3.6.16'], 1, trusted);
+  const [{ url }] = cluster.members;
+  using etcd = open(tlsFor(cluster.members, stranger.certificate, ours));
+  const dead = `https://${ownAddress()}:2379`;
+  assert.equal((await failing(etcd.members([url], within(2_000)))).tls, 'WrongAuthority');
+  const both = await failing(etcd.members([dead, url], within(2_000)));
+  assert.equal(both.tls, undefined);
+  assert.ok(both.message.includes('ECONNREFUSED') && both.message.includes('authority'), both.message);
+});
+
+test('an endpoint that accepts and hangs up is looked at once per failed call, and is no TLS problem', async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.resume().once('data', () => socket.destroy());
+  });
+  const address = ownAddress();
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  try {
+    const { port } = server.address() as { port: number };
+    const tls = { ca: trusted.certificate, cert: ours.certificate, key: ours.key, serverName: () => 'm0' };
+    for (const scheme of ['http', 'https']) {
+      using etcd = open(tls);
+      connections = 0;
+      const error = await failing(etcd.version(`${scheme}://${address}:${port}`, within(3_000)));
+      assert.deepEqual([error.outcome, error.tls], ['ambiguous', undefined], error.message);
+      // The call's own; the look; and over https, whether it speaks plaintext.
+      assert.ok(connections <= 3, `${connections} connections`);
+    }
+  } finally {
+    server.close();
+  }
+});
+
+// gRPC keeps a socket whose handshake is not done also when it is closed, and such a process never ended.
+for (const [what, backlog] of [
+  ['a frozen member, where no handshake gets done', 511],
+  ['a host that is gone, where nothing is accepted', 1],
+] as const) {
+  test(`a process ends at once after close, whatever is still asked over TLS of ${what}`, async () => {
+    await using silent = await frozenListener(backlog);
+    const module = new URL('../../../reconcile/clients/etcd.ts', import.meta.url).href;
+    const { certificate: cert, key } = ours;
+    const script = `
+      const { connectEtcd } = await import(${JSON.stringify(module)});
+      const tls = { ...JSON.parse(process.env.TLS), serverName: () => 'm0' };
+      const etcd = connectEtcd({ callTimeoutMs: 20_000, tls });
+      const signal = new AbortController().signal;
+      const urls = ['https://${silent.at}', 'http://${silent.at}'];
+      const calls = urls.flatMap((url) => [etcd.status(url, { signal }), etcd.members([url], { signal }), etcd.version(url, { signal })]);
+      setTimeout(() => {
+        etcd.close();
+        const closed = performance.now();
+        process.once('exit', () => process.stdout.write(String(performance.now() - closed)));
+      }, 500);
+      const results = await Promise.allSettled(calls);
+      if (results.some(({ reason }) => !/the etcd client was closed/.test(reason?.message))) process.exitCode = 9;
+    `;
+    const env = { ...process.env, TLS: JSON.stringify({ ca: trusted.certificate, cert, key }) };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += String(chunk);
+    });
+    const ended = once(child, 'close', { signal: AbortSignal.timeout(15_000) });
+    const [code] = await ended.finally(() => child.kill('SIGKILL'));
+    assert.equal(code, 0);
+    assert.ok(said !== '' && Number(said) < 500, `${said} ms after close`);
+  });
+}
+
+/** A listener that is stopped, so that the kernel alone answers, and only as many as its backlog holds. */
+async function frozenListener(backlog: number): Promise<AsyncDisposable & { readonly at: string }> {
+  const address = ownAddress();
+  const script = `
+    const server = require('node:net').createServer();
+    server.listen({ host: '${address}', port: 0, backlog: ${backlog} }, () => {
+      process.stdout.write(String(server.address().port), () => process.kill(process.pid, 'SIGSTOP'));
+    });
+  `;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(10_000) });
+  const fillers = Array.from({ length: backlog === 1 ? 8 : 0 }, () =>
+    connect({ host: address, port: Number(port) }).on('error', () => {}),
+  );
+  const stop = async () => {
+    for (const filler of fillers) filler.destroy();
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return { at: `${address}:${port}`, [Symbol.asyncDispose]: stop };
+}
+
+test('a pass shakes hands with each member once for all its calls, and once for the version', async () => {
+  await using cluster = await startTlsMembers(binaries['3.6.16'], 1, trusted);
+  const [{ address, host }] = cluster.members;
+  let connections = 0;
+  const door = createServer((socket) => {
+    connections += 1;
+    const through = connect({ host: address, port: 2379 });
+    socket.on('error', () => through.destroy()).pipe(through);
+    through.on('error', () => socket.destroy()).pipe(socket);
+  });
+  const at = ownAddress();
+  door.listen(0, at);
+  await once(door, 'listening');
+  try {
+    const { port } = door.address() as { port: number };
+    const url = `https://${at}:${port}`;
+    const tls = { ca: trusted.certificate, cert: ours.certificate, key: ours.key, serverName: () => host };
+    using etcd = open(tls);
+    await Promise.all(callsOf(etcd, url));
+    assert.equal(connections, 2);
+    // One that is given up, as by a faster member's answer, leaves the others their connection.
+    const given = new AbortController();
+    const up = etcd.members([url], { signal: given.signal, barrier: true });
+    given.abort(new Error('enough'));
+    await failing(up);
+    await etcd.status(url, within(5_000));
+    assert.ok(connections <= 3, `${connections} connections`);
+  } finally {
+    door.close();
+  }
+});
+
+interface Defect {
+  readonly what: string;
+  readonly problem: TlsProblem;
+  readonly says: RegExp;
+  readonly served?: Awaited<ReturnType<typeof leaf>>;
+  readonly shown?: Awaited<ReturnType<typeof leaf>>;
+}
+
+async function defects({ host }: TlsMember): Promise<readonly Defect[]> {
+  const named = { dnsNames: [host] };
+  return [
+    { what: 'expired', problem: 'CertificateExpired', says: /has expired/, served: await leaf(trusted, named, past) },
+    {
+      what: 'early',
+      problem: 'CertificateNotYetValid',
+      says: /not valid yet/,
+      served: await leaf(trusted, named, future),
+    },
+    {
+      what: 'wrong CA',
+      problem: 'WrongAuthority',
+      says: /no authority in our ca\.crt/,
+      served: await leaf(stranger, named),
+    },
+    {
+      what: 'wrong name',
+      problem: 'NameMismatch',
+      says: new RegExp(`not for ${host} .*DNS:another\\.name`),
+      served: await leaf(trusted, { dnsNames: ['another.name'] }),
+    },
+    {
+      what: 'only for clients',
+      problem: 'HandshakeFailed',
+      says: /must be made for server authentication/,
+      served: await leaf(trusted, { ...named, usages: ['clientAuth'] }),
+    },
+    { what: 'no client certificate', problem: 'ClientCertificateRefused', says: /was given none/, shown: empty },
+    {
+      what: 'client certificate of another CA',
+      problem: 'ClientCertificateRefused',
+      says: /trusts none of the certificate's authorities/,
+      shown: await clientLeaf(stranger),
+    },
+    {
+      what: 'expired client certificate',
+      problem: 'ClientCertificateRefused',
+      says: /refused our client certificate .* valid from .* to .*: renew it/,
+      shown: await clientLeaf(trusted, past),
+    },
+    {
+      what: 'server certificate shown as a client',
+      problem: 'ClientCertificateRefused',
+      says: /must be made for client authentication/,
+      shown: await leaf(trusted, { usages: ['serverAuth'] }),
+    },
+  ];
+}
+
+/** Nothing of a certificate or a key, however deep one looks. */
+function keepsQuiet(error: EtcdError, etcd: Etcd): void {
+  const printed = inspect([error, etcd], { depth: 20, showHidden: true, maxStringLength: null });
+  for (const word of [
+    'BEGIN',
+    'PRIVATE',
+    'SECRET',
+    'raw:',
+    'pubkey',
+    ours.key.slice(40, 80),
+    ours.certificate.slice(40, 80),
+  ])
+    assert.ok(!printed.includes(word), `${word} in ${printed}`);
+}
+
+function callsOf(etcd: Etcd, url: string): readonly Promise<unknown>[] {
+  const calls = [
+    etcd.status(url, within(5_000)),
+    etcd.members([url], within(5_000, { barrier: true })),
+    etcd.version(url, within(5_000)),
+  ];
+  // They run beside each other, and each is looked at when its turn comes.
+  for (const call of calls) call.catch(() => {});
+  return calls;
+}
+
+function open(tls?: EtcdTls): Etcd & Disposable {
+  const etcd = connectEtcd(tls ? { tls } : {});
+  return { ...etcd, [Symbol.dispose]: () => etcd.close() };
+}
+
+function within<T extends object>(ms: number, more?: T): { signal: AbortSignal } & T {
+  return { signal: AbortSignal.timeout(ms), ...(more as T) };
+}
+
+async function failing(promise: Promise<unknown>): Promise<EtcdError> {
+  const outcome = await promise.then(
+    () => 'it succeeded',
+    (error: unknown) => error,
+  );
+  assert.ok(outcome instanceof EtcdError, String(outcome));
+  return outcome;
+}
