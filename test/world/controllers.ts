@@ -1,5 +1,5 @@
 import { hashOf } from '../../manifests/build/inputs-hash.ts';
-import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../manifests/kube-types.ts';
+import type { PersistentVolumeClaim, Pod, PodDisruptionBudget, StatefulSet } from '../../manifests/kube-types.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
 import { claimOf, drop, put, type State } from './state.ts';
 
@@ -11,6 +11,7 @@ const protection = 'kubernetes.io/pvc-protection';
 const owned = [
   resources.peers,
   resources.configMaps,
+  resources.secrets,
   resources.statefulSets,
   resources.pods,
   resources.services,
@@ -67,6 +68,27 @@ function podFor({ metadata, spec }: StatefulSet, revision: string, uid: string):
     spec: spec.template.spec,
     status: { phase: 'Pending' },
   };
+}
+
+/** Says how many pods a budget can do without right now. */
+export function countDisruptions(state: State): void {
+  const { kube } = state;
+  const pods = kube.stored<Pod>(resources.pods);
+  for (const budget of kube.stored<PodDisruptionBudget>(resources.disruptionBudgets)) {
+    const wanted = Object.entries(budget.spec.selector?.matchLabels ?? {});
+    const ready = pods.filter(
+      ({ metadata, status }) =>
+        metadata.namespace === budget.metadata.namespace &&
+        metadata.deletionTimestamp === undefined &&
+        wanted.every(([key, value]) => metadata.labels?.[key] === value) &&
+        status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    ).length;
+    const disruptionsAllowed = Math.max(0, ready - Number(budget.spec.minAvailable ?? 0));
+    put(state, resources.disruptionBudgets, budget, {
+      ...budget,
+      status: { disruptionsAllowed },
+    } as PodDisruptionBudget);
+  }
 }
 
 /** A claim is protected from the moment it is made, as admission does it. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { Decision } from '../../reconcile/cluster/decision.ts';
 import type { Faults } from './invocation.ts';
 import type { World } from './world.ts';
 
@@ -52,9 +53,15 @@ export async function tickUntilConverged(
       const kind = decision.kind === 'done' ? 'done' : 'refuse';
       return { kind, reason: decision.reason, message: problem ?? decision.message, acts, trail };
     }
-    world.advance(decision.reason === 'AnotherInvocationActs' ? 31 : 2);
+    world.advance(decision.reason === 'AnotherInvocationActs' ? 31 : Math.max(2, untilWake(decision)));
   }
   return assert.fail(`no end after ${limit} ticks:\n${trail.join('\n')}`);
+}
+
+/** Seconds that a decision would sleep through, where nothing but time can change its mind. */
+function untilWake(decision: Decision): number {
+  if (decision.kind !== 'wait') return 0;
+  return Math.min(...decision.wakeOn.map((wake) => (wake.on === 'time' ? wake.afterSeconds : 0)));
 }
 
 /** One etcd cluster, under one token, every volume sealed under its ID, every member running. */

@@ -1,12 +1,18 @@
-import { type Etcd, EtcdError, type ListedMember } from '../../reconcile/etcd.ts';
-import { hasQuorum, type Process, runningOf, type State } from './state.ts';
+import { type Etcd, EtcdError, type EtcdTls, type ListedMember } from '../../reconcile/etcd.ts';
+import { hasQuorum, isInQuorum, type Process, runningOf, type State } from './state.ts';
+import { type Party, partyOf, whyNotClient } from './tls.ts';
 
 /** The etcd client of the world: asks the processes that run at those addresses. */
-export function etcdOf(state: State): Etcd {
+export function etcdOf(state: State, tls?: EtcdTls): Etcd {
+  const me =
+    tls && partyOf(state, { 'tls.crt': encoded(tls.cert), 'tls.key': encoded(tls.key), 'ca.crt': encoded(tls.ca) });
   return {
     members: async (endpoints) => {
-      const reached = endpoints.flatMap((endpoint) => processAt(state, endpoint) ?? []);
-      const serving = reached.find(({ data }) => hasQuorum(state, data.clusterId));
+      const reached = endpoints.flatMap((endpoint) => {
+        const process = processAt(state, endpoint);
+        return process && whyNotClient(state, process, me) === undefined ? [process] : [];
+      });
+      const serving = reached.find((process) => isInQuorum(state, process));
       if (!serving) throw new EtcdError(reached.length === 0 ? 'no endpoint answers' : 'no quorum', 'down');
       const { clusterId } = serving.data;
       const formation = state.formations.get(clusterId);
@@ -22,7 +28,7 @@ export function etcdOf(state: State): Etcd {
       return { clusterId, members };
     },
     status: async (endpoint) => {
-      const { data, version } = needed(state, endpoint);
+      const { data, version } = needed(state, endpoint, me);
       const leader = hasQuorum(state, data.clusterId) ? leaderOf(state, data.clusterId) : '0';
       return {
         memberId: data.memberId,
@@ -40,7 +46,7 @@ export function etcdOf(state: State): Etcd {
       };
     },
     version: async (endpoint) => {
-      const { version } = needed(state, endpoint);
+      const { version } = needed(state, endpoint, me);
       return { server: version, cluster: version.replace(/\d+$/, '0') };
     },
     close: () => undefined,
@@ -60,8 +66,14 @@ function processAt(state: State, endpoint: string): Process | undefined {
   return [...state.processes.values()].find(({ address }) => address === hostname);
 }
 
-function needed(state: State, endpoint: string): Process {
+function needed(state: State, endpoint: string, me: Party | undefined): Process {
   const process = processAt(state, endpoint);
   if (!process) throw new EtcdError(`nothing listens at ${endpoint}`, 'down');
+  const why = whyNotClient(state, process, me);
+  if (why !== undefined) throw new EtcdError(`no TLS with ${endpoint}: ${why}`, 'down', undefined, 'HandshakeFailed');
   return process;
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64');
 }

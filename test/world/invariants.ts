@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { applicationSecretName } from '../../manifests/build/certificate-names.ts';
 import { labels } from '../../manifests/build/names.ts';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
-import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from '../../manifests/kube-types.ts';
+import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../../manifests/kube-types.ts';
 import { type KubeObject, resources } from '../../reconcile/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import type { Data } from './members.ts';
 import { hasQuorum, type State } from './state.ts';
+import { partyOf, whyNotClient, whyNotPeers } from './tls.ts';
 
 /** What must never happen (ARCHITECTURE.md), looked at after every single write and at every start of a container. */
 
@@ -95,7 +97,10 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
   if (!before || before.metadata.deletionTimestamp !== undefined) return;
   if (request.resource.plural === 'pods') {
     const pod = before as Pod;
-    if (pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) {
+    // One or two members can't lose one and keep their quorum, whatever is done: there it is said, and done.
+    const size = state.formations.get([...state.processes.values()][0]?.data.clusterId ?? '')?.voters.length ?? 0;
+    const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+    if (isReady && size > 2) {
       violate(state, `I1: ${pod.metadata.name} was Ready and is deleted`);
     }
   }
@@ -111,6 +116,48 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
     violate(state, `I4: bound volume ${claim.metadata.name} of a living cluster is deleted`);
   if (state.disks.has(claim.metadata.uid ?? '') && !byPolicy)
     violate(state, `I4: ${claim.metadata.name} has data and is deleted`);
+}
+
+/** What bears this is somebody else's: whatever name and labels it has. */
+export const theirs = 'world/theirs';
+
+export function assertNotTheirs(state: State, request: FakeRequest, before: KubeObject | undefined): void {
+  if (before?.metadata.annotations?.[theirs] === undefined) return;
+  violate(state, `${request.key}: ${before.metadata.name} is somebody else's`);
+}
+
+/**
+ * While nothing was broken on purpose: any two members that run can talk, and so can every application, with the certificate and
+ * the CAs that it once read; and never are two members down at once.
+ */
+export function assertEverybodyTalks(state: State): void {
+  const running = [...state.processes.values()];
+  const short = (pod: string) => pod.split('/')[1];
+  for (const [index, a] of running.entries()) {
+    for (const b of running.slice(index + 1)) {
+      const why = a.data.clusterId === b.data.clusterId ? whyNotPeers(state, a, b) : undefined;
+      if (why !== undefined) violate(state, `TLS: ${short(a.pod)} and ${short(b.pod)} cannot talk: ${why}`);
+    }
+    const fresh = applicationOf(state, a.pod.split('/')[0], a.cluster);
+    for (const [who, client] of [
+      ...state.clients,
+      ...(fresh ? [['whoever reads its Secret now', fresh] as const] : []),
+    ]) {
+      const why = whyNotClient(state, a, client);
+      if (why !== undefined) violate(state, `TLS: ${who} cannot talk to ${short(a.pod)}: ${why}`);
+    }
+  }
+  for (const { voters } of state.formations.values()) {
+    if (running.length < voters.length - 1)
+      violate(state, `I1: only ${running.length} of ${voters.length} members run`);
+  }
+}
+
+function applicationOf(state: State, namespace: string | undefined, cluster: string) {
+  const secret = state.kube
+    .stored<Secret>(resources.secrets)
+    .find(({ metadata }) => metadata.namespace === namespace && metadata.name === applicationSecretName(cluster));
+  return secret?.data && partyOf(state, secret.data);
 }
 
 /** I5: nothing that is sealed is ever unsealed. */

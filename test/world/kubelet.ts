@@ -1,15 +1,18 @@
+import { labels } from '../../manifests/build/names.ts';
 import type { ConfigMap, ContainerStatus, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { grace } from './controllers.ts';
 import { assertMayStart } from './invariants.ts';
 import { type Running, start } from './members.ts';
-import { claimOf, drop, hasQuorum, put, type State } from './state.ts';
+import { claimOf, drop, isInQuorum, put, type State } from './state.ts';
+import { loadTls, refreshFiles } from './tls.ts';
 
 /** The kubelet: starts containers with the variables that their ConfigMaps have at that moment, and says how they are. */
 export function runPods(state: State): void {
   const pods = state.kube.stored<Pod>(resources.pods);
   const alive = new Set(pods.map(({ metadata }) => metadata.uid));
   for (const uid of state.processes.keys()) if (!alive.has(uid)) state.processes.delete(uid);
+  refreshFiles(state);
   for (const pod of pods) runPod(state, pod);
 }
 
@@ -27,7 +30,7 @@ function runPod(state: State, pod: Pod): void {
     say(state, pod, startContainer(state, pod));
     return;
   }
-  const isReady = hasQuorum(state, process.data.clusterId);
+  const isReady = isInQuorum(state, process);
   say(state, pod, { ...statusOf(pod), ready: isReady, state: { running: {} } });
 }
 
@@ -42,6 +45,8 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
   const claim = claimOf(pod, kube.stored<PersistentVolumeClaim>(resources.volumeClaims));
   const variables = variablesOf(state, pod);
   if (!claim || !variables) return waits(before, 'CreateContainerConfigError');
+  const loaded = loadTls(state, pod);
+  if (loaded.kind === 'unmounted') return waits(before, 'ContainerCreating');
 
   const flags = new Map((container?.args ?? []).map((arg) => arg.replace(/^--/, '').split('=', 2) as [string, string]));
   const version = /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1] ?? '0.0.0';
@@ -51,13 +56,22 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
   const started = start({ name: flags.get('name') ?? '', token, version, ...variables }, data);
   if (state.deadly.is(pod)) return exited(before, 'Killed');
   if (started.kind === 'exits') return exited(before, started.words);
+  if (loaded.kind === 'exits') return exited(before, loaded.words);
 
   assertMayStart(state, pod, claim, data, started.data);
   disks.set(claimUid, started.data);
   remember(state, claimUid, started);
   state.addresses += 1;
   const address = `10.244.${Math.floor(state.addresses / 250)}.${(state.addresses % 250) + 1}`;
-  processes.set(uid, { pod: `${namespace}/${name}`, data: started.data, address, version });
+  processes.set(uid, {
+    pod: `${namespace}/${name}`,
+    cluster: pod.metadata.labels?.[labels.cluster] ?? '',
+    data: started.data,
+    address,
+    version,
+    ...(loaded.kind === 'loaded' && { tls: loaded.tls }),
+  });
+  state.starts.set(name, (state.starts.get(name) ?? 0) + 1);
   return { ...before, ready: false, state: { running: {} } };
 }
 

@@ -1,15 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import type { LeafFacts } from '../../reconcile/certificates/inspect.ts';
 import type { KubeObject, Resource } from '../../reconcile/kube.ts';
 import type { FakeKube } from '../fakes/kube.ts';
 import type { Data, Voter } from './members.ts';
+import { type MemberTls, type Party, whyNotPeers } from './tls.ts';
 
 /** One running etcd process. */
 export interface Process {
+  /** `<namespace>/<name>` */
   readonly pod: string;
+  readonly cluster: string;
   readonly data: Data;
   readonly address: string;
   readonly version: string;
+  /** Absent: plaintext. */
+  readonly tls?: MemberTls;
 }
 
 /** What is true of one etcd cluster, whoever of its members runs. */
@@ -37,6 +43,20 @@ export interface State {
   /** Whether etcd dies of how this pod is made (too little memory, a bad flag). */
   readonly deadly: { is: (pod: Pod) => boolean };
   readonly violations: string[];
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Clocks of members and clients differ by as much, both ways; milliseconds. */
+  skew: number;
+  /** Chains that were found to hold, and between which times. */
+  readonly verified: Map<string, { readonly from: number; readonly until: number }>;
+  /** What a Secret's certificate says. */
+  readonly read: Map<string, LeafFacts | 'unreadable'>;
+  /** How often each pod's container was started, by the pod's name. */
+  readonly starts: Map<string, number>;
+  /** Applications, by what they are called: each goes on with what it read from its Secret. */
+  readonly clients: Map<string, Party>;
+  /** While no fault was made on purpose: everybody can talk to everybody, and at most one member is down. */
+  watchful: boolean;
   addresses: number;
   /** Counts what anybody changed: while it moves, the world is not at rest. */
   changes: number;
@@ -52,9 +72,18 @@ export function runningOf(state: State, clusterId: string): readonly Process[] {
   return [...state.processes.values()].filter(({ data }) => data.clusterId === clusterId);
 }
 
+/** Whether some member runs that a majority can talk to, itself counted. */
 export function hasQuorum(state: State, clusterId: string): boolean {
+  return runningOf(state, clusterId).some((process) => isInQuorum(state, process));
+}
+
+export function isInQuorum(state: State, process: Process): boolean {
+  const { clusterId } = process.data;
   const voters = state.formations.get(clusterId)?.voters.length ?? Number.POSITIVE_INFINITY;
-  return runningOf(state, clusterId).length > voters / 2;
+  const heard = runningOf(state, clusterId).filter(
+    (other) => other === process || whyNotPeers(state, process, other) === undefined,
+  );
+  return heard.length > voters / 2;
 }
 
 /** A controller's write. `before` is what it read; nothing is written when nothing changes. */

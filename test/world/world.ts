@@ -5,13 +5,23 @@ import { stepClusters } from '../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../fakes/kube.ts';
-import { bindVolumes, collectGarbage, dropVolumes, protect, runStatefulSets, schedule } from './controllers.ts';
+import {
+  bindVolumes,
+  collectGarbage,
+  countDisruptions,
+  dropVolumes,
+  protect,
+  runStatefulSets,
+  schedule,
+} from './controllers.ts';
 import { etcdOf } from './etcd.ts';
 import {
+  assertEverybodyTalks,
   assertHistoryStays,
   assertMayDelete,
   assertMayLetIn,
   assertNoDowngrade,
+  assertNotTheirs,
   assertOneCluster,
   assertSeals,
 } from './invariants.ts';
@@ -70,6 +80,13 @@ export function createWorld() {
     images: { has: (image) => knownVersions.some((version) => image === `quay.io/coreos/etcd:v${version}`) },
     deadly: { is: () => false },
     violations: [],
+    clock: () => time,
+    skew: 4 * 60_000,
+    verified: new Map(),
+    read: new Map(),
+    starts: new Map(),
+    clients: new Map(),
+    watchful: false,
     addresses: 0,
     changes: 0,
   };
@@ -135,7 +152,7 @@ export function createWorld() {
       const results = await stepClusters(
         {
           kube: mine,
-          etcd: async () => etcdOf(state),
+          etcd: async (tls) => etcdOf(state, tls),
           wire: wireOf(state),
           holder,
           nonce,
@@ -168,6 +185,7 @@ export function createWorld() {
     dropVolumes(state);
     schedule(state);
     runPods(state);
+    countDisruptions(state);
     for (const [clusterId, formation] of state.formations) {
       if (!hasQuorum(state, clusterId)) continue;
       formation.formed = true;
@@ -175,6 +193,7 @@ export function createWorld() {
     }
     assertOneCluster(state);
     assertNoDowngrade(state);
+    if (state.watchful) assertEverybodyTalks(state);
     if (state.changes === before) quietAt = before;
   }
 
@@ -234,6 +253,7 @@ export function createWorld() {
   function after(request: FakeRequest): void {
     if (request.verb !== 'GET' && request.verb !== 'LIST') state.changes += 1;
     if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
+    assertNotTheirs(state, request, targets.get(request));
     if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
     if (request.key === 'PUT persistentvolumeclaims' || request.resource.plural === 'configmaps') assertSeals(state);
     if (request.key === 'POST services') {
