@@ -4,7 +4,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Channel, connectivityState, credentials, InterceptingCall, type Interceptor, status } from '@grpc/grpc-js';
 import { noop } from 'cockatiel';
@@ -19,10 +19,14 @@ export interface Connection {
 
 /** A client of one endpoint that never retries, never asks anybody else, and has one connection for all it asks. */
 export function connect(endpoint: string, own?: Secured): Connection {
+  if (own === undefined && endpoint.startsWith('https:'))
+    throw new Error(`${endpoint} is asked with certificates only`);
   let channel: Channel | undefined;
-  const dialled = dialledSockets();
+  const dialled = { sockets: new Set<Socket>(), closed: false };
   const client = new Etcd3({
-    hosts: endpoint,
+    // Without a scheme: for https, etcd3 would have all public authorities parsed (5 ms each time), though we bring our own
+    // credentials below.
+    hosts: endpoint.replace(/^https?:\/\//, ''),
     faultHandling: { host: () => noop, global: noop },
     grpcOptions: {
       'grpc.enable_retries': 0,
@@ -34,20 +38,21 @@ export function connect(endpoint: string, own?: Secured): Connection {
       'grpc.use_local_subchannel_pool': 1,
       ...(own && namedAs(own.serverName(endpoint))),
       // etcd3 makes a channel for each of etcd's services; here it is the same one, with one handshake for all.
-      channelFactoryOverride: (address: string, ...[etcd3s, options]: ChannelRest) => {
-        const ours = own ? credentials.createFromSecureContext(own.context) : etcd3s;
+      channelFactoryOverride: (address: string, ...[, options]: ChannelRest) => {
+        const ours = own ? credentials.createFromSecureContext(own.context) : credentials.createInsecure();
         channel ??= keptOpen(new Channel(address, ours, options));
         return channel;
       },
     },
   });
   return {
-    ask: (question) => dialled.during(() => question(client)),
+    ask: (question) => dialling.run(dialled, () => question(client)),
     close: () => {
       client.close();
       if (channel !== undefined) Channel.prototype.close.call(channel);
       channel = undefined;
-      dialled.destroy();
+      dialled.closed = true;
+      for (const socket of dialled.sockets) socket.destroy();
     },
   };
 }
@@ -62,24 +67,17 @@ type ChannelRest = [
  * host that is gone would hold the process for minutes, one to a frozen process for ever. Node tells of each socket it
  * makes, and in whose course.
  */
-function dialledSockets() {
-  const sockets = new Set<Socket>();
-  const course = new AsyncLocalStorage<true>();
-  const keep = (message: unknown) => {
-    if (course.getStore() === undefined) return;
-    const { socket } = message as { readonly socket: Socket };
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  };
-  subscribe('net.client.socket', keep);
-  return {
-    during: <T>(run: () => T): T => course.run(true, run),
-    destroy: () => {
-      unsubscribe('net.client.socket', keep);
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
+const dialling = new AsyncLocalStorage<{ readonly sockets: Set<Socket>; closed: boolean }>();
+subscribe('net.client.socket', (message) => {
+  const { socket } = message as { readonly socket: Socket };
+  const dialled = dialling.getStore();
+  // gRPC may just have been about to dial when it was closed. Node tells of a socket before it connects it, and a socket
+  // that is destroyed before that is not.
+  if (dialled?.closed) setImmediate(() => socket.destroy());
+  if (dialled === undefined || dialled.closed) return;
+  dialled.sockets.add(socket);
+  socket.once('close', () => dialled.sockets.delete(socket));
+});
 
 /** What is dialled is an address; the certificate, the `:authority` and SNI bear the name. */
 function namedAs(serverName: string) {

@@ -97,12 +97,14 @@ function refusal(detail: string, ours: string | undefined): string {
 function failureHint(detail: string): string {
   // Go's server says so when its own certificate can not be had, which etcd reads anew at every handshake.
   if (/internal error/.test(detail)) return ': its own certificate and key can not be read or do not belong together';
+  // What a server that speaks TLS 1.2 says of a client without a certificate, among other things.
+  if (/handshake failure/.test(detail)) return ': they have no cipher in common, or it wants a client certificate';
   return /purpose/.test(detail) ? ': its certificate must be made for server authentication' : '';
 }
 
 function detailOf(words: string): string {
   const openssl = /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(words)?.[1];
-  if (openssl !== undefined) return openssl.trim();
+  if (openssl !== undefined) return openssl.replace(/^(ssl\/tls|tlsv1\d?|sslv3) /, '').trim();
   const last = words.split('Last error: ').at(-1) ?? words;
   return last
     .replace(/^(Error( \[\w+\])?: )+/, '')
