@@ -115,4 +115,8 @@ function logReading(fleet: EtcdFleet, reading: Reading, log: Log): void {
     const found = reading.kind === 'unchanged' ? 'nothing changed in Git' : 'read from Git';
     log({ fleet: name, revision: reading.revision }, found);
   }
+  if (reading.kind !== 'tree') return;
+  for (const { file, line, column, message } of reading.tree.warnings ?? []) {
+    log({ fleet: name, place: `${file}:${line}:${column}`, warning: message }, 'allowed, and probably not meant');
+  }
 }

@@ -68,7 +68,7 @@ async function readTree(
   fleet: EtcdFleet,
   signal: AbortSignal,
 ): Promise<DesiredTree> {
-  const [{ fetchTree }, { readDocuments }, { findSpecs }, { validateDocument }] = await Promise.all([
+  const [{ fetchTree }, { readDocuments }, { findSpecs }, { validateDocument, warningsFor }] = await Promise.all([
     import('../gitops/fetch.ts'),
     import('../gitops/documents.ts'),
     import('../gitops/specs.ts'),
@@ -77,13 +77,17 @@ async function readTree(
   const documents = await readDocuments(await fetchTree(git, revision, signal), git.source.path, {}, signal);
   const { namespace } = fleet.metadata;
   const found = findSpecs(documents, { validate: validateDocument, ...(namespace && { defaultNamespace: namespace }) });
+  // `findSpecs` saw to it that these are objects with a name.
+  const specs = found.specs as unknown as DesiredTree['specs'];
   return {
-    // `findSpecs` saw to it that these are objects with a name.
-    specs: found.specs as unknown as DesiredTree['specs'],
+    specs,
     problems: found.problems,
     files: documents.names,
     complete: found.complete,
     notes: documents.notes,
+    warnings: specs.flatMap(({ object, ...where }) =>
+      warningsFor(object as unknown as EtcdCluster).map(({ message }) => ({ ...where, message })),
+    ),
   };
 }
 

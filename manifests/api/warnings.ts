@@ -14,7 +14,7 @@ export function warningsFor(object: EtcdCluster | EtcdFleet): DocumentProblem[] 
   return warnings;
 }
 
-function clusterWarnings({ replicas, version, etcd }: EtcdCluster['spec']): DocumentProblem[] {
+function clusterWarnings({ replicas, version, etcd, tls }: EtcdCluster['spec']): DocumentProblem[] {
   const warnings: DocumentProblem[] = [];
   if (replicas > 0 && replicas % 2 === 0) {
     const message = `spec.replicas is even: ${replicas} members survive no more failures than ${replicas - 1}`;
@@ -34,6 +34,11 @@ function clusterWarnings({ replicas, version, etcd }: EtcdCluster['spec']): Docu
   if (etcd?.quotaBackendBytes !== undefined && parseQuantity(etcd.quotaBackendBytes) > 8 * 2 ** 30) {
     const message = 'spec.etcd.quotaBackendBytes is more than 8Gi, the most that etcd advises';
     warnings.push({ path: ['spec', 'etcd', 'quotaBackendBytes'], message });
+  }
+  if (tls?.mode === 'CertManager' && tls.peerIssuerRef === undefined) {
+    const message =
+      'spec.tls.peerIssuerRef is missing: with one issuer for both, whoever has a client certificate can join as a member';
+    warnings.push({ path: ['spec', 'tls', 'issuerRef'], message });
   }
   return warnings;
 }

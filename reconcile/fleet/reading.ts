@@ -33,6 +33,8 @@ export interface DesiredTree {
   readonly complete: boolean;
   /** What was not looked into, and why. */
   readonly notes: readonly string[];
+  /** What is allowed and yet probably not meant. */
+  readonly warnings?: readonly SpecProblem[];
 }
 
 /** What Git said in this invocation. `revision` is `<ref>@sha1:<40 hex>`. */

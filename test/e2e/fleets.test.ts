@@ -34,6 +34,14 @@ test('ten clusters from one push', async () => {
   await push({ 'clusters/rest.yaml': clusterYaml('rest', namespace, { suspend: true }) });
 });
 
+test('what is allowed and probably not meant is said with its place, and applied', async () => {
+  const { push, tick, namespace, cluster } = stage();
+  await push({ 'clusters/even.yaml': clusterYaml('even', namespace, { suspend: true, replicas: 4 }) });
+  const { stderr } = await tick();
+  assert.match(stderr, /clusters\/even\.yaml:1:1.*4 members survive no more failures than 3/);
+  assert.equal((await cluster('even')).spec.replicas, 4);
+});
+
 test('two fleets that list one cluster: the first keeps it, the second is told whose it is', async () => {
   const { push, tick, namespace, kubectl, kube, git, forge } = stage();
   await push({ 'clusters/shared.yaml': clusterYaml('shared', namespace, { suspend: true }) });

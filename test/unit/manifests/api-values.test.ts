@@ -109,6 +109,11 @@ for (const [title, spec, says] of [
   ['an even number of members', { replicas: 4 }, 'survive no more failures than 3'],
   ['more than seven members', { replicas: 9 }, 'more than 7'],
   ['a patch with known bugs', { version: '3.5.20' }, 'older than 3.5.26'],
+  [
+    'one issuer for members and clients',
+    { tls: { mode: 'CertManager', issuerRef: { name: 'ca' } } },
+    'can join as a member',
+  ],
   ['a large quota', { etcd: { quotaBackendBytes: '10Gi' } }, 'the most that etcd advises'],
 ] as const) {
   test(`${title} is worth a warning`, () => {
