@@ -1,5 +1,5 @@
 import { ports, schemeOf } from '../../manifests/build/names.ts';
-import type { EndpointVersion, Etcd } from '../etcd.ts';
+import { type Etcd, EtcdError } from '../etcd.ts';
 import type { Endpoint, Membership, Slot } from './observation.ts';
 
 export interface EtcdAnswers {
@@ -25,15 +25,16 @@ export async function askEtcd(
   }
   const etcd = await connect();
   try {
-    const [membership, asked] = await Promise.all([
+    const [membership, version, asked] = await Promise.all([
       askMembers(etcd, reachable.map(endpointOf), signal),
+      askVersion(etcd, reachable, signal),
       Promise.all(
         slots.map(async (slot) =>
           reachable.includes(slot) ? { ...slot, endpoint: await askEndpoint(etcd, slot, signal) } : slot,
         ),
       ),
     ]);
-    return { membership, slots: asked };
+    return { membership, slots: asked.map((slot) => withVersion(slot, version)) };
   } finally {
     etcd.close();
   }
@@ -49,25 +50,37 @@ async function askMembers(etcd: Etcd, endpoints: readonly string[], signal: Abor
 }
 
 async function askEndpoint(etcd: Etcd, slot: Slot, signal: AbortSignal): Promise<Endpoint> {
-  const endpoint = endpointOf(slot);
   try {
-    const [status, version] = await Promise.all([
-      etcd.status(endpoint, { signal }),
-      askVersion(etcd, endpoint, signal),
-    ]);
-    return { kind: 'known', status, clusterVersion: version?.cluster };
+    return { kind: 'known', status: await etcd.status(endpointOf(slot), { signal }), clusterVersion: undefined };
   } catch (error) {
     return { kind: 'unknown', cause: causeOf(error) };
   }
 }
 
-/** Only for display so far: a member that answers Status but not `/version` is not down for it. */
-async function askVersion(etcd: Etcd, endpoint: string, signal: AbortSignal): Promise<EndpointVersion | undefined> {
-  try {
-    return await etcd.version(endpoint, { signal });
-  } catch {
-    return undefined;
+interface Told {
+  readonly by: string;
+  readonly cluster: string;
+}
+
+/**
+ * The cluster version, from the first who tells it: it is the cluster's, so one answer is enough. A member that answers Status
+ * but not `/version` is not down for it.
+ */
+async function askVersion(etcd: Etcd, reachable: readonly Slot[], signal: AbortSignal): Promise<Told | undefined> {
+  for (const slot of reachable) {
+    try {
+      const { cluster } = await etcd.version(endpointOf(slot), { signal });
+      return { by: slot.name, cluster };
+    } catch (error) {
+      if (!(error instanceof EtcdError)) throw error;
+    }
   }
+  return undefined;
+}
+
+function withVersion(slot: Slot, told: Told | undefined): Slot {
+  if (slot.name !== told?.by || slot.endpoint.kind === 'unknown') return slot;
+  return { ...slot, endpoint: { ...slot.endpoint, clusterVersion: told.cluster } };
 }
 
 /** By pod address: DNS may still hold, or not yet have, the name of a pod that was just replaced. */
