@@ -3,13 +3,14 @@ import { measureBirths } from './bench/birth.ts';
 import { conditions } from './bench/conditions.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
+import { measureTls } from './bench/tls.ts';
 import { keepVolumesSparse } from './bench/volumes.ts';
 import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
 import { startLocalCluster } from './cluster/local-cluster.ts';
 import { buildOwnImage } from './cluster/own-image.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
 
-/** Figures, all measured in this run: `npm run bench`, or `npm run bench -- --quick` for one cluster only. */
+/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`; each with `--quick` for one cluster only. */
 
 const quick = process.argv.includes('--quick');
 const binaries = await provisionBinaries();
@@ -24,5 +25,9 @@ await using stage = await openStage(cluster, join(directory, 'clone'));
 console.log(await conditions());
 const etcd = binaries.etcd['3.6.16'];
 if (!etcd) throw new Error('there is no etcd 3.6.16 among the binaries');
-await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
-await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });
+if (process.argv.includes('tls')) {
+  await measureTls(stage, { directory: join(directory, 'app'), quick });
+} else {
+  await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
+  await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });
+}

@@ -1,3 +1,6 @@
+import { memberLeaves } from '../../manifests/build/certificate-names.ts';
+import type { Kube } from '../../reconcile/kube.ts';
+import { leafOf, newAuthority, putSecret } from '../e2e/support/certificates.ts';
 import { until } from '../e2e/support/until.ts';
 import { isPodReady, namespace, podsOf, type Stage } from './stage.ts';
 
@@ -31,6 +34,7 @@ export async function plainMembers({ kubectl, kube }: Stage, name: string, into:
   const stdin = text.replaceAll(`.${namespace}.svc`, `.${into}.svc`);
   await kubectl(['create', 'namespace', into]);
   await until(`${into} has its service account`, () => kubectl(['-n', into, 'get', 'serviceaccount', 'default']));
+  await provideCertificates(kube, into, name);
   const started = performance.now();
   await kubectl(['-n', into, 'apply', '-f', '-'], { stdin });
   await until(
@@ -45,6 +49,16 @@ export async function plainMembers({ kubectl, kube }: Stage, name: string, into:
   await kubectl(['delete', 'namespace', into, '--wait=false']);
   await until(`the pods of ${into} are gone`, async () => (await podsOf(kube, into, name)).length === 0);
   return seconds;
+}
+
+/** Made before the clock starts, by somebody who has them ready: the names in those of the cluster are of another namespace. */
+async function provideCertificates(kube: Kube, namespace: string, cluster: string): Promise<void> {
+  const authorities = { peer: await newAuthority('plain peers'), client: await newAuthority('plain clients') };
+  for (const ordinal of [0, 1, 2]) {
+    for (const plan of memberLeaves({ namespace, cluster }, `${cluster}-${ordinal}`)) {
+      await putSecret({ kube, namespace }, plan.secretName, await leafOf(plan, authorities[plan.authority]));
+    }
+  }
 }
 
 function afresh({ apiVersion, kind, metadata: { name, labels = {} }, data, spec }: Listed, members: string): Listed {

@@ -50,7 +50,7 @@ export function clusterYaml(name: string, replicas: number): string {
   return `apiVersion: etcd.ratchet.dev/v1alpha1
 kind: EtcdCluster
 metadata: {name: ${name}, namespace: ${namespace}}
-spec: {replicas: ${replicas}, version: 3.6.16, storage: {size: 1Gi}, tls: {mode: Disabled}}
+spec: {replicas: ${replicas}, version: 3.6.16, storage: {size: 1Gi}}
 `;
 }
 
