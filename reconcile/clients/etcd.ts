@@ -125,7 +125,8 @@ export function connectEtcd({ callTimeoutMs = 2_000, tls }: EtcdOptions = {}): E
       return await limit.race(run(limit, own));
     } catch (cause) {
       if (cause instanceof EtcdError || !limit.expired()) throw await explained(call, endpoint, cause, own, limit);
-      throw new EtcdError(`${call} at ${endpoint}: no answer ${limit.words()}`, 'ambiguous', cause);
+      // An error of node:tls that came just then bears the certificate.
+      throw new EtcdError(`${call} at ${endpoint}: no answer ${limit.words()}`, 'ambiguous', own ? undefined : cause);
     } finally {
       closing.signal.removeEventListener('abort', stop);
       limit.release();
