@@ -3,6 +3,7 @@ import { renewalTime } from '../../certificates/judge.ts';
 import { type Statement, timestamp } from '../conditions.ts';
 import type { Situation } from '../decide.ts';
 import type { Certificates } from '../observation.ts';
+import { sameSet } from './due.ts';
 
 type Read = Extract<Certificates, { kind: 'read' }>;
 type CertificatesStatus = NonNullable<EtcdClusterStatus['certificates']>;
@@ -49,23 +50,35 @@ export function certificatesStatement(situation: Situation): readonly Statement[
     case 'unknown':
       return [{ type, status: 'Unknown', reason: 'NotRead', message: certificates.cause }];
     case 'read':
-      return [{ type, ...judged(certificates) }];
+      return [{ type, ...judged(situation, certificates) }];
   }
 }
 
-function judged({ authorities, leaves }: Read): Omit<Statement, 'type'> {
+function judged(situation: Situation, { authorities, leaves }: Read): Omit<Statement, 'type'> {
   const absent = [
     ...Object.values(authorities).map(({ name, facts }) => ({ name, facts })),
     ...leaves.map(({ plan, facts }) => ({ name: plan.secretName, facts })),
   ].find(({ facts }) => !facts);
   const [defect] = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
-  if (defect) return { status: 'False', reason: defect.reason, message: `${defect.message}. To go on: ${defect.cure}` };
+  // What we sign ourselves nobody has to create.
+  const beingMade = absent && situation.effective.inputs.tls.mode !== 'Provided';
+  if (defect && !beingMade) {
+    return { status: 'False', reason: defect.reason, message: `${defect.message}. To go on: ${defect.cure}` };
+  }
   if (absent) return { status: 'False', reason: 'Issuing', message: `Secret ${absent.name} is not there yet` };
   if (Object.values(authorities).some(({ facts }) => facts && facts.trust.length > 1)) {
     return {
       status: 'False',
       reason: 'RotatingAuthorities',
       message: 'two CAs are trusted while one takes over from the other',
+    };
+  }
+  const behind = holderBehind(situation, authorities, leaves);
+  if (behind !== undefined) {
+    return {
+      status: 'False',
+      reason: 'LoadingAuthorities',
+      message: `${behind} does not yet go by the CAs to trust now`,
     };
   }
   const unseen = leaves.find(({ plan, facts, served }) => plan.peer !== undefined && served !== facts?.fingerprint);
@@ -82,4 +95,21 @@ function judged({ authorities, leaves }: Read): Omit<Statement, 'type'> {
     reason: 'Served',
     message: 'every member presents its certificate, and asks everybody for theirs',
   };
+}
+
+/** A Secret that still says to trust others, or a member that was not yet started with those that it should trust. */
+function holderBehind(
+  { slots, effective }: Situation,
+  authorities: Read['authorities'],
+  leaves: Read['leaves'],
+): string | undefined {
+  const stale = leaves.find(({ plan, facts }) => {
+    const wanted = authorities[plan.authority]?.facts?.trust;
+    return facts && wanted && !sameSet(facts.trust, wanted);
+  });
+  if (stale) return `Secret ${stale.plan.secretName}`;
+  const { trust } = effective.inputs.tls;
+  return slots.find(
+    ({ peer, pod }) => peer?.current && (peer.inputs.tls.trust !== trust || (pod && pod.trust !== trust)),
+  )?.name;
 }
