@@ -26,7 +26,13 @@ function isUnsettled({ peer, statefulSet, pod }: Slot): boolean {
   return !statefulSet || !pod?.ready || pod.upToDate !== 'yes' || pod.leaving || pod.trust !== peer.inputs.tls.trust;
 }
 
-/** By turns, without remembering whose turn it is: ticks come at all seconds of the day. */
+/**
+ * By turns, without remembering whose turn it is. Ticks come at a beat (each minute, say), so that the seconds alone would name
+ * the same one again and again; multiples of the golden ratio spread evenly whatever the beat is.
+ */
 export function itsTurn<T>(all: readonly T[], at: Date): T | undefined {
-  return all[Math.floor(at.getTime() / 1000) % Math.max(1, all.length)];
+  const seconds = Math.floor(at.getTime() / 1000);
+  return all[Math.floor(((seconds * goldenRatio) % 1) * all.length)];
 }
+
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
