@@ -4,6 +4,9 @@ import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
 import { createAuthority } from '../../certificates/issue.ts';
 import { authorityData, trustOf } from '../../certificates/secret-data.ts';
 import type { ActionOf } from '../actions.ts';
+import { canSign, hasEnded } from '../certificates/authority.ts';
+import { skew } from '../certificates/validity.ts';
+import { isForeign } from '../slots.ts';
 import { liveAuthority, liveSecret, writeSecret } from './certificate-secrets.ts';
 import type { ActContext } from './context.ts';
 import { issueCertificates } from './issue-certificates.ts';
@@ -51,8 +54,13 @@ export function trustWord(certificates: readonly string[]): string {
 async function trustedSoFar(context: ActContext, secretNames: readonly string[]): Promise<readonly string[]> {
   const bundles = await Promise.all(
     secretNames.map(async (name) => {
-      const data = (await liveSecret(context, name))?.data ?? {};
-      return inspectLeaf(data).kind === 'readable' ? trustOf(data) : [];
+      const secret = await liveSecret(context, name);
+      if (!secret || isForeign(secret)) return [];
+      const data = secret.data ?? {};
+      const found = inspectLeaf(data);
+      if (found.kind !== 'readable') return [];
+      const ended = found.leaf.authorities.map((authority) => hasEnded(authority, at));
+      return trustOf(data).filter((_, index) => !ended[index]);
     }),
   );
   return [...new Set(bundles.flat())];

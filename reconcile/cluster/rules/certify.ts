@@ -32,9 +32,14 @@ function makeAuthorities(situation: Situation, read: Read, token: string): Decis
   const { cluster, at } = situation;
   const missing = authoritiesToMake(read, token);
   if (missing.length === 0) return undefined;
-  // Members that run know another CA: they must learn to trust the new one before anybody shows them a leaf of it.
+  // Members that run know another CA: they must learn to trust the new one before anybody shows them a leaf of it. What
+  // somebody else's Secret of that name says is nobody's word on whom to trust.
   const trustedIn = (which: string) =>
-    read.leaves.filter(({ plan, facts }) => plan.authority === which && facts).map(({ plan }) => plan.secretName);
+    read.leaves
+      .filter(({ plan, state, facts }) => plan.authority === which && state === 'ours' && facts)
+      .map(({ plan }) => plan.secretName);
+  const signable = ({ plan: { authority } }: LeafView) =>
+    missing.includes(authority) || read.authorities[authority]?.facts !== undefined;
   const orphaned = missing.filter((which) => trustedIn(which).length > 0);
   return act(
     {
