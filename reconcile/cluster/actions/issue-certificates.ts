@@ -6,6 +6,7 @@ import { inspectAuthority } from '../../certificates/inspect.ts';
 import { issueLeaf } from '../../certificates/issue.ts';
 import { authorityOf, leafData, trustOf } from '../../certificates/secret-data.ts';
 import type { ActionOf, LeafOrder } from '../actions.ts';
+import { canSign } from '../certificates/authority.ts';
 import { moved } from '../outcome.ts';
 import { liveAuthority, liveLeaf, writeSecret } from './certificate-secrets.ts';
 import { type ActContext, livePeer } from './context.ts';
@@ -52,7 +53,7 @@ async function readAuthorities(
     needed.map(async (authority) => {
       const secret = await liveAuthority(context, authority);
       const inspected = secret && inspectAuthority(secret.data ?? {});
-      return secret && inspected?.kind === 'readable' && inspected.authority.keyMatches
+      return secret && inspected?.kind === 'readable' && canSign(inspected.authority)
         ? [[authority, secret] as const]
         : [];
     }),

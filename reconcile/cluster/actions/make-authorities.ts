@@ -25,7 +25,8 @@ export async function makeAuthorities(
   for (const { authority, trustedIn } of authorities) {
     const found = await liveAuthority(context, authority);
     const inspected = found && inspectAuthority(found.data ?? {});
-    const sound = inspected?.kind === 'readable' && inspected.authority.keyMatches;
+    const at = new Date(new Date(validity.notBefore).getTime() + skew);
+    const sound = inspected?.kind === 'readable' && canSign(inspected.authority) && !hasEnded(inspected.authority, at);
     if (found && sound && authorityRecordOf(found).token === token) continue;
 
     const made = await createAuthority({
@@ -33,8 +34,8 @@ export async function makeAuthorities(
       notBefore: new Date(validity.notBefore),
       notAfter: new Date(validity.authorityNotAfter),
     });
-    const former = await trustedSoFar(context, trustedIn);
-    const trust = former.length === 0 ? undefined : trustWord([made.certificate, ...former]);
+    const former = await trustedSoFar(context, trustedIn, at);
+    const trust = trustedIn.length === 0 ? undefined : trustWord([made.certificate, ...former]);
     const data = authorityData(made, [made.certificate, ...former]);
     await writeSecret(
       context,

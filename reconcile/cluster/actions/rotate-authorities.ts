@@ -6,6 +6,7 @@ import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { liveAuthority, writeSecret } from './certificate-secrets.ts';
 import type { ActContext } from './context.ts';
+import { trustWord } from './make-authorities.ts';
 
 /**
  * A new CA in the place of each, cross-signed by the one before, which stays trusted. Members need no restart for it: the
@@ -31,12 +32,17 @@ export async function rotateAuthorities(
       notAfter: new Date(validity.authorityNotAfter),
       previous: authorityOf(found.data ?? {}),
     });
-    const data = authorityData(made, [made.certificate, ...trustOf(found.data ?? {})]);
+    const trust = [made.certificate, ...trustOf(found.data ?? {})];
     const wanted = authoritySecret(
       authority,
       cluster,
-      { ...record, ...(request !== undefined && { rotation: request }) },
-      data,
+      {
+        ...record,
+        ...(request !== undefined && { rotation: request }),
+        // Without a chain to the old one, members have to be started with the new one first.
+        ...(made.cross === undefined && { trust: trustWord(trust) }),
+      },
+      authorityData(made, trust),
     );
     await writeSecret(context, wanted, found);
   }

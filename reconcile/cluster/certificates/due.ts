@@ -2,6 +2,7 @@ import type { Authority } from '../../../manifests/build/certificate-names.ts';
 import type { AuthorityFacts } from '../../certificates/inspect.ts';
 import { missingNames, renewalTime } from '../../certificates/judge.ts';
 import type { AuthorityView, Certificates, LeafView, Slot } from '../observation.ts';
+import { hasEnded, isValidAt } from './authority.ts';
 
 type Read = Extract<Certificates, { kind: 'read' }>;
 
@@ -16,27 +17,30 @@ export function remedyFor(leaf: LeafView, read: Read, slots: readonly Slot[], at
   const { plan, state, facts, defects } = leaf;
   const authority = read.authorities[plan.authority];
   if (state === 'foreign' || state === 'leftover' || !authority?.facts) return undefined;
-  if (!facts?.keyMatches) return 'issue';
-  const fitting = facts.issuer === authority.facts.subject;
-  if (
-    fitting &&
-    (defects.some(({ severity }) => severity === 'fatal') || isDue(facts, at) || !saysWhatIsPlanned(leaf))
-  ) {
-    return 'issue';
-  }
-  if (!fitting && mayChangeIssuer(authority, authority.facts, slots)) return 'issue';
-  return sameSet(facts.trust, authority.facts.trust) ? undefined : 'bundle';
+  const good =
+    facts?.keyMatches &&
+    facts.issuer === authority.facts.subject &&
+    !isDue(facts, at) &&
+    saysWhatIsPlanned(leaf) &&
+    defects.every(({ severity }) => severity !== 'fatal');
+  if (!good && isValidAt(authority.facts, at) && mayGiveOut(authority, authority.facts, slots, at)) return 'issue';
+  return !facts || sameSet(facts.trust, authority.facts.trust) ? undefined : 'bundle';
 }
 
 /**
- * Whether leaves of a new CA may be given out. With a cross certificate at once: who knows only the old CA can follow it.
- * Without one (the old key was lost) only when every member has been started with the new CA among those it trusts.
+ * Whether leaves of a CA may be given out. With a cross certificate at once: who knows only the old CA can follow it. Without
+ * one (the old key was lost) only when every member that runs was started with the new CA among those it trusts: a member
+ * goes on with the files that it has even when its Secret is gone, and a leaf that nobody accepts would cut it off.
  */
-function mayChangeIssuer({ record }: AuthorityView, facts: AuthorityFacts, slots: readonly Slot[]): boolean {
-  if (facts.crossed || facts.trust.length < 2) return true;
+function mayGiveOut({ record }: AuthorityView, facts: AuthorityFacts, slots: readonly Slot[], at: Date): boolean {
+  const others = facts.authorities.filter((other) => other.fingerprint !== facts.fingerprint && !hasEnded(other, at));
+  if (others.length === 0 || (facts.cross && !hasEnded(facts.cross, at))) return true;
   const { trust } = record ?? {};
   if (trust === undefined) return true;
-  return slots.every(({ peer, pod }) => !peer?.current || pod?.trust?.split('.').includes(trust));
+  return slots.every(
+    ({ peer, pod }) =>
+      !peer?.current || pod?.container.state !== 'running' || pod.trust?.split('.').includes(trust) === true,
+  );
 }
 
 export function isDue(facts: { readonly notBefore: Date; readonly notAfter: Date }, at: Date): boolean {
@@ -57,12 +61,12 @@ export function sameSet(a: readonly string[], b: readonly string[]): boolean {
   return left.size === right.size && [...left].every((item) => right.has(item));
 }
 
-/** The CAs that have to be made: missing, no CA with its key any more, or of an earlier cluster of this name. */
-export function authoritiesToMake(read: Read, token: string): readonly Authority[] {
+/** The CAs that have to be made: missing, over, no CA with its key any more, or of an earlier cluster of this name. */
+export function authoritiesToMake(read: Read, token: string, at: Date): readonly Authority[] {
   return (['peer', 'client'] as const).filter((which) => {
     const view = read.authorities[which];
     if (!view || view.state === 'foreign' || view.state === 'leftover') return false;
-    return view.state === 'missing' || !view.facts || view.record?.token !== token;
+    return view.state === 'missing' || !view.facts || hasEnded(view.facts, at) || view.record?.token !== token;
   });
 }
 

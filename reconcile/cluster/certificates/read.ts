@@ -10,6 +10,7 @@ import { defectsOf } from '../../certificates/judge.ts';
 import { type Kube, resources } from '../../kube.ts';
 import type { AuthorityView, Certificates, LeafView, SecretState, Slot } from '../observation.ts';
 import { isForeign } from '../slots.ts';
+import { canSign } from './authority.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
 import { callsForAll, itsTurn } from './occasion.ts';
 import { tlsModeOf, wantedLeaves } from './wanted.ts';
@@ -109,7 +110,7 @@ function authorityView({ cluster }: Question, which: Authority, secret: Secret |
   if (!secret) return { ...base, state: 'missing' };
   if (!isAuthorityOf(name, secret)) return { ...base, state: 'foreign' };
   const found = inspectAuthority(secret.data ?? {});
-  const sound = found.kind === 'readable' && found.authority.keyMatches;
+  const sound = found.kind === 'readable' && canSign(found.authority);
   return {
     ...base,
     state: 'ours',

@@ -30,7 +30,8 @@ type Read = Extract<Certificates, { kind: 'read' }>;
 
 function makeAuthorities(situation: Situation, read: Read, token: string): Decision | undefined {
   const { cluster, at } = situation;
-  const missing = authoritiesToMake(read, token);
+  const asked = rotationAskedFor(cluster);
+  const missing = authoritiesToMake(read, token, at);
   if (missing.length === 0) return undefined;
   // Members that run know another CA: they must learn to trust the new one before anybody shows them a leaf of it. What
   // somebody else's Secret of that name says is nobody's word on whom to trust.

@@ -1,0 +1,19 @@
+import type { AuthorityFacts } from '../../certificates/inspect.ts';
+import { skew } from './validity.ts';
+
+/**
+ * Whether leaves can be signed with it, and be verified by who trusts what its Secret says. A Secret of which somebody edited one
+ * half signs nothing, or nothing that holds: trying again would not change that.
+ */
+export function canSign({ keyMatches, isAuthority, keyType, curve, fingerprint, trust }: AuthorityFacts): boolean {
+  return keyMatches && isAuthority && keyType === 'ec' && curve === 'prime256v1' && trust.includes(fingerprint);
+}
+
+export function hasEnded({ notAfter }: { readonly notAfter: Date }, at: Date): boolean {
+  return notAfter <= at;
+}
+
+/** Neither over, nor, after a clock was set back, still to come. */
+export function isValidAt({ notBefore, notAfter }: AuthorityFacts, at: Date): boolean {
+  return notAfter > at && notBefore.getTime() <= at.getTime() + skew;
+}
