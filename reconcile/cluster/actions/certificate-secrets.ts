@@ -1,5 +1,6 @@
 import { type Authority, authoritySecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import { isAuthorityOf } from '../../../manifests/build/certificate-secret.ts';
+import { annotations } from '../../../manifests/build/names.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import type { OwnerReference, Secret } from '../../../manifests/kube-types.ts';
 import { isReason, resources } from '../../kube.ts';
@@ -48,7 +49,7 @@ export async function writeSecret(
       ...found.metadata,
       ...wanted.metadata,
       labels: { ...found.metadata.labels, ...wanted.metadata.labels },
-      annotations: { ...found.metadata.annotations, ...wanted.metadata.annotations },
+      annotations: { ...othersOf(found), ...wanted.metadata.annotations },
       ...(resourceVersion !== undefined && { resourceVersion }),
       ...(uid !== undefined && { uid }),
     };
@@ -64,4 +65,15 @@ export async function writeSecret(
     }
     throw error;
   }
+}
+
+/** What others noted. Our own notes were about what is replaced. */
+function othersOf({ metadata }: Secret): Record<string, string> {
+  const ours: readonly string[] = [
+    annotations.token,
+    annotations.trust,
+    annotations.rotateCertificates,
+    annotations.servedSince,
+  ];
+  return Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => !ours.includes(key)));
 }
