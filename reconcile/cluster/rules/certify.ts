@@ -22,7 +22,8 @@ export function certify(situation: Situation): Decision | undefined {
   return (
     makeAuthorities(situation, certificates, token) ??
     putLeavesRight(situation, certificates) ??
-    nameTaken(situation, certificates)
+    nameTaken(situation, certificates) ??
+    awaitCertificates(situation, certificates)
   );
 }
 
@@ -47,7 +48,13 @@ function makeAuthorities(situation: Situation, read: Read, token: string): Decis
       kind: 'make-authorities',
       token,
       authorities: missing.map((authority) => ({ authority, trustedIn: trustedIn(authority) })),
-      leaves: orphaned.length > 0 ? [] : ordersFor(situation, read.leaves.filter(isMissing)),
+      leaves:
+        orphaned.length > 0
+          ? []
+          : ordersFor(
+              situation,
+              read.leaves.filter((leaf) => isMissing(leaf) && signable(leaf)),
+            ),
       validity: validityFrom(cluster.spec.tls, at),
     },
     'MakingAuthorities',
@@ -84,14 +91,12 @@ function putLeavesRight(situation: Situation, read: Read): Decision | undefined 
   );
 }
 
-/** Only where a member is yet to be started; what runs is told at the end, and goes on. */
-function nameTaken({ slots }: Situation, { authorities, leaves }: Read): Decision | undefined {
-  const blocked = (leaf: LeafView) =>
-    leaf.plan.peer === undefined || !slots.find(({ name }) => name === leaf.plan.peer)?.statefulSet;
-  if (slots.every(({ statefulSet }) => statefulSet)) return undefined;
+/** Only where a member is yet to be started; what runs is told at the end (`checkCertificates`), and goes on. */
+export function nameTaken(situation: Situation, read: Read): Decision | undefined {
+  const lacking = lackedBeforeAStart(situation, read);
   const secrets = [
-    ...Object.values(authorities),
-    ...leaves.filter(blocked).map(({ plan, state }) => ({ name: plan.secretName, state })),
+    ...lacking.flatMap(({ plan }) => read.authorities[plan.authority] ?? []),
+    ...lacking.map(({ plan, state }) => ({ name: plan.secretName, state })),
   ];
   const foreign = secrets.find(({ state }) => state === 'foreign');
   if (foreign) {
@@ -107,4 +112,25 @@ function nameTaken({ slots }: Situation, { authorities, leaves }: Read): Decisio
     on: 'time',
     afterSeconds: 2,
   });
+}
+
+/** No member is started before its certificates are there. */
+function awaitCertificates(situation: Situation, read: Read): Decision | undefined {
+  const [lacking] = lackedBeforeAStart(situation, read);
+  if (!lacking) return undefined;
+  return wait('AwaitingCertificates', `the certificate in Secret ${lacking.plan.secretName} cannot be made yet`, {
+    on: 'time',
+    afterSeconds: 2,
+  });
+}
+
+/** What a member that is about to be started needs and has not; at a birth, what anybody needs. */
+function lackedBeforeAStart({ slots, life }: Situation, { leaves }: Read): readonly LeafView[] {
+  const due = slots.filter(({ peer, statefulSet }) => peer?.current && !statefulSet).map(({ name }) => name);
+  if (due.length === 0) return [];
+  return leaves
+    .filter(({ plan: { peer } }) => (peer === undefined ? life.stage === 'birth' : due.includes(peer)))
+    .filter(({ state, facts, defects }) => {
+      return state !== 'ours' || !facts || defects.some(({ severity }) => severity === 'fatal');
+    });
 }
