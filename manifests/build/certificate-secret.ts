@@ -13,6 +13,8 @@ export interface AuthorityRecord {
   readonly trust?: string;
   /** The request that the last rotation answered. */
   readonly rotation?: string;
+  /** Since when everybody presents a leaf of this CA, while the one before it is still trusted. ISO 8601. */
+  readonly servedSince?: string;
 }
 
 /**
@@ -41,7 +43,7 @@ export function leafSecret(plan: LeafPlan, cluster: KubeObject, owner: OwnerRefe
 export function authoritySecret(
   authority: Authority,
   cluster: KubeObject,
-  { token, trust, rotation }: AuthorityRecord,
+  { token, trust, rotation, servedSince }: AuthorityRecord,
   data: SecretData,
 ): Secret {
   const { name, namespace } = cluster.metadata;
@@ -56,6 +58,7 @@ export function authoritySecret(
         [annotations.token]: token,
         ...(trust !== undefined && { [annotations.trust]: trust }),
         ...(rotation !== undefined && { [annotations.rotateCertificates]: rotation }),
+        ...(servedSince !== undefined && { [annotations.servedSince]: servedSince }),
       },
     },
     type: 'kubernetes.io/tls',
@@ -76,9 +79,11 @@ export function isAuthorityOf(cluster: string, { metadata }: KubeObject): boolea
 export function authorityRecordOf({ metadata }: KubeObject): AuthorityRecord {
   const rotation = metadata.annotations?.[annotations.rotateCertificates];
   const trust = metadata.annotations?.[annotations.trust];
+  const servedSince = metadata.annotations?.[annotations.servedSince];
   return {
     token: metadata.annotations?.[annotations.token] ?? '',
     ...(trust !== undefined && { trust }),
     ...(rotation !== undefined && { rotation }),
+    ...(servedSince !== undefined && Number.isFinite(Date.parse(servedSince)) && { servedSince }),
   };
 }

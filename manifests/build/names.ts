@@ -27,6 +27,7 @@ export const annotations = {
   volumeState: `${group}/volume-state`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,
+  servedSince: `${group}/served-since`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
   // On what a fleet applied.

@@ -8,6 +8,7 @@ import { followVolumes } from './actions/follow-volumes.ts';
 import { growVolumes } from './actions/grow-volumes.ts';
 import { issueCertificates } from './actions/issue-certificates.ts';
 import { makeAuthorities } from './actions/make-authorities.ts';
+import { noteServed } from './actions/note-served.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
@@ -37,6 +38,7 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'make-authorities': makeAuthorities,
   'issue-certificates': issueCertificates,
   'rotate-authorities': rotateAuthorities,
+  'note-served': noteServed,
   'retire-authorities': retireAuthorities,
   'delete-authorities': deleteAuthorities,
   'seal-members': sealMembers,

@@ -43,6 +43,8 @@ export type Action =
       readonly kind: 'make-authorities';
       readonly token: string;
       readonly authorities: readonly { readonly authority: Authority; readonly trustedIn: readonly string[] }[];
+      /** What a person asked for, and has with that. */
+      readonly request?: string;
       /** Signed by them at once, where nobody trusted another CA before. */
       readonly leaves: readonly LeafOrder[];
       readonly validity: Validity;
@@ -56,6 +58,8 @@ export type Action =
       readonly request?: string;
       readonly validity: Validity;
     }
+  /** From now on everybody presents leaves of these CAs: the time is written down, because leaves are renewed meanwhile. */
+  | { readonly kind: 'note-served'; readonly authorities: readonly Authority[]; readonly since: string }
   /** Only the newest CA stays trusted; members learn that at their next start. */
   | { readonly kind: 'retire-authorities'; readonly authorities: readonly Authority[] }
   /** Deletion with policy Delete: the CAs go when the volumes have gone. */
@@ -118,6 +122,7 @@ export function targetOf(action: Action): string | undefined {
     case 'make-authorities':
       return action.authorities.map(({ authority }) => authority).join(', ');
     case 'rotate-authorities':
+    case 'note-served':
     case 'retire-authorities':
       return action.authorities.join(', ');
     case 'delete-authorities':

@@ -18,7 +18,7 @@ import { issueCertificates } from './issue-certificates.ts';
  * Secrets (`trustedIn`). A CA that is there by now, sound and of this cluster, is left as it is.
  */
 export async function makeAuthorities(
-  { authorities, token, leaves, validity }: ActionOf<'make-authorities'>,
+  { authorities, token, request, leaves, validity }: ActionOf<'make-authorities'>,
   context: ActContext,
 ): Promise<void> {
   const { cluster } = context;
@@ -39,7 +39,12 @@ export async function makeAuthorities(
     const data = authorityData(made, [made.certificate, ...former]);
     await writeSecret(
       context,
-      authoritySecret(authority, cluster, { token, ...(trust !== undefined && { trust }) }, data),
+      authoritySecret(
+        authority,
+        cluster,
+        { token, ...(trust !== undefined && { trust }), ...(request !== undefined && { rotation: request }) },
+        data,
+      ),
       found,
     );
   }
@@ -51,8 +56,8 @@ export function trustWord(certificates: readonly string[]): string {
   return hashOf([...certificates].sort()).slice(0, 12);
 }
 
-/** What these Secrets say, each CA once. */
-async function trustedSoFar(context: ActContext, secretNames: readonly string[]): Promise<readonly string[]> {
+/** What these Secrets say, each CA once; those that are over nobody can rely on. */
+async function trustedSoFar(context: ActContext, secretNames: readonly string[], at: Date): Promise<readonly string[]> {
   const bundles = await Promise.all(
     secretNames.map(async (name) => {
       const secret = await liveSecret(context, name);

@@ -20,7 +20,8 @@ export async function retireAuthorities(
     const found = await liveAuthority(context, authority);
     if (!found) throw moved(`the ${authority} CA has gone since it was looked at`);
     const current = authorityOf(found.data ?? {});
-    const record = { ...authorityRecordOf(found), trust: trustWord([current.certificate]) };
+    const { servedSince: _, ...kept } = authorityRecordOf(found);
+    const record = { ...kept, trust: trustWord([current.certificate]) };
     const data = authorityData(current, [current.certificate]);
     await writeSecret(context, authoritySecret(authority, context.cluster, record, data), found);
   }

@@ -23,7 +23,7 @@ export async function rotateAuthorities(
     const found = await liveAuthority(context, authority);
     const inspected = found && inspectAuthority(found.data ?? {});
     if (!found || inspected?.kind !== 'readable') throw moved(`the ${authority} CA has gone since it was looked at`);
-    const record = authorityRecordOf(found);
+    const { servedSince: _, ...record } = authorityRecordOf(found);
     if (inspected.authority.trust.length > 1 || (request !== undefined && record.rotation === request)) continue;
 
     const made = await createAuthority({

@@ -15,10 +15,15 @@ export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Da
   if (status.observedGeneration !== metadata.generation) return true;
   if (status.conditions?.find(({ type }) => type === 'CertificatesReady')?.status !== 'True') return true;
   if (at >= new Date(known.renewAfter)) return true;
-  const request = metadata.annotations?.[annotations.rotateCertificates];
+  const request = rotationAskedFor(cluster);
   if (request !== undefined && request !== known.rotation) return true;
   const trusts = new Set(slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs.tls.trust] : [])));
   return trusts.size > 1 || slots.some(isUnsettled);
+}
+
+/** By a person, or a script: any text that was not answered yet asks for new CAs. */
+export function rotationAskedFor({ metadata }: EtcdCluster): string | undefined {
+  return metadata.annotations?.[annotations.rotateCertificates]?.slice(0, 253);
 }
 
 function isUnsettled({ peer, statefulSet, pod }: Slot): boolean {

@@ -1,5 +1,6 @@
 import type { LeafOrder } from '../actions.ts';
 import { authoritiesToMake, type Remedy, remedyFor } from '../certificates/due.ts';
+import { rotationAskedFor } from '../certificates/occasion.ts';
 import { validityFrom } from '../certificates/validity.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
@@ -47,6 +48,7 @@ function makeAuthorities(situation: Situation, read: Read, token: string): Decis
     {
       kind: 'make-authorities',
       token,
+      ...(asked !== undefined && { request: asked }),
       authorities: missing.map((authority) => ({ authority, trustedIn: trustedIn(authority) })),
       leaves:
         orphaned.length > 0

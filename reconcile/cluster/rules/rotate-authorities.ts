@@ -1,10 +1,9 @@
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
-import type { Authority } from '../../../manifests/build/certificate-names.ts';
-import { annotations } from '../../../manifests/build/names.ts';
 import { isDue } from '../certificates/due.ts';
+import { rotationAskedFor } from '../certificates/occasion.ts';
 import { allHaveLoaded } from '../certificates/trust.ts';
-import { skew, validityFrom } from '../certificates/validity.ts';
+import { validityFrom } from '../certificates/validity.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, wait } from '../decision.ts';
 import type { Certificates } from '../observation.ts';
@@ -29,10 +28,10 @@ export function rotateAuthorities(situation: Situation): Decision | undefined {
 }
 
 function begin({ cluster, at }: Situation, { authorities }: Read): Decision | undefined {
-  const asked = cluster.metadata.annotations?.[annotations.rotateCertificates]?.slice(0, 253);
+  const asked = rotationAskedFor(cluster);
   const due = both.filter((which) => {
     const { facts, record } = authorities[which] ?? {};
-    return facts && (isDue(facts, at) || (asked !== undefined && record?.rotation !== asked));
+    return facts?.trust.length === 1 && (isDue(facts, at) || (asked !== undefined && record?.rotation !== asked));
   });
   if (due.length === 0) return undefined;
   return act(
@@ -52,15 +51,31 @@ function retire(situation: Situation, read: Read): Decision | undefined {
   const rotating = both.filter((which) => (read.authorities[which]?.facts?.trust.length ?? 0) > 1);
   if (rotating.length === 0) return undefined;
   const unseen = read.leaves.find((leaf) => rotating.includes(leaf.plan.authority) && isUnseen(leaf, read));
+  // Nobody but a person can change that: `checkCertificates` says so.
+  if (unseen?.state === 'foreign') return undefined;
   if (unseen) {
     return wait('RotatingAuthorities', `waiting until ${unseen.plan.secretName} is seen on the wire`, {
       on: 'time',
       afterSeconds: 2,
     });
   }
-  if (!allHaveLoaded(slots)) return undefined;
+  if (!allHaveLoaded(slots)) {
+    return wait('RotatingAuthorities', 'waiting until every member has loaded the CAs that it should trust', {
+      on: 'change',
+      of: 'pods',
+    });
+  }
+  const unnoted = rotating.filter((which) => read.authorities[which]?.record?.servedSince === undefined);
+  if (unnoted.length > 0) {
+    return act(
+      { kind: 'note-served', authorities: unnoted, since: at.toISOString() },
+      'OverlapBegins',
+      `every member presents a certificate of the new ${unnoted.join(' CA and of the new ')} CA; clients have spec.tls.rotationOverlap to learn it`,
+    );
+  }
   const overlap = parseDuration(cluster.spec.tls?.rotationOverlap ?? tlsDefaults.rotationOverlap);
-  const until = Math.max(...rotating.map((which) => issuedLast(read, which))) + overlap;
+  const since = rotating.map((which) => Date.parse(read.authorities[which]?.record?.servedSince ?? ''));
+  const until = Math.max(...since) + overlap;
   if (at.getTime() < until) {
     return wait(
       'RotatingAuthorities',
@@ -79,12 +94,4 @@ function retire(situation: Situation, read: Read): Decision | undefined {
 function isUnseen({ plan, facts, served }: Read['leaves'][number], { authorities }: Read): boolean {
   if (facts?.issuer !== authorities[plan.authority]?.facts?.subject) return true;
   return plan.peer !== undefined && served !== facts?.fingerprint;
-}
-
-/** When the last leaf of the new CA was made, in milliseconds: certificates are dated back by the skew of clocks. */
-function issuedLast({ leaves }: Read, which: Authority): number {
-  const begins = leaves.flatMap(({ plan, facts }) =>
-    plan.authority === which && facts ? [facts.notBefore.getTime()] : [],
-  );
-  return Math.max(0, ...begins) + skew;
 }
