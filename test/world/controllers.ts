@@ -62,6 +62,7 @@ function podFor({ metadata, spec }: StatefulSet, revision: string, uid: string):
       name: `${metadata.name}-0`,
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
       labels: { ...spec.template.metadata.labels, 'controller-revision-hash': revision },
+      ...(spec.template.metadata.annotations && { annotations: spec.template.metadata.annotations }),
       ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: metadata.name, uid, controller: true }],
       finalizers: [grace],
     },
