@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
+import type { Scope } from '../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../reconcile/cluster/result.ts';
 import type { StepContext } from '../reconcile/cluster/step.ts';
 import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
@@ -52,7 +53,8 @@ export async function pass(context: PassContext): Promise<PassResult> {
   );
   const early = await settledWithin(running, patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
-  const stepped = await stepAll(context, chosenClusters(context, world.fleets, clusters), clusterList.resourceVersion);
+  const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
+  const stepped = await stepAll(context, scope, clusterList.resourceVersion);
 
   const results = await Promise.all(running);
   const late = results.filter((result) => !early.includes(result)).some(hasWritten);
@@ -99,14 +101,14 @@ interface Stepped {
  */
 async function stepAll(
   context: PassContext,
-  clusters: readonly EtcdCluster[],
+  { clusters, all, fleets }: Required<Pick<Scope, 'clusters' | 'all' | 'fleets'>>,
   resourceVersion: string,
 ): Promise<Stepped> {
   if (clusters.length === 0) return { results: [], moved: false };
   const { stepClusters } = await import('../reconcile/cluster/pass.ts');
   const { kube, namespace, signal, log, waitMs } = context;
-  const scope = { namespace };
-  let results = await stepClusters(context, { ...scope, clusters });
+  const scope = { namespace, fleets };
+  let results = await stepClusters(context, { ...scope, clusters, all });
   if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
 
   const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
@@ -123,7 +125,7 @@ async function stepAll(
       const fresh = await listClusters(kube, namespace, signal);
       const again = fresh.filter((cluster) => woken.has(keyOf(cluster)));
       const gone = new Set([...woken].filter((key) => !again.some((cluster) => keyOf(cluster) === key)));
-      const stepped = again.length > 0 ? await stepClusters(context, { ...scope, clusters: again }) : [];
+      const stepped = again.length > 0 ? await stepClusters(context, { ...scope, clusters: again, all: fresh }) : [];
       moved ||= gone.size > 0 || stepped.some((one) => isNews(one, results));
       const done = new Set(stepped.map(keyOfResult));
       results = [...results.filter((one) => !done.has(keyOfResult(one)) && !gone.has(keyOfResult(one))), ...stepped];

@@ -85,6 +85,7 @@ export interface Container {
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
+  readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
   readonly securityContext?: Readonly<Record<string, unknown>>;
 }
 

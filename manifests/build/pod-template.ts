@@ -46,6 +46,8 @@ function defaults({ metadata, spec }: EtcdPeer): PodSpec {
         ],
         resources: spec.resources ?? {},
         ...probes(),
+        // What etcd said before it exited is then in the pod's status, where a step can read it.
+        terminationMessagePolicy: 'FallbackToLogsOnError',
         securityContext: {
           allowPrivilegeEscalation: false,
           capabilities: { drop: ['ALL'] },

@@ -26,6 +26,8 @@ export interface Observation {
   readonly certificates: Certificates;
   readonly membership: Membership;
   readonly claim: Claim;
+  /** So many other clusters of its fleet restart members that this one may not begin to. */
+  readonly crowded?: true;
 }
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */

@@ -1,9 +1,20 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { wait } from './decision.ts';
 import { failureOf } from './outcome.ts';
 import type { ClusterResult } from './result.ts';
-import { type ClusterObjects, readObjects } from './snapshot.ts';
-import { type StepContext, step } from './step.ts';
+import { clustersWithoutRoom } from './room.ts';
+import { readObjects } from './snapshot.ts';
+import { type StepContext, type StepObjects, step } from './step.ts';
+
+export interface Scope {
+  readonly namespace?: string | undefined;
+  /** Those that get a step. Freshly listed, before anything else that the steps look at. */
+  readonly clusters: readonly EtcdCluster[];
+  /** All there are, and the fleets that they belong to: how many may restart members at once. */
+  readonly all?: readonly EtcdCluster[];
+  readonly fleets?: readonly EtcdFleet[];
+}
 
 /** Steps under way at once. Each is mostly waiting; more would only queue at the API server. */
 const parallel = 32;
@@ -11,16 +22,16 @@ const parallel = 32;
 /**
  * One step for each of these clusters: a LIST per kind for all of them, then the steps side by side.
  *
- * @param scope.clusters freshly listed, before anything else that the steps look at.
  * @throws {KubeError} when not even the lists could be read; a single cluster's failure is in its result.
  */
-export async function stepClusters(
-  context: StepContext,
-  scope: { readonly namespace?: string | undefined; readonly clusters: readonly EtcdCluster[] },
-): Promise<ClusterResult[]> {
-  const waiting = [
-    ...(await readObjects(context.kube, scope.clusters, { namespace: scope.namespace, signal: context.signal })),
-  ];
+export async function stepClusters(context: StepContext, scope: Scope): Promise<ClusterResult[]> {
+  const { namespace, clusters, all = clusters, fleets = [] } = scope;
+  const objects = await readObjects(context.kube, all, { namespace, signal: context.signal });
+  const without = clustersWithoutRoom(objects, fleets);
+  const chosen = new Set(clusters.map(({ metadata }) => metadata.uid));
+  const waiting = objects
+    .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
+    .map((one) => ({ ...one, crowded: without.has(one.cluster.metadata.uid ?? '') }));
   const results: ClusterResult[] = [];
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await stepOne(context, next));
@@ -29,7 +40,7 @@ export async function stepClusters(
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
 }
 
-async function stepOne(context: StepContext, objects: ClusterObjects): Promise<ClusterResult> {
+async function stepOne(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { namespace = '', name } = objects.cluster.metadata;
   try {
     const result = await step(context, objects);

@@ -28,14 +28,21 @@ export interface StepContext {
   readonly signal: AbortSignal;
 }
 
+/** What one step looks at, of the one LIST per kind. */
+export interface StepObjects extends ClusterObjects {
+  /** So many others of its fleet restart members that this one may not begin to. */
+  readonly crowded?: boolean;
+}
+
 /**
  * Exactly one step for one cluster: observe, decide, claim, act, report.
  *
  * A failure is this cluster's result, never an exception: one cluster must not stop the others.
  */
-export async function step(context: StepContext, objects: ClusterObjects): Promise<ClusterResult> {
+export async function step(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { kube, signal, dryRun } = context;
-  const situation = situate(await observe(context, objects, signal));
+  const observed = await observe(context, objects, signal);
+  const situation = situate({ ...observed, ...(objects.crowded && { crowded: true }) });
   const decision = decide(situation);
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' });
 

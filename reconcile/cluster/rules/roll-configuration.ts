@@ -1,6 +1,6 @@
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision } from '../decision.ts';
+import { act, type Decision, wait } from '../decision.ts';
 import type { Slot } from '../observation.ts';
 
 /**
@@ -10,12 +10,20 @@ import type { Slot } from '../observation.ts';
  *
  * Guards I1.
  */
-export function rollConfiguration({ slots, effective }: Situation): Decision | undefined {
+export function rollConfiguration({ slots, effective, crowded }: Situation): Decision | undefined {
   const { inputs } = effective;
   const wanted = inputsHash(inputs);
   const outdated = slots.filter(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
   const next = outdated.find((slot) => !leads(slot)) ?? outdated[0];
   if (!next?.peer) return undefined;
+  const begun = outdated.length < slots.filter(({ peer }) => peer?.current).length;
+  if (crowded && !begun) {
+    return wait(
+      'WaitingForRoom',
+      'members are to be started anew, and as many clusters of this fleet as may are at it (spec.maxClustersInProgress)',
+      { on: 'time', afterSeconds: 5 },
+    );
+  }
   const left = outdated.length > 1 ? `; ${outdated.length - 1} to follow` : '';
   return act(
     { kind: 'change-template', peer: { name: next.name, uid: next.peer.uid }, inputs },
