@@ -199,9 +199,10 @@ export const etcdClusterRules: readonly Rule[] = [
     cel: `!has(self.status) || !has(self.status.clusterID) || quantity(string(self.spec.storage.size)).compareTo(quantity(string(oldSelf.spec.storage.size))) >= 0`,
     fieldPath: '.spec.storage.size',
   }),
+  // Applied again in another mode than its volumes were born with, it must be possible to say the right one.
   transitionRule({
     message: 'tls.mode is decided at birth: peer URLs carry the scheme',
-    cel: `!has(self.status) || !has(self.status.clusterID) || !has(oldSelf.spec.tls) || (has(self.spec.tls) && self.spec.tls.mode == oldSelf.spec.tls.mode)`,
+    cel: `!has(self.status) || !has(self.status.clusterID) || !has(oldSelf.spec.tls) || (has(self.spec.tls) && self.spec.tls.mode == oldSelf.spec.tls.mode) || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
     fieldPath: '.spec.tls.mode',
   }),
 ];
