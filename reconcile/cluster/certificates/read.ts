@@ -51,13 +51,23 @@ export async function readCertificates(question: Question): Promise<CertificateR
   const whole = callsForAll(cluster, slots, at);
   const read = secretsOf(question);
   if (!own) return { certificates: await readAll(question, mode, plans, read), access: noSecretNamed };
-  const turn = whole ? undefined : itsTurn(others, at);
-  const [mine, sampled] = await Promise.all([read(own.secretName), turn && read(turn.secretName)]);
+  const turn = whole ? undefined : itsTurn([...others, ...(mode === 'Managed' ? bothAuthorities : [])], at);
+  const [mine, sampled] = await Promise.all([read(own.secretName), turn && read(secretNameOf(cluster, turn))]);
   const access = credentialsIn(mine, own.secretName, cluster, slots);
   const sound =
-    turn === undefined || leafView(question, mode, turn, sampled).defects.every(({ severity }) => severity !== 'fatal');
+    typeof turn === 'string'
+      ? authorityView(question, turn, sampled).facts !== undefined
+      : turn === undefined ||
+        leafView(question, mode, turn, sampled).defects.every(({ severity }) => severity !== 'fatal');
   if (!whole && sound && access.kind === 'tls') return { certificates: { kind: 'unread' }, access };
   return { certificates: await readAll(question, mode, plans, read), access };
+}
+
+/** A CA counts as well: one that was deleted is noticed while members still present what it signed. */
+const bothAuthorities = ['peer', 'client'] as const satisfies readonly Authority[];
+
+function secretNameOf({ metadata }: EtcdCluster, turn: LeafPlan | Authority): string {
+  return typeof turn === 'string' ? authoritySecretName(metadata.name, turn) : turn.secretName;
 }
 
 const noSecretNamed: EtcdAccess = {
