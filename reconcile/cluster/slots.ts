@@ -177,5 +177,7 @@ function lastLine(output: string): string {
   const message = /"msg":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   const error = /"error":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   const words = [message, error].filter((word) => word !== undefined).join(': ');
+  // The usage is longer than what a pod's status keeps: the line that names the flag is lost.
+  if (words === '' && /^Usage:|grpc-proxy/m.test(output)) return 'its usage, as for a flag that it does not know';
   return (words === '' ? line : words).slice(0, 200);
 }

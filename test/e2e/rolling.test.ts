@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Pod } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition, isReady } from './support/conditions.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter } from './support/writer.ts';
+
+const stage = scene();
+
+async function podsOf(name: string): Promise<readonly Pod[]> {
+  const pods = await stage().list<Pod>(resources.pods);
+  return pods.filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
+}
+
+const args = (pod: Pod) => pod.spec.containers.find(({ name }) => name === 'etcd')?.args ?? [];
+const isDone = (cluster: EtcdCluster) =>
+  isReady(cluster) && cluster.status?.observedGeneration === cluster.metadata.generation;
+
+async function push(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const { namespace } = stage();
+  await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) });
+}
+
+test('a commit that changes etcd’s options rolls one member at a time, the leader last, and loses no write', async (t) => {
+  const { tickUntil, access, cluster } = stage();
+  await push('rolled', {});
+  const before = await tickUntil('rolled', isDone);
+  const old = await podsOf('rolled');
+  const writer = startWriter(await access('rolled'), 'rolling');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+
+  await push('rolled', { etcd: { snapshotCount: 5000 } });
+  await tickUntil('rolled', (found) => isDone(found) && found.spec.etcd?.snapshotCount === 5000, 120);
+  const { acknowledged, lost, longestGap } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+  t.diagnostic(`longest gap ${longestGap.toFixed(0)} ms over ${acknowledged} writes`);
+
+  const now = await podsOf('rolled');
+  assert.equal(now.length, 3);
+  assert.ok(now.every(({ metadata }) => !old.some((pod) => pod.metadata.uid === metadata.uid)));
+  assert.ok(now.every((pod) => args(pod).includes('--snapshot-count=5000')));
+  const steps = ((await cluster('rolled')).status?.history ?? []).filter(({ reason }) => reason === 'FinishingRolling');
+  assert.equal(steps.length, 3, 'each once');
+  assert.equal(steps.at(-1)?.target, before.status?.leader, 'the leader last');
+});
+
+test('what needs no restart causes none', async () => {
+  const { tickUntil } = stage();
+  const old = (await podsOf('rolled')).map(({ metadata }) => metadata.uid);
+  const fields = {
+    etcd: { snapshotCount: 5000 },
+    healing: { podGracePeriod: '3m' },
+    tls: { certificateLifetime: '720h' },
+  };
+  await push('rolled', fields);
+  await tickUntil('rolled', (found) => isDone(found) && found.spec.healing?.podGracePeriod === '3m');
+  assert.deepEqual(
+    (await podsOf('rolled')).map(({ metadata }) => metadata.uid),
+    old,
+  );
+});
+
+test('a bad commit stops at the first member that it broke, and reverting it cures that one', async () => {
+  const { tickUntil, access } = stage();
+  const good = { etcd: { snapshotCount: 5000 } };
+  const bad = { etcd: { ...good.etcd, extraArgs: { 'no-such-flag': 'true' } } };
+  const writer = startWriter(await access('rolled'), 'bad');
+  await push('rolled', bad);
+  const stuck = await tickUntil('rolled', (found) => condition(found, 'Stalled') !== undefined, 120);
+  assert.equal(condition(stuck, 'Stalled')?.reason, 'MemberKeepsExiting');
+  assert.match(
+    condition(stuck, 'Stalled')?.message ?? '',
+    /it last said: its usage, as for a flag that it does not know/,
+  );
+  assert.equal(condition(stuck, 'Available')?.status, 'True');
+  const broken = (await podsOf('rolled')).filter((pod) => args(pod).some((arg) => arg.includes('no-such-flag')));
+  assert.equal(broken.length, 1, 'one member has it');
+
+  await push('rolled', good);
+  await tickUntil('rolled', (found) => isDone(found) && found.spec.etcd?.extraArgs === undefined, 120);
+  assert.ok((await podsOf('rolled')).every((pod) => !args(pod).some((arg) => arg.includes('no-such-flag'))));
+  const { acknowledged, lost } = await writer.finish();
+  assert.ok(acknowledged > 50);
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+});
+
+test('of a fleet only as many clusters restart members at once as it allows', async () => {
+  const { tick, list, namespace } = stage();
+  const names = ['crowd-a', 'crowd-b', 'crowd-c'];
+  const files = (fields: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      names.map((name) => [`clusters/${name}.yaml`, clusterYaml(name, namespace, { replicas: 1, ...fields })]),
+    );
+  await stage().push(files({}));
+  const clusters = async () =>
+    (await list<EtcdCluster>(resources.clusters)).filter(({ metadata }) => names.includes(metadata.name));
+  await until('all three', async () => {
+    await tick();
+    const found = await clusters();
+    return found.length === 3 && found.every(isDone);
+  });
+
+  await stage().push(files({ etcd: { snapshotCount: 5000 } }));
+  let waited = false;
+  await until(
+    'all three have it',
+    async () => {
+      await tick();
+      const found = await clusters();
+      const away = found.filter(
+        (cluster) => !isReady(cluster) && cluster.status?.lastDecision?.reason !== 'WaitingForRoom',
+      );
+      assert.ok(
+        away.length <= 1,
+        away.map(({ metadata, status }) => `${metadata.name} ${status?.lastDecision?.reason}`).join(),
+      );
+      waited ||= found.some(({ status }) => status?.lastDecision?.reason === 'WaitingForRoom');
+      return found.every((cluster) => isDone(cluster) && cluster.spec.etcd?.snapshotCount === 5000);
+    },
+    { within: 120 },
+  );
+  assert.ok(waited, 'somebody had to wait');
+});
