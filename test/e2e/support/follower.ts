@@ -45,7 +45,8 @@ export async function startFollower(look: () => Promise<Access>, prefix: string)
     while (!stop.signal.aborted) {
       await pause(rhythm, undefined, { signal: stop.signal }).catch(() => {});
       const found = await look().catch(() => held);
-      if (isSame(found, held)) continue;
+      // Deleted, it stays as it was mounted until there is a new one.
+      if (isSame(found, held) || found.credentials?.certChain?.length === 0) continue;
       const next = connectTo(found, patience);
       if (!(await written(next, `${prefix}/hello`))) {
         next.close();

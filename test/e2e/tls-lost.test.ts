@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Pod, Secret } from '../../manifests/kube-types.ts';
+import { trustOf } from '../../reconcile/certificates/secret-data.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition, isReady } from './support/conditions.ts';
+import { startFollower } from './support/follower.ts';
+import { node } from './support/node.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { fingerprintIn } from './support/wire.ts';
+
+const stage = scene({ fleet: false });
+
+async function apply(name: string, rotationOverlap: string): Promise<void> {
+  const { kubectl, namespace } = stage();
+  const tls = { rotationOverlap };
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, { tls }) });
+}
+
+async function secret(name: string): Promise<Secret | undefined> {
+  return stage().get<Secret>(resources.secrets, name);
+}
+
+async function podUids(name: string): Promise<readonly (string | undefined)[]> {
+  const pods = await stage().list<Pod>(resources.pods);
+  return pods.flatMap(({ metadata }) => (metadata.name.startsWith(`${name}-`) ? [metadata.uid] : [])).sort();
+}
+
+function certificatesAreReady(cluster: EtcdCluster): boolean {
+  return isReady(cluster) && condition(cluster, 'CertificatesReady')?.status === 'True';
+}
+
+/** How often the cluster has done this so far. */
+async function times(name: string, action: string): Promise<number> {
+  return ((await stage().cluster(name)).status?.history ?? []).filter((entry) => entry.action === action).length;
+}
+
+describe('what is lost', { concurrency: true }, () => {
+  test('Secrets deleted under a running cluster come back: leaves at once, and a lost CA by way of one that all trust', async (t) => {
+    const { kubectl, namespace, tick, tickUntil, access } = stage();
+    const name = 'lost';
+    await apply(name, '1s');
+    await tickUntil(name, certificatesAreReady);
+    const writer = await startFollower(() => access(name), 'throughout');
+    await until('writes', async () => writer.acknowledged >= 100);
+    const pods = await podUids(name);
+
+    for (const gone of ['lost-0-server-tls', 'lost-1-peer-tls', 'lost-reconciler-tls', 'lost-client-tls']) {
+      await kubectl(['-n', namespace, 'delete', 'secret', gone]);
+      await until(`${gone} is back`, async () => {
+        await tick();
+        return (await secret(gone)) !== undefined;
+      });
+    }
+    await tickUntil(name, certificatesAreReady);
+    assert.deepEqual(await podUids(name), pods, 'nobody was restarted for them');
+    t.diagnostic(`leaves: longest gap ${writer.gap().milliseconds} ms`);
+
+    const before = await secret('lost-client-ca');
+    await kubectl(['-n', namespace, 'delete', 'secret', 'lost-client-ca']);
+    const back = await until('the CA is back', async () => {
+      await tick();
+      return secret('lost-client-ca');
+    });
+    assert.notEqual(fingerprintIn(back), fingerprintIn(before));
+    assert.equal(trustOf(back.data ?? {}).length, 2, 'the lost one stays trusted: members present its leaves');
+    await until(
+      'one CA is trusted everywhere',
+      async () => {
+        await tick();
+        const secrets = await stage().list<Secret>(resources.secrets);
+        return secrets.every(
+          ({ metadata, data = {} }) => !metadata.name.startsWith(`${name}-`) || trustOf(data).length === 1,
+        );
+      },
+      { within: 180, last: () => 'some Secret has two' },
+    );
+    const ready = await tickUntil(name, certificatesAreReady, 120);
+    const loaded = (await stage().list<Pod>(resources.pods)).filter(({ metadata }) =>
+      metadata.name.startsWith(`${name}-`),
+    );
+    assert.equal(loaded.length, 3);
+    assert.ok(!loaded.some(({ metadata }) => pods.includes(metadata.uid)), 'members go by the new one only');
+    assert.equal(ready.status?.readyReplicas, 3);
+    const { milliseconds } = writer.gap();
+    const { acknowledged, lost } = await writer.finish();
+    t.diagnostic(`CA: longest gap ${milliseconds} ms; ${acknowledged} writes, ${lost.length} lost`);
+    assert.deepEqual(lost, []);
+    await discard(name);
+  });
+
+  test('with a member away no rotation begins and none ends; it says who is missed, and goes on when that one is back', async (t) => {
+    const { kubectl, namespace, tick, tickUntil, access } = stage();
+    const name = 'away';
+    const missed = 'away-2';
+    await apply(name, '24h');
+    await tickUntil(name, certificatesAreReady);
+    const writer = await startFollower(() => access(name), 'throughout');
+    const uids = await podUids(name);
+
+    await node().unplugPod(namespace, `${missed}-0`);
+    await kubectl(['-n', namespace, 'annotate', 'etcdcluster', name, 'etcd.ratchet.dev/rotate-certificates=now']);
+    const waits = await tickUntil(name, isMissing(missed));
+    await tick();
+    await tick();
+    assert.equal(await times(name, 'rotate-authorities'), 0, 'not begun');
+    assert.equal(condition(waits, 'Available')?.status, 'True');
+    await node().replugPod(namespace, `${missed}-0`);
+    await tickUntil(name, ({ status }) => /rotationOverlap/.test(status?.lastDecision?.message ?? ''), 120);
+    assert.equal(await times(name, 'rotate-authorities'), 1);
+
+    await node().unplugPod(namespace, `${missed}-0`);
+    await apply(name, '1s');
+    await tickUntil(name, isMissing(missed));
+    await tick();
+    await tick();
+    assert.equal(await times(name, 'retire-authorities'), 0, 'not ended');
+    assert.deepEqual(await podUids(name), uids);
+    await node().replugPod(namespace, `${missed}-0`);
+    await tickUntil(name, certificatesAreReady, 180);
+    assert.equal(await times(name, 'retire-authorities'), 1);
+    assert.ok(!(await podUids(name)).some((uid) => uids.includes(uid)), 'all were started anew');
+    const { acknowledged, lost } = await writer.finish();
+    t.diagnostic(`longest gap ${writer.gap().milliseconds} ms; ${acknowledged} writes, ${lost.length} lost`);
+    assert.deepEqual(lost, []);
+    await discard(name);
+  });
+});
+
+function isMissing(member: string): (cluster: EtcdCluster) => boolean {
+  return (cluster) => {
+    const { status, message } = condition(cluster, 'Ready') ?? {};
+    return status === 'False' && (message ?? '').includes(member);
+  };
+}
+
+async function discard(name: string): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', name, '--wait=false']);
+  await kubectl(['-n', namespace, 'delete', 'pvc', '-l', `etcd.ratchet.dev/cluster=${name}`, '--wait=false']);
+}
