@@ -47,7 +47,8 @@ export function isDue(facts: { readonly notBefore: Date; readonly notAfter: Date
   return at >= renewalTime(facts);
 }
 
-function saysWhatIsPlanned({ plan, facts }: LeafView): boolean {
+/** Whether it is made out to whom it should be, and to nobody else. */
+export function saysWhatIsPlanned({ plan, facts }: LeafView): boolean {
   if (!facts) return false;
   return (
     facts.commonName === plan.commonName &&

@@ -12,6 +12,7 @@ import type { AuthorityView, Certificates, LeafView, SecretState, Slot } from '.
 import { isForeign } from '../slots.ts';
 import { canSign } from './authority.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
+import { saysWhatIsPlanned } from './due.ts';
 import { callsForAll, itsTurn } from './occasion.ts';
 import { tlsModeOf, wantedLeaves } from './wanted.ts';
 
@@ -55,10 +56,10 @@ export async function readCertificates(question: Question): Promise<CertificateR
   const [mine, sampled] = await Promise.all([read(own.secretName), turn && read(secretNameOf(cluster, turn))]);
   const access = credentialsIn(mine, own.secretName, cluster, slots);
   const sound =
-    typeof turn === 'string'
+    isSound(leafView(question, mode, own, mine), mode) &&
+    (typeof turn === 'string'
       ? authorityView(question, turn, sampled).facts !== undefined
-      : turn === undefined ||
-        leafView(question, mode, turn, sampled).defects.every(({ severity }) => severity !== 'fatal');
+      : turn === undefined || isSound(leafView(question, mode, turn, sampled), mode));
   if (!whole && sound && access.kind === 'tls') return { certificates: { kind: 'unread' }, access };
   return { certificates: await readAll(question, mode, plans, read), access };
 }
@@ -68,6 +69,10 @@ const bothAuthorities = ['peer', 'client'] as const satisfies readonly Authority
 
 function secretNameOf({ metadata }: EtcdCluster, turn: LeafPlan | Authority): string {
   return typeof turn === 'string' ? authoritySecretName(metadata.name, turn) : turn.secretName;
+}
+
+function isSound(leaf: LeafView, mode: TlsMode): boolean {
+  return leaf.defects.every(({ severity }) => severity !== 'fatal') && (mode !== 'Managed' || saysWhatIsPlanned(leaf));
 }
 
 const noSecretNamed: EtcdAccess = {
