@@ -10,11 +10,12 @@ import type { Slot } from '../observation.ts';
  *
  * Guards I1.
  */
-export function rollConfiguration({ slots, effective, crowded }: Situation): Decision | undefined {
+export function rollConfiguration(situation: Situation): Decision | undefined {
+  const { slots, effective, crowded } = situation;
   const { inputs } = effective;
   const wanted = inputsHash(inputs);
   const outdated = slots.filter(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
-  const next = outdated.find((slot) => !leads(slot)) ?? outdated[0];
+  const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
   if (!next?.peer) return undefined;
   const begun = outdated.length < slots.filter(({ peer }) => peer?.current).length;
   if (crowded && !begun) {
@@ -30,6 +31,16 @@ export function rollConfiguration({ slots, effective, crowded }: Situation): Dec
     'RollingConfiguration',
     `giving ${next.name} the configuration that the spec asks for${left}`,
   );
+}
+
+/**
+ * A member whose Secret is gone runs on the files that it has, and would not come back: it is the last, when all others trust
+ * the CA that can sign for it.
+ */
+function reluctance(slot: Slot, { certificates }: Situation): number {
+  const leaves = certificates.kind === 'read' ? certificates.leaves : [];
+  const mountable = leaves.every(({ plan, facts }) => plan.peer !== slot.name || facts !== undefined);
+  return (mountable ? 0 : 2) + (leads(slot) ? 1 : 0);
 }
 
 function leads({ endpoint }: Slot): boolean {
