@@ -8,6 +8,7 @@ import { awaitLeftovers } from './rules/await-leftovers.ts';
 import { awaitQuorum } from './rules/await-quorum.ts';
 import { beBorn } from './rules/be-born.ts';
 import { beyondThisRelease } from './rules/beyond-this-release.ts';
+import { blameCertificates } from './rules/blame-certificates.ts';
 import { certify } from './rules/certify.ts';
 import { admitCertificates, checkCertificates } from './rules/check-certificates.ts';
 import { converged } from './rules/converged.ts';
@@ -55,6 +56,7 @@ export const rules = [
   keepIdentity,
   seal,
   growVolumes,
+  blameCertificates,
   awaitQuorum,
   finishRolling,
   gate,

@@ -55,14 +55,14 @@ export function checkCertificates(situation: Situation): Decision | undefined {
   );
 }
 
-function fatalDefects({ at, effective }: Situation, { leaves }: Read): readonly Defect[] {
+export function fatalDefects({ at, effective }: Situation, { leaves }: Read): readonly Defect[] {
   const own = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
   if (own.length > 0 || effective.inputs.tls.mode !== 'Provided') return own;
   const held = leaves.flatMap(({ plan, facts }) => (facts ? [{ plan, facts }] : []));
   return agreementDefects({ leaves: held, now: at }).filter(({ severity }) => severity === 'fatal');
 }
 
-function refusal({ reason, message, cure }: Defect): Decision {
+export function refusal({ reason, message, cure }: Defect): Decision {
   return refuse(`Certificate${reason}`, message, cure);
 }
 

@@ -1,0 +1,34 @@
+import type { Situation } from '../decide.ts';
+import { type Decision, refuse } from '../decision.ts';
+import { ailmentOf } from '../health.ts';
+import { fatalDefects, refusal } from './check-certificates.ts';
+
+/**
+ * A member that is not well while there is something wrong with its certificates, or ours, that nobody here can put right: it is
+ * waited for in vain, so the certificate is named before anybody waits.
+ */
+export function blameCertificates(situation: Situation): Decision | undefined {
+  const { certificates, slots } = situation;
+  if (certificates.kind !== 'read') return undefined;
+  const ill = slots.filter((slot) => slot.statefulSet && isIll(slot, situation)).map(({ name }) => name);
+  if (ill.length === 0) return undefined;
+  const involved = certificates.leaves.filter(({ plan: { peer, purpose } }) =>
+    peer === undefined ? purpose === 'reconciler' : ill.includes(peer),
+  );
+  const taken = involved.find(({ state }) => state === 'foreign');
+  if (taken) {
+    return refuse(
+      'NameTaken',
+      `Secret ${taken.plan.secretName} is not this cluster's; it is left alone, and ${taken.plan.peer ?? 'etcd-ratchet'} needs a certificate there`,
+      'rename or delete it',
+    );
+  }
+  const names = new Set(involved.map(({ plan }) => plan.secretName));
+  const [defect] = fatalDefects(situation, certificates).filter(({ secretName }) => names.has(secretName));
+  return defect && refusal(defect);
+}
+
+function isIll(slot: Situation['slots'][number], situation: Situation): boolean {
+  const ailment = ailmentOf(slot, situation);
+  return ailment !== undefined && ailment.reason !== 'PodOutdated';
+}
