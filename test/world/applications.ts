@@ -5,8 +5,7 @@ import {
 } from '../../manifests/build/certificate-names.ts';
 import { annotations } from '../../manifests/build/names.ts';
 import type { Secret } from '../../manifests/kube-types.ts';
-import type { CertificateFacts } from '../../reconcile/certificates/facts.ts';
-import { inspectAuthority } from '../../reconcile/certificates/inspect.ts';
+import { type AuthorityFacts, inspectAuthority } from '../../reconcile/certificates/inspect.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { leafIn, partyOf } from './tls.ts';
 import { name, namespace, type World } from './world.ts';
@@ -50,7 +49,7 @@ export function deleteSecret(world: World, wanted: string): void {
 }
 
 /** The CA that signs now. */
-export function authorityOf(world: World, which: 'peer' | 'client'): CertificateFacts {
+export function authorityOf(world: World, which: 'peer' | 'client'): AuthorityFacts {
   const found = inspectAuthority(secretData(world, authoritySecretName(name, which)));
   if (found.kind !== 'readable') throw new Error(`no ${which} CA: ${found.kind}`);
   return found.authority;
