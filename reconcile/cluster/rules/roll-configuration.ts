@@ -14,7 +14,7 @@ export function rollConfiguration(situation: Situation): Decision | undefined {
   const { slots, effective, crowded } = situation;
   const { inputs } = effective;
   const wanted = inputsHash(inputs);
-  const outdated = slots.filter(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
+  const outdated = slots.filter((slot) => isOutdated(slot, wanted));
   const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
   if (!next?.peer) return undefined;
   const begun = outdated.length < slots.filter(({ peer }) => peer?.current).length;
@@ -31,6 +31,12 @@ export function rollConfiguration(situation: Situation): Decision | undefined {
     'RollingConfiguration',
     `giving ${next.name} the configuration that the spec asks for${left}`,
   );
+}
+
+/** Peer or template: whoever died between the two writes left a peer that says more than its template has. */
+function isOutdated({ peer, statefulSet }: Slot, wanted: string): boolean {
+  if (!peer?.current) return false;
+  return inputsHash(peer.inputs) !== wanted || (statefulSet !== undefined && statefulSet.inputsHash !== wanted);
 }
 
 /**
