@@ -85,6 +85,7 @@ export interface Container {
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
+  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
   readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
   readonly securityContext?: Readonly<Record<string, unknown>>;
 }

@@ -46,6 +46,8 @@ function defaults({ metadata, spec }: EtcdPeer): PodSpec {
         ],
         resources: spec.resources ?? {},
         ...probes(),
+        // Clients that lose their connection should find another member: until the Service knows that this one goes, it serves.
+        lifecycle: { preStop: { sleep: { seconds: 2 } } },
         // What etcd said before it exited is then in the pod's status, where a step can read it.
         terminationMessagePolicy: 'FallbackToLogsOnError',
         securityContext: {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { inContainer } from './container.ts';
 import type { Container, HttpGet } from './wire.ts';
 
@@ -29,6 +30,10 @@ export async function runHandler(handler: Handler, target: HandlerTarget, timeou
     if (handler.exec) return await execute(handler.exec.command ?? [], target, timeoutMs);
     if (handler.httpGet) return await httpGet(handler.httpGet, target, timeoutMs);
     if (handler.tcpSocket) return await tcpConnect(handler.tcpSocket, target, timeoutMs);
+    if (handler.sleep) {
+      await pause(Math.min(handler.sleep.seconds * 1000, timeoutMs));
+      return { ok: true };
+    }
     return { ok: false, message: `the process node has no ${Object.keys(handler).join(', ')} handler` };
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : String(error) };
