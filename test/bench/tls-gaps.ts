@@ -8,7 +8,6 @@ import { type KubeObject, resources } from '../../reconcile/kube.ts';
 import { due } from '../e2e/support/certificates.ts';
 import { accessTo } from '../e2e/support/client.ts';
 import { startFollower } from '../e2e/support/follower.ts';
-import { stepOnce } from '../e2e/support/in-process.ts';
 import { until } from '../e2e/support/until.ts';
 import { load } from './conditions.ts';
 import type { Stage } from './stage.ts';
@@ -18,6 +17,9 @@ interface Place {
   readonly namespace: string;
   readonly name: string;
 }
+
+/** One invocation, a process of its own: what it computes must not hold up the writer, which lives in this one. */
+export type Tick = () => Promise<unknown>;
 
 interface Figures {
   readonly seconds: number;
@@ -29,13 +31,13 @@ interface Figures {
 const rotationLimit = 100;
 
 /** Prints the longest gap between two acknowledged writes while leaves are renewed, and while CAs are rotated. */
-export async function measureGaps(stage: Stage, place: Place): Promise<void> {
-  const renewal = await during(stage, place, 'renewal', () => renew(stage, place));
+export async function measureGaps(stage: Stage, { tick, ...place }: Place & { readonly tick: Tick }): Promise<void> {
+  const renewal = await during(stage, place, 'renewal', () => renew(stage, place, tick));
   const noise = await during(stage, place, 'noise', async () => {
     const end = performance.now() + Math.max(5, renewal.seconds) * 1000;
     await until('a quiet period', async () => performance.now() > end, { within: 300 });
   });
-  const rotation = await during(stage, place, 'rotation', () => rotate(stage, place));
+  const rotation = await during(stage, place, 'rotation', () => rotate(stage, place, tick));
   const row = (what: string, { seconds, acknowledged, lost, longestGap }: Figures) => [
     what,
     seconds.toFixed(1),
@@ -78,7 +80,7 @@ async function during(
 }
 
 /** Puts leaves there of which two thirds are over, and steps until new ones are served. */
-async function renew(stage: Stage, { namespace, name }: Place): Promise<void> {
+async function renew(stage: Stage, { namespace, name }: Place, tick: Tick): Promise<void> {
   const { kube } = stage;
   const secret = (of: string) => kube.get<Secret>(resources.secrets, namespace, of);
   for (const ordinal of [0, 1, 2]) {
@@ -90,7 +92,7 @@ async function renew(stage: Stage, { namespace, name }: Place): Promise<void> {
     }
   }
   // What was changed behind its back is looked at as soon as something calls for it: here, a word of the person.
-  await step(stage, { namespace, name }, (cluster) => renewed(cluster));
+  await tickUntil(stage, { namespace, name }, tick, renewed);
 }
 
 function renewed({ status }: EtcdCluster): boolean {
@@ -98,7 +100,7 @@ function renewed({ status }: EtcdCluster): boolean {
   return last?.reason === 'RenewingCertificates' && status?.lastDecision?.kind === 'done';
 }
 
-async function rotate(stage: Stage, place: Place): Promise<void> {
+async function rotate(stage: Stage, place: Place, tick: Tick): Promise<void> {
   const { kubectl, kube } = stage;
   const uids = async () =>
     (await kube.list<KubeObject>(resources.pods, { namespace: place.namespace })).items.map(
@@ -114,18 +116,20 @@ async function rotate(stage: Stage, place: Place): Promise<void> {
     place.name,
     `${annotations.rotateCertificates}=${request}`,
   ]);
-  await step(
+  await tickUntil(
     stage,
     place,
+    tick,
     ({ status }) => status?.certificates?.rotation === request && status.lastDecision?.kind === 'done',
   );
   const kept = (await uids()).filter((uid) => before.includes(uid));
   if (kept.length > 0) throw new Error(`${kept.length} members were not started anew`);
 }
 
-async function step(
+async function tickUntil(
   { kube }: Stage,
   { namespace, name }: Place,
+  tick: Tick,
   enough: (cluster: EtcdCluster) => boolean,
 ): Promise<void> {
   let seen = '';
@@ -135,8 +139,8 @@ async function step(
       const cluster = await kube.get<EtcdCluster>(resources.clusters, namespace, name);
       if (!cluster) return false;
       if (enough(cluster)) return true;
-      const [result] = await stepOnce(kube, [cluster]);
-      seen = `${result?.decision.reason}: ${result?.decision.message}`;
+      seen = JSON.stringify(cluster.status?.lastDecision);
+      await tick();
       return false;
     },
     { within: 300, every: 300, last: () => seen },
