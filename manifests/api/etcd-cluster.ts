@@ -113,6 +113,7 @@ const certificatesStatusSchema = object({
   secretName: text(253, { description: 'Which one that is.' }),
   renewAfter: time({ description: 'When the next one is due.' }),
   rotation: Type.Optional(text(253, { description: 'The request for new CAs that was answered last.' })),
+  issued: Type.Optional(text(64, { description: 'What cert-manager had issued by then, as one word.' })),
 });
 
 const stepSchema = object(

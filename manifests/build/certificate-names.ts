@@ -41,6 +41,14 @@ export function memberSecretName(peer: string, purpose: 'peer' | 'server'): stri
   return `${peer}-${purpose}-tls`;
 }
 
+/**
+ * Where cert-manager writes a leaf, and the name of the Certificate that asks for it. Not the Secret that is mounted: that one
+ * gets it when whoever must trust it does.
+ */
+export function issuedSecretName({ secretName }: Pick<LeafPlan, 'secretName'>): string {
+  return `${secretName}-issued`;
+}
+
 /** The leaves of one member. */
 export function memberLeaves(
   { namespace, cluster, dnsNames = [] }: { namespace: string; cluster: string; dnsNames?: readonly string[] },

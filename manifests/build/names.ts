@@ -28,6 +28,8 @@ export const annotations = {
   // On the Secrets of CAs.
   trust: `${group}/trust`,
   servedSince: `${group}/served-since`,
+  // On the Secrets of leaves that others sign.
+  handedOverAt: `${group}/handed-over-at`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
   // On what a fleet applied.

@@ -6,12 +6,14 @@ import { deletePeers } from './actions/delete-peers.ts';
 import { deleteVolumes } from './actions/delete-volumes.ts';
 import { followVolumes } from './actions/follow-volumes.ts';
 import { growVolumes } from './actions/grow-volumes.ts';
+import { handOverCertificates } from './actions/hand-over-certificates.ts';
 import { issueCertificates } from './actions/issue-certificates.ts';
 import { makeAuthorities } from './actions/make-authorities.ts';
 import { noteServed } from './actions/note-served.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
+import { requestCertificates } from './actions/request-certificates.ts';
 import { restartMember } from './actions/restart-member.ts';
 import { retireAuthorities } from './actions/retire-authorities.ts';
 import { rotateAuthorities } from './actions/rotate-authorities.ts';
@@ -37,6 +39,8 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'change-template': changeTemplate,
   'make-authorities': makeAuthorities,
   'issue-certificates': issueCertificates,
+  'request-certificates': requestCertificates,
+  'hand-over-certificates': handOverCertificates,
   'rotate-authorities': rotateAuthorities,
   'note-served': noteServed,
   'retire-authorities': retireAuthorities,

@@ -1,4 +1,5 @@
 import type { Storage } from '../../manifests/api/member-settings.ts';
+import type { IssuerRef } from '../../manifests/build/cert-manager-certificate.ts';
 import type { Authority, LeafPlan } from '../../manifests/build/certificate-names.ts';
 import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
 import type { Remedy } from './certificates/due.ts';
@@ -64,6 +65,17 @@ export type Action =
   | { readonly kind: 'retire-authorities'; readonly authorities: readonly Authority[] }
   /** Deletion with policy Delete: the CAs go when the volumes have gone. */
   | { readonly kind: 'delete-authorities'; readonly secrets: readonly Ref[] }
+  /** Certificates that cert-manager is to answer: made, or made to ask for what is wanted. */
+  | { readonly kind: 'request-certificates'; readonly requests: readonly CertificateOrder[] }
+  /** What cert-manager issued goes into the Secrets that are mounted, with the CAs to trust beside it. */
+  | {
+      readonly kind: 'hand-over-certificates';
+      readonly at: string;
+      readonly trust: readonly TrustOrder[];
+      readonly leaves: readonly HandOver[];
+      /** Secrets of cert-manager's that are to go with their Certificates. */
+      readonly adopt: readonly { readonly name: string; readonly certificateUid: string }[];
+    }
   /** The template that one member's next pod is made from; the pod that runs stays. */
   | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs }
   /** From now on these members can never start on an empty volume. */
@@ -82,6 +94,29 @@ export interface LeafOrder {
   readonly plan: LeafPlan;
   readonly remedy: Remedy;
   /** Of the peer that owns it; absent for what the cluster owns. */
+  readonly peerUid?: string;
+}
+
+export interface CertificateOrder {
+  readonly plan: LeafPlan;
+  readonly issuerRef: IssuerRef;
+  /** Milliseconds. */
+  readonly lifetime: number;
+  /** Of the peer that owns it; absent for what the cluster owns. */
+  readonly peerUid?: string;
+}
+
+/** Which CAs holders of this CA's leaves are to trust: by fingerprint, to be found in the Secrets named. */
+export interface TrustOrder {
+  readonly authority: Authority;
+  readonly fingerprints: readonly string[];
+  readonly sources: readonly string[];
+}
+
+export interface HandOver {
+  readonly plan: LeafPlan;
+  /** Of the leaf that was looked at; absent: only the CAs beside the present one change. */
+  readonly fingerprint?: string;
   readonly peerUid?: string;
 }
 
@@ -127,6 +162,10 @@ export function targetOf(action: Action): string | undefined {
       return action.authorities.join(', ');
     case 'delete-authorities':
       return names(action.secrets);
+    case 'request-certificates':
+      return action.requests.map(({ plan }) => plan.secretName).join(', ');
+    case 'hand-over-certificates':
+      return [...action.leaves.map(({ plan }) => plan.secretName), ...action.adopt.map(({ name }) => name)].join(', ');
     case 'issue-certificates':
       return action.leaves.map(({ plan }) => plan.secretName).join(', ');
   }

@@ -19,6 +19,7 @@ import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
+import { keepRequesting, requestCertificates } from './rules/request-certificates.ts';
 import { rollConfiguration } from './rules/roll-configuration.ts';
 import { rotateAuthorities } from './rules/rotate-authorities.ts';
 import { seal } from './rules/seal.ts';
@@ -50,12 +51,14 @@ export const rules = [
   beBorn,
   adopt,
   certify,
+  requestCertificates,
   admitCertificates,
   startMembers,
   cureConfiguration,
   keepIdentity,
   seal,
   growVolumes,
+  keepRequesting,
   blameCertificates,
   awaitQuorum,
   finishRolling,

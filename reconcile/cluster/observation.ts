@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../manifests/api/etcd-peer.ts';
+import type { CertificateState } from '../../manifests/build/cert-manager-state.ts';
 import type { Authority, LeafPlan } from '../../manifests/build/certificate-names.ts';
 import type { AuthorityRecord } from '../../manifests/build/certificate-secret.ts';
 import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
@@ -148,7 +149,14 @@ export type Certificates =
       /** Those that we sign with; of the other modes there is none to see. */
       readonly authorities: Partial<Readonly<Record<Authority, AuthorityView>>>;
       readonly leaves: readonly LeafView[];
+      /** Whether cert-manager's resources can be had; absent where it is not asked for anything. */
+      readonly certManager?: CertManagerView;
     };
+
+export type CertManagerView =
+  | { readonly kind: 'known' }
+  /** Without a cure, it may pass by itself. */
+  | { readonly kind: 'unknown'; readonly reason: string; readonly message: string; readonly cure?: string };
 
 /** A Secret as it stands there: nothing, somebody else's, an earlier namesake's that is being collected, or the one meant. */
 export type SecretState = 'missing' | 'foreign' | 'leftover' | 'ours';
@@ -171,7 +179,34 @@ export interface LeafView {
   readonly defects: readonly Defect[];
   /** Fingerprint of what its member presents on the wire; absent when it was not asked, or did not answer. */
   readonly served?: string;
+  /** What cert-manager has for it; absent in other modes, and where cert-manager's resources can't be had. */
+  readonly issued?: IssuedView;
+  /** When that was last put into this Secret. */
+  readonly handedOverAt?: Date;
 }
+
+/** One Certificate, and the Secret of the same name that cert-manager writes. */
+export interface IssuedView {
+  readonly name: string;
+  readonly certificate: RequestedView;
+  readonly secret: SecretState;
+  /** Whether the Secret goes with its Certificate. */
+  readonly owned: boolean;
+  /** Absent when it cannot be read. */
+  readonly facts?: LeafFacts;
+  readonly defects: readonly Defect[];
+}
+
+export type RequestedView =
+  | { readonly state: Exclude<SecretState, 'ours'> }
+  | {
+      readonly state: 'ours';
+      readonly uid: string;
+      /** Whether it asks for what we want. */
+      readonly current: boolean;
+      readonly createdAt: Date;
+      readonly said: CertificateState;
+    };
 
 /** Who, if anybody, is carrying out a step right now. */
 export type Claim =

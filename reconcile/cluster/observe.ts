@@ -46,9 +46,9 @@ async function askMembers(
   at: Date,
   { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
 ): Promise<EtcdAnswers & Pick<Observation, 'certificates'>> {
-  const { cluster } = objects;
+  const { cluster, requested } = objects;
   const slots = slotsOf(objects);
-  const { certificates, access } = await readCertificates({ kube, wire, cluster, slots, at, signal });
+  const { certificates, access } = await readCertificates({ kube, wire, cluster, slots, requested, at, signal });
   const answers =
     access.kind === 'none'
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }

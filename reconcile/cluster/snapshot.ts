@@ -10,6 +10,7 @@ import type {
   StatefulSet,
 } from '../../manifests/kube-types.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../kube.ts';
+import { listRequested, type Requested } from './certificates/requested.ts';
 
 /** The objects of one cluster, as they were read. */
 export interface ClusterObjects {
@@ -21,6 +22,8 @@ export interface ClusterObjects {
   readonly pods: readonly Pod[];
   readonly services: readonly Service[];
   readonly disruptionBudgets: readonly PodDisruptionBudget[];
+  /** Of cert-manager. */
+  readonly requested: Requested;
 }
 
 /**
@@ -45,6 +48,7 @@ export async function readObjects(
     list<Service>(resources.services),
     list<PodDisruptionBudget>(resources.disruptionBudgets),
   ]);
+  const requested = await listRequested(kube, clusters, volumeClaims, { namespace, signal });
   return clusters.map((cluster) => ({
     cluster,
     peers: peers(cluster),
@@ -54,6 +58,7 @@ export async function readObjects(
     pods: pods(cluster),
     services: services(cluster),
     disruptionBudgets: disruptionBudgets(cluster),
+    requested: requested(cluster),
   }));
 }
 

@@ -1,3 +1,4 @@
+import { certificateResource } from '../../manifests/build/cert-manager-certificate.ts';
 import { hashOf } from '../../manifests/build/inputs-hash.ts';
 import type { PersistentVolumeClaim, Pod, PodDisruptionBudget, StatefulSet } from '../../manifests/kube-types.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
@@ -12,6 +13,7 @@ const owned = [
   resources.peers,
   resources.configMaps,
   resources.secrets,
+  certificateResource,
   resources.statefulSets,
   resources.pods,
   resources.services,

@@ -1,11 +1,11 @@
 import { type Authority, authoritySecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import { isAuthorityOf } from '../../../manifests/build/certificate-secret.ts';
 import { annotations } from '../../../manifests/build/names.ts';
-import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import { isControlledBy, ownerReference } from '../../../manifests/build/owner-reference.ts';
 import type { OwnerReference, Secret } from '../../../manifests/kube-types.ts';
 import { isReason, resources } from '../../kube.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, nameTaken } from './context.ts';
+import { type ActContext, livePeer, nameTaken } from './context.ts';
 
 /** Reading and writing the Secrets of certificates: nobody else's is ever changed, and nothing is written over what is newer. */
 
@@ -65,6 +65,17 @@ export async function writeSecret(
     }
     throw error;
   }
+}
+
+/** Who a leaf goes with. @throws {StepError} when its peer is gone, or another one of the same name. */
+export async function leafOwner(
+  { plan, peerUid }: { readonly plan: LeafPlan; readonly peerUid?: string },
+  context: ActContext,
+): Promise<OwnerReference> {
+  if (plan.peer === undefined) return ownerReference('EtcdCluster', context.cluster);
+  const peer = await livePeer(context, plan.peer);
+  if (peer.metadata.uid !== peerUid) throw moved(`peer ${plan.peer} was made anew`);
+  return ownerReference('EtcdPeer', peer);
 }
 
 /** What others noted. Our own notes were about what is replaced. */

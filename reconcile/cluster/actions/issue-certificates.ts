@@ -1,15 +1,14 @@
 import { authoritySecretName } from '../../../manifests/build/certificate-names.ts';
 import { leafSecret } from '../../../manifests/build/certificate-secret.ts';
-import { ownerReference } from '../../../manifests/build/owner-reference.ts';
-import type { OwnerReference, Secret } from '../../../manifests/kube-types.ts';
+import type { Secret } from '../../../manifests/kube-types.ts';
 import { inspectAuthority } from '../../certificates/inspect.ts';
 import { issueLeaf } from '../../certificates/issue.ts';
 import { authorityOf, leafData, trustOf } from '../../certificates/secret-data.ts';
 import type { ActionOf, LeafOrder } from '../actions.ts';
 import { canSign } from '../certificates/authority.ts';
 import { moved } from '../outcome.ts';
-import { liveAuthority, liveLeaf, writeSecret } from './certificate-secrets.ts';
-import { type ActContext, livePeer } from './context.ts';
+import { leafOwner, liveAuthority, liveLeaf, writeSecret } from './certificate-secrets.ts';
+import type { ActContext } from './context.ts';
 
 /**
  * Signs leaves and writes each with one request, whole: key, chain and trust always fit together. What a member mounts follows
@@ -24,7 +23,7 @@ export async function issueCertificates(
   const authorities = await readAuthorities(leaves, context);
   for (const order of leaves) {
     const { plan, remedy } = order;
-    const owner = await ownerOf(order, context);
+    const owner = await leafOwner(order, context);
     const authority = authorities.get(plan.authority);
     if (!authority)
       throw moved(`Secret ${authoritySecretName(context.cluster.metadata.name, plan.authority)} has gone`);
@@ -59,11 +58,4 @@ async function readAuthorities(
     }),
   );
   return new Map(read.flat());
-}
-
-async function ownerOf({ plan, peerUid }: LeafOrder, context: ActContext): Promise<OwnerReference> {
-  if (plan.peer === undefined) return ownerReference('EtcdCluster', context.cluster);
-  const peer = await livePeer(context, plan.peer);
-  if (peer.metadata.uid !== peerUid) throw moved(`peer ${plan.peer} was made anew`);
-  return ownerReference('EtcdPeer', peer);
 }

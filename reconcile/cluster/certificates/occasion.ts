@@ -1,6 +1,10 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { certificateState } from '../../../manifests/build/cert-manager-state.ts';
+import { issuedSecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import type { Slot } from '../observation.ts';
+import { asksForWhatIsWanted, issuanceWord } from './issued.ts';
+import type { Requested } from './requested.ts';
 
 /**
  * Whether this step should look at every certificate of the cluster, which costs a GET for each Secret.
@@ -19,6 +23,27 @@ export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Da
   if (request !== undefined && request !== known.rotation) return true;
   const trusts = new Set(slots.flatMap(({ peer }) => (peer?.current ? [peer.inputs.tls.trust] : [])));
   return trusts.size > 1 || slots.some(isUnsettled);
+}
+
+/**
+ * Whether cert-manager gives an occasion, as far as its Certificates tell, which were listed anyway: one is missing, changed, not
+ * Ready, or was issued since all was last well.
+ */
+export function certManagerCallsForAll(
+  place: { readonly cluster: EtcdCluster; readonly slots: readonly Slot[] },
+  plans: readonly LeafPlan[],
+  requested: Requested,
+): boolean {
+  if (requested.kind !== 'known') return requested.kind === 'unknown';
+  const found = plans.map((plan) => {
+    const certificate = requested.items.find(({ metadata }) => metadata.name === issuedSecretName(plan));
+    return certificate && asksForWhatIsWanted(place, plan, certificate) ? certificate : undefined;
+  });
+  const issuances = found.flatMap((certificate) => {
+    const said = certificate && certificateState(certificate);
+    return said?.state === 'ready' && !said.renewalFailed ? [{ name: certificate?.metadata.name ?? '', said }] : [];
+  });
+  return issuances.length < plans.length || issuanceWord(issuances) !== place.cluster.status?.certificates?.issued;
 }
 
 /** By a person, or a script: any text that was not answered yet asks for new CAs. */

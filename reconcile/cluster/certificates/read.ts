@@ -1,19 +1,26 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
-import { type Authority, authoritySecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
+import {
+  type Authority,
+  authoritySecretName,
+  issuedSecretName,
+  type LeafPlan,
+} from '../../../manifests/build/certificate-names.ts';
 import { authorityRecordOf, isAuthorityOf } from '../../../manifests/build/certificate-secret.ts';
-import { podHost, ports } from '../../../manifests/build/names.ts';
+import { annotations, podHost, ports } from '../../../manifests/build/names.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
 import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
 import { defectsOf } from '../../certificates/judge.ts';
 import { type Kube, resources } from '../../kube.ts';
-import type { AuthorityView, Certificates, LeafView, SecretState, Slot } from '../observation.ts';
+import type { AuthorityView, Certificates, CertManagerView, LeafView, SecretState, Slot } from '../observation.ts';
 import { isForeign } from '../slots.ts';
 import { canSign } from './authority.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
-import { saysWhatIsPlanned } from './due.ts';
-import { callsForAll, itsTurn } from './occasion.ts';
+import { isDue, saysWhatIsPlanned } from './due.ts';
+import { issuedView } from './issued.ts';
+import { callsForAll, certManagerCallsForAll, itsTurn } from './occasion.ts';
+import type { Requested } from './requested.ts';
 import { tlsModeOf, wantedLeaves } from './wanted.ts';
 
 /** What one port of one member presents right now, by its fingerprint; `undefined` when it does not answer. */
@@ -32,6 +39,7 @@ interface Question {
   readonly wire: AskWire;
   readonly cluster: EtcdCluster;
   readonly slots: readonly Slot[];
+  readonly requested: Requested;
   readonly at: Date;
   readonly signal: AbortSignal;
 }
@@ -43,24 +51,31 @@ interface Question {
  * @throws {KubeError}
  */
 export async function readCertificates(question: Question): Promise<CertificateReading> {
-  const { cluster, slots, at } = question;
+  const { cluster, slots, requested, at } = question;
   const mode = tlsModeOf(cluster, slots);
   if (mode === 'Disabled') return { certificates: { kind: 'none' }, access: { kind: 'plaintext' } };
 
   const plans = wantedLeaves(cluster, slots, mode);
   const [own, ...others] = plans;
-  const whole = callsForAll(cluster, slots, at);
+  const whole = callsForAll(cluster, slots, at) || certManagerCallsForAll({ cluster, slots }, plans, requested);
   const read = secretsOf(question);
   if (!own) return { certificates: await readAll(question, mode, plans, read), access: noSecretNamed };
   const turn = whole ? undefined : itsTurn([...others, ...(mode === 'Managed' ? bothAuthorities : [])], at);
-  const [mine, sampled] = await Promise.all([read(own.secretName), turn && read(secretNameOf(cluster, turn))]);
+  const [mine, sampled, issued] = await Promise.all([
+    read(own.secretName),
+    turn && read(secretNameOf(cluster, turn)),
+    typeof turn === 'object' && requested.kind === 'known' ? read(issuedSecretName(turn)) : undefined,
+  ]);
   const access = credentialsIn(mine, own.secretName, cluster, slots);
   const sound =
     isSound(leafView(question, mode, own, mine), mode) &&
     (typeof turn === 'string'
       ? authorityView(question, turn, sampled).facts !== undefined
-      : turn === undefined || isSound(leafView(question, mode, turn, sampled), mode));
-  if (!whole && sound && access.kind === 'tls') return { certificates: { kind: 'unread' }, access };
+      : turn === undefined ||
+        (isSound(leafView(question, mode, turn, sampled), mode) &&
+          isAtRest(leafView(question, mode, turn, sampled), at)));
+  const handedOver = requested.kind !== 'known' || issued?.data?.['tls.crt'] === sampled?.data?.['tls.crt'];
+  if (!whole && sound && handedOver && access.kind === 'tls') return { certificates: { kind: 'unread' }, access };
   return { certificates: await readAll(question, mode, plans, read), access };
 }
 
@@ -79,6 +94,11 @@ const noSecretNamed: EtcdAccess = {
   kind: 'none',
   cause: 'spec.tls names no Secret for etcd-ratchet to speak to etcd with',
 };
+
+/** Also one that is due: somebody may have put an older one there. */
+function isAtRest({ defects, facts }: LeafView, at: Date): boolean {
+  return defects.every(({ severity }) => severity !== 'fatal') && facts !== undefined && !isDue(facts, at);
+}
 
 type Read = (name: string) => Promise<Secret | undefined>;
 
@@ -105,9 +125,12 @@ async function readAll(
     Promise.all(
       plans.map(async (plan): Promise<LeafView> => {
         const secret = await read(plan.secretName);
+        const [served, issued] = await Promise.all([
+          servedBy(question, plan, secret),
+          question.requested.kind === 'known' ? issuedView(question, plan, question.requested, read) : undefined,
+        ]);
         const view = leafView(question, mode, plan, secret);
-        const served = await servedBy(question, plan, secret);
-        return served === undefined ? view : { ...view, served };
+        return { ...view, ...(served !== undefined && { served }), ...(issued && { issued }) };
       }),
     ),
     mode === 'Managed' ? Promise.all([authority('peer'), authority('client')]) : undefined,
@@ -116,6 +139,17 @@ async function readAll(
     kind: 'read',
     authorities: authorities ? { peer: authorities[0], client: authorities[1] } : {},
     leaves,
+    ...(mode === 'CertManager' && { certManager: certManagerView(question.requested) }),
+  };
+}
+
+function certManagerView(requested: Requested): CertManagerView {
+  if (requested.kind === 'unknown') return requested;
+  if (requested.kind === 'known') return { kind: 'known' };
+  return {
+    kind: 'unknown',
+    reason: 'CertManagerUnreachable',
+    message: 'the Certificates were not listed in this pass',
   };
 }
 
@@ -143,10 +177,12 @@ function leafView(
 ): LeafView {
   const data = secret?.data ?? {};
   const facts = secret && inspectLeaf(data);
+  const handedOverAt = secret?.metadata.annotations?.[annotations.handedOverAt];
   return {
     plan,
-    state: mode === 'Provided' ? (secret ? 'ours' : 'missing') : stateOf(cluster, slots, plan, secret, mode),
+    state: mode === 'Provided' ? (secret ? 'ours' : 'missing') : stateOf(cluster, slots, plan, secret),
     ...(facts?.kind === 'readable' && { facts: facts.leaf }),
+    ...(handedOverAt !== undefined && { handedOverAt: new Date(handedOverAt) }),
     defects: defectsOf({ data: secret && data, plan, now: at }),
   };
 }
@@ -156,11 +192,8 @@ function stateOf(
   slots: readonly Slot[],
   plan: LeafPlan,
   secret: Secret | undefined,
-  mode: TlsMode,
 ): SecretState {
   if (!secret) return 'missing';
-  // What cert-manager writes is its own; that it is the one we asked for is read from its certificate.
-  if (mode === 'CertManager') return 'ours';
   const owner =
     plan.peer === undefined ? cluster.metadata.uid : slots.find(({ name }) => name === plan.peer)?.peer?.uid;
   if (owner !== undefined && isControlledBy(secret, owner)) return 'ours';

@@ -4,6 +4,8 @@ import { type Statement, timestamp } from '../conditions.ts';
 import type { Situation } from '../decide.ts';
 import type { Certificates } from '../observation.ts';
 import { sameSet } from './due.ts';
+import { issuanceStatement } from './issuance.ts';
+import { issuanceWord } from './issued.ts';
 
 type Read = Extract<Certificates, { kind: 'read' }>;
 type CertificatesStatus = NonNullable<EtcdClusterStatus['certificates']>;
@@ -26,7 +28,14 @@ export function certificatesStatus({ certificates, cluster }: Situation): Certif
     secretName: first.name,
     renewAfter: timestamp(next.due),
     ...(rotation !== undefined && { rotation }),
+    ...(certificates.certManager?.kind === 'known' && { issued: issuanceWord(issuancesOf(certificates)) }),
   };
+}
+
+function issuancesOf({ leaves }: Read) {
+  return leaves.flatMap(({ issued }) =>
+    issued?.certificate.state === 'ours' ? [{ name: issued.name, said: issued.certificate.said }] : [],
+  );
 }
 
 /** Whether everybody can prove who they are. True only when nothing is under way: that is when we may stop looking at everything. */
@@ -50,7 +59,7 @@ export function certificatesStatement(situation: Situation): readonly Statement[
     case 'unknown':
       return [{ type, status: 'Unknown', reason: 'NotRead', message: certificates.cause }];
     case 'read':
-      return [{ type, ...judged(situation, certificates) }];
+      return [{ type, ...(issuanceStatement(situation, certificates) ?? judged(situation, certificates)) }];
   }
 }
 

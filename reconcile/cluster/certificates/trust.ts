@@ -17,14 +17,19 @@ export function effectiveTrust({
     const sound = Object.values(certificates.authorities).every(({ facts, state }) => facts && state === 'ours');
     return sound ? trustOf(certificates) : present;
   }
-  const members = certificates.leaves.filter(({ plan }) => plan.peer !== undefined);
+  return bundledTrust(certificates) ?? present;
+}
+
+/** The CAs that all members' Secrets agree on; `undefined` when they do not: half of them may be written already. */
+export function bundledTrust({ leaves }: Extract<Observation['certificates'], { kind: 'read' }>): string | undefined {
+  const members = leaves.filter(({ plan }) => plan.peer !== undefined);
   const bundles = (['peer', 'server'] as const).map((purpose) => {
     const held = members.filter(({ plan }) => plan.purpose === purpose).map(({ facts }) => facts?.trust);
     const [first] = held;
-    // Half of the Secrets may be written already: only what all agree on is worth a restart.
     return first && held.every((trust) => trust && sameSet(trust, first)) ? first : undefined;
   });
-  return bundles.every((bundle) => bundle !== undefined) && members.length > 0 ? hashOf(bundles).slice(0, 12) : present;
+  if (members.length === 0 || bundles.some((bundle) => bundle === undefined)) return undefined;
+  return hashOf(bundles).slice(0, 12);
 }
 
 /** Whether every member runs with the CAs that it should have loaded. */

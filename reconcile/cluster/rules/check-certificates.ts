@@ -1,4 +1,6 @@
 import { agreementDefects, type Defect } from '../../certificates/judge.ts';
+import { trustsBoth } from '../certificates/hand-over.ts';
+import { firstTrouble, followedSlowly } from '../certificates/issuance.ts';
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
 import type { Certificates } from '../observation.ts';
@@ -34,6 +36,8 @@ export function checkCertificates(situation: Situation): Decision | undefined {
       'rename or delete it',
     );
   }
+  const issuance = issuanceDecision(situation, certificates);
+  if (issuance) return issuance;
   const [fatal] = fatalDefects(situation, certificates);
   if (fatal) return refusal(fatal);
   const soon =
@@ -53,6 +57,30 @@ export function checkCertificates(situation: Situation): Decision | undefined {
       afterSeconds: 2,
     },
   );
+}
+
+/** Of cert-manager, whose part goes wrong without harm at first: members keep what they have. */
+function issuanceDecision({ cluster, at }: Situation, read: Read): Decision | undefined {
+  const taken = read.leaves.find(
+    ({ issued }) => issued?.certificate.state === 'foreign' || issued?.secret === 'foreign',
+  );
+  if (taken?.issued) {
+    const kind = taken.issued.certificate.state === 'foreign' ? 'Certificate' : 'Secret';
+    return refuse(
+      'NameTaken',
+      `${kind} ${taken.issued.name} is not this cluster's; it is left alone, and ${taken.plan.secretName} can't be renewed`,
+      'rename or delete it',
+    );
+  }
+  const trouble = firstTrouble(cluster, read, at);
+  if (!trouble) return rotating(read);
+  const { reason, message, cure } = trouble;
+  return cure === undefined ? wait(reason, message, { on: 'time', afterSeconds: 5 }) : refuse(reason, message, cure);
+}
+
+function rotating(read: Read): Decision | undefined {
+  if (!(['peer', 'client'] as const).some((authority) => trustsBoth(read, authority))) return undefined;
+  return wait('RotatingAuthorities', followedSlowly, { on: 'time', afterSeconds: 5 });
 }
 
 export function fatalDefects({ at, effective }: Situation, { leaves }: Read): readonly Defect[] {

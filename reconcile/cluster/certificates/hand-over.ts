@@ -1,0 +1,120 @@
+import { parseDuration } from '../../../manifests/api/duration.ts';
+import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import type { Authority } from '../../../manifests/build/certificate-names.ts';
+import { chainOf } from '../../certificates/chain.ts';
+import type { LeafFacts } from '../../certificates/inspect.ts';
+import { defaultSkewMs } from '../../certificates/judge.ts';
+import type { ActionOf, HandOver, TrustOrder } from '../actions.ts';
+import type { Situation } from '../decide.ts';
+import type { Certificates, LeafView } from '../observation.ts';
+import { sameSet } from './due.ts';
+import { bundledTrust } from './trust.ts';
+import { skew } from './validity.ts';
+
+type Read = Extract<Certificates, { kind: 'read' }>;
+type Facts = Pick<Situation, 'slots' | 'at' | 'cluster'>;
+
+const both = ['peer', 'client'] as const;
+
+/**
+ * What cert-manager issued and nobody uses yet, as far as it may be used; and the CAs that everybody has to trust meanwhile.
+ *
+ * cert-manager replaces a CA without a word, leaf by leaf, and etcd reads the CAs that it trusts only when it starts: members
+ * that mounted cert-manager's own Secrets would refuse each other one by one, until no quorum is left. So a leaf of a CA
+ * that is new is shown only when every member that runs has been started with that CA among those it trusts; and a CA that
+ * is old goes only when every leaf is of the new and clients have had the time to follow.
+ */
+export function handOverDue(facts: Facts, read: Read): ActionOf<'hand-over-certificates'> | undefined {
+  const trust: TrustOrder[] = [];
+  const leaves: HandOver[] = [];
+  for (const authority of both) {
+    const concerned = read.leaves.filter(({ plan }) => plan.authority === authority);
+    const fingerprints = trustFor(facts, concerned);
+    const due = concerned.flatMap((leaf) => orderFor(facts, read, leaf, fingerprints));
+    if (due.length === 0) continue;
+    const sources = concerned.flatMap(({ plan, issued }) => [...(issued ? [issued.name] : []), plan.secretName]);
+    trust.push({ authority, fingerprints, sources });
+    leaves.push(...due);
+  }
+  const adopt = read.leaves.flatMap(({ issued }) =>
+    issued?.secret === 'ours' && !issued.owned && issued.certificate.state === 'ours'
+      ? [{ name: issued.name, certificateUid: issued.certificate.uid }]
+      : [],
+  );
+  if (leaves.length === 0 && adopt.length === 0) return undefined;
+  return { kind: 'hand-over-certificates', at: facts.at.toISOString(), trust, leaves, adopt };
+}
+
+function orderFor(facts: Facts, read: Read, leaf: LeafView, trust: readonly string[]): readonly HandOver[] {
+  const { plan, state } = leaf;
+  if (state === 'foreign' || state === 'leftover') return [];
+  const peer = facts.slots.find(({ name }) => name === plan.peer)?.peer;
+  const order = { plan, ...(plan.peer !== undefined && peer && { peerUid: peer.uid }) };
+  const offered = usable(leaf);
+  if (offered && isNews(leaf, offered) && mayShow(facts, read, leaf, offered)) {
+    return [{ ...order, fingerprint: offered.fingerprint }];
+  }
+  return leaf.facts && !sameSet(leaf.facts.trust, trust) ? [order] : [];
+}
+
+/** What cert-manager has, if a member could run with it. */
+export function usable({ issued }: LeafView): LeafFacts | undefined {
+  if (issued?.secret !== 'ours' || !issued.facts) return undefined;
+  return issued.defects.some(({ severity }) => severity === 'fatal') ? undefined : issued.facts;
+}
+
+function isNews({ facts }: LeafView, offered: LeafFacts): boolean {
+  return facts?.fingerprint !== offered.fingerprint || !facts.keyMatches;
+}
+
+/** Whoever trusted the leaf that is shown now will trust this one too; or there is nobody, or nothing, to consider. */
+function mayShow({ slots, at }: Facts, read: Read, { facts }: LeafView, offered: LeafFacts): boolean {
+  const running = slots.filter(({ pod }) => pod);
+  if (!facts?.keyMatches || facts.notAfter <= at || running.length === 0) return true;
+  // Clocks differ by minutes, and cert-manager dates nothing back: for some it would not be valid yet.
+  if (at.getTime() < offered.notBefore.getTime() + skew) return false;
+  const known = anchorsOf(facts, facts, at);
+  const anchors = anchorsOf(offered, facts, at);
+  if (anchors.some((anchor) => known.includes(anchor))) return true;
+  const word = bundledTrust(read);
+  return anchors.length > 0 && word !== undefined && running.every(({ pod }) => pod?.trust === word);
+}
+
+/** Which of the CAs that `holder` trusts vouch for this leaf. */
+function anchorsOf(leaf: LeafFacts, { authorities }: LeafFacts, at: Date): readonly string[] {
+  return authorities
+    .filter((authority) => {
+      const { intermediates, usages } = leaf;
+      const question = { leaf, intermediates, trust: [authority], usages, now: at, skewMs: defaultSkewMs };
+      return chainOf(question).kind === 'anchored';
+    })
+    .map(({ fingerprint }) => fingerprint);
+}
+
+/** Newest first: what cert-manager gives, then, until everybody has moved to it, what is trusted now. */
+function trustFor(facts: Facts, leaves: readonly LeafView[]): readonly string[] {
+  const offered = leaves.flatMap((leaf) => usable(leaf)?.trust ?? []);
+  // What somebody else's Secret of that name says is nobody's word on whom to trust.
+  const ours = leaves.filter(({ state }) => state === 'ours');
+  const trusted = hasMoved(facts, leaves) ? [] : ours.flatMap((leaf) => leaf.facts?.trust ?? []);
+  return [...new Set([...offered, ...trusted])];
+}
+
+/** Whether every leaf is cert-manager's newest, members were seen to present it, and clients have had their time. */
+function hasMoved({ at, cluster }: Facts, leaves: readonly LeafView[]): boolean {
+  const overlap = parseDuration(cluster.spec.tls?.rotationOverlap ?? tlsDefaults.rotationOverlap);
+  return leaves.every((leaf) => {
+    const { plan, facts, served, handedOverAt } = leaf;
+    if (!facts || usable(leaf)?.fingerprint !== facts.fingerprint) return false;
+    if (plan.peer !== undefined && served !== facts.fingerprint) return false;
+    return at.getTime() >= (handedOverAt?.getTime() ?? 0) + overlap;
+  });
+}
+
+/** Whether more CAs are trusted than cert-manager names, as long as one follows another. */
+export function trustsBoth({ leaves }: Read, authority: Authority): boolean {
+  const concerned = leaves.filter(({ plan }) => plan.authority === authority);
+  const offered = new Set(concerned.flatMap((leaf) => usable(leaf)?.trust ?? []));
+  const complete = concerned.every((leaf) => usable(leaf));
+  return complete && concerned.some(({ facts }) => facts?.trust.some((one) => !offered.has(one)) ?? false);
+}
