@@ -32,6 +32,8 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'create', 'pods/eviction', 'payments'],
   ['etcd-ratchet', us, 'create', 'events.events.k8s.io', 'payments'],
   ['etcd-ratchet', us, 'watch', 'pods', 'payments'],
+  ['etcd-ratchet', us, 'get', 'secrets', 'payments'],
+  ['etcd-ratchet', us, 'create', 'secrets', 'payments'],
   ['etcd-ratchet', us, 'get', 'secrets', 'etcd-ratchet'],
   ['etcd-ratchet', us, 'impersonate', 'serviceaccounts/fleet', 'etcd-ratchet'],
   ['etcd-ratchet', us, 'get', 'cronjobs.batch', 'etcd-ratchet'],
@@ -45,7 +47,8 @@ for (const [who, as, verb, what, where] of [
 }
 
 for (const [who, as, verb, what, where] of [
-  ['etcd-ratchet', us, 'get', 'secrets', 'payments'],
+  ['etcd-ratchet', us, 'list', 'secrets', 'payments'],
+  ['etcd-ratchet', us, 'watch', 'secrets', 'payments'],
   ['etcd-ratchet', us, 'list', 'secrets', 'etcd-ratchet'],
   ['etcd-ratchet', us, 'impersonate', 'serviceaccounts/admin', 'payments'],
   ['etcd-ratchet', us, 'impersonate', 'users', 'etcd-ratchet'],
