@@ -21,7 +21,7 @@ import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
 import { keepRequesting, requestCertificates } from './rules/request-certificates.ts';
 import { rollConfiguration } from './rules/roll-configuration.ts';
-import { rotateAuthorities } from './rules/rotate-authorities.ts';
+import { retireAuthorities, rotateAuthorities } from './rules/rotate-authorities.ts';
 import { seal } from './rules/seal.ts';
 import { startMembers } from './rules/start-members.ts';
 import { staySuspended } from './rules/stay-suspended.ts';
@@ -63,6 +63,7 @@ export const rules = [
   awaitQuorum,
   finishRolling,
   gate,
+  retireAuthorities,
   rollConfiguration,
   rotateAuthorities,
   beyondThisRelease,

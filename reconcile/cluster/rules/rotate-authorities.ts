@@ -20,11 +20,24 @@ const both = ['peer', 'client'] as const;
  * certificate, and the old CA goes only when nobody presents a leaf of it.
  */
 export function rotateAuthorities(situation: Situation): Decision | undefined {
-  const { certificates, effective } = situation;
+  const read = soundIn(situation);
+  // Both take the same way together, also when an invocation died between the two: members restart once, not twice.
+  return read && (begin(situation, read) ?? retire(situation, read));
+}
+
+/**
+ * Before any member is started anew without an old CA, all that are over are given up: who died between the one and the other
+ * would otherwise have members restarted for each.
+ */
+export function retireAuthorities(situation: Situation): Decision | undefined {
+  const read = soundIn(situation);
+  const decision = read && !begin(situation, read) ? retire(situation, read) : undefined;
+  return decision?.kind === 'act' ? decision : undefined;
+}
+
+function soundIn({ certificates, effective }: Situation): Read | undefined {
   if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
-  const sound = both.every((which) => certificates.authorities[which]?.facts);
-  if (!sound) return undefined;
-  return retire(situation, certificates) ?? begin(situation, certificates);
+  return both.every((which) => certificates.authorities[which]?.facts) ? certificates : undefined;
 }
 
 function begin({ cluster, at }: Situation, { authorities }: Read): Decision | undefined {
