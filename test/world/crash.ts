@@ -26,6 +26,12 @@ export function squares(crashes: readonly Crash[], colour: 'black' | 'white'): r
   return crashes.filter(({ when, write }) => (write + (when === 'after' ? 1 : 0)) % 2 === parity);
 }
 
+/** Every so many of them, where each costs a lot of signing; `EXHAUSTIVE=1` gives all. */
+export function sample(crashes: readonly Crash[], stride: number, offset = 0): readonly Crash[] {
+  if (process.env.EXHAUSTIVE) return crashes;
+  return crashes.filter((_, index) => index % stride === offset % stride);
+}
+
 /** Counts the writes of all invocations that are given it, and kills the one that makes this write. */
 export function killer(crash?: Crash): Faults & { readonly writes: () => number; readonly struck: () => boolean } {
   let begun = 0;
