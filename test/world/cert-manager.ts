@@ -25,6 +25,8 @@ export interface CertManager {
   answer(how: 'issue' | 'hold' | 'fail', ...names: readonly string[]): void;
   /** As `cmctl renew`: the next round issues it anew. */
   renew(...names: readonly string[]): void;
+  /** What is issued next begins so many milliseconds ago. */
+  backdate(milliseconds: number): void;
   /** What an issuer gives out next comes from another CA. */
   replaceAuthority(issuer: string): Promise<void>;
   authority(issuer: string): Promise<Authority>;
@@ -34,10 +36,11 @@ export interface CertManager {
 const backdated = 10 * 60_000;
 const decade = 10 * 365 * 24 * 3600e3;
 
-export function certManagerIn({ kube, now }: Pick<World, 'kube' | 'now'>, backdating = backdated): CertManager {
+export function certManagerIn({ kube, now }: Pick<World, 'kube' | 'now'>): CertManager {
   const authorities = new Map<string, Authority>();
   const asked = new Map<string, string>();
   const renewing = new Set<string>();
+  let backdating = backdated;
   let mode: { readonly how: 'issue' | 'hold' | 'fail'; readonly names: readonly string[] } = {
     how: 'issue',
     names: [],
@@ -92,6 +95,9 @@ export function certManagerIn({ kube, now }: Pick<World, 'kube' | 'now'>, backda
     },
     answer: (how, ...names) => {
       mode = { how, names };
+    },
+    backdate: (milliseconds) => {
+      backdating = milliseconds;
     },
     renew: (...names) => {
       for (const one of names) renewing.add(one);

@@ -130,6 +130,22 @@ describe('a cluster that runs', () => {
     assert.deepEqual(world.starts, starts);
   });
 
+  test('waits with a leaf that begins just now until it has begun by every clock', async () => {
+    const { world, certManager } = await running();
+    certManager.backdate(0);
+    const name = 'orders-0-server-tls';
+    const before = leafOf(world, name).fingerprint;
+    certManager.renew(issued(name));
+    await ticks(world, certManager, 3);
+    assert.notEqual(leafOf(world, issued(name)).fingerprint, before);
+    assert.equal(leafOf(world, name).fingerprint, before);
+    assert.equal(world.cluster()?.status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
+    world.advance(5 * 60);
+    await until(world, certManager, 'RenewingCertificates', 2);
+    await until(world, certManager, 'Converged');
+    assert.equal(leafOf(world, name).fingerprint, leafOf(world, issued(name)).fingerprint);
+  });
+
   test('renews in time, by the dates alone', async () => {
     const { world, certManager } = await running();
     const before = leaves.map((name) => leafOf(world, name).notAfter.getTime());

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { type CertManagerCertificate, certificateResource } from '../../manifests/build/cert-manager-certificate.ts';
+import { memberLeaves } from '../../manifests/build/certificate-names.ts';
+import { podHost } from '../../manifests/build/names.ts';
+import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { startApiProxy } from './support/api-proxy.ts';
+import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { startFollower } from './support/follower.ts';
+import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { tick as run } from './support/tick.ts';
+import { until } from './support/until.ts';
+import { fingerprintIn, shownAt, textIn } from './support/wire.ts';
+
+/** cert-manager's controller can not run here: `support/issuer.ts` keeps its half of the conversation, in its words. */
+let started: Issuer | undefined;
+// Before the scene's own hook, which takes away what it stands on.
+after(async () => started?.[Symbol.asyncDispose]());
+const stage = scene({
+  fleet: false,
+  furnish: async ({ kube, kubectl, namespace }) => {
+    await installCertificates(kubectl);
+    // Begun long enough ago for every clock, so that nothing has to wait for that.
+    started = await startIssuer({ kube, namespace, backdated: 600e3 });
+  },
+});
+const issuer = () => started ?? assert.fail('the issuer was not started');
+
+const tls = {
+  mode: 'CertManager',
+  issuerRef: { name: 'company', kind: 'ClusterIssuer' },
+  peerIssuerRef: { name: 'etcd' },
+  rotationOverlap: '5s',
+};
+const name = 'issued';
+const peers = [`${name}-0`, `${name}-1`, `${name}-2`] as const;
+
+async function apply(cluster: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(cluster, namespace, { tls, ...fields }) });
+}
+
+test('where cert-manager is not installed, that is said, and other clusters go on', async () => {
+  const { namespace, cluster } = stage();
+  await apply('without', { replicas: 1 });
+  await apply('beside', { replicas: 1, tls: { mode: 'Disabled' } });
+  const kubeconfig = process.env.KUBECONFIG ?? '';
+  const file = join(tmpdir(), `${namespace}-cert-manager.kubeconfig`);
+  await using proxy = await startApiProxy(kubeconfig, file, ({ path }) =>
+    path.startsWith('/apis/cert-manager.io/') ? { kind: 'not-served' } : { kind: 'pass' },
+  );
+  const env = { KUBECONFIG: proxy.kubeconfig };
+  await until('one is Ready, and the other Stalled', async () => {
+    await run({ args: ['--namespace', namespace], env });
+    return isReady(await cluster('beside')) && isStalledFor('CertManagerNotInstalled')(await cluster('without'));
+  });
+  const stalled = await cluster('without');
+  assert.match(condition(stalled, 'Stalled')?.message ?? '', /no kind Certificate .*To go on: install cert-manager/);
+  assert.equal(condition(stalled, 'CertificatesReady')?.reason, 'CertManagerNotInstalled');
+  const lists = proxy.requests.filter((request) => request.includes('cert-manager.io'));
+  assert.ok(
+    lists.every((request) => /^GET [^?]*\/certificates\?/.test(request)),
+    'nothing but LISTs',
+  );
+});
+
+test('a held issuer is waited for in its own words; then every leaf is its', async () => {
+  const { tickUntil, list, access } = stage();
+  issuer().hold(`${name}-1-peer-tls-issued`);
+  await apply(name);
+  const waiting = await tickUntil(
+    name,
+    (found) => condition(found, 'Reconciling')?.reason === 'AwaitingCertificates' && saysOf(found, /1-peer-tls-issued/),
+  );
+  assert.ok(saysOf(waiting, /of Issuer etcd yet: DoesNotExist: Issuing certificate as Secret does not exist/));
+  const started = await list<StatefulSet>(resources.statefulSets);
+  assert.ok(!started.some(({ metadata }) => metadata.name.startsWith(`${name}-`)), 'nothing is started before');
+
+  issuer().resume();
+  const ready = await tickUntil(name, isReady, 120);
+  assert.equal(condition(ready, 'CertificatesReady')?.reason, 'Served');
+  await areShown();
+  assert.equal(textIn(await secret(`${name}-0-peer-tls`), 'ca.crt'), await issuer().authority('etcd'));
+  assert.equal(textIn(await secret(`${name}-client-tls`), 'ca.crt'), await issuer().authority('company'));
+  assert.equal(textIn(await secret(`${name}-0-server-tls`), 'ca.crt'), await issuer().authority('company'));
+  const writer = await startFollower(() => access(name), 'first');
+  await until('an application writes', async () => writer.acknowledged >= 10);
+  assert.deepEqual((await writer.finish()).lost, []);
+});
+
+test('a renewed leaf is served on the wire, and no pod restarts', async () => {
+  const { tickUntil } = stage();
+  const before = await podsOf();
+  const old = fingerprintIn(await secret(`${name}-2-server-tls`));
+  await issuer().renew(`${name}-2-server-tls-issued`);
+  const renewed = fingerprintIn(await secret(`${name}-2-server-tls-issued`));
+  assert.notEqual(renewed, old);
+  await tickUntil(name, ({ status }) => status?.history?.at(-1)?.reason === 'RenewingCertificates');
+  assert.equal(fingerprintIn(await secret(`${name}-2-server-tls`)), renewed);
+  await tickUntil(name, (found) => isReady(found) && condition(found, 'CertificatesReady')?.status === 'True');
+  await areShown();
+  assert.deepEqual(await podsOf(), before, 'the same pods, none restarted');
+});
+
+test('a CA that is replaced under the members is followed one restart at a time, and no write is lost', async (t) => {
+  const { tickUntil, access } = stage();
+  const writer = await startFollower(() => access(name), 'rotation');
+  await until('it writes', async () => writer.acknowledged >= 50);
+  const before = await podsOf();
+  await issuer().replaceAuthority('etcd');
+  await Promise.all(peers.map((peer) => issuer().renew(`${peer}-peer-tls-issued`)));
+  writer.gap();
+  const ca = await issuer().authority('etcd');
+  const followed = async () => {
+    const secrets = await Promise.all(peers.map((peer) => secret(`${peer}-peer-tls`)));
+    return secrets.every((found) => textIn(found, 'ca.crt') === ca);
+  };
+  await until('only the new CA is trusted', async () => (await tickUntil(name, () => true)) && followed(), {
+    within: 400,
+  });
+  await tickUntil(name, (found) => isReady(found) && condition(found, 'CertificatesReady')?.status === 'True', 200);
+  await areShown();
+  const now = await podsOf();
+  assert.equal(now.filter((pod) => before.includes(pod)).length, 0, 'each was started anew with the CAs to trust');
+  const gap = writer.gap();
+  const { acknowledged, lost } = await writer.finish();
+  t.diagnostic(`${acknowledged} writes acknowledged, the longest gap ${gap.milliseconds} ms`);
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+});
+
+test('a refusing issuer is named with its words, and cured', async () => {
+  const { tickUntil } = stage();
+  issuer().fail('the budget for this domain is spent', 'refused-reconciler-tls-issued');
+  await apply('refused', { replicas: 1 });
+  const stalled = await tickUntil('refused', isStalledFor('IssuanceFailed'));
+  assert.match(
+    condition(stalled, 'Stalled')?.message ?? '',
+    /ClusterIssuer company does not give refused-reconciler-tls-issued .*the budget for this domain is spent.*To go on/,
+  );
+  issuer().resume();
+  await tickUntil('refused', isReady, 120);
+});
+
+test("somebody else's Secret in the place of one is named and left alone", async () => {
+  const { kubectl, namespace, tickUntil, get } = stage();
+  const theirs = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'taken-0-peer-tls-issued', namespace },
+    stringData: { password: 'theirs' },
+  };
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: JSON.stringify(theirs) });
+  await apply('taken', { replicas: 1 });
+  const stalled = await tickUntil('taken', isStalledFor('NameTaken'));
+  assert.match(condition(stalled, 'Stalled')?.message ?? '', /Secret taken-0-peer-tls-issued/);
+  assert.equal(textIn(await secret('taken-0-peer-tls-issued'), 'password'), 'theirs');
+  assert.equal(await get<CertManagerCertificate>(certificateResource, 'taken-0-peer-tls-issued'), undefined);
+  await kubectl(['delete', 'secret', '-n', namespace, 'taken-0-peer-tls-issued']);
+  await tickUntil('taken', isReady, 120);
+});
+
+test('a deleted cluster takes its Certificates and their Secrets along', async () => {
+  const { kubectl, namespace, tick, list } = stage();
+  await kubectl(['delete', 'etcdcluster', '-n', namespace, 'taken', '--wait=false']);
+  await until('all of it has gone', async () => {
+    await tick();
+    const left = [...(await list(resources.secrets)), ...(await list(certificateResource))];
+    return !left.some(({ metadata }) => metadata.name.startsWith('taken-'));
+  });
+});
+
+function saysOf(found: EtcdCluster, what: RegExp): boolean {
+  return what.test(condition(found, 'Ready')?.message ?? '');
+}
+
+async function secret(of: string): Promise<Secret> {
+  const found = await stage().get<Secret>(resources.secrets, of);
+  return found ?? assert.fail(`there is no Secret ${of}`);
+}
+
+/** Every member presents what cert-manager issued, on both ports. */
+async function areShown(): Promise<void> {
+  const { namespace, get } = stage();
+  for (const peer of peers) {
+    const pod = await get<Pod>(resources.pods, `${peer}-0`);
+    for (const plan of memberLeaves({ namespace, cluster: name }, peer)) {
+      const issued = await secret(`${plan.secretName}-issued`);
+      const port = plan.purpose === 'peer' ? 2380 : 2379;
+      const shown = await shownAt(pod?.status?.podIP ?? '', port, podHost(namespace, name, peer), issued);
+      assert.equal(shown, fingerprintIn(issued), plan.secretName);
+    }
+  }
+}
+
+/** Which pods there are, and how often their containers were started. */
+async function podsOf(): Promise<readonly string[]> {
+  const pods = await stage().list<Pod>(resources.pods);
+  return pods
+    .filter(({ metadata }) => peers.some((peer) => metadata.name === `${peer}-0`))
+    .map(({ metadata, status }) => `${metadata.name} ${metadata.uid} ${status?.containerStatuses?.[0]?.restartCount}`);
+}
