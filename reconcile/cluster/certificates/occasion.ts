@@ -17,7 +17,9 @@ export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Da
   const known = status?.certificates;
   if (!known || metadata.deletionTimestamp !== undefined) return true;
   if (status.observedGeneration !== metadata.generation) return true;
-  if (status.conditions?.find(({ type }) => type === 'CertificatesReady')?.status !== 'True') return true;
+  const isTrue = (wanted: string) => status.conditions?.find(({ type }) => type === wanted)?.status === 'True';
+  // Nobody answers: it may be because of what we show them, or of whom we trust.
+  if (!isTrue('CertificatesReady') || !isTrue('Available')) return true;
   if (at >= new Date(known.renewAfter)) return true;
   const request = rotationAskedFor(cluster);
   if (request !== undefined && request !== known.rotation) return true;
