@@ -117,8 +117,6 @@ export const tlsSchema = object(
 /** The part of it that one member runs with. */
 export const peerTlsSchema = object({
   mode: Type.Enum(tlsModes),
-  peerSecretName: secretName('Instead of the one of its own.'),
-  serverSecretName: secretName('Instead of the one of its own.'),
   trust: Type.Optional(
     text(64, { description: 'Which CAs it must have loaded: etcd reads them at its start and never again.' }),
   ),

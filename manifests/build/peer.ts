@@ -29,13 +29,8 @@ export function peerInputs(effective: EffectiveSpec): Omit<EtcdPeerSpec, 'cluste
 
 /** Without what only decides about the certificates themselves: a longer lifetime restarts nobody. */
 function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
-  const { mode = tlsDefaults.mode, peerSecretName, serverSecretName, trust } = tls ?? {};
-  return {
-    mode,
-    ...(peerSecretName !== undefined && { peerSecretName }),
-    ...(serverSecretName !== undefined && { serverSecretName }),
-    ...(trust !== undefined && { trust }),
-  };
+  const { mode = tlsDefaults.mode, trust } = tls ?? {};
+  return { mode, ...(trust !== undefined && { trust }) };
 }
 
 /** The peer of this ordinal. Its spec holds all inputs of the member, so that whatever is built later needs no cluster. */

@@ -13,17 +13,16 @@ interface TlsMount {
 
 /** None in a plaintext cluster. */
 export function tlsMounts({ metadata, spec }: EtcdPeer): readonly TlsMount[] {
-  const { mode, peerSecretName, serverSecretName } = spec.tls;
-  if (mode === 'Disabled') return [];
+  if (spec.tls.mode === 'Disabled') return [];
   return [
     {
       volume: 'peer-tls',
-      secretName: peerSecretName ?? memberSecretName(metadata.name, 'peer'),
+      secretName: memberSecretName(metadata.name, 'peer'),
       directory: `${tlsMountPath}/peer`,
     },
     {
       volume: 'server-tls',
-      secretName: serverSecretName ?? memberSecretName(metadata.name, 'server'),
+      secretName: memberSecretName(metadata.name, 'server'),
       directory: `${tlsMountPath}/server`,
     },
   ];

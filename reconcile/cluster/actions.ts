@@ -117,6 +117,8 @@ export interface HandOver {
   readonly plan: LeafPlan;
   /** Of the leaf that was looked at; absent: only the CAs beside the present one change. */
   readonly fingerprint?: string;
+  /** The Secret that it is in. */
+  readonly source?: string;
   readonly peerUid?: string;
 }
 

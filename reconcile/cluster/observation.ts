@@ -179,16 +179,17 @@ export interface LeafView {
   readonly defects: readonly Defect[];
   /** Fingerprint of what its member presents on the wire; absent when it was not asked, or did not answer. */
   readonly served?: string;
-  /** What cert-manager has for it; absent in other modes, and where cert-manager's resources can't be had. */
+  /** What others have for it: cert-manager, or a person. Absent where we sign, and where cert-manager's resources can't be had. */
   readonly issued?: IssuedView;
   /** When that was last put into this Secret. */
   readonly handedOverAt?: Date;
 }
 
-/** One Certificate, and the Secret of the same name that cert-manager writes. */
+/** A Secret that others fill, and, where that is cert-manager, its Certificate of the same name. */
 export interface IssuedView {
   readonly name: string;
-  readonly certificate: RequestedView;
+  /** Absent where a person provides the Secret. */
+  readonly certificate?: RequestedView;
   readonly secret: SecretState;
   /** Whether the Secret goes with its Certificate. */
   readonly owned: boolean;

@@ -56,6 +56,7 @@ async function apply(name: string, replicas: number): Promise<void> {
     peerSecretName: secretName(name, 'peer'),
     serverSecretName: secretName(name, 'server'),
     clientSecretName: secretName(name, 'client'),
+    rotationOverlap: '1s',
   };
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, { replicas, tls }) });
 }
@@ -92,7 +93,7 @@ async function discard(name: string): Promise<void> {
   await kubectl(['-n', namespace, 'delete', 'pvc', '-l', `etcd.ratchet.dev/cluster=${name}`, '--wait=false']);
 }
 
-test('Secrets that somebody else keeps: used as they are, never written to; replaced ones are served', async (t) => {
+test('Secrets that somebody else keeps: never written to; replaced ones are served, bad ones seen by no member, another CA followed', async (t) => {
   const { tickUntil, tick, list } = stage();
   const name = 'given';
   const plans = plansFor(name, 3);
@@ -102,13 +103,8 @@ test('Secrets that somebody else keeps: used as they are, never written to; repl
   await apply(name, 3);
   const ready = await tickUntil(name, isReady);
   assert.equal(condition(ready, 'CertificatesReady')?.status, 'True');
-  const theirs = await secretsOf(name);
-  const names = uses.map((use) => secretName(name, use)).sort();
-  assert.deepEqual(
-    theirs.map(({ metadata }) => metadata.name),
-    names,
-    'no Secret was added',
-  );
+  const theirs = (await secretsOf(name)).filter(({ metadata }) => metadata.name.startsWith(`${name}-my-`));
+  assert.equal(theirs.length, 3);
   for (const { metadata, data } of theirs) {
     const use = uses.find((each) => secretName(name, each) === metadata.name);
     assert.deepEqual(
@@ -152,6 +148,26 @@ test('Secrets that somebody else keeps: used as they are, never written to; repl
     }
   }
   await until('the application took its own up', async () => writer.renewals > 0);
+
+  // A mistake on a cluster that runs: no member sees it.
+  const shown = fingerprintIn((await secretsOf(name)).find(({ metadata }) => metadata.name === `${name}-0-server-tls`));
+  await give(name, {
+    server: await leafOf(plans.server, await newAuthority('another'), { trust: [root.certificate] }),
+  });
+  const refused = await stalledOnceLookedAt(name, 'CertificateChainBroken', '91s');
+  assert.equal(condition(refused, 'Available')?.status, 'True');
+  const kept = (await secretsOf(name)).find(({ metadata }) => metadata.name === `${name}-0-server-tls`);
+  assert.equal(fingerprintIn(kept), shown);
+
+  // Another CA, everything at once: members could not follow that; what they mount is led there in steps.
+  held = await goodOnes(plans, await newAuthority('next root'));
+  await give(name, held);
+  const led = await tickUntil(name, isReady, 180);
+  assert.ok(led.status?.history?.some(({ reason }) => reason === 'TrustingAuthorities'));
+  for (const use of ['peer', 'server'] as const) {
+    const [member] = (await secretsOf(name)).filter(({ metadata }) => metadata.name === `${name}-0-${use}-tls`);
+    assert.equal(textIn(member, 'ca.crt'), Buffer.from(held[use]['ca.crt'], 'base64').toString(), 'the new CA only');
+  }
   const { milliseconds } = writer.gap();
   await tick();
   const { acknowledged, lost } = await writer.finish();
@@ -161,9 +177,9 @@ test('Secrets that somebody else keeps: used as they are, never written to; repl
 });
 
 /** Everything is looked at when something gives an occasion: here, another field of the spec. */
-async function stalledOnceLookedAt(name: string, reason: string): Promise<EtcdCluster> {
+async function stalledOnceLookedAt(name: string, reason: string, grace = '90s'): Promise<EtcdCluster> {
   const { kubectl, namespace, tickUntil } = stage();
-  const patch = JSON.stringify({ spec: { healing: { podGracePeriod: '90s' } } });
+  const patch = JSON.stringify({ spec: { healing: { podGracePeriod: grace } } });
   await kubectl(['-n', namespace, 'patch', 'etcdcluster', name, '--type=merge', '-p', patch]);
   return tickUntil(name, isStalledFor(reason));
 }

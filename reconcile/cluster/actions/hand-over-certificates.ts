@@ -1,4 +1,3 @@
-import { issuedSecretName } from '../../../manifests/build/certificate-names.ts';
 import { leafSecret } from '../../../manifests/build/certificate-secret.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
@@ -12,7 +11,7 @@ import { leafOwner, liveLeaf, liveSecret, writeSecret } from './certificate-secr
 import type { ActContext } from './context.ts';
 
 /**
- * Gives members, applications and ourselves what cert-manager issued: each Secret is written with one request, whole. Key and
+ * Gives members, applications and ourselves what cert-manager issued, or a person provided: each Secret is written with one request, whole. Key and
  * certificate go from Secret to Secret and nowhere else.
  *
  * Guards the trust: only the very leaf that was judged is handed over; one that was renewed since is judged first.
@@ -46,16 +45,16 @@ async function handOver(
 }
 
 async function issuedPair(
-  { plan }: HandOver,
+  { plan, source = plan.secretName }: HandOver,
   fingerprint: string,
   context: ActContext,
 ): Promise<Secret['data'] | undefined> {
-  const data = (await liveSecret(context, issuedSecretName(plan)))?.data ?? {};
+  const data = (await liveSecret(context, source))?.data ?? {};
   const inspected = inspectLeaf(data);
   if (inspected.kind === 'readable' && inspected.leaf.keyMatches && inspected.leaf.fingerprint === fingerprint) {
     return data;
   }
-  throw moved(`Secret ${issuedSecretName(plan)} was written anew since it was looked at`);
+  throw moved(`Secret ${source} was written anew since it was looked at`);
 }
 
 /** PEM of these CAs in this order, out of whichever Secret has them. */

@@ -37,7 +37,7 @@ export function handOverDue(facts: Facts, read: Read): ActionOf<'hand-over-certi
     leaves.push(...due);
   }
   const adopt = read.leaves.flatMap(({ issued }) =>
-    issued?.secret === 'ours' && !issued.owned && issued.certificate.state === 'ours'
+    issued?.secret === 'ours' && !issued.owned && issued.certificate?.state === 'ours'
       ? [{ name: issued.name, certificateUid: issued.certificate.uid }]
       : [],
   );
@@ -52,12 +52,12 @@ function orderFor(facts: Facts, read: Read, leaf: LeafView, trust: readonly stri
   const order = { plan, ...(plan.peer !== undefined && peer && { peerUid: peer.uid }) };
   const offered = usable(leaf);
   if (offered && isNews(leaf, offered) && mayShow(facts, read, leaf, offered)) {
-    return [{ ...order, fingerprint: offered.fingerprint }];
+    return [{ ...order, fingerprint: offered.fingerprint, source: leaf.issued?.name ?? plan.secretName }];
   }
   return leaf.facts && !sameSet(leaf.facts.trust, trust) ? [order] : [];
 }
 
-/** What cert-manager has, if a member could run with it. */
+/** What others have, if a member could run with it. */
 export function usable({ issued }: LeafView): LeafFacts | undefined {
   if (issued?.secret !== 'ours' || !issued.facts) return undefined;
   return issued.defects.some(({ severity }) => severity === 'fatal') ? undefined : issued.facts;

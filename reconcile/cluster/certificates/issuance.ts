@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Statement } from '../conditions.ts';
 import type { Certificates, LeafView } from '../observation.ts';
 import { trustsBoth, usable } from './hand-over.ts';
+import { sourceDefects } from './provided.ts';
 import { issuerOf } from './requested.ts';
 
 /** Why a leaf is not there; without a cure it is being made. */
@@ -16,7 +17,7 @@ const patience = 2 * 60_000;
 
 /** What there is to say about cert-manager's part of one leaf; `undefined` when all is well with it. */
 export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView, at: Date): Trouble | undefined {
-  if (!issued) return undefined;
+  if (!issued?.certificate) return undefined;
   const { name, certificate, secret, defects } = issued;
   const issuer = issuerOf(cluster, plan);
   const cure = `see to ${issuer} (kubectl describe certificate ${name} tells more)`;
@@ -50,10 +51,12 @@ export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView
   };
 }
 
-export const followedSlowly =
-  "cert-manager's CA is another one now: the one before stays trusted until everybody has followed";
-
 type Read = Extract<Certificates, { kind: 'read' }>;
+
+export function followedSlowly({ certManager }: Read): string {
+  const whose = certManager ? "cert-manager's CA" : 'the provided CA';
+  return `${whose} is another one now: the one before stays trusted until everybody has followed`;
+}
 
 /** The first thing that somebody must see to, else the first that is under way. */
 export function firstTrouble(cluster: EtcdCluster, { certManager, leaves }: Read, at: Date): Trouble | undefined {
@@ -62,25 +65,28 @@ export function firstTrouble(cluster: EtcdCluster, { certManager, leaves }: Read
   return troubles.find(({ cure }) => cure !== undefined) ?? troubles[0];
 }
 
-/** What keeps cert-manager's leaves from being everybody's; `undefined` when nothing does, or they are not cert-manager's. */
+/** What keeps the leaves of others from being everybody's; `undefined` when nothing does, or all are of our own making. */
 export function issuanceStatement(
   { cluster, at }: { readonly cluster: EtcdCluster; readonly at: Date },
   read: Read,
 ): Omit<Statement, 'type'> | undefined {
   const { certManager, leaves } = read;
-  if (!certManager) return undefined;
+  if (leaves.every(({ issued }) => !issued)) return undefined;
   const no = (reason: string, message: string) => ({ status: 'False', reason, message }) as const;
   const trouble = firstTrouble(cluster, read, at);
   if (trouble) {
     const { reason, message, cure } = trouble;
     return no(reason, cure === undefined ? message : `${message}. To go on: ${cure}`);
   }
-  const unasked = leaves.find(({ issued }) => issued?.certificate.state !== 'ours');
+  const unasked = certManager && leaves.find(({ issued }) => issued?.certificate?.state !== 'ours');
   if (unasked) return no('Requesting', `cert-manager is yet to be asked for ${unasked.plan.secretName}`);
+  const [defect] = certManager ? [] : sourceDefects({ at }, read);
+  if (defect) return no(defect.reason, `${defect.message}. To go on: ${defect.cure}`);
   if ((['peer', 'client'] as const).some((authority) => trustsBoth(read, authority))) {
-    return no('RotatingAuthorities', followedSlowly);
+    return no('RotatingAuthorities', followedSlowly(read));
   }
   const waiting = leaves.find((leaf) => leaf.facts?.fingerprint !== usable(leaf)?.fingerprint);
   if (!waiting) return undefined;
-  return no('Propagating', `what cert-manager issued for ${waiting.plan.secretName} is yet to be handed over`);
+  const made = certManager ? 'cert-manager issued' : 'was provided';
+  return no('Propagating', `what ${made} for ${waiting.plan.secretName} is yet to be handed over`);
 }

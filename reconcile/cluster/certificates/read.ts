@@ -1,11 +1,6 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
-import {
-  type Authority,
-  authoritySecretName,
-  issuedSecretName,
-  type LeafPlan,
-} from '../../../manifests/build/certificate-names.ts';
+import { type Authority, authoritySecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import { authorityRecordOf, isAuthorityOf } from '../../../manifests/build/certificate-secret.ts';
 import { annotations, podHost, ports } from '../../../manifests/build/names.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
@@ -13,15 +8,24 @@ import type { Secret } from '../../../manifests/kube-types.ts';
 import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
 import { defectsOf } from '../../certificates/judge.ts';
 import { type Kube, resources } from '../../kube.ts';
-import type { AuthorityView, Certificates, CertManagerView, LeafView, SecretState, Slot } from '../observation.ts';
+import type {
+  AuthorityView,
+  Certificates,
+  CertManagerView,
+  IssuedView,
+  LeafView,
+  SecretState,
+  Slot,
+} from '../observation.ts';
 import { isForeign } from '../slots.ts';
 import { canSign } from './authority.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
 import { isDue, saysWhatIsPlanned } from './due.ts';
 import { issuedView } from './issued.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from './occasion.ts';
+import { providedView } from './provided.ts';
 import type { Requested } from './requested.ts';
-import { tlsModeOf, wantedLeaves } from './wanted.ts';
+import { sourceNameOf, tlsModeOf, wantedLeaves } from './wanted.ts';
 
 /** What one port of one member presents right now, by its fingerprint; `undefined` when it does not answer. */
 export type AskWire = (
@@ -60,21 +64,23 @@ export async function readCertificates(question: Question): Promise<CertificateR
   const whole = callsForAll(cluster, slots, at) || certManagerCallsForAll({ cluster, slots }, plans, requested);
   const read = secretsOf(question);
   if (!own) return { certificates: await readAll(question, mode, plans, read), access: noSecretNamed };
-  const turn = whole ? undefined : itsTurn([...others, ...(mode === 'Managed' ? bothAuthorities : [])], at);
+  const turn = whole
+    ? undefined
+    : itsTurn([...(mode === 'Provided' ? plans : others), ...(mode === 'Managed' ? bothAuthorities : [])], at);
+  const source = typeof turn === 'object' ? sourceNameOf(cluster, mode, turn) : undefined;
   const [mine, sampled, issued] = await Promise.all([
     read(own.secretName),
     turn && read(secretNameOf(cluster, turn)),
-    typeof turn === 'object' && requested.kind === 'known' ? read(issuedSecretName(turn)) : undefined,
+    source === undefined ? undefined : read(source),
   ]);
   const access = credentialsIn(mine, own.secretName, cluster, slots);
   const sound =
-    isSound(leafView(question, mode, own, mine), mode) &&
+    isSound(leafView(question, own, mine), mode) &&
     (typeof turn === 'string'
       ? authorityView(question, turn, sampled).facts !== undefined
       : turn === undefined ||
-        (isSound(leafView(question, mode, turn, sampled), mode) &&
-          isAtRest(leafView(question, mode, turn, sampled), at)));
-  const handedOver = requested.kind !== 'known' || issued?.data?.['tls.crt'] === sampled?.data?.['tls.crt'];
+        (isSound(leafView(question, turn, sampled), mode) && isAtRest(leafView(question, turn, sampled), at)));
+  const handedOver = source === undefined || issued?.data?.['tls.crt'] === sampled?.data?.['tls.crt'];
   if (!whole && sound && handedOver && access.kind === 'tls') return { certificates: { kind: 'unread' }, access };
   return { certificates: await readAll(question, mode, plans, read), access };
 }
@@ -127,9 +133,9 @@ async function readAll(
         const secret = await read(plan.secretName);
         const [served, issued] = await Promise.all([
           servedBy(question, plan, secret),
-          question.requested.kind === 'known' ? issuedView(question, plan, question.requested, read) : undefined,
+          sourceOf(question, mode, plan, read),
         ]);
-        const view = leafView(question, mode, plan, secret);
+        const view = leafView(question, plan, secret);
         return { ...view, ...(served !== undefined && { served }), ...(issued && { issued }) };
       }),
     ),
@@ -141,6 +147,19 @@ async function readAll(
     leaves,
     ...(mode === 'CertManager' && { certManager: certManagerView(question.requested) }),
   };
+}
+
+/** What others have for this leaf. */
+async function sourceOf(
+  question: Question,
+  mode: TlsMode,
+  plan: LeafPlan,
+  read: Read,
+): Promise<IssuedView | undefined> {
+  const { cluster, requested, at } = question;
+  if (requested.kind === 'known') return issuedView(question, plan, requested, read);
+  const name = mode === 'Provided' ? sourceNameOf(cluster, mode, plan) : undefined;
+  return name === undefined ? undefined : providedView(plan, name, await read(name), at);
 }
 
 function certManagerView(requested: Requested): CertManagerView {
@@ -169,18 +188,13 @@ function authorityView({ cluster }: Question, which: Authority, secret: Secret |
   };
 }
 
-function leafView(
-  { cluster, slots, at }: Question,
-  mode: TlsMode,
-  plan: LeafPlan,
-  secret: Secret | undefined,
-): LeafView {
+function leafView({ cluster, slots, at }: Question, plan: LeafPlan, secret: Secret | undefined): LeafView {
   const data = secret?.data ?? {};
   const facts = secret && inspectLeaf(data);
   const handedOverAt = secret?.metadata.annotations?.[annotations.handedOverAt];
   return {
     plan,
-    state: mode === 'Provided' ? (secret ? 'ours' : 'missing') : stateOf(cluster, slots, plan, secret),
+    state: stateOf(cluster, slots, plan, secret),
     ...(facts?.kind === 'readable' && { facts: facts.leaf }),
     ...(handedOverAt !== undefined && { handedOverAt: new Date(handedOverAt) }),
     defects: defectsOf({ data: secret && data, plan, now: at }),

@@ -34,7 +34,7 @@ export function certificatesStatus({ certificates, cluster }: Situation): Certif
 
 function issuancesOf({ leaves }: Read) {
   return leaves.flatMap(({ issued }) =>
-    issued?.certificate.state === 'ours' ? [{ name: issued.name, said: issued.certificate.said }] : [],
+    issued?.certificate?.state === 'ours' ? [{ name: issued.name, said: issued.certificate.said }] : [],
   );
 }
 
@@ -69,9 +69,8 @@ function judged(situation: Situation, { authorities, leaves }: Read): Omit<State
     ...leaves.map(({ plan, facts }) => ({ name: plan.secretName, facts })),
   ].find(({ facts }) => !facts);
   const [defect] = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
-  // What we sign ourselves nobody has to create.
-  const beingMade = absent && situation.effective.inputs.tls.mode !== 'Provided';
-  if (defect && !beingMade) {
+  // What we make ourselves nobody has to create.
+  if (defect && !absent) {
     return { status: 'False', reason: defect.reason, message: `${defect.message}. To go on: ${defect.cure}` };
   }
   if (absent) return { status: 'False', reason: 'Issuing', message: `Secret ${absent.name} is not there yet` };

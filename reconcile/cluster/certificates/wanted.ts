@@ -1,7 +1,12 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
-import { clusterLeaves, type LeafPlan, memberLeaves } from '../../../manifests/build/certificate-names.ts';
+import {
+  clusterLeaves,
+  issuedSecretName,
+  type LeafPlan,
+  memberLeaves,
+} from '../../../manifests/build/certificate-names.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
@@ -20,11 +25,26 @@ export function wantedLeaves(cluster: EtcdCluster, slots: readonly Slot[], mode:
     .filter(({ peer }) => peer?.current && !peer.leaving)
     .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames }, slot.name));
   const [reconciler, application] = clusterLeaves(name);
-  if (mode !== 'Provided') return [reconciler, application, ...members];
-  const { peerSecretName, serverSecretName, clientSecretName } = cluster.spec.tls ?? {};
-  const given = { peer: peerSecretName, server: serverSecretName, reconciler: clientSecretName } as const;
-  return [reconciler, ...members].flatMap((plan) => {
-    const secretName = plan.purpose === 'application' ? undefined : given[plan.purpose];
-    return secretName === undefined ? [] : [{ ...plan, secretName }];
-  });
+  // Who provides certificates has one for the applications, too.
+  return mode === 'Provided' ? [reconciler, ...members] : [reconciler, application, ...members];
+}
+
+/**
+ * The Secret that a leaf comes from, of others: cert-manager's, or a person's. Members never mount it: what is in it is looked
+ * at first, and handed over when everybody can follow (`hand-over.ts`).
+ */
+export function sourceNameOf({ spec }: EtcdCluster, mode: TlsMode, plan: LeafPlan): string | undefined {
+  if (mode === 'CertManager') return issuedSecretName(plan);
+  if (mode !== 'Provided') return undefined;
+  const { peerSecretName, serverSecretName, clientSecretName } = spec.tls ?? {};
+  switch (plan.purpose) {
+    case 'peer':
+      return peerSecretName;
+    case 'server':
+      return serverSecretName;
+    case 'reconciler':
+      return clientSecretName;
+    case 'application':
+      return undefined;
+  }
 }

@@ -23,7 +23,7 @@ export function blameCertificates(situation: Situation): Decision | undefined {
       'rename or delete it',
     );
   }
-  const names = new Set(involved.map(({ plan }) => plan.secretName));
+  const names = new Set(involved.flatMap(({ plan, issued }) => [plan.secretName, issued?.name]));
   const [defect] = fatalDefects(situation, certificates).filter(({ secretName }) => names.has(secretName));
   return defect && refusal(defect);
 }

@@ -1,22 +1,28 @@
-import { agreementDefects, type Defect } from '../../certificates/judge.ts';
+import type { Defect } from '../../certificates/judge.ts';
 import { trustsBoth } from '../certificates/hand-over.ts';
 import { firstTrouble, followedSlowly } from '../certificates/issuance.ts';
+import { sourceDefects } from '../certificates/provided.ts';
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
 import type { Certificates } from '../observation.ts';
+import { nameTaken } from './certify.ts';
+import { handOver } from './request-certificates.ts';
 
 type Read = Extract<Certificates, { kind: 'read' }>;
 
 /**
- * Certificates that others provide are looked at before any member sees them: one that could not work is refused with what is
- * wrong about it, and nothing is started. Members that run go on with what they have.
+ * Certificates that a person provides: each is looked at before any member sees it. One that could not work is refused with what
+ * is wrong about it, and nothing is started; members that run go on with what they have, and are told of at the end
+ * (`checkCertificates`). Good ones are handed over when everybody can follow.
  */
 export function admitCertificates(situation: Situation): Decision | undefined {
-  const { certificates, effective, slots } = situation;
+  const { certificates, effective, slots, life } = situation;
   if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Provided') return undefined;
-  if (!slots.some(({ peer, statefulSet }) => peer?.current && !statefulSet)) return undefined;
-  const [defect] = fatalDefects(situation, certificates);
-  return defect && refusal(defect);
+  if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
+  const starts = slots.some(({ peer, statefulSet }) => peer?.current && !statefulSet);
+  const [defect] = sourceDefects(situation, certificates);
+  if (defect) return starts ? refusal(defect) : undefined;
+  return (starts ? nameTaken(situation, certificates) : undefined) ?? handOver(situation, certificates);
 }
 
 /**
@@ -42,7 +48,9 @@ export function checkCertificates(situation: Situation): Decision | undefined {
   if (fatal) return refusal(fatal);
   const soon =
     effective.inputs.tls.mode === 'Provided'
-      ? certificates.leaves.flatMap(({ defects }) => defects).find(({ severity }) => severity === 'warning')
+      ? certificates.leaves
+          .flatMap(({ issued }) => issued?.defects ?? [])
+          .find(({ severity }) => severity === 'warning')
       : undefined;
   if (soon) return refusal(soon);
   const unseen = certificates.leaves.find(
@@ -62,10 +70,10 @@ export function checkCertificates(situation: Situation): Decision | undefined {
 /** Of cert-manager, whose part goes wrong without harm at first: members keep what they have. */
 function issuanceDecision({ cluster, at }: Situation, read: Read): Decision | undefined {
   const taken = read.leaves.find(
-    ({ issued }) => issued?.certificate.state === 'foreign' || issued?.secret === 'foreign',
+    ({ issued }) => issued?.certificate?.state === 'foreign' || issued?.secret === 'foreign',
   );
   if (taken?.issued) {
-    const kind = taken.issued.certificate.state === 'foreign' ? 'Certificate' : 'Secret';
+    const kind = taken.issued.certificate?.state === 'foreign' ? 'Certificate' : 'Secret';
     return refuse(
       'NameTaken',
       `${kind} ${taken.issued.name} is not this cluster's; it is left alone, and ${taken.plan.secretName} can't be renewed`,
@@ -80,14 +88,13 @@ function issuanceDecision({ cluster, at }: Situation, read: Read): Decision | un
 
 function rotating(read: Read): Decision | undefined {
   if (!(['peer', 'client'] as const).some((authority) => trustsBoth(read, authority))) return undefined;
-  return wait('RotatingAuthorities', followedSlowly, { on: 'time', afterSeconds: 5 });
+  return wait('RotatingAuthorities', followedSlowly(read), { on: 'time', afterSeconds: 5 });
 }
 
-export function fatalDefects({ at, effective }: Situation, { leaves }: Read): readonly Defect[] {
-  const own = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
-  if (own.length > 0 || effective.inputs.tls.mode !== 'Provided') return own;
-  const held = leaves.flatMap(({ plan, facts }) => (facts ? [{ plan, facts }] : []));
-  return agreementDefects({ leaves: held, now: at }).filter(({ severity }) => severity === 'fatal');
+export function fatalDefects(situation: Situation, read: Read): readonly Defect[] {
+  const sources = situation.effective.inputs.tls.mode === 'Provided' ? sourceDefects(situation, read) : [];
+  if (sources.length > 0) return sources;
+  return read.leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
 }
 
 export function refusal({ reason, message, cure }: Defect): Decision {

@@ -61,7 +61,7 @@ function unavailable({ certManager }: Read): Decision | undefined {
 function issuedNameTaken(leaves: readonly LeafView[]): Decision | undefined {
   for (const { issued } of leaves) {
     const what = [
-      { kind: 'Certificate', state: issued?.certificate.state },
+      { kind: 'Certificate', state: issued?.certificate?.state },
       { kind: 'Secret', state: issued?.secret },
     ];
     const foreign = what.find(({ state }) => state === 'foreign');
@@ -102,7 +102,7 @@ function ask({ cluster, slots }: Situation, { leaves }: Read): Decision | undefi
 function isToBeAsked({ issued }: LeafView): boolean {
   if (!issued || issued.secret === 'foreign' || issued.secret === 'leftover') return false;
   const { certificate } = issued;
-  return certificate.state === 'missing' || (certificate.state === 'ours' && !certificate.current);
+  return certificate?.state === 'missing' || (certificate?.state === 'ours' && !certificate.current);
 }
 
 function awaitIssued({ cluster, at, life }: Situation, needed: readonly LeafView[]): Decision | undefined {
@@ -122,10 +122,11 @@ function isSound({ facts, defects }: LeafView): boolean {
 }
 
 function isReady({ issued }: LeafView): boolean {
-  return issued?.certificate.state === 'ours' && issued.certificate.said.state === 'ready';
+  return issued?.certificate?.state === 'ours' && issued.certificate.said.state === 'ready';
 }
 
-function handOver(situation: Situation, read: Read): Decision | undefined {
+/** Also for what a person provides. */
+export function handOver(situation: Situation, read: Read): Decision | undefined {
   const due = handOverDue(situation, read);
   if (!due) return undefined;
   const fresh = due.leaves.filter(({ fingerprint }) => fingerprint !== undefined);
@@ -139,6 +140,6 @@ function handOver(situation: Situation, read: Read): Decision | undefined {
   return act(
     due,
     renewed ? 'RenewingCertificates' : 'IssuingCertificates',
-    `handing over what cert-manager issued for ${names}`,
+    `handing over what ${read.certManager ? 'cert-manager issued' : 'was provided'} for ${names}`,
   );
 }
