@@ -3,7 +3,8 @@ import { renewalTime } from '../../certificates/judge.ts';
 import { type Statement, timestamp } from '../conditions.ts';
 import type { Situation } from '../decide.ts';
 import type { Certificates } from '../observation.ts';
-import { sameSet } from './due.ts';
+import { staySuspended } from '../rules/stay-suspended.ts';
+import { isDue, sameSet } from './due.ts';
 import { issuanceStatement } from './issuance.ts';
 import { issuanceWord } from './issued.ts';
 
@@ -88,6 +89,13 @@ function judged(situation: Situation, { authorities, leaves }: Read): Omit<State
       reason: 'LoadingAuthorities',
       message: `${behind} does not yet go by the CAs to trust now`,
     };
+  }
+  // Due and not being renewed: the cluster is suspended, or somebody else's Secret is in the way.
+  const ours = situation.effective.inputs.tls.mode === 'Managed';
+  const due = ours ? leaves.find(({ facts }) => facts && isDue(facts, situation.at)) : undefined;
+  if (due) {
+    const why = staySuspended(situation) ? ', and nothing is renewed while the cluster is suspended' : '';
+    return { status: 'False', reason: 'RenewalDue', message: `the certificate in ${due.plan.secretName} is due${why}` };
   }
   const unseen = leaves.find(({ plan, facts, served }) => plan.peer !== undefined && served !== facts?.fingerprint);
   if (unseen) {
