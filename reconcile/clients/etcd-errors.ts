@@ -1,12 +1,15 @@
 import { EtcdError } from '../etcd.ts';
+import { refusalIn } from './etcd-refusals.ts';
 import { sentenceFor, type TlsFinding, type TlsParties, tlsProblemIn } from './tls-problems.ts';
 
 /**
  * etcd answered, but with "I do not know": a proposal of ours may still be carried out.
  *
- * ErrGRPCTimeout and its kin, ErrGRPCLeaderChanged and ErrGRPCStopped of etcd's api/v3rpc/rpctypes.
+ * ErrGRPCTimeout and its kin, ErrGRPCLeaderChanged and ErrGRPCStopped of etcd's api/v3rpc/rpctypes; ErrCanceled of its
+ * etcdserver, which the one that stops waiting for a proposal says; ErrStopped of raft.
  */
-const undecided = /etcdserver: (request timed out|leader changed|server stopped|server is stopping)/;
+const undecided =
+  /etcdserver: (request timed out|request cancell?ed|context deadline exceeded|leader changed|server stopped|server is stopping)|raft: stopped/;
 
 /** Raised before a connection existed, so that no request can have got anywhere. */
 const neverConnected =
@@ -21,8 +24,11 @@ export function etcdError(call: string, endpoint: string, cause: unknown, partie
   if (cause instanceof EtcdError) return cause;
   const words = cause instanceof Error ? cause.message : String(cause);
   const finding = parties && !isAnswer(words) ? tlsProblemIn(words) : undefined;
-  if (finding === undefined || parties === undefined)
-    return new EtcdError(`${call} at ${endpoint}: ${lasting(words).slice(0, 500)}`, outcomeOf(words), cause);
+  if (finding === undefined || parties === undefined) {
+    const outcome = outcomeOf(words);
+    const reason = outcome === 'refused' ? refusalIn(words) : undefined;
+    return new EtcdError(`${call} at ${endpoint}: ${lasting(words).slice(0, 500)}`, outcome, cause, undefined, reason);
+  }
   return tlsError(call, endpoint, finding, parties, finding.unread ? 'down' : outcomeOf(words));
 }
 
@@ -59,8 +65,24 @@ export function allFailed(call: string, failures: readonly EtcdError[]): EtcdErr
   const outcomes = new Set(failures.map(({ outcome }) => outcome));
   const worst = (['ambiguous', 'refused', 'down'] as const).find((outcome) => outcomes.has(outcome)) ?? 'down';
   const list = failures.map(({ message }) => message).join('; ');
-  const problems = new Set(failures.map(({ tls }) => tls));
-  // One word for all of them only if it is the same for all: with a dead member among them, it would not be why.
-  const tls = problems.size === 1 ? first?.tls : undefined;
-  return new EtcdError(`${call}: none of ${failures.length} endpoints answered: ${list}`, worst, failures, tls);
+  const { tls, reason } = shared(failures);
+  return new EtcdError(`${call}: none of ${failures.length} endpoints answered: ${list}`, worst, failures, tls, reason);
+}
+
+/**
+ * A change that was not sent, because only reads came before it and these failed: whatever became of them, nothing was changed.
+ */
+export function notSent(call: string, failures: readonly EtcdError[]): EtcdError {
+  const { tls, reason } = shared(failures);
+  const words = failures.map(({ message }) => message).join('; ');
+  const certain = failures.every(({ outcome }) => outcome === 'refused');
+  return new EtcdError(`${call}: not sent: ${words}`, certain ? 'refused' : 'down', failures, tls, reason);
+}
+
+/** One word for all of them only if it is the same for all: with a dead member among them, it would not be why. */
+function shared(failures: readonly EtcdError[]): Pick<EtcdError, 'tls' | 'reason'> {
+  const [first] = failures;
+  const tls = failures.every((failure) => failure.tls === first?.tls) ? first?.tls : undefined;
+  const reason = failures.every((failure) => failure.reason === first?.reason) ? first?.reason : undefined;
+  return { ...(tls && { tls }), ...(reason && { reason }) };
 }

@@ -1,0 +1,63 @@
+import { type EndpointStatus, type Etcd, EtcdError, type MemberList } from '../etcd.ts';
+import type { Calls } from './etcd-calls.ts';
+import { allFailed } from './etcd-errors.ts';
+import { memberListOf, statusOf } from './etcd-values.ts';
+import { readVersion } from './etcd-version.ts';
+import { hedge } from './hedge.ts';
+
+/** How long an endpoint may be silent before the next one is asked as well. */
+const patienceMs = 300;
+
+export function reading(calls: Calls): Pick<Etcd, 'members' | 'status' | 'version'> {
+  return {
+    members: (endpoints, { signal, barrier = false }) =>
+      fromAny('member list', endpoints, signal, async (endpoint, attempt) => {
+        if (barrier) await settle(calls, endpoint, attempt);
+        return listMembers(calls, endpoint, attempt);
+      }),
+    status: (endpoint, { signal }) => readStatus(calls, endpoint, signal),
+    version: (endpoint, { signal }) =>
+      calls.fetch('GET /version', endpoint, signal, (limit, own) => readVersion(endpoint, limit, own)),
+  };
+}
+
+/**
+ * The first answer of any endpoint. Only for what changes nothing.
+ *
+ * @throws {EtcdError} that names each endpoint, and what `failed` makes of their errors.
+ */
+export async function fromAny<T>(
+  call: string,
+  endpoints: readonly string[],
+  signal: AbortSignal,
+  read: (endpoint: string, signal: AbortSignal) => Promise<T>,
+  failed: (call: string, failures: readonly EtcdError[]) => EtcdError = allFailed,
+): Promise<T> {
+  if (endpoints.length === 0) throw new EtcdError(`${call}: there is no endpoint to ask`, 'down');
+  const settled = await hedge(endpoints, read, { patienceMs, signal });
+  if (settled.kind === 'first') return settled.value;
+  const failures = settled.errors.filter((error) => error instanceof EtcdError);
+  if (failures.length > 0) throw failed(call, failures);
+  throw new EtcdError(`${call}: not asked, the time was up already`, 'down', settled.errors[0]);
+}
+
+/** The barrier before a list. Both go to one endpoint: what it has applied by then, its list shows. */
+async function settle(calls: Calls, endpoint: string, signal: AbortSignal): Promise<void> {
+  // An alarm GET changes nothing, but it is a proposal: it is answered when all that was proposed before it is decided.
+  await calls.ask('alarm list', endpoint, signal, (client, options) =>
+    client.maintenance.alarm({ action: 'Get' }, options),
+  );
+}
+
+/** Linearizable: an endpoint that is not in a quorum does not answer. */
+export function listMembers(calls: Calls, endpoint: string, signal: AbortSignal): Promise<MemberList> {
+  return calls.ask('member list', endpoint, signal, async (client, options) =>
+    memberListOf(await client.cluster.memberList({ linearizable: true }, options)),
+  );
+}
+
+export function readStatus(calls: Calls, endpoint: string, signal: AbortSignal): Promise<EndpointStatus> {
+  return calls.ask('status', endpoint, signal, async (client, options) =>
+    statusOf(await client.maintenance.status(options)),
+  );
+}
