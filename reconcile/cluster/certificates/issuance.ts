@@ -71,7 +71,7 @@ export function issuanceStatement(
   read: Read,
 ): Omit<Statement, 'type'> | undefined {
   const { certManager, leaves } = read;
-  if (leaves.every(({ issued }) => !issued)) return undefined;
+  if (!certManager && leaves.every(({ issued }) => !issued)) return undefined;
   const no = (reason: string, message: string) => ({ status: 'False', reason, message }) as const;
   const trouble = firstTrouble(cluster, read, at);
   if (trouble) {

@@ -6,6 +6,7 @@ import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
 import { certificateResource } from '../../../manifests/build/cert-manager-certificate.ts';
 import { labelsOf } from '../../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import { issuanceStatement } from '../../../reconcile/cluster/certificates/issuance.ts';
 import { listRequested } from '../../../reconcile/cluster/certificates/requested.ts';
 import { KubeError } from '../../../reconcile/kube.ts';
 import { createFakeKube, type FakeKubeOptions } from '../../fakes/kube.ts';
@@ -77,6 +78,24 @@ for (const [what, kubeOptions, reason, cure] of [
     else assert.equal(found.kind === 'unknown' && found.cure, undefined, 'it may pass by itself');
   });
 }
+
+test('what keeps Certificates from being listed is what the condition says', () => {
+  const certManager = {
+    kind: 'unknown',
+    reason: 'CertManagerForbidden',
+    message: 'not allowed',
+    cure: 'allow it',
+  } as const;
+  const statement = issuanceStatement(
+    { cluster: clusterOf('a', 'CertManager'), at: new Date() },
+    { kind: 'read', authorities: {}, leaves: [], certManager },
+  );
+  assert.deepEqual(statement, {
+    status: 'False',
+    reason: 'CertManagerForbidden',
+    message: 'not allowed. To go on: allow it',
+  });
+});
 
 test('what is no answer of the API server is no excuse', async () => {
   const kube = createFakeKube({

@@ -222,7 +222,7 @@ test('an invocation may die at any write of a birth', async () => {
   const whole = await asked();
   await until(whole.world, whole.certManager, 'Converged', 120, writes);
   assert.ok(writes.writes() > 20);
-  for (const crash of some(crashesIn(writes.writes()), 5)) {
+  for (const crash of some(crashesIn(writes.writes()), 13)) {
     const { world, certManager } = await asked();
     const faults = killer(crash);
     await until(world, certManager, 'Converged', 120, faults);
@@ -245,7 +245,7 @@ test('an invocation may die at any write while the members follow another CA', a
   await follow(whole);
   const crashes = crashesIn(whole.writes());
   assert.ok(crashes.length > 20);
-  for (const crash of some(crashes, 9)) {
+  for (const crash of some(crashes, 17)) {
     const faults = killer(crash);
     await follow(faults);
     assert.ok(faults.struck());
