@@ -45,6 +45,7 @@ test('the order of the rules is the safety policy', () => {
       'awaitQuorum', // below this line etcd has answered,
       'finishRolling', // a member left half-rolled is finished before anything else is begun,
       'gate', // below this line every member is healthy,
+      'retireAuthorities', // what is over for both CAs costs each member one restart, not two,
       'rollConfiguration', // one member at a time,
       'rotateAuthorities', // no CA goes while somebody is away who could not follow,
       'beyondThisRelease',
