@@ -24,7 +24,7 @@ async function apply(rotationOverlap: string): Promise<void> {
 }
 
 test('new CAs under load: old and new clients talk to every member until the old CA is retired; no write is lost', async (t) => {
-  const { kubectl, namespace, tickUntil, access, cluster } = stage();
+  const { kubectl, namespace, tick, tickUntil, access, cluster } = stage();
   await apply('24h');
   await tickUntil(name, isReady);
   const old = await access(name);
@@ -70,12 +70,16 @@ test('new CAs under load: old and new clients talk to every member until the old
   await assert.rejects(readKey(old, 'throughout/0'), 'the old certificate opens nothing any more');
   const steps = ((await cluster(name)).status?.history ?? []).map(({ action, target }) => `${action} ${target ?? ''}`);
   t.diagnostic(steps.join('; '));
+  // With ticks as well: what a process more does to the machine is no gap of etcd's.
+  for (const quiet = performance.now(); performance.now() - quiet < 8000; ) await tick();
+  const noise = writer.gap();
   const { acknowledged, lost } = await writer.finish();
   t.diagnostic(
-    `longest gap while members were restarted: ${gap.milliseconds} ms, until ${gap.endedAt.toISOString()}; ${acknowledged} writes, ${lost.length} lost`,
+    `longest gap while members were restarted: ${gap.milliseconds} ms, in 8 quiet seconds ${noise.milliseconds} ms; ${acknowledged} writes, ${lost.length} lost`,
   );
   assert.deepEqual(lost, []);
-  assert.ok(gap.milliseconds < 3000, `${gap.milliseconds} ms`);
+  // An election would take longer, and so would a client that is sent to a member which is not there.
+  assert.ok(gap.milliseconds < Math.max(1000, 3 * noise.milliseconds), `${gap.milliseconds} ms`);
 });
 
 function isOverlapping({ status }: EtcdCluster): boolean {

@@ -10,8 +10,8 @@ export interface Follower {
   readonly acknowledged: number;
   /** How often it took up new certificates. */
   readonly renewals: number;
-  /** The longest gap between two acknowledged writes since this was last asked, in milliseconds, and when it ended. */
-  gap(): { readonly milliseconds: number; readonly endedAt: Date };
+  /** The longest gap between two acknowledged writes since this was last asked, in milliseconds. */
+  gap(): { readonly milliseconds: number };
   /** Stops writing and reads everything back. */
   finish(): Promise<{ readonly acknowledged: number; readonly lost: readonly string[] }>;
 }
@@ -24,7 +24,7 @@ export async function startFollower(look: () => Promise<Access>, prefix: string)
   let held = await look();
   let client = connectTo(held, patience);
   const acknowledged: string[] = [];
-  let [last, gap, endedAt, renewals] = [performance.now(), 0, new Date(), 0];
+  let [last, gap, renewals] = [performance.now(), 0, 0];
   const stop = new AbortController();
 
   const writing = (async () => {
@@ -36,7 +36,7 @@ export async function startFollower(look: () => Promise<Access>, prefix: string)
       }
       acknowledged.push(key);
       const now = performance.now();
-      if (now - last > gap) [gap, endedAt] = [now - last, new Date()];
+      gap = Math.max(gap, now - last);
       last = now;
     }
   })();
@@ -69,7 +69,7 @@ export async function startFollower(look: () => Promise<Access>, prefix: string)
       return renewals;
     },
     gap() {
-      const said = { milliseconds: Math.round(Math.max(gap, performance.now() - last)), endedAt };
+      const said = { milliseconds: Math.round(Math.max(gap, performance.now() - last)) };
       [gap, last] = [0, performance.now()];
       return said;
     },
