@@ -73,7 +73,7 @@ export const tlsSchema = object(
           ],
         }),
         16,
-        { description: 'Further names by which clients reach the members.' },
+        { description: 'Further names, or IPv4 addresses, by which clients reach the members.' },
       ),
     ),
     certificateLifetime: Type.Optional(

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { clientServiceName, headlessServiceName, podHost } from './names.ts';
 
 /** Which certificates a cluster has, who signs them and what they are for: names only, nothing secret. */
@@ -55,6 +56,8 @@ export function memberLeaves(
   peer: string,
 ): readonly [peer: LeafPlan, server: LeafPlan] {
   const host = podHost(namespace, cluster, peer);
+  // TLS clients look for an address among the addresses only.
+  const [addresses, names] = [dnsNames.filter((name) => isIP(name) !== 0), dnsNames.filter((name) => isIP(name) === 0)];
   return [
     {
       purpose: 'peer',
@@ -73,7 +76,7 @@ export function memberLeaves(
       secretName: memberSecretName(peer, 'server'),
       peer,
       commonName: peer,
-      dnsNames: [
+      dnsNames: once([
         host,
         ...inDomains(`${clientServiceName(cluster)}.${namespace}`),
         clientServiceName(cluster),
@@ -81,9 +84,9 @@ export function memberLeaves(
         ...inDomains(`${headlessServiceName(cluster)}.${namespace}`),
         `${host}.cluster.local`,
         'localhost',
-        ...dnsNames,
-      ],
-      ipAddresses: ['127.0.0.1', '::1'],
+        ...names,
+      ]),
+      ipAddresses: once(['127.0.0.1', '::1', ...addresses]),
       // clientAuth as well: etcd's own gateway dials the member with the server's certificate.
       usages: ['serverAuth', 'clientAuth'],
     },
@@ -106,6 +109,11 @@ export function clusterLeaves(cluster: string): readonly [reconciler: LeafPlan, 
     leaf('reconciler', reconcilerSecretName(cluster), 'root'),
     leaf('application', applicationSecretName(cluster), `${cluster}-client`),
   ];
+}
+
+/** People name also what is there already: twice in a plan, it would never be what a certificate says. */
+function once(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
 }
 
 function inDomains(name: string): readonly string[] {

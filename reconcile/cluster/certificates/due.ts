@@ -53,7 +53,7 @@ export function saysWhatIsPlanned({ plan, facts }: LeafView): boolean {
   return (
     facts.commonName === plan.commonName &&
     missingNames(facts, [...plan.dnsNames, ...plan.ipAddresses]).length === 0 &&
-    facts.dnsNames.length <= new Set(plan.dnsNames.map((name) => name.toLowerCase())).size
+    new Set(facts.dnsNames).size <= new Set(plan.dnsNames.map((name) => name.toLowerCase())).size
   );
 }
 

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resources } from '../../../../reconcile/kube.ts';
-import { askForRotation, authorityOf, mixClients, rememberClient, restingFlaws } from '../../../world/applications.ts';
+import {
+  askForRotation,
+  authorityOf,
+  mixClients,
+  rememberClient,
+  restingFlaws,
+  secretData,
+} from '../../../world/applications.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
+import { leafIn } from '../../../world/tls.ts';
 import { createWorld, type World } from '../../../world/world.ts';
 
 const days = 86_400;
@@ -49,6 +57,31 @@ describe('a cluster that is born under TLS', () => {
     assert.equal(since.filter(({ resource }) => resource.plural === 'secrets').length, 20);
     assert.ok(!since.some(({ verb, resource }) => verb === 'LIST' && resource.plural === 'secrets'));
   });
+});
+
+describe('further names', () => {
+  const server = 'orders-0-server-tls';
+  for (const dnsNames of [
+    ['localhost'],
+    ['orders.shop.svc'],
+    ['etcd.example.org', 'etcd.example.org'],
+    ['10.0.0.1', '127.0.0.1'],
+    ['*.example.org', 'etcd.example.org'],
+  ]) {
+    test(`${dnsNames.join(' and ')}: each is in the certificate once, and it is signed once`, async () => {
+      const world = createWorld();
+      await world.apply(managed);
+      await tickUntilConverged(world);
+      await world.apply({ tls: { mode: 'Managed', dnsNames } });
+      const end = await tickUntilConverged(world);
+      assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+      assert.ok(acted(end.trail).length <= 1, end.trail.join('\n'));
+      const leaf = leafIn(world.state, secretData(world, server)) ?? assert.fail();
+      const names = [...leaf.dnsNames, ...leaf.ipAddresses];
+      assert.equal(new Set(names).size, names.length);
+      for (const wanted of dnsNames) assert.ok(names.includes(wanted), `${wanted} is one of ${names}`);
+    });
+  }
 });
 
 describe('renewal', () => {
