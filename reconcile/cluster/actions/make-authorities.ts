@@ -56,7 +56,7 @@ export function trustWord(certificates: readonly string[]): string {
   return hashOf([...certificates].sort()).slice(0, 12);
 }
 
-/** What these Secrets say, each CA once; those that are over nobody can rely on. */
+/** What these Secrets say, each CA once; those that are over nobody can rely on, and what is no CA spoils the whole bundle. */
 async function trustedSoFar(context: ActContext, secretNames: readonly string[], at: Date): Promise<readonly string[]> {
   const bundles = await Promise.all(
     secretNames.map(async (name) => {
@@ -65,8 +65,8 @@ async function trustedSoFar(context: ActContext, secretNames: readonly string[],
       const data = secret.data ?? {};
       const found = inspectLeaf(data);
       if (found.kind !== 'readable') return [];
-      const ended = found.leaf.authorities.map((authority) => hasEnded(authority, at));
-      return trustOf(data).filter((_, index) => !ended[index]);
+      const useful = found.leaf.authorities.map((authority) => authority.isAuthority && !hasEnded(authority, at));
+      return trustOf(data).filter((_, index) => useful[index]);
     }),
   );
   return [...new Set(bundles.flat())];

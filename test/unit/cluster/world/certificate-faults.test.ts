@@ -81,6 +81,20 @@ describe('a CA that was lost under a running cluster', () => {
     });
   }
 
+  test('(with a leaf among those that it is told to trust) is made anew without it, and nothing is signed again and again', async () => {
+    const world = await converged();
+    const { 'ca.crt': trust = '', ...rest } = secretData(world, 'orders-peer-ca');
+    const texts = [trust, secretData(world, 'orders-1-peer-tls')['tls.crt'] ?? ''].map((text) =>
+      Buffer.from(text, 'base64'),
+    );
+    writeSecret(world, 'orders-peer-ca', { ...rest, 'ca.crt': Buffer.concat(texts).toString('base64') });
+    noticeNow(world);
+    world.state.watchful = true;
+    const end = await tickUntilConverged(world, { limit: 300 });
+    assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+    assert.deepEqual(restingFlaws(world), []);
+  });
+
   test('and a leaf is deleted before the new one is trusted: its member goes on with what it has', async () => {
     const world = await converged();
     deleteSecret(world, 'orders-peer-ca');
