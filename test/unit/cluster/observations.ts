@@ -7,6 +7,7 @@ import { peerInputs } from '../../../manifests/build/peer.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Inputs } from '../../../reconcile/cluster/effective.ts';
 import type {
+  Certificates,
   Claim,
   ContainerView,
   Endpoint,
@@ -51,14 +52,19 @@ export interface Differences {
   readonly membership?: Membership | Change<Membership>;
   readonly shared?: Partial<Shared>;
   readonly claim?: Claim;
+  /** With any, the cluster was born under TLS, and signs for itself. */
+  readonly certificates?: Certificates;
   readonly nonce?: string;
 }
 
 /** A cluster of this size that is born, sealed, healthy and converged, but for the differences. */
 export function healthy(size: number, differences: Differences = {}): Observation {
-  const spec = { ...baseSpec, replicas: size, ...differences.spec };
-  const inputs = peerInputs({ ...baseSpec, replicas: size });
+  const { certificates = { kind: 'none' } } = differences;
+  const tls = { mode: certificates.kind === 'none' ? ('Disabled' as const) : ('Managed' as const) };
+  const spec = { ...baseSpec, replicas: size, tls, ...differences.spec };
+  const inputs = peerInputs({ ...baseSpec, replicas: size, tls });
   const slots = Array.from({ length: size }, (_, ordinal) => sealedSlot(ordinal, size, inputs))
+    .map(withRecord({ tlsMode: tls.mode }))
     .filter(({ ordinal }) => !differences.gone?.includes(ordinal))
     .map((slot) => differences.every?.(slot) ?? slot)
     .map((slot) => differences.slots?.[slot.ordinal]?.(slot) ?? slot);
@@ -76,7 +82,7 @@ export function healthy(size: number, differences: Differences = {}): Observatio
     },
     slots: [...slots, ...(differences.more ?? [])],
     shared: { ...presentShared(size), ...differences.shared },
-    certificates: { kind: 'none' },
+    certificates,
     membership: typeof membership === 'function' ? membership(listed) : (membership ?? listed),
     claim: differences.claim ?? { kind: 'free' },
   };
