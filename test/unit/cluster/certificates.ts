@@ -6,7 +6,7 @@ import {
   memberLeaves,
 } from '../../../manifests/build/certificate-names.ts';
 import { peerName } from '../../../manifests/build/names.ts';
-import { fatal, warning } from '../../../reconcile/certificates/defect.ts';
+import { fatal } from '../../../reconcile/certificates/defect.ts';
 import type { AuthorityFacts, LeafFacts } from '../../../reconcile/certificates/inspect.ts';
 import type { AuthorityView, Certificates, LeafView } from '../../../reconcile/cluster/observation.ts';
 import { cluster, namespace, token } from './observations.ts';
@@ -146,12 +146,6 @@ export function damaged({ plan }: LeafView): LeafView {
 
 export function withFacts(change: Partial<LeafFacts>): Change<LeafView> {
   return (leaf) => ({ ...leaf, ...(leaf.facts && { facts: { ...leaf.facts, ...change } }) });
-}
-
-export function endsSoon(leaf: LeafView): LeafView {
-  const { secretName } = leaf.plan;
-  const defect = warning({ reason: 'ExpiresSoon', secretName, problem: 'ends at some time', cure: 'issue it again' });
-  return { ...leaf, defects: [defect] };
 }
 
 /** Signed by the second CA, and served, if by anybody. */

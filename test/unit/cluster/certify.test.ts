@@ -11,7 +11,6 @@ import {
   authorityFacts,
   type CertificatesRead,
   damaged,
-  endsSoon,
   foreign,
   managed,
   missing,
@@ -27,7 +26,6 @@ import {
   type Differences,
   healthy,
   noQuorum,
-  notStarted,
   prepared,
   silent,
   withEndpoint,
@@ -207,56 +205,6 @@ describe('under a running cluster', () => {
     });
     assert.equal(decided(certificates).reason, 'AwaitingCertificates');
     assert.equal(decided(managed(3)).reason, 'Converged');
-  });
-});
-
-describe('certificates that others provide', () => {
-  const tls = { mode: 'Provided', peerSecretName: 'p', serverSecretName: 's', clientSecretName: 'c' } as const;
-  const provided = (change: (leaf: LeafView) => LeafView): Differences => ({
-    spec: { tls },
-    every: (slot) => {
-      if (slot.volume?.record.kind !== 'valid') return slot;
-      const record = { ...slot.volume.record.record, tlsMode: 'Provided' as const };
-      return withInputs({ tls: { mode: 'Provided', peerSecretName: 'p', serverSecretName: 's' } })({
-        ...slot,
-        volume: { ...slot.volume, record: { kind: 'valid', record } },
-      });
-    },
-    certificates: { ...managed(3, { leaves: { 'orders-1-peer-tls': change } }), authorities: {} },
-  });
-  // The Secrets are the cluster's own, so that the same leaves serve here as well.
-  const same = (leaf: LeafView) => leaf;
-  const { inputs } = situate(healthy(3, provided(same))).effective;
-  const loaded = (change: (leaf: LeafView) => LeafView): Observation => {
-    const { every = (slot) => slot, ...rest } = provided(change);
-    return healthy(3, { ...rest, every: all(every, startedOn(inputs)) });
-  };
-
-  test('with a fatal defect are refused before a member is started', () => {
-    const { every = (slot) => slot, ...rest } = provided(damaged);
-    const decision = decide(
-      healthy(3, { ...rest, every: (slot) => notStarted(every(slot)), membership: noQuorum('none runs') }),
-    );
-    assert.equal(decision.kind, 'refuse');
-    assert.equal(decision.reason, 'CertificateKeysMissing');
-  });
-
-  test('that are about to end are named while all is well', () => {
-    const { certificates, ...rest } = loaded(endsSoon);
-    const all = certificates.kind === 'read' ? certificates : assert.fail();
-    // Two that never meet: whether leaves agree is looked at with real certificates (agreement.test.ts).
-    const leaves = all.leaves.filter(({ plan }) => plan.peer === 'orders-1');
-    const decision = decide({ ...rest, certificates: { ...all, leaves } });
-    assert.equal(decision.kind, 'refuse', decision.message);
-    assert.equal(decision.reason, 'CertificateExpiresSoon');
-  });
-
-  test('and no longer work are named before a silent member is waited for', () => {
-    const observation = loaded(damaged);
-    const slots = observation.slots.map((slot) =>
-      slot.ordinal === 1 ? all(withPod({ ready: false }), withEndpoint(silent))(slot) : slot,
-    );
-    assert.equal(decide({ ...observation, slots }).reason, 'CertificateKeysMissing');
   });
 });
 

@@ -198,16 +198,14 @@ describe('the word for what members must have loaded', () => {
 describe('an occasion to look at all certificates', () => {
   const settled: EtcdClusterStatus = {
     observedGeneration: 3,
-    conditions: [
-      {
-        type: 'CertificatesReady',
-        status: 'True',
-        reason: 'Served',
-        message: '',
-        observedGeneration: 3,
-        lastTransitionTime: '2026-01-01T00:00:00Z',
-      },
-    ],
+    conditions: ['CertificatesReady', 'Available'].map((type) => ({
+      type,
+      status: 'True' as const,
+      reason: 'Served',
+      message: '',
+      observedGeneration: 3,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    })),
     certificates: {
       notAfter: '2026-04-01T00:00:00Z',
       secretName: wanted,
@@ -223,6 +221,11 @@ describe('an occasion to look at all certificates', () => {
     ['is that nothing is known yet', true, { status: { observedGeneration: 3 } }],
     ['is another spec', true, { metadata: { generation: 4 } }],
     ['is that not all was well', true, { status: { ...settled, conditions: [] } }],
+    [
+      'is that no quorum answers: it may be for what we show it',
+      true,
+      { status: { ...settled, conditions: settled.conditions?.filter(({ type }) => type !== 'Available') ?? [] } },
+    ],
     ['is that a renewal is due', true, {}, new Date('2026-03-01T00:00:00Z')],
     ['is a request for new CAs', true, { metadata: asked('y') }],
     ['is not a request that was answered', false, { metadata: asked('x') }],
