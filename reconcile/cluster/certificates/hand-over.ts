@@ -22,7 +22,7 @@ const both = ['peer', 'client'] as const;
  * cert-manager replaces a CA without a word, leaf by leaf, and etcd reads the CAs that it trusts only when it starts: members
  * that mounted cert-manager's own Secrets would refuse each other one by one, until no quorum is left. So a leaf of a CA
  * that is new is shown only when every member that runs has been started with that CA among those it trusts; and a CA that
- * is old goes only when every leaf is of the new and clients have had the time to follow.
+ * is old goes only when every leaf is of the new. Clients have the overlap to follow, both before the one and before the other.
  */
 export function handOverDue(facts: Facts, read: Read): ActionOf<'hand-over-certificates'> | undefined {
   const trust: TrustOrder[] = [];
@@ -68,14 +68,20 @@ function isNews({ facts }: LeafView, offered: LeafFacts): boolean {
 }
 
 /** Whoever trusted the leaf that is shown now will trust this one too; or there is nobody, or nothing, to consider. */
-function mayShow({ slots, at }: Facts, read: Read, { facts }: LeafView, offered: LeafFacts): boolean {
+function mayShow({ slots, at, cluster }: Facts, read: Read, leaf: LeafView, offered: LeafFacts): boolean {
+  const { plan, facts, handedOverAt } = leaf;
   const running = slots.filter(({ pod }) => pod);
   if (!facts?.keyMatches || facts.notAfter <= at || running.length === 0) return true;
+  // What ends by somebody's clock is waited with no longer.
+  const hasTime = at.getTime() < facts.notAfter.getTime() - 2 * skew;
   // Clocks differ by minutes, and cert-manager dates nothing back: for some it would not be valid yet.
-  if (at.getTime() < offered.notBefore.getTime() + skew) return false;
+  if (hasTime && at.getTime() < offered.notBefore.getTime() + skew) return false;
   const known = anchorsOf(facts, facts, at);
   const anchors = anchorsOf(offered, facts, at);
   if (anchors.some((anchor) => known.includes(anchor))) return true;
+  // Applications learn of the new CA by the Secret that was written with both.
+  const learnt = (handedOverAt?.getTime() ?? 0) + overlapOf(cluster);
+  if (hasTime && plan.authority === 'client' && at.getTime() < learnt) return false;
   const word = bundledTrust(read);
   return anchors.length > 0 && word !== undefined && running.every(({ pod }) => pod?.trust === word);
 }
@@ -102,13 +108,18 @@ function trustFor(facts: Facts, leaves: readonly LeafView[]): readonly string[] 
 
 /** Whether every leaf is cert-manager's newest, members were seen to present it, and clients have had their time. */
 function hasMoved({ at, cluster }: Facts, leaves: readonly LeafView[]): boolean {
-  const overlap = parseDuration(cluster.spec.tls?.rotationOverlap ?? tlsDefaults.rotationOverlap);
+  const overlap = overlapOf(cluster);
   return leaves.every((leaf) => {
     const { plan, facts, served, handedOverAt } = leaf;
     if (!facts || usable(leaf)?.fingerprint !== facts.fingerprint) return false;
     if (plan.peer !== undefined && served !== facts.fingerprint) return false;
     return at.getTime() >= (handedOverAt?.getTime() ?? 0) + overlap;
   });
+}
+
+/** Milliseconds that clients are given to follow. */
+function overlapOf({ spec }: Facts['cluster']): number {
+  return parseDuration(spec.tls?.rotationOverlap ?? tlsDefaults.rotationOverlap);
 }
 
 /** Whether more CAs are trusted than cert-manager names, as long as one follows another. */

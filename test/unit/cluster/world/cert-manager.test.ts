@@ -8,6 +8,7 @@ import {
 import type { Secret, StatefulSet } from '../../../../manifests/kube-types.ts';
 import { inspectLeaf, type LeafFacts } from '../../../../reconcile/certificates/inspect.ts';
 import { resources } from '../../../../reconcile/kube.ts';
+import { rememberClient } from '../../../world/applications.ts';
 import { type CertManager, certManagerIn } from '../../../world/cert-manager.ts';
 import { assertOneCluster } from '../../../world/converge.ts';
 import { type Crash, crashesIn, killer } from '../../../world/crash.ts';
@@ -179,6 +180,27 @@ describe('a cluster that runs', () => {
       assertOneCluster(world, 3);
     });
   }
+
+  test('gives applications that read their Secret again now and then the time to follow', async () => {
+    const { world, certManager } = await running();
+    let looks = 0;
+    const attend = async () => {
+      // Every twenty seconds, and thirty is the overlap.
+      if (looks % 10 === 0) rememberClient(world, 'an application');
+      looks += 1;
+      await certManager.attend();
+    };
+    await certManager.replaceAuthority('company');
+    certManager.renew(...leaves.filter((name) => !name.includes('peer')).map(issued));
+    await until(world, { attend }, 'RotatingAuthorities');
+    await until(world, { attend }, 'Converged', 300);
+    assert.equal(leafOf(world, 'orders-1-server-tls').trust.length, 1);
+    assert.equal(
+      leafOf(world, 'orders-client-tls').fingerprint,
+      leafOf(world, issued('orders-client-tls')).fingerprint,
+    );
+    assertOneCluster(world, 3);
+  });
 
   test('moves to another issuer that the spec names, and stays where it is while that one refuses', async () => {
     const { world, certManager } = await running();
