@@ -21,7 +21,11 @@ export interface KvHash {
   /** Over the keys and values up to `hashRevision` that the compaction up to `compactRevision` has left. */
   readonly hash: number;
   readonly hashRevision: bigint;
-  /** Hashes are comparable only where this is the same. `-1` or `0` when nothing was compacted yet. */
+  /**
+   * Hashes are comparable only where this is the same; `-1` when nothing had been compacted. A member that compacted up to exactly
+   * `hashRevision` gives the hash it took then, with the compaction before that one, until it restarts: ask about
+   * revisions that nothing was compacted up to.
+   */
   readonly compactRevision: bigint;
 }
 
@@ -46,8 +50,9 @@ export interface EtcdAdmin extends Etcd {
    * After `ambiguous`: list behind a barrier and look for the peer URL; one that is not there then may still come while the
    * endpoint that was asked holds the request.
    *
-   * @throws {EtcdError} refused: `UnhealthyCluster` (also for 5 s after members started), `TooManyLearners`, `PeerUrlExists`,
-   * `MemberIdExists`, `BadUrls`.
+   * @throws {EtcdError} refused: `UnhealthyCluster` (also for 5 s after members started), `TooManyLearners`, `BadUrls`,
+   * `PeerUrlExists`. An ID is made of the peer URL and the second, so in the second in which that URL was added it is
+   * `MemberIdExists` instead, and in the second in which it was added and removed again, `MemberNotFound`: ask again later.
    */
   addLearner(endpoints: readonly string[], peerUrl: string, options: EtcdChangeOptions): Promise<MemberId>;
   /**

@@ -61,8 +61,8 @@ async function servingVoter(
 
   async function proven(endpoint: string, attempt: AbortSignal, wanted: 'leader' | 'voter'): Promise<Serving> {
     const status = await readStatus(calls, endpoint, attempt);
-    const unfit = whyNot(status, clusterId, wanted);
-    if (unfit !== undefined) throw notToBeSent('find the leader', endpoint, ...unfit);
+    const unfit = whyNot(endpoint, status, clusterId, wanted);
+    if (unfit !== undefined) throw unfit;
     // A leader that was cut off or frozen may not know yet that there is another; only with a quorum does this answer.
     await listMembers(calls, endpoint, attempt);
     return { endpoint, memberId: status.memberId, leader: status.leader };
@@ -70,13 +70,16 @@ async function servingVoter(
 }
 
 function whyNot(
+  endpoint: string,
   { clusterId: actual, memberId, leader, isLearner }: EndpointStatus,
   clusterId: string,
   wanted: 'leader' | 'voter',
-): readonly [Refusal, string] | undefined {
-  if (actual !== clusterId) return ['ClusterIdMismatch', `it belongs to cluster ${actual}, not to ${clusterId}`];
-  if (isLearner) return ['NotSupportedByLearner', `${memberId} is a learner`];
+): EtcdError | undefined {
+  const unfit = (reason: Refusal, words: string) =>
+    new EtcdError(`${endpoint}: ${words}`, 'refused', undefined, undefined, reason);
+  if (actual !== clusterId) return unfit('ClusterIdMismatch', `it belongs to cluster ${actual}, not to ${clusterId}`);
+  if (isLearner) return unfit('NotSupportedByLearner', `${memberId} is a learner`);
   if (wanted === 'leader' && memberId !== leader)
-    return ['NotLeader', leader === '0' ? `${memberId} knows no leader` : `${memberId} follows ${leader}`];
+    return unfit('NotLeader', leader === '0' ? `${memberId} knows no leader` : `${memberId} follows ${leader}`);
   return undefined;
 }

@@ -18,15 +18,19 @@ export interface TestMember {
 
 export interface TestCluster extends AsyncDisposable {
   readonly members: readonly TestMember[];
+  /** One that is not a member yet; `start` starts it once it is. */
+  newcomer(): Newcomer;
   /** Adds a learner that is not started yet; `start` starts it. */
-  addLearner(): Promise<{
-    readonly member: Omit<TestMember, 'freeze' | 'thaw' | 'kill'>;
-    start(): Promise<TestMember>;
-  }>;
+  addLearner(): Promise<Newcomer>;
+}
+
+export interface Newcomer {
+  readonly member: Omit<TestMember, 'freeze' | 'thaw' | 'kill'>;
+  start(): Promise<TestMember>;
 }
 
 /** Real etcd processes, each on a loopback address of its own, ready when this resolves. */
-export async function startMembers(binary: string, count: number): Promise<TestCluster> {
+export async function startMembers(binary: string, count: number, extra: readonly string[] = []): Promise<TestCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'ratchet-etcd-'));
   const children: ChildProcess[] = [];
   const planned = Array.from({ length: count }, (_, index) => plan(`m${index}`));
@@ -37,7 +41,7 @@ export async function startMembers(binary: string, count: number): Promise<TestC
   try {
     const members = planned.map((member) => start(member, planned, 'new'));
     await Promise.all(members.map(({ clientUrl }) => ready(clientUrl)));
-    return { members, addLearner, [Symbol.asyncDispose]: stop };
+    return { members, newcomer, addLearner, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;
@@ -57,6 +61,7 @@ export async function startMembers(binary: string, count: number): Promise<TestC
         `--initial-cluster-state=${state}`,
         '--unsafe-no-fsync',
         '--log-level=fatal',
+        ...extra,
       ],
       { stdio: 'ignore' },
     );
@@ -74,26 +79,31 @@ export async function startMembers(binary: string, count: number): Promise<TestC
     };
   }
 
-  async function addLearner() {
-    const learner = plan('learner');
+  function newcomer(): Newcomer {
+    const member = plan('learner');
+    return {
+      member,
+      start: async () => {
+        const started = start(member, [...planned, member], 'existing');
+        await until('the started learner', async () => (await fetchJson(`${member.clientUrl}/version`)) !== undefined);
+        return started;
+      },
+    };
+  }
+
+  async function addLearner(): Promise<Newcomer> {
+    const learner = newcomer();
     const [first] = planned;
     if (first === undefined) throw new Error('a cluster without members takes no learner');
     // Through etcd's JSON gateway: what is tested here must not be its own witness. Refused until etcd has been up for 5 s.
     await until('the learner', async () => {
       const answer = await post(first.clientUrl, '/v3/cluster/member/add', {
-        peerURLs: [learner.peerUrl],
+        peerURLs: [learner.member.peerUrl],
         isLearner: true,
       });
       return 'member' in answer;
     });
-    return {
-      member: learner,
-      start: async () => {
-        const member = start(learner, [...planned, learner], 'existing');
-        await until('the started learner', async () => (await fetchJson(`${member.clientUrl}/version`)) !== undefined);
-        return member;
-      },
-    };
+    return learner;
   }
 }
 

@@ -1,0 +1,124 @@
+/** When nobody knows whether a membership call was carried out: it is said so, never repeated, and can be found out. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
+import { until } from '../../e2e/support/until.ts';
+import { startMembers } from './etcd-members.ts';
+import { failing, insist, open, refusal, within } from './etcd-membership-asking.ts';
+import { inRequest, startProxy } from './etcd-membership-proxy.ts';
+
+const { etcd: binaries } = await provisionBinaries();
+
+describe('doubt', { concurrency: true }, () => {
+  for (const version of etcdVersions) {
+    test(`etcd ${version}: what was sent and not answered is ambiguous, and found by its peer URL or its absence`, async () => {
+      await using cluster = await startMembers(binaries[version], 1);
+      const [endpoint = ''] = cluster.members.map(({ clientUrl }) => clientUrl);
+      await using proxy = await startProxy(endpoint);
+      using etcd = open();
+      const { clusterId } = await etcd.members([endpoint], within(5_000));
+      const options = () => within(10_000, { clusterId, timeoutMs: 1_000 });
+      const listed = () => etcd.members([endpoint], within(5_000, { barrier: true }));
+      // Past the first seconds, in which etcd refuses.
+      const peerUrl = 'http://127.9.9.9:1';
+      const first = await insist('UnhealthyCluster', () => etcd.addLearner([endpoint], peerUrl, options()));
+      await etcd.remove([endpoint], first, options());
+
+      for (const [fate, url] of [
+        ['silence', 'http://127.9.9.9:2'],
+        ['loss', 'http://127.9.9.9:3'],
+      ] as const) {
+        proxy.intercept({ needle: Buffer.from(url), fate });
+        const added = await failing(etcd.addLearner([proxy.url], url, options()));
+        assert.deepEqual([added.outcome, added.reason, proxy.seen()], ['ambiguous', undefined, 1], added.message);
+        assert.ok(added.message.startsWith(`add learner ${url} at ${proxy.url}: `), added.message);
+        const found = (await listed()).members.find(({ peerURLs }) => peerURLs.includes(url));
+        assert.equal(found?.isLearner, true);
+        assert.ok(found);
+
+        proxy.intercept({ needle: inRequest(found.id), fate });
+        const removed = await failing(etcd.remove([proxy.url], found.id, options()));
+        assert.deepEqual([removed.outcome, removed.reason, proxy.seen()], ['ambiguous', undefined, 1], removed.message);
+        assert.equal((await listed()).members.length, 1);
+        assert.equal(await refusal(etcd.remove([endpoint], found.id, options())), 'MemberNotFound');
+      }
+    });
+
+    test(`etcd ${version}: a removal that nobody waits for any more is carried out once there is a quorum again`, async () => {
+      await using cluster = await startMembers(binaries[version], 3);
+      using etcd = open();
+      const all = cluster.members.map(({ clientUrl }) => clientUrl);
+      const { clusterId, members } = await etcd.members(all, within(5_000));
+      const options = () => within(10_000, { clusterId });
+      const id = await insist('UnhealthyCluster', () => etcd.addLearner(all, 'http://127.9.9.9:4', options()));
+      const { leader } = await etcd.status(all[0] ?? '', within(5_000));
+      const leading = cluster.members.find(({ name }) => members.find((one) => one.id === leader)?.name === name);
+      assert.ok(leading);
+      const followers = cluster.members.filter((member) => member !== leading);
+      await using proxy = await startProxy(leading.clientUrl);
+      proxy.intercept({
+        needle: inRequest(id),
+        fate: 'silence',
+        before: async () => void (await Promise.all(followers.map((member) => member.freeze()))),
+      });
+      // The leader stays one for a second without followers.
+      const removed = await failing(etcd.remove([proxy.url], id, { ...options(), timeoutMs: 400 }));
+      for (const member of followers) member.thaw();
+      assert.deepEqual([removed.outcome, proxy.seen()], ['ambiguous', 1], removed.message);
+      await until('the removal', async () => {
+        const list = await etcd.members(all, within(2_000, { barrier: true }));
+        return list.members.length === 3;
+      });
+    });
+  }
+
+  test('without a quorum nothing is sent, and that is certain', async () => {
+    await using cluster = await startMembers(binaries['3.6.16'], 3);
+    using etcd = open();
+    const all = cluster.members.map(({ clientUrl }) => clientUrl);
+    const { clusterId } = await etcd.members(all, within(5_000));
+    const id = await insist('UnhealthyCluster', () =>
+      etcd.addLearner(all, 'http://127.9.9.9:5', within(5_000, { clusterId })),
+    );
+    const { leader } = await etcd.status(all[0] ?? '', within(5_000));
+    const leading = (await etcd.members(all, within(5_000))).members.find((one) => one.id === leader);
+    const followers = cluster.members.filter(({ name }) => name !== leading?.name);
+    await Promise.all(followers.map((member) => member.freeze()));
+    const options = () => within(5_000, { clusterId });
+    const asked = [
+      () => etcd.remove(all, id, options()),
+      () => etcd.moveLeader(all, id, options()),
+      () => etcd.compact(all, 1n, options()),
+    ].map((ask) => failing(ask()));
+    for (const error of await Promise.all(asked)) {
+      assert.equal(error.outcome, 'down', error.message);
+      assert.match(error.message, /not sent/);
+    }
+    for (const member of followers) member.thaw();
+    const list = () => etcd.members(all, within(2_000, { barrier: true }));
+    assert.equal((await until('quorum', list)).members.length, 4);
+  });
+
+  test('close ends a change that is under way, and what it did is ambiguous', async () => {
+    await using cluster = await startMembers(binaries['3.7.3'], 1);
+    const [endpoint = ''] = cluster.members.map(({ clientUrl }) => clientUrl);
+    await using proxy = await startProxy(endpoint);
+    using etcd = open();
+    const { clusterId, members } = await etcd.members([endpoint], within(5_000));
+    const id = members[0]?.id ?? '';
+    const url = 'http://127.9.9.9:6';
+    proxy.intercept({ needle: Buffer.from(url), fate: 'silence' });
+    const options = within(20_000, { clusterId, timeoutMs: 20_000 });
+    const error = failing(etcd.addLearner([proxy.url], url, options));
+    await until('the request', async () => proxy.seen() > 0);
+    const closed = performance.now();
+    etcd.close();
+    assert.equal((await error).outcome, 'ambiguous');
+    assert.match((await error).message, /the etcd client was closed/);
+    assert.ok(performance.now() - closed < 500);
+    await until('every connection to close', async () => proxy.open() === 0, { within: 5, every: 10 });
+    const late = await failing(etcd.defragment(endpoint, within(1_000, { memberId: id })));
+    assert.deepEqual([late.outcome, /was closed/.test(late.message)], ['down', true]);
+  });
+});
