@@ -37,7 +37,11 @@ export function retireAuthorities(situation: Situation): Decision | undefined {
 
 function soundIn({ certificates, effective }: Situation): Read | undefined {
   if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
-  return both.every((which) => certificates.authorities[which]?.facts) ? certificates : undefined;
+  const isSound = (which: (typeof both)[number]) => {
+    const { state, facts } = certificates.authorities[which] ?? {};
+    return state === 'ours' && facts !== undefined;
+  };
+  return both.every(isSound) ? certificates : undefined;
 }
 
 function begin({ cluster, at }: Situation, { authorities }: Read): Decision | undefined {

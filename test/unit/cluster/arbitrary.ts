@@ -32,7 +32,7 @@ import {
 type Change = (slot: Slot) => Slot;
 
 /** What is rare in life, and would end most decisions early, is rare here. */
-function mostly<T>(calm: T, rare: fc.Arbitrary<T>): fc.Arbitrary<T> {
+export function mostly<T>(calm: T, rare: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 12, arbitrary: fc.constant(calm) }, { weight: 1, arbitrary: rare });
 }
 
@@ -86,7 +86,7 @@ const volumeChange: fc.Arbitrary<Change> = fc
     return withVolume({ ...volume, record: found })(slot);
   });
 
-const change: fc.Arbitrary<Change> = fc.oneof(
+export const change: fc.Arbitrary<Change> = fc.oneof(
   podChange,
   volumeChange,
   fc.constantFrom('peer', 'volume', 'configMap', 'statefulSet', 'pod').map((key) => without(key)),
