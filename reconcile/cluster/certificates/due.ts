@@ -23,7 +23,9 @@ export function remedyFor(leaf: LeafView, read: Read, slots: readonly Slot[], at
     !isDue(facts, at) &&
     saysWhatIsPlanned(leaf) &&
     defects.every(({ severity }) => severity !== 'fatal');
-  if (!good && isValidAt(authority.facts, at) && mayGiveOut(authority, authority.facts, slots, at)) return 'issue';
+  // A leaf that has ended is refused by everybody: who does not follow the new one is no worse off.
+  const free = (facts && hasEnded(facts, at)) || mayGiveOut(authority, authority.facts, slots, at);
+  if (!good && isValidAt(authority.facts, at) && free) return 'issue';
   return !facts || sameSet(facts.trust, authority.facts.trust) ? undefined : 'bundle';
 }
 

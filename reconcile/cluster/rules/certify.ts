@@ -1,4 +1,5 @@
 import type { LeafOrder } from '../actions.ts';
+import { hasEnded } from '../certificates/authority.ts';
 import { authoritiesToMake, type Remedy, remedyFor } from '../certificates/due.ts';
 import { rotationAskedFor } from '../certificates/occasion.ts';
 import { validityFrom } from '../certificates/validity.ts';
@@ -22,6 +23,7 @@ export function certify(situation: Situation): Decision | undefined {
 
   return (
     makeAuthorities(situation, certificates, token) ??
+    retireEnded(situation, certificates) ??
     putLeavesRight(situation, certificates) ??
     nameTaken(situation, certificates) ??
     awaitCertificates(situation, certificates)
@@ -63,6 +65,25 @@ function makeAuthorities(situation: Situation, read: Read, token: string): Decis
     orphaned.length > 0
       ? `making the ${missing.join(' and the ')} CA anew: its Secret was lost, and members go on trusting the old one until they know the new one`
       : `making the ${missing.join(' CA and the ')} CA of ${cluster.metadata.name}, and what they sign`,
+  );
+}
+
+/**
+ * An old CA that ended before its rotation did, because a member was away, or nobody looked, for so long. Whoever knows only
+ * that one can be spoken to no more, so that waiting for him at the gate would be for ever: what to trust is named without
+ * it, and members that lost each other are started anew with that (`cureConfiguration`).
+ */
+function retireEnded({ at }: Situation, { authorities }: Read): Decision | undefined {
+  const ended = (['peer', 'client'] as const).filter((which) => {
+    const { facts } = authorities[which] ?? {};
+    const others = facts?.authorities.filter(({ fingerprint }) => fingerprint !== facts.fingerprint) ?? [];
+    return others.length > 0 && others.every((other) => hasEnded(other, at));
+  });
+  if (ended.length === 0) return undefined;
+  return act(
+    { kind: 'retire-authorities', authorities: ended },
+    'RetiringAuthorities',
+    `no longer trusting the old ${ended.join(' CA and the old ')} CA: it has ended`,
   );
 }
 

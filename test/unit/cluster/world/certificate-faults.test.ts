@@ -264,6 +264,23 @@ describe('a member that is down', () => {
     assert.deepEqual(restingFlaws(world), []);
   });
 
+  test('in a rotation until the old CA has ended keeps nobody from going on with the new one', async () => {
+    const world = await converged({ tls: { ...managed.tls, authorityLifetime: '4000h' } });
+    world.advance(112 * days);
+    await until(world, 'OverlapBegins');
+    world.dieWhen(({ metadata }) => metadata.name === 'orders-2-0');
+    world.kill('orders-2-0');
+    for (let week = 0; week < 9; week += 1) {
+      world.advance(7 * days);
+      await ticks(world, 4, 2);
+    }
+    world.dieWhen(() => false);
+    const end = await tickUntilConverged(world, { limit: 100 });
+    assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+    assert.deepEqual(restingFlaws(world), []);
+    assertOneCluster(world, 3);
+  });
+
   test('for months keeps nobody from being renewed', async () => {
     const world = await converged();
     world.dieWhen(({ metadata }) => metadata.name === 'orders-2-0');
