@@ -100,10 +100,15 @@ export interface EtcdAdmin extends Etcd {
     options: EtcdCallOptions & { readonly memberId: MemberId; readonly timeoutMs?: number },
   ): Promise<void>;
   /**
-   * Every alarm that is raised, from any of the endpoints. A proposal itself: it needs a quorum, and is answered when all that was
-   * proposed before it is decided.
+   * Every alarm that is raised, from any of the endpoints that belong to the cluster. A proposal itself: it needs a quorum, and is
+   * answered when all that was proposed before it is decided.
+   *
+   * @throws {EtcdError} refused: `ClusterIdMismatch`, `NotSupportedByLearner`.
    */
-  alarms(endpoints: readonly string[], options: EtcdCallOptions): Promise<readonly Alarm[]>;
+  alarms(
+    endpoints: readonly string[],
+    options: EtcdCallOptions & Pick<EtcdChangeOptions, 'clusterId'>,
+  ): Promise<readonly Alarm[]>;
   /** Takes one alarm back, whether or not it is raised. etcd does not look whether its cause is gone. */
   disarm(endpoints: readonly string[], alarm: Alarm, options: EtcdChangeOptions): Promise<void>;
   /**

@@ -61,8 +61,8 @@ async function servingVoter(
 
   async function proven(endpoint: string, attempt: AbortSignal, wanted: 'leader' | 'voter'): Promise<Serving> {
     const status = await readStatus(calls, endpoint, attempt);
-    const unfit = whyNot(endpoint, status, clusterId, wanted);
-    if (unfit !== undefined) throw unfit;
+    const why = whyNot(endpoint, status, clusterId, wanted);
+    if (why !== undefined) throw why;
     // A leader that was cut off or frozen may not know yet that there is another; only with a quorum does this answer.
     await listMembers(calls, endpoint, attempt);
     return { endpoint, memberId: status.memberId, leader: status.leader };
@@ -75,11 +75,21 @@ function whyNot(
   clusterId: string,
   wanted: 'leader' | 'voter',
 ): EtcdError | undefined {
-  const unfit = (reason: Refusal, words: string) =>
-    new EtcdError(`${endpoint}: ${words}`, 'refused', undefined, undefined, reason);
-  if (actual !== clusterId) return unfit('ClusterIdMismatch', `it belongs to cluster ${actual}, not to ${clusterId}`);
-  if (isLearner) return unfit('NotSupportedByLearner', `${memberId} is a learner`);
+  if (actual !== clusterId) return anotherCluster(endpoint, actual, clusterId);
+  if (isLearner) return unfit(endpoint, 'NotSupportedByLearner', `${memberId} is a learner`);
   if (wanted === 'leader' && memberId !== leader)
-    return unfit('NotLeader', leader === '0' ? `${memberId} knows no leader` : `${memberId} follows ${leader}`);
+    return unfit(
+      endpoint,
+      'NotLeader',
+      leader === '0' ? `${memberId} knows no leader` : `${memberId} follows ${leader}`,
+    );
   return undefined;
+}
+
+export function anotherCluster(endpoint: string, actual: string, wanted: string): EtcdError {
+  return unfit(endpoint, 'ClusterIdMismatch', `it belongs to cluster ${actual}, not to ${wanted}`);
+}
+
+function unfit(endpoint: string, reason: Refusal, words: string): EtcdError {
+  return new EtcdError(`${endpoint}: ${words}`, 'refused', undefined, undefined, reason);
 }

@@ -2,7 +2,7 @@ import type { Etcd3, IAlarmMember, IHashKVResponse } from 'etcd3';
 import { EtcdError } from '../etcd.ts';
 import type { Alarm, EtcdAdmin } from '../etcd-admin.ts';
 import type { CallOptions, Calls } from './etcd-calls.ts';
-import { change, notToBeSent } from './etcd-change.ts';
+import { anotherCluster, change, notToBeSent } from './etcd-change.ts';
 import { fromAny, readStatus } from './etcd-reading.ts';
 import { clusterIdOf, decimal, hex } from './etcd-values.ts';
 
@@ -40,10 +40,12 @@ export function maintenance(calls: Calls): Pick<EtcdAdmin, 'hashKv' | 'defragmen
         throw notToBeSent(call, endpoint, 'AnotherMember', `${status.memberId} lives there`);
       await calls.ask(call, endpoint, signal, (client, options) => client.maintenance.defragment(options), timeoutMs);
     },
-    alarms: (endpoints, { signal }) =>
+    alarms: (endpoints, { signal, clusterId }) =>
       fromAny('alarm list', endpoints, signal, (endpoint, attempt) =>
         calls.ask('alarm list', endpoint, attempt, async (client, options) => {
-          const { alarms } = await client.maintenance.alarm({ action: 'Get' }, options);
+          const { header, alarms } = await client.maintenance.alarm({ action: 'Get' }, options);
+          const actual = clusterIdOf(header);
+          if (actual !== clusterId) throw anotherCluster(endpoint, actual, clusterId);
           return alarms.map((alarm) => alarmOf(endpoint, alarm));
         }),
       ),

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What becomes of the answer to a request: none ever comes, or the connection is lost once it is on its way. */
+/**
+ * What becomes of the answer to a request: none ever comes, and etcd does not hear that nobody waits for it any more, as when the
+ * network is parted; or the connection is lost once the answer is on its way.
+ */
 export type Fate = 'silence' | 'loss';
 
 export interface Interception {
@@ -45,10 +48,11 @@ export async function startProxy(target: string): Promise<Proxy> {
         heard = Buffer.alloc(0);
         fate = met.fate;
       }
+      const kept = met === undefined && fate === 'silence' ? withoutCancelling(chunk) : chunk;
       // In order, also behind one that waits for something.
       passing = passing.then(async () => {
         await met?.before?.();
-        etcd.write(chunk);
+        etcd.write(kept);
       });
     });
     etcd.on('data', (chunk: Buffer) => {
@@ -92,4 +96,16 @@ export function inRequest(id: string): Buffer {
     if (rest < 0x80n) return Buffer.from([...bytes, Number(rest)]);
     bytes.push(Number(rest & 0x7fn) | 0x80);
   }
+}
+
+/** RST_STREAM and GOAWAY of HTTP/2 left out. What a client says so late is a few small frames, which come whole. */
+function withoutCancelling(chunk: Buffer): Buffer {
+  const frames: Buffer[] = [];
+  for (let at = 0; at < chunk.length; ) {
+    const end = at + 9 + chunk.readUIntBE(at, 3);
+    const type = chunk[at + 3];
+    if (type !== 3 && type !== 7) frames.push(chunk.subarray(at, end));
+    at = end;
+  }
+  return Buffer.concat(frames);
 }

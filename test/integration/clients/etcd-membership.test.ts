@@ -38,7 +38,7 @@ describe('membership', { concurrency: true }, () => {
         () => etcd.addLearner([clientUrl], 'http://127.0.0.1:1', options()),
         () => etcd.remove([clientUrl], unknown, options()),
         () => etcd.moveLeader([clientUrl], id, options()),
-        () => etcd.alarms([clientUrl], within(5_000)),
+        () => etcd.alarms([clientUrl], options()),
         () => etcd.compact([clientUrl], 1n, options()),
         () => etcd.hashKv(clientUrl, within(5_000, { revision: 1n })),
         () => etcd.defragment(clientUrl, within(5_000, { memberId: id })),
@@ -112,6 +112,8 @@ describe('membership', { concurrency: true }, () => {
       const error = await failing(etcd.addLearner([wrong], peerUrl, options()));
       assert.deepEqual([error.outcome, error.reason], ['refused', 'ClusterIdMismatch']);
       assert.ok(error.message.includes(wrong) && error.message.includes(clusterId), error.message);
+      assert.equal(await refusal(etcd.alarms([wrong], options())), 'ClusterIdMismatch');
+      assert.deepEqual(await etcd.alarms([wrong, right], options()), []);
       const id = await insist('UnhealthyCluster', () => etcd.addLearner([wrong, right], peerUrl, options()));
       const { members } = await etcd.members([right], within(5_000));
       assert.deepEqual(members.find((one) => one.id === id)?.peerURLs, [peerUrl]);
