@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { type Authority, CertificateError, type IssuedLeaf } from './issue.ts';
 import { decodeBase64, readPem, writePem } from './pem.ts';
 
@@ -25,10 +26,19 @@ export function authorityData({ certificate, cross, key }: Authority, trust: rea
  */
 export function authorityOf(data: Readonly<Record<string, string>>): Authority {
   const [certificate, cross] = pemsOf(data, 'tls.crt', 'CERTIFICATE');
-  const [key] = pemsOf(data, 'tls.key', 'PRIVATE KEY');
   if (certificate === undefined) throw new CertificateError('tls.crt holds no certificate');
-  if (key === undefined) throw new CertificateError('tls.key holds no PKCS#8 private key');
-  return { certificate, key, ...(cross === undefined ? {} : { cross }) };
+  return { certificate, key: keyIn(data), ...(cross === undefined ? {} : { cross }) };
+}
+
+/** In PKCS#8, also where somebody put the same key in another form (`EC PRIVATE KEY`). */
+function keyIn(data: Readonly<Record<string, string>>): string {
+  try {
+    const text = decodeBase64(data['tls.key'] ?? '')?.toString() ?? '';
+    return createPrivateKey(text).export({ type: 'pkcs8', format: 'pem' }).toString();
+  } catch {
+    // Without the cause, which might quote what it complains about.
+    throw new CertificateError('tls.key holds no private key that can be read');
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { clusterLeaves } from '../../../manifests/build/certificate-names.ts';
 import { inspectAuthority } from '../../../reconcile/certificates/inspect.ts';
@@ -175,7 +175,12 @@ test('a CA comes out of its Secret as it went in', () => {
     assert.deepEqual(trustOf(data), [next.certificate, old.certificate]);
   }
   const data = authorityData(next, [next.certificate]);
-  assert.throws(() => authorityOf({ ...data, 'tls.key': '' }), { message: 'tls.key holds no PKCS#8 private key' });
+  assert.throws(() => authorityOf({ ...data, 'tls.key': '' }), {
+    message: 'tls.key holds no private key that can be read',
+  });
+  const sec1 = createPrivateKey(next.key).export({ type: 'sec1', format: 'pem' }).toString();
+  const edited = { ...data, 'tls.key': Buffer.from(sec1).toString('base64') };
+  assert.equal(authorityOf(edited).key, next.key, 'the same key in another form');
   assert.throws(() => authorityOf({ ...data, 'tls.crt': '%' }), { message: 'tls.crt is not base64' });
   assert.throws(() => trustOf({ ...data, 'ca.crt': data['ca.crt'].slice(0, 400) }), {
     message: /^ca\.crt ends in the middle/,
