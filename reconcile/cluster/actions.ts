@@ -38,7 +38,13 @@ export type Action =
   /** Members whose pods are not Ready get the effective configuration. */
   | { readonly kind: 'reconfigure-members'; readonly peers: readonly Ref[]; readonly inputs: Inputs }
   /** A member's pod goes, so that it is made anew from its template; volume and membership stay. */
-  | { readonly kind: 'restart-member'; readonly pod: Ref; readonly by: 'eviction' | 'deletion' }
+  | {
+      readonly kind: 'restart-member';
+      readonly pod: Ref;
+      readonly by: 'eviction' | 'deletion';
+      /** It accepts nobody any more, so that no other one has to be Ready before it goes. */
+      readonly cutOff?: true;
+    }
   /** CAs that are missing. What members trusted so far stays trusted: it is read from the Secrets in `trustedIn`. */
   | {
       readonly kind: 'make-authorities';

@@ -19,6 +19,7 @@ import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
+import { reloadAuthorities } from './rules/reload-authorities.ts';
 import { keepRequesting, requestCertificates } from './rules/request-certificates.ts';
 import { rollConfiguration } from './rules/roll-configuration.ts';
 import { retireAuthorities, rotateAuthorities } from './rules/rotate-authorities.ts';
@@ -60,6 +61,7 @@ export const rules = [
   growVolumes,
   keepRequesting,
   blameCertificates,
+  reloadAuthorities,
   awaitQuorum,
   finishRolling,
   gate,

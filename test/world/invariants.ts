@@ -100,7 +100,7 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
     // One or two members can't lose one and keep their quorum, whatever is done: there it is said, and done.
     const size = state.formations.get([...state.processes.values()][0]?.data.clusterId ?? '')?.voters.length ?? 0;
     const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-    if (isReady && size > 2) {
+    if (isReady && size > 2 && isServing(state, pod)) {
       violate(state, `I1: ${pod.metadata.name} was Ready and is deleted`);
     }
   }
@@ -151,6 +151,13 @@ export function assertEverybodyTalks(state: State): void {
     if (running.length < voters.length - 1)
       violate(state, `I1: only ${running.length} of ${voters.length} members run`);
   }
+}
+
+/** Whether whoever reads his Secret now can open a connection to this member: what nobody can reach, nobody loses. */
+function isServing(state: State, { metadata }: Pod): boolean {
+  const process = state.processes.get(metadata.uid ?? '');
+  const fresh = process && applicationOf(state, metadata.namespace, process.cluster);
+  return !process || !fresh || whyNotClient(state, process, fresh) === undefined;
 }
 
 function applicationOf(state: State, namespace: string | undefined, cluster: string) {

@@ -51,6 +51,8 @@ export interface State {
   readonly verified: Map<string, { readonly from: number; readonly until: number }>;
   /** What a Secret's certificate says. */
   readonly read: Map<string, LeafFacts | 'unreadable'>;
+  /** Between members, by their addresses, which no two starts share. */
+  readonly connections: Set<string>;
   /** How often each pod's container was started, by the pod's name. */
   readonly starts: Map<string, number>;
   /** Applications, by what they are called: each goes on with what it read from its Secret. */
@@ -80,10 +82,15 @@ export function hasQuorum(state: State, clusterId: string): boolean {
 export function isInQuorum(state: State, process: Process): boolean {
   const { clusterId } = process.data;
   const voters = state.formations.get(clusterId)?.voters.length ?? Number.POSITIVE_INFINITY;
-  const heard = runningOf(state, clusterId).filter(
-    (other) => other === process || whyNotPeers(state, process, other) === undefined,
-  );
+  const heard = runningOf(state, clusterId).filter((other) => other === process || hear(state, process, other));
   return heard.length > voters / 2;
+}
+
+/** A connection outlives the certificates that it was made with: etcd looks at them at a handshake, and never again. */
+function hear(state: State, a: Process, b: Process): boolean {
+  const connection = [a.address, b.address].sort().join();
+  if (whyNotPeers(state, a, b) === undefined) state.connections.add(connection);
+  return state.connections.has(connection);
 }
 
 /** A controller's write. `before` is what it read; nothing is written when nothing changes. */

@@ -84,6 +84,7 @@ export function createWorld() {
     skew: 4 * 60_000,
     verified: new Map(),
     read: new Map(),
+    connections: new Set(),
     starts: new Map(),
     clients: new Map(),
     watchful: false,

@@ -10,10 +10,10 @@ import { type ActContext, livePeer } from './context.ts';
  * Lets the pod of one member go, so that its StatefulSet makes it anew from its template.
  *
  * Guards I1: read again just before, every other pod of the cluster is Ready, and this one is still the outdated pod that
- * was looked at. Guards I6: never onto a lower version than it runs.
+ * was looked at; one that is cut off waits for nobody but who is on his way out. Guards I6: never onto a lower version than it runs.
  */
 export async function restartMember(
-  { pod: { name, uid }, by }: ActionOf<'restart-member'>,
+  { pod: { name, uid }, by, cutOff }: ActionOf<'restart-member'>,
   context: ActContext,
 ): Promise<void> {
   const { kube, cluster, signal } = context;
@@ -34,7 +34,7 @@ export async function restartMember(
     throw moved(`${name} runs etcd ${versionOf(pod)}, and its template says ${peer.spec.version}`);
   }
   const down = pods.find(
-    (other) => other !== pod && (!isReady(other) || other.metadata.deletionTimestamp !== undefined),
+    (other) => other !== pod && ((!isReady(other) && !cutOff) || other.metadata.deletionTimestamp !== undefined),
   );
   if (down) throw moved(`${down.metadata.name} is not Ready any more, so ${name} stays`);
 

@@ -42,6 +42,7 @@ test('the order of the rules is the safety policy', () => {
       'growVolumes', // a full disk is cured without quorum, and a class that refuses stops nothing above,
       'keepRequesting', // cert-manager may refuse, and that must stop nothing above,
       'blameCertificates', // silence that has a known cause is not waited through,
+      'reloadAuthorities', // nor that of members who trust nobody any more,
       'awaitQuorum', // below this line etcd has answered,
       'finishRolling', // a member left half-rolled is finished before anything else is begun,
       'gate', // below this line every member is healthy,

@@ -306,6 +306,28 @@ describe('a member that is down', () => {
   });
 });
 
+describe('a cluster that nobody looked after', () => {
+  // Connections that members made before go on, so that they are Ready, and nobody can make a new one.
+  for (const [what, age, size, lost] of [
+    ['for longer than its CAs live', 4100, 1, []],
+    ['for longer than its CAs live', 4100, 2, []],
+    ['for longer than its CAs live', 4100, 3, []],
+    ['for longer than leaves live, and whose CAs are lost', 120, 3, authorities],
+    ['for longer than leaves live, and whose CA for clients is lost', 120, 3, ['orders-client-ca']],
+  ] as const) {
+    test(`${what}, of ${size}: everything is made anew, and all come back`, async () => {
+      const world = await converged({ replicas: size });
+      for (const each of lost) deleteSecret(world, each);
+      world.advance(age * days);
+      world.settle();
+      const end = await tickUntilConverged(world, { limit: 100 });
+      assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+      assert.deepEqual(restingFlaws(world), []);
+      assertOneCluster(world, size);
+    });
+  }
+});
+
 describe('a clock that is set', () => {
   test('back or forth by minutes changes nothing', async () => {
     const world = await converged();

@@ -1,0 +1,73 @@
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import { hasEnded } from '../certificates/authority.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision } from '../decision.ts';
+import { isDownOnItsConfiguration } from '../health.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * Members that trust nobody any more: the CA that they loaded has ended, or its key was lost and what it signed has ended, and
+ * etcd loads another one only when it starts. Connections that members made before go on, so that they are Ready, and
+ * a rolling start would wait for ever for an answer. Each is started anew with the CA that signs now.
+ *
+ * One at a time; never onto a configuration that brings one down. Where a quorum answers, all others are Ready and the
+ * disruption budget has the last word (I1). Where none does, a named exception to I1: nobody can open a connection to such
+ * a member, and those that have loaded another CA find no quorum until most have.
+ */
+export function reloadAuthorities(situation: Situation): Decision | undefined {
+  const { membership, slots, effective } = situation;
+  const word = wordOfAStranger(situation);
+  if (word === undefined) return undefined;
+  const [deaf, others] = parted(slots, (slot) => isDeaf(slot, word));
+  if (slots.some(({ pod }) => pod?.leaving) || others.some(isComing) || others.some(isDownOnItsConfiguration)) {
+    return undefined;
+  }
+  const [next] = deaf;
+  if (!next?.peer || !next.pod) return undefined;
+  const cutOff = membership.kind === 'unknown';
+  if (!cutOff && slots.some((slot) => slot !== next && !slot.pod?.ready)) return undefined;
+  const { name, peer, statefulSet, pod } = next;
+  const wanted = inputsHash(effective.inputs);
+  if (inputsHash(peer.inputs) !== wanted || statefulSet?.inputsHash !== wanted) {
+    return act(
+      { kind: 'change-template', peer: { name, uid: peer.uid }, inputs: effective.inputs },
+      'ReloadingAuthorities',
+      `giving ${name} the CA that signs now: the one that it loaded vouches for nobody any more`,
+    );
+  }
+  if (pod.upToDate !== 'no') return undefined;
+  return act(
+    {
+      kind: 'restart-member',
+      pod: { name, uid: pod.uid },
+      by: cutOff || slots.length < 3 ? 'deletion' : 'eviction',
+      ...(cutOff && { cutOff }),
+    },
+    'ReloadingAuthorities',
+    `starting ${name} anew with the CA that signs now: the one that it loaded vouches for nobody any more`,
+  );
+}
+
+/** What a member must have loaded to accept us; `undefined` as long as there is a chain to the CA before. */
+function wordOfAStranger({ certificates, effective, at }: Situation): string | undefined {
+  if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
+  const { facts, record } = certificates.authorities.client ?? {};
+  const own = certificates.leaves.find(({ plan }) => plan.purpose === 'reconciler');
+  const isSound = own?.facts && own.defects.every(({ severity }) => severity !== 'fatal');
+  if (!facts || !isSound || own.facts.issuer !== facts.subject) return undefined;
+  return facts.cross && !hasEnded(facts.cross, at) ? undefined : record?.trust;
+}
+
+function isDeaf({ peer, pod, endpoint }: Slot, word: string): boolean {
+  if (!peer?.current || pod?.container.state !== 'running' || endpoint.kind === 'known') return false;
+  return !pod.trust?.split('.').includes(word);
+}
+
+/** Started, and yet to answer. */
+function isComing({ pod, endpoint }: Slot): boolean {
+  return pod?.container.state === 'running' && endpoint.kind === 'unknown';
+}
+
+function parted(slots: readonly Slot[], isFirst: (slot: Slot) => boolean): readonly [readonly Slot[], readonly Slot[]] {
+  return [slots.filter(isFirst), slots.filter((slot) => !isFirst(slot))];
+}
