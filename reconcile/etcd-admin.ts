@@ -113,7 +113,8 @@ export interface EtcdAdmin extends Etcd {
   disarm(endpoints: readonly string[], alarm: Alarm, options: EtcdChangeOptions): Promise<void>;
   /**
    * Forgets what was overwritten or deleted before `revision`, and waits until the asked member has dropped it from its database;
-   * the others do so in their own time. Goes on after our deadline.
+   * the others do so in their own time, so that a defragmentation of them right after may gain less. `dbSizeInUse` follows with the
+   * writes after it. Goes on after our deadline.
    *
    * @throws {EtcdError} refused: `Compacted` (it is done already), `FutureRevision`.
    */
