@@ -69,10 +69,13 @@ function judged(situation: Situation, { authorities, leaves }: Read): Omit<State
     ...Object.values(authorities).map(({ name, facts }) => ({ name, facts })),
     ...leaves.map(({ plan, facts }) => ({ name: plan.secretName, facts })),
   ].find(({ facts }) => !facts);
+  const ours = situation.effective.inputs.tls.mode === 'Managed';
+  const suspended = staySuspended(situation) !== undefined;
   const [defect] = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
   // What we make ourselves nobody has to create.
   if (defect && !absent) {
-    return { status: 'False', reason: defect.reason, message: `${defect.message}. To go on: ${defect.cure}` };
+    const cure = ours && suspended ? 'let the cluster go on: nothing is renewed while it is suspended' : defect.cure;
+    return { status: 'False', reason: defect.reason, message: `${defect.message}. To go on: ${cure}` };
   }
   if (absent) return { status: 'False', reason: 'Issuing', message: `Secret ${absent.name} is not there yet` };
   if (Object.values(authorities).some(({ facts }) => facts && facts.trust.length > 1)) {
@@ -90,12 +93,11 @@ function judged(situation: Situation, { authorities, leaves }: Read): Omit<State
       message: `${behind} does not yet go by the CAs to trust now`,
     };
   }
-  // Due and not being renewed: the cluster is suspended, or somebody else's Secret is in the way.
-  const ours = situation.effective.inputs.tls.mode === 'Managed';
-  const due = ours ? leaves.find(({ facts }) => facts && isDue(facts, situation.at)) : undefined;
-  if (due) {
-    const why = staySuspended(situation) ? ', and nothing is renewed while the cluster is suspended' : '';
-    return { status: 'False', reason: 'RenewalDue', message: `the certificate in ${due.plan.secretName} is due${why}` };
+  // Due and not being renewed: the cluster is suspended, or somebody else's Secret, or a member that is away, is in the way.
+  const due = ours ? dueIn({ authorities, leaves }, situation.at) : undefined;
+  if (due !== undefined) {
+    const why = suspended ? ', and nothing is renewed while the cluster is suspended' : '';
+    return { status: 'False', reason: 'RenewalDue', message: `${due} is due${why}` };
   }
   const unseen = leaves.find(({ plan, facts, served }) => plan.peer !== undefined && served !== facts?.fingerprint);
   if (unseen) {
@@ -111,6 +113,13 @@ function judged(situation: Situation, { authorities, leaves }: Read): Omit<State
     reason: 'Served',
     message: 'every member presents its certificate, and asks everybody for theirs',
   };
+}
+
+function dueIn({ authorities, leaves }: Pick<Read, 'authorities' | 'leaves'>, at: Date): string | undefined {
+  const leaf = leaves.find(({ facts }) => facts && isDue(facts, at));
+  if (leaf) return `the certificate in ${leaf.plan.secretName}`;
+  const authority = Object.values(authorities).find(({ facts }) => facts && isDue(facts, at));
+  return authority && `the CA in ${authority.name}`;
 }
 
 /** A Secret that still says to trust others, or a member that was not yet started with those that it should trust. */

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { authorityRecordOf } from '../../../manifests/build/certificate-secret.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import { annotations } from '../../../manifests/build/names.ts';
+import { fatal } from '../../../reconcile/certificates/defect.ts';
 import { decide, situate } from '../../../reconcile/cluster/decide.ts';
 import type { Inputs } from '../../../reconcile/cluster/effective.ts';
 import type { LeafView, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
@@ -364,6 +365,16 @@ describe('the status', () => {
     };
   }
 
+  test('says of a suspended cluster what is due, a CA as well, and what helps when it has ended', () => {
+    const spec = { suspend: true };
+    const since = { notBefore: new Date('1996-01-01T00:00:00Z') };
+    const old = managed(3, { peer: withAuthority(authorityFacts('peer', 1, since)) });
+    assert.match(told(old, { spec }).message, /^the CA in orders-peer-ca is due, and nothing is renewed while/);
+    const ended = managed(3, { leaves: { 'orders-1-server-tls': expired } });
+    assert.equal(told(ended, { spec }).said, 'False Expired');
+    assert.match(told(ended, { spec }).message, /To go on: let the cluster go on/);
+  });
+
   test('names the first certificate to end, when the next is due, and the request that both CAs answered', () => {
     const early = managed(3, {
       leaves: { 'orders-1-server-tls': withFacts({ notAfter: new Date('2026-03-01T00:00:00Z') }) },
@@ -447,3 +458,15 @@ test('a time that somebody edited on a CA counts as none', () => {
   assert.deepEqual(authorityRecordOf(secret('soon')), { token: 't' });
   assert.deepEqual(authorityRecordOf(secret(at.toISOString())), { token: 't', servedSince: at.toISOString() });
 });
+
+function expired(leaf: LeafView): LeafView {
+  const problem = 'ended at 2026-01-01T00:00:00.000Z';
+  const flaw = {
+    reason: 'Expired',
+    secretName: leaf.plan.secretName,
+    key: 'tls.crt',
+    problem,
+    cure: 'issue it again',
+  } as const;
+  return { ...leaf, defects: [fatal(flaw)] };
+}
