@@ -10,9 +10,13 @@ import {
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
-/** The mode that the volumes were born with; before there are any, the one that the spec asks for. */
+/**
+ * The mode that the volumes were born with; before there are any, the one that the spec asks for. When they were deleted nobody
+ * remembers it any more: then the CAs are looked for, whatever the spec says by now.
+ */
 export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode {
   const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
+  if (born === undefined && cluster.metadata.deletionTimestamp !== undefined) return 'Managed';
   return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
 }
 

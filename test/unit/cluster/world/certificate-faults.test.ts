@@ -387,6 +387,16 @@ describe('a resource that was deleted', () => {
     );
   });
 
+  test('with policy Delete, after its spec was changed to another mode: its CAs go all the same', async () => {
+    const world = await converged({ volumeRetention: { whenDeleted: 'Delete' } });
+    await world.apply({ tls: { mode: 'Disabled' }, volumeRetention: { whenDeleted: 'Delete' } });
+    await world.remove();
+    const end = await tickUntilConverged(world);
+    assert.equal(end.kind, 'gone', end.trail.join('\n'));
+    for (let round = 0; round < 10; round += 1) world.settle();
+    assert.deepEqual(secretNames(world), []);
+  });
+
   test('with policy Delete: its CAs go after its volumes, and nothing else does', async () => {
     const world = await converged({ volumeRetention: { whenDeleted: 'Delete' } });
     world.kube.seed<Secret>(
