@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
 import { startMembers } from './etcd-members.ts';
-import { failing, insist, open, refusal, within } from './etcd-membership-asking.ts';
+import { failing, insist, open, put, refusal, within } from './etcd-membership-asking.ts';
 import { inRequest, startProxy } from './etcd-membership-proxy.ts';
 
 const { etcd: binaries } = await provisionBinaries();
@@ -92,6 +92,26 @@ describe('doubt', { concurrency: true }, () => {
     for (const member of followers) member.thaw();
     const list = () => etcd.members(all, within(2_000, { barrier: true }));
     assert.equal((await until('quorum', list)).members.length, 4);
+  });
+
+  test('leadership that cannot be handed over is ambiguous in time, and the old leader goes on', async () => {
+    await using cluster = await startMembers(binaries['3.6.16'], 3);
+    using etcd = open();
+    const all = cluster.members.map(({ clientUrl }) => clientUrl);
+    const { clusterId, members } = await etcd.members(all, within(5_000));
+    const { leader } = await etcd.status(all[0] ?? '', within(5_000));
+    const target = members.find(({ id }) => id !== leader);
+    const frozen = cluster.members.find(({ name }) => name === target?.name);
+    const leading = cluster.members.find(({ name }) => name === members.find(({ id }) => id === leader)?.name);
+    assert.ok(target && frozen && leading);
+    await frozen.freeze();
+    const started = performance.now();
+    const error = await failing(etcd.moveLeader(all, target.id, within(10_000, { clusterId, timeoutMs: 1_500 })));
+    assert.equal(error.outcome, 'ambiguous', error.message);
+    assert.ok(performance.now() - started < 5_000);
+    assert.equal((await etcd.status(leading.clientUrl, within(5_000))).leader, leader);
+    assert.ok(await until('a write', () => put(leading.clientUrl, 'key', 'value')));
+    frozen.thaw();
   });
 
   test('close ends a change that is under way, and what it did is ambiguous', async () => {
