@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { clientServiceName, headlessServiceName, podHost } from './names.ts';
 
 /** Which certificates a cluster has, who signs them and what they are for: names only, nothing secret. */
@@ -50,6 +49,11 @@ export function issuedSecretName({ secretName }: Pick<LeafPlan, 'secretName'>): 
   return `${secretName}-issued`;
 }
 
+/** The schema lets through what looks like a DNS name, and of addresses only those of IPv4 do. */
+function isAddress(name: string): boolean {
+  return /^(25[0-5]|2[0-4]\d|1?\d?\d)([.](25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
+}
+
 /** The leaves of one member. */
 export function memberLeaves(
   { namespace, cluster, dnsNames = [] }: { namespace: string; cluster: string; dnsNames?: readonly string[] },
@@ -57,7 +61,7 @@ export function memberLeaves(
 ): readonly [peer: LeafPlan, server: LeafPlan] {
   const host = podHost(namespace, cluster, peer);
   // TLS clients look for an address among the addresses only.
-  const [addresses, names] = [dnsNames.filter((name) => isIP(name) !== 0), dnsNames.filter((name) => isIP(name) === 0)];
+  const [addresses, names] = [dnsNames.filter(isAddress), dnsNames.filter((name) => !isAddress(name))];
   return [
     {
       purpose: 'peer',

@@ -2,9 +2,9 @@ import { clientServiceName, headlessServiceName } from '../../manifests/build/na
 import { isControlledBy } from '../../manifests/build/owner-reference.ts';
 import type { PodDisruptionBudget, Service } from '../../manifests/kube-types.ts';
 import type { Etcd, EtcdTls } from '../etcd.ts';
-import type { Kube, KubeObject } from '../kube.ts';
+import { type Kube, KubeError, type KubeObject } from '../kube.ts';
 import { askEtcd, type EtcdAnswers } from './ask-etcd.ts';
-import { type AskWire, readCertificates } from './certificates/read.ts';
+import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { type Holder, readClaim } from './claim.ts';
 import type { Observation, Shared, SharedView } from './observation.ts';
 import { sharedObject } from './shared-objects.ts';
@@ -48,12 +48,20 @@ async function askMembers(
 ): Promise<EtcdAnswers & Pick<Observation, 'certificates'>> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
-  const { certificates, access } = await readCertificates({ kube, wire, cluster, slots, requested, at, signal });
+  const question = { kube, wire, cluster, slots, requested, at, signal };
+  const { certificates, access } = await readCertificates(question).catch(unreadable);
   const answers =
     access.kind === 'none'
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
       : await askEtcd(() => etcd(access.kind === 'tls' ? access.tls : undefined), slots, inTime);
   return { certificates, ...answers };
+}
+
+/** Forbidden, as a rule, by a role that is older than this release: what needs no certificate goes on all the same. */
+function unreadable(error: unknown): CertificateReading {
+  if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+  const cause = error.message;
+  return { certificates: { kind: 'unknown', cause }, access: { kind: 'none', cause } };
 }
 
 function sharedOf({ cluster, services, disruptionBudgets }: ClusterObjects): Shared {

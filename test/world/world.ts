@@ -46,14 +46,15 @@ export function createWorld() {
   /** When controllers have nothing to do, they look again only after something has changed. */
   let quietAt = -1;
   const logged: string[] = [];
-  /** Plurals of what nobody may create. */
+  /** Plurals of what nobody may create; or verb and plural, like `GET secrets`. */
   const forbidden = new Set<string>();
   const targets = new WeakMap<FakeRequest, KubeObject>();
   const store = createFakeKube({
     clock: () => new Date(time),
     before,
     after,
-    authorize: ({ verb, resource }) => verb !== 'POST' || !forbidden.has(resource.plural),
+    authorize: ({ verb, resource }) =>
+      !forbidden.has(`${verb} ${resource.plural}`) && (verb !== 'POST' || !forbidden.has(resource.plural)),
   });
   const kube: FakeKube = {
     ...store,

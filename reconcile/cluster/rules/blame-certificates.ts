@@ -9,6 +9,13 @@ import { fatalDefects, refusal } from './check-certificates.ts';
  */
 export function blameCertificates(situation: Situation): Decision | undefined {
   const { certificates, slots } = situation;
+  if (certificates.kind === 'unknown') {
+    return refuse(
+      'SecretsUnreadable',
+      `the certificates can not be looked at, and etcd can not be asked without one: ${certificates.cause}`,
+      'grant the service account of etcd-ratchet get, create, update and delete on Secrets, as manifests/install does',
+    );
+  }
   if (certificates.kind !== 'read') return undefined;
   const ill = slots.filter((slot) => slot.statefulSet && isIll(slot, situation)).map(({ name }) => name);
   if (ill.length === 0) return undefined;

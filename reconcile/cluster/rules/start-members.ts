@@ -14,8 +14,10 @@ import { adoptable } from './adopt.ts';
  * It comes after `beBorn` and `adopt`, which speak until every recorded member is prepared: none starts before all are
  * recorded. Without its volume nothing starts (I5).
  */
-export function startMembers({ slots, life, effective }: Situation): Decision | undefined {
+export function startMembers({ slots, life, effective, certificates }: Situation): Decision | undefined {
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
+  // Nobody has looked at what they would mount.
+  if (life.stage === 'birth' && certificates.kind === 'unknown') return undefined;
   const due = slots.filter((slot) => slot.peer && mayStart(slot) && slot.configMap && !slot.statefulSet);
   const peers = due.map(({ name }) => name);
   if (peers.length === 0) return undefined;

@@ -177,6 +177,29 @@ describe('the Secret of a leaf under a running cluster', () => {
   });
 });
 
+test('Secrets that may not be read: said with what to grant, nothing is started on a guess, and it goes on once granted', async () => {
+  const world = createWorld();
+  world.forbidden.add('GET secrets');
+  await world.apply(managed);
+  const end = await tickUntilConverged(world);
+  assert.equal(end.reason, 'SecretsUnreadable');
+  assert.equal(world.processes.size, 0);
+  const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+  assert.match(
+    stalled?.message ?? '',
+    /To go on: grant the service account .* get, create, update and delete on Secrets/,
+  );
+
+  world.forbidden.clear();
+  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+  // A role taken away from a cluster that runs stops nothing that needs no certificate.
+  world.forbidden.add('GET secrets');
+  world.kube.remove(resources.statefulSets, namespace, 'orders-1');
+  world.kill('orders-1-0');
+  await tickUntilConverged(world);
+  assert.equal(world.processes.size, 3);
+});
+
 describe("somebody else's Secret of our name", () => {
   for (const [index, wanted] of [...authorities, ...leaves].entries()) {
     for (const labelled of some([false, true], 2, index)) {
