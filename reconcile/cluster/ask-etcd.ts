@@ -53,7 +53,8 @@ async function askEndpoint(etcd: Etcd, slot: Slot, signal: AbortSignal): Promise
   try {
     return { kind: 'known', status: await etcd.status(endpointOf(slot), { signal }), clusterVersion: undefined };
   } catch (error) {
-    return { kind: 'unknown', cause: causeOf(error) };
+    const tls = error instanceof EtcdError ? error.tls : undefined;
+    return { kind: 'unknown', cause: causeOf(error), ...(tls !== undefined && { tls }) };
   }
 }
 

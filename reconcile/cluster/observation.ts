@@ -6,7 +6,7 @@ import type { AuthorityRecord } from '../../manifests/build/certificate-secret.t
 import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
 import type { AuthorityFacts, LeafFacts } from '../certificates/inspect.ts';
 import type { Defect } from '../certificates/judge.ts';
-import type { EndpointStatus, ListedMember } from '../etcd.ts';
+import type { EndpointStatus, ListedMember, TlsProblem } from '../etcd.ts';
 import type { Action } from './actions.ts';
 import type { Inputs } from './effective.ts';
 
@@ -116,7 +116,8 @@ export interface ContainerView {
 }
 
 export type Endpoint =
-  | { readonly kind: 'unknown'; readonly cause: string }
+  /** `tls`: it is there, and we and it do not come together. */
+  | { readonly kind: 'unknown'; readonly cause: string; readonly tls?: TlsProblem }
   | { readonly kind: 'known'; readonly status: EndpointStatus; readonly clusterVersion: string | undefined };
 
 /** `known` only from a linearizable answer: then a quorum serves. An empty list is something else than `unknown`. */

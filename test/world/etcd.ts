@@ -1,6 +1,6 @@
 import { type Etcd, EtcdError, type EtcdTls, type ListedMember } from '../../reconcile/etcd.ts';
 import { hasQuorum, isInQuorum, type Process, runningOf, type State } from './state.ts';
-import { type Party, partyOf, whyNotClient } from './tls.ts';
+import { isTurnedAway, type Party, partyOf, whyNotClient } from './tls.ts';
 
 /** The etcd client of the world: asks the processes that run at those addresses. */
 export function etcdOf(state: State, tls?: EtcdTls): Etcd {
@@ -70,7 +70,8 @@ function needed(state: State, endpoint: string, me: Party | undefined): Process 
   const process = processAt(state, endpoint);
   if (!process) throw new EtcdError(`nothing listens at ${endpoint}`, 'down');
   const why = whyNotClient(state, process, me);
-  if (why !== undefined) throw new EtcdError(`no TLS with ${endpoint}: ${why}`, 'down', undefined, 'HandshakeFailed');
+  const problem = isTurnedAway(state, process, me) ? 'ClientCertificateRefused' : 'HandshakeFailed';
+  if (why !== undefined) throw new EtcdError(`no TLS with ${endpoint}: ${why}`, 'down', undefined, problem);
   return process;
 }
 

@@ -118,6 +118,12 @@ export function whyNotClient(state: State, process: Process, client: Party | und
   );
 }
 
+/** Whether it is the member that turns this client away, and not the other way round. */
+export function isTurnedAway(state: State, process: Process, client: Party | undefined): boolean {
+  const server = serverParty(state, process);
+  return server !== undefined && client !== undefined && refusal(state, client, server, ['clientAuth']) !== undefined;
+}
+
 /** Why the one who asks turns away the one who shows. */
 function refusal(
   state: State,

@@ -16,9 +16,9 @@ import type { Slot } from '../observation.ts';
  */
 export function reloadAuthorities(situation: Situation): Decision | undefined {
   const { membership, slots, effective } = situation;
-  const word = wordOfAStranger(situation);
-  if (word === undefined) return undefined;
-  const [deaf, others] = parted(slots, (slot) => isDeaf(slot, word));
+  const isDeaf = whoIsDeaf(situation);
+  if (isDeaf === undefined) return undefined;
+  const [deaf, others] = parted(slots, isDeaf);
   if (slots.some(({ pod }) => pod?.leaving) || others.some(isComing) || others.some(isDownOnItsConfiguration)) {
     return undefined;
   }
@@ -48,19 +48,39 @@ export function reloadAuthorities(situation: Situation): Decision | undefined {
   );
 }
 
+/**
+ * Who has not loaded the CA that vouches for us. Of the CAs that we sign with we know which; where others sign, a member that
+ * was not started with what it should trust says so to our face.
+ */
+function whoIsDeaf(situation: Situation): ((slot: Slot) => boolean) | undefined {
+  const { certificates, effective } = situation;
+  if (certificates.kind !== 'read') return undefined;
+  const own = certificates.leaves.find(({ plan }) => plan.purpose === 'reconciler');
+  if (!own?.facts || own.defects.some(({ severity }) => severity === 'fatal')) return undefined;
+  const { mode, trust } = effective.inputs.tls;
+  if (mode === 'Managed') {
+    const word = wordOfAStranger(situation);
+    return word === undefined ? undefined : (slot) => isSilent(slot) && !slot.pod?.trust?.split('.').includes(word);
+  }
+  if (trust === undefined) return undefined;
+  return (slot) => isSilent(slot) && refusesUs(slot) && slot.pod?.trust !== trust;
+}
+
+function refusesUs({ endpoint }: Slot): boolean {
+  return endpoint.kind === 'unknown' && endpoint.tls === 'ClientCertificateRefused';
+}
+
 /** What a member must have loaded to accept us; `undefined` as long as there is a chain to the CA before. */
-function wordOfAStranger({ certificates, effective, at }: Situation): string | undefined {
-  if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
+function wordOfAStranger({ certificates, at }: Situation): string | undefined {
+  if (certificates.kind !== 'read') return undefined;
   const { facts, record } = certificates.authorities.client ?? {};
   const own = certificates.leaves.find(({ plan }) => plan.purpose === 'reconciler');
-  const isSound = own?.facts && own.defects.every(({ severity }) => severity !== 'fatal');
-  if (!facts || !isSound || own.facts.issuer !== facts.subject) return undefined;
+  if (!facts || own?.facts?.issuer !== facts.subject) return undefined;
   return facts.cross && !hasEnded(facts.cross, at) ? undefined : record?.trust;
 }
 
-function isDeaf({ peer, pod, endpoint }: Slot, word: string): boolean {
-  if (!peer?.current || pod?.container.state !== 'running' || endpoint.kind === 'known') return false;
-  return !pod.trust?.split('.').includes(word);
+function isSilent({ peer, pod, endpoint }: Slot): boolean {
+  return peer?.current === true && pod?.container.state === 'running' && endpoint.kind === 'unknown';
 }
 
 /** Started, and yet to answer. */

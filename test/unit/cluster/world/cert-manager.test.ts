@@ -228,6 +228,18 @@ describe('a cluster that runs', () => {
     assert.deepEqual(world.starts, starts);
   });
 
+  // Ticks and cert-manager stopped for months, and the issuers have new CAs since: members know none of what is shown now.
+  test('comes back when everything has ended and every CA is another one', async () => {
+    const { world, certManager } = await running();
+    world.state.watchful = false;
+    world.advance(120 * 86_400);
+    await certManager.replaceAuthority('company');
+    await certManager.replaceAuthority('etcd');
+    certManager.renew(...leaves.map(issued));
+    await until(world, certManager, 'Converged', 200);
+    assertOneCluster(world, 3);
+  });
+
   test('goes on when cert-manager is forbidden to it, and says so', async () => {
     const { world, certManager } = await running();
     world.forbidden.add('certificates');
