@@ -25,6 +25,9 @@ export function ailmentOf(
   const inKubernetes = podAilment(slot);
   if (inKubernetes) return inKubernetes;
   const { name, endpoint } = slot;
+  if (endpoint.kind === 'unknown' && endpoint.tls !== undefined) {
+    return passing(endpoint.tls, `etcd on ${name} is there, and we and it do not come together: ${endpoint.cause}`);
+  }
   if (endpoint.kind === 'unknown') {
     return passing('EndpointSilent', `etcd on ${name} does not answer: ${endpoint.cause}`);
   }

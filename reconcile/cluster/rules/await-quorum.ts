@@ -33,12 +33,19 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   const ailments = slots.filter(({ peer }) => peer?.current).flatMap((slot) => ailmentOf(slot, situation) ?? []);
   const lasting = ailments.find(({ passing }) => !passing);
   if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
+  const apart = ailments.find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
+  if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
   return wait(
     'WaitingForQuorum',
     waitingFor(cluster.metadata.name, ailments),
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
   );
+}
+
+/** Whether that is what is wrong between us and this endpoint: TLS, and not that it is dead. */
+function isApart(endpoint: Slot['endpoint'], reason: string): boolean {
+  return endpoint.kind === 'unknown' && endpoint.tls !== undefined && endpoint.tls === reason;
 }
 
 /** The same words while members come up one by one: each peer's own condition has the details. */

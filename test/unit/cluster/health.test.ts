@@ -60,6 +60,12 @@ describe('what is wrong with a member', () => {
     ['it starts', all(withPod({ ready: false }), withEndpoint(silent)), 'MemberStarting', true],
     ['its pod has an older template', withPod({ upToDate: 'no' }), 'PodOutdated', true],
     ['etcd does not answer', withEndpoint({ kind: 'unknown', cause: 'refused' }), 'EndpointSilent', true],
+    [
+      'etcd turns our certificate away',
+      withEndpoint({ kind: 'unknown', cause: 'unknown authority', tls: 'ClientCertificateRefused' }),
+      'ClientCertificateRefused',
+      true,
+    ],
     ['it knows no leader', withEndpoint(endpoint(1, { leader: '0' })), 'NoLeader', true],
     ['it follows a leader that does not answer', withEndpoint(endpoint(1, { leader: 'ff' })), 'NoLeader', true],
     [

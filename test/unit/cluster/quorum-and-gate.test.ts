@@ -34,6 +34,15 @@ const extra = (member: Partial<ListedMember>): Observation['membership'] => ({
 const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string])[] = [
   ['members that start are waited for', starting(3), 'wait', 'WaitingForQuorum'],
   [
+    'members that run and do not come together with us over TLS are told apart from dead ones',
+    healthy(3, {
+      membership: down,
+      every: withEndpoint({ kind: 'unknown', cause: 'it is not valid any more', tls: 'CertificateExpired' }),
+    }),
+    'wait',
+    'CertificateExpired',
+  ],
+  [
     'two volumes of three gone is a lost quorum',
     healthy(3, { membership: down, slots: { 0: without('volume'), 2: withVolume({ lost: true }) } }),
     'refuse',
