@@ -1,30 +1,17 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
 import { type Authority, authoritySecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
-import { authorityRecordOf, isAuthorityOf } from '../../../manifests/build/certificate-secret.ts';
-import { annotations, podHost, ports } from '../../../manifests/build/names.ts';
-import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import { podHost, ports } from '../../../manifests/build/names.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
-import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
-import { defectsOf } from '../../certificates/judge.ts';
 import { type Kube, resources } from '../../kube.ts';
-import type {
-  AuthorityView,
-  Certificates,
-  CertManagerView,
-  IssuedView,
-  LeafView,
-  SecretState,
-  Slot,
-} from '../observation.ts';
-import { isForeign } from '../slots.ts';
-import { canSign } from './authority.ts';
+import type { Certificates, CertManagerView, IssuedView, LeafView, Slot } from '../observation.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
 import { isDue, saysWhatIsPlanned } from './due.ts';
 import { issuedView } from './issued.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from './occasion.ts';
 import { providedView } from './provided.ts';
 import type { Requested } from './requested.ts';
+import { authorityView, leafView } from './views.ts';
 import { sourceNameOf, tlsModeOf, wantedLeaves } from './wanted.ts';
 
 /** What one port of one member presents right now, by its fingerprint; `undefined` when it does not answer. */
@@ -170,48 +157,6 @@ function certManagerView(requested: Requested): CertManagerView {
     reason: 'CertManagerUnreachable',
     message: 'the Certificates were not listed in this pass',
   };
-}
-
-function authorityView({ cluster }: Question, which: Authority, secret: Secret | undefined): AuthorityView {
-  const { name } = cluster.metadata;
-  const base = { name: authoritySecretName(name, which) };
-  if (!secret) return { ...base, state: 'missing' };
-  if (!isAuthorityOf(name, secret)) return { ...base, state: 'foreign' };
-  const found = inspectAuthority(secret.data ?? {});
-  const sound = found.kind === 'readable' && canSign(found.authority);
-  return {
-    ...base,
-    state: 'ours',
-    ...(secret.metadata.uid !== undefined && { uid: secret.metadata.uid }),
-    record: authorityRecordOf(secret),
-    ...(sound && { facts: found.authority }),
-  };
-}
-
-function leafView({ cluster, slots, at }: Question, plan: LeafPlan, secret: Secret | undefined): LeafView {
-  const data = secret?.data ?? {};
-  const facts = secret && inspectLeaf(data);
-  const handedOverAt = secret?.metadata.annotations?.[annotations.handedOverAt];
-  return {
-    plan,
-    state: stateOf(cluster, slots, plan, secret),
-    ...(facts?.kind === 'readable' && { facts: facts.leaf }),
-    ...(handedOverAt !== undefined && { handedOverAt: new Date(handedOverAt) }),
-    defects: defectsOf({ data: secret && data, plan, now: at }),
-  };
-}
-
-function stateOf(
-  cluster: EtcdCluster,
-  slots: readonly Slot[],
-  plan: LeafPlan,
-  secret: Secret | undefined,
-): SecretState {
-  if (!secret) return 'missing';
-  const owner =
-    plan.peer === undefined ? cluster.metadata.uid : slots.find(({ name }) => name === plan.peer)?.peer?.uid;
-  if (owner !== undefined && isControlledBy(secret, owner)) return 'ours';
-  return isForeign(secret) ? 'foreign' : 'leftover';
 }
 
 async function servedBy(
