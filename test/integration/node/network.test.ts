@@ -52,6 +52,9 @@ test('two pods listen on the same port, each at its own address, and are found b
 });
 
 test('a pod finds others by the short names of its search list, and reaches Services', async () => {
+  const { spec } = await get<{ spec: { clusterIP: string } }>('service', 'echo');
+  // The pod is Ready; that the Service knows is the endpoint controller's next word.
+  await until('echo is served', async () => (await fetch(`http://${spec.clusterIP}`)).text());
   const output = await runScript(
     'client',
     `(async () => {
@@ -62,7 +65,6 @@ test('a pod finds others by the short names of its search list, and reaches Serv
        console.log(process.env.ECHO_SERVICE_HOST, require('os').hostname());
      })()`,
   );
-  const { spec } = await get<{ spec: { clusterIP: string } }>('service', 'echo');
   assert.equal(output, `true\na\na\n${spec.clusterIP} client\n`);
 });
 
