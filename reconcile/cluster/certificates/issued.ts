@@ -10,8 +10,7 @@ import { hashOf } from '../../../manifests/build/inputs-hash.ts';
 import { labels } from '../../../manifests/build/names.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import type { KubeObject, OwnerReference, Secret } from '../../../manifests/kube-types.ts';
-import { inspectLeaf } from '../../certificates/inspect.ts';
-import { defectsOf } from '../../certificates/judge.ts';
+import { judgeSecret } from '../../certificates/judge.ts';
 import type { Kube } from '../../kube.ts';
 import type { IssuedView, RequestedView, SecretState, Slot } from '../observation.ts';
 import { isForeign } from '../slots.ts';
@@ -47,15 +46,12 @@ export async function issuedView(
     readSecret(name),
   ]);
   const certificate = requestedView(place, plan, found);
-  const data = secret?.data ?? {};
-  const inspected = secret && inspectLeaf(data);
   return {
     name,
     certificate,
     secret: issuedSecretState(cluster.metadata.name, name, secret, certificate),
     owned: certificate.state === 'ours' && (secret ? isOwnedBy(secret, certificate.uid) : false),
-    ...(inspected?.kind === 'readable' && { facts: inspected.leaf }),
-    defects: defectsOf({ data: secret && data, plan: { ...plan, secretName: name }, now: at }),
+    ...judgeSecret({ data: secret && (secret.data ?? {}), plan: { ...plan, secretName: name }, now: at }),
   };
 }
 

@@ -1,19 +1,15 @@
 import type { LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
-import { inspectLeaf } from '../../certificates/inspect.ts';
-import { agreementDefects, type Defect, defectsOf } from '../../certificates/judge.ts';
+import { agreementDefects, type Defect, judgeSecret } from '../../certificates/judge.ts';
 import type { Certificates, IssuedView } from '../observation.ts';
 
 /** What a person provides for one leaf. Ours to read, whoever made it; never written to. */
 export function providedView(plan: LeafPlan, name: string, secret: Secret | undefined, at: Date): IssuedView {
-  const data = secret?.data ?? {};
-  const inspected = secret && inspectLeaf(data);
   return {
     name,
     secret: secret ? 'ours' : 'missing',
     owned: true,
-    ...(inspected?.kind === 'readable' && { facts: inspected.leaf }),
-    defects: defectsOf({ data: secret && data, plan: { ...plan, secretName: name }, now: at }),
+    ...judgeSecret({ data: secret && (secret.data ?? {}), plan: { ...plan, secretName: name }, now: at }),
   };
 }
 

@@ -4,8 +4,8 @@ import { authorityRecordOf, isAuthorityOf } from '../../../manifests/build/certi
 import { annotations } from '../../../manifests/build/names.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
-import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
-import { defectsOf } from '../../certificates/judge.ts';
+import { inspectAuthority } from '../../certificates/inspect.ts';
+import { judgeSecret } from '../../certificates/judge.ts';
 import type { AuthorityView, LeafView, SecretState, Slot } from '../observation.ts';
 import { isForeign } from '../slots.ts';
 import { canSign } from './authority.ts';
@@ -37,15 +37,12 @@ export function authorityView({ cluster }: Place, which: Authority, secret: Secr
 
 /** One leaf, as its Secret has it. */
 export function leafView({ cluster, slots, at }: Place, plan: LeafPlan, secret: Secret | undefined): LeafView {
-  const data = secret?.data ?? {};
-  const facts = secret && inspectLeaf(data);
   const handedOverAt = secret?.metadata.annotations?.[annotations.handedOverAt];
   return {
     plan,
     state: stateOf(cluster, slots, plan, secret),
-    ...(facts?.kind === 'readable' && { facts: facts.leaf }),
+    ...judgeSecret({ data: secret && (secret.data ?? {}), plan, now: at }),
     ...(handedOverAt !== undefined && { handedOverAt: new Date(handedOverAt) }),
-    defects: defectsOf({ data: secret && data, plan, now: at }),
   };
 }
 
