@@ -31,6 +31,11 @@ export interface Defect {
   readonly cure: string;
 }
 
+/** Whether no member can run with it. */
+export function isFatal({ severity }: Defect): boolean {
+  return severity === 'fatal';
+}
+
 interface Flaw {
   readonly reason: DefectReason;
   readonly secretName: string;

@@ -159,6 +159,9 @@ export type CertManagerView =
   /** Without a cure, it may pass by itself. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly message: string; readonly cure?: string };
 
+/** All of them, looked at. */
+export type ReadCertificates = Extract<Certificates, { kind: 'read' }>;
+
 /** A Secret as it stands there: nothing, somebody else's, an earlier namesake's that is being collected, or the one meant. */
 export type SecretState = 'missing' | 'foreign' | 'leftover' | 'ours';
 

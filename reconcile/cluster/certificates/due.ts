@@ -1,10 +1,9 @@
 import type { Authority } from '../../../manifests/build/certificate-names.ts';
+import { isFatal } from '../../certificates/defect.ts';
 import type { AuthorityFacts } from '../../certificates/inspect.ts';
 import { missingNames, renewalTime } from '../../certificates/judge.ts';
-import type { AuthorityView, Certificates, LeafView, Slot } from '../observation.ts';
+import type { AuthorityView, LeafView, ReadCertificates, Slot } from '../observation.ts';
 import { hasEnded, isValidAt } from './authority.ts';
-
-type Read = Extract<Certificates, { kind: 'read' }>;
 
 /** How a leaf is put right: signed anew, or left as it is with other CAs to trust beside it. */
 export type Remedy = 'issue' | 'bundle';
@@ -13,7 +12,12 @@ export type Remedy = 'issue' | 'bundle';
  * What one leaf of ours needs, if anything: it is missing, damaged, due, of another CA, in other names; or it tells its holder
  * to trust others than it should.
  */
-export function remedyFor(leaf: LeafView, read: Read, slots: readonly Slot[], at: Date): Remedy | undefined {
+export function remedyFor(
+  leaf: LeafView,
+  read: ReadCertificates,
+  slots: readonly Slot[],
+  at: Date,
+): Remedy | undefined {
   const { plan, state, facts, defects } = leaf;
   const authority = read.authorities[plan.authority];
   if (state === 'foreign' || state === 'leftover' || !authority?.facts) return undefined;
@@ -22,7 +26,7 @@ export function remedyFor(leaf: LeafView, read: Read, slots: readonly Slot[], at
     facts.issuer === authority.facts.subject &&
     !isDue(facts, at) &&
     saysWhatIsPlanned(leaf) &&
-    defects.every(({ severity }) => severity !== 'fatal');
+    !defects.some(isFatal);
   // A leaf that has ended is refused by everybody: who does not follow the new one is no worse off.
   const free = (facts && hasEnded(facts, at)) || mayGiveOut(authority, authority.facts, slots, at);
   if (!good && isValidAt(authority.facts, at) && free) return 'issue';
@@ -65,7 +69,7 @@ export function sameSet(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** The CAs that have to be made: missing, over, no CA with its key any more, or of an earlier cluster of this name. */
-export function authoritiesToMake(read: Read, token: string, at: Date): readonly Authority[] {
+export function authoritiesToMake(read: ReadCertificates, token: string, at: Date): readonly Authority[] {
   return (['peer', 'client'] as const).filter((which) => {
     const view = read.authorities[which];
     if (!view || view.state === 'foreign' || view.state === 'leftover') return false;
@@ -74,7 +78,7 @@ export function authoritiesToMake(read: Read, token: string, at: Date): readonly
 }
 
 /** What every member must have loaded, as one word for its template; `undefined` as long as there was but one CA. */
-export function trustOf(read: Read): string | undefined {
+export function trustOf(read: ReadCertificates): string | undefined {
   const words = (['peer', 'client'] as const).flatMap((which) => read.authorities[which]?.record?.trust ?? []);
   return words.length === 0 ? undefined : words.join('.');
 }

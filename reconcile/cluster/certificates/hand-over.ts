@@ -2,16 +2,16 @@ import { parseDuration } from '../../../manifests/api/duration.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import type { Authority } from '../../../manifests/build/certificate-names.ts';
 import { chainOf } from '../../certificates/chain.ts';
+import { isFatal } from '../../certificates/defect.ts';
 import type { LeafFacts } from '../../certificates/inspect.ts';
 import { defaultSkewMs } from '../../certificates/judge.ts';
 import type { ActionOf, HandOver, TrustOrder } from '../actions.ts';
 import type { Situation } from '../decide.ts';
-import type { Certificates, LeafView } from '../observation.ts';
+import type { LeafView, ReadCertificates } from '../observation.ts';
 import { sameSet } from './due.ts';
 import { bundledTrust } from './trust.ts';
 import { skew } from './validity.ts';
 
-type Read = Extract<Certificates, { kind: 'read' }>;
 type Facts = Pick<Situation, 'slots' | 'at' | 'cluster'>;
 
 const both = ['peer', 'client'] as const;
@@ -24,7 +24,7 @@ const both = ['peer', 'client'] as const;
  * that is new is shown only when every member that runs has been started with that CA among those it trusts; and a CA that
  * is old goes only when every leaf is of the new. Clients have the overlap to follow, both before the one and before the other.
  */
-export function handOverDue(facts: Facts, read: Read): ActionOf<'hand-over-certificates'> | undefined {
+export function handOverDue(facts: Facts, read: ReadCertificates): ActionOf<'hand-over-certificates'> | undefined {
   const trust: TrustOrder[] = [];
   const leaves: HandOver[] = [];
   for (const authority of both) {
@@ -45,7 +45,7 @@ export function handOverDue(facts: Facts, read: Read): ActionOf<'hand-over-certi
   return { kind: 'hand-over-certificates', at: facts.at.toISOString(), trust, leaves, adopt };
 }
 
-function orderFor(facts: Facts, read: Read, leaf: LeafView, trust: readonly string[]): readonly HandOver[] {
+function orderFor(facts: Facts, read: ReadCertificates, leaf: LeafView, trust: readonly string[]): readonly HandOver[] {
   const { plan, state } = leaf;
   if (state === 'foreign' || state === 'leftover') return [];
   const peer = facts.slots.find(({ name }) => name === plan.peer)?.peer;
@@ -60,7 +60,7 @@ function orderFor(facts: Facts, read: Read, leaf: LeafView, trust: readonly stri
 /** What others have, if a member could run with it. */
 export function usable({ issued }: LeafView): LeafFacts | undefined {
   if (issued?.secret !== 'ours' || !issued.facts) return undefined;
-  return issued.defects.some(({ severity }) => severity === 'fatal') ? undefined : issued.facts;
+  return issued.defects.some(isFatal) ? undefined : issued.facts;
 }
 
 function isNews({ facts }: LeafView, offered: LeafFacts): boolean {
@@ -68,7 +68,7 @@ function isNews({ facts }: LeafView, offered: LeafFacts): boolean {
 }
 
 /** Whoever trusted the leaf that is shown now will trust this one too; or there is nobody, or nothing, to consider. */
-function mayShow({ slots, at, cluster }: Facts, read: Read, leaf: LeafView, offered: LeafFacts): boolean {
+function mayShow({ slots, at, cluster }: Facts, read: ReadCertificates, leaf: LeafView, offered: LeafFacts): boolean {
   const { plan, facts, handedOverAt } = leaf;
   const running = slots.filter(({ pod }) => pod);
   if (!facts?.keyMatches || facts.notAfter <= at || running.length === 0) return true;
@@ -123,7 +123,7 @@ function overlapOf({ spec }: Facts['cluster']): number {
 }
 
 /** Whether more CAs are trusted than cert-manager names, as long as one follows another. */
-export function trustsBoth({ leaves }: Read, authority: Authority): boolean {
+export function trustsBoth({ leaves }: ReadCertificates, authority: Authority): boolean {
   const concerned = leaves.filter(({ plan }) => plan.authority === authority);
   const offered = new Set(concerned.flatMap((leaf) => usable(leaf)?.trust ?? []));
   const complete = concerned.every((leaf) => usable(leaf));

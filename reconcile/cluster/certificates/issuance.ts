@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { isFatal } from '../../certificates/defect.ts';
 import type { Statement } from '../conditions.ts';
-import type { Certificates, LeafView } from '../observation.ts';
+import type { LeafView, ReadCertificates } from '../observation.ts';
 import { trustsBoth, usable } from './hand-over.ts';
 import { sourceDefects } from './provided.ts';
 import { issuerOf } from './requested.ts';
@@ -37,7 +38,7 @@ export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView
     const { reason, message } = said.renewalFailed;
     return { reason: 'RenewalFailed', message: `${issuer} does not renew ${name}: ${reason}: ${message}`, cure };
   }
-  const [defect] = defects.filter(({ severity }) => severity === 'fatal');
+  const [defect] = defects.filter(isFatal);
   if (!defect) return undefined;
   if (secret === 'missing') return { reason: 'AwaitingCertificates', message: `Secret ${name} is not there yet` };
   if (defect.reason === 'KeysMissing') {
@@ -51,15 +52,17 @@ export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView
   };
 }
 
-type Read = Extract<Certificates, { kind: 'read' }>;
-
-export function followedSlowly({ certManager }: Read): string {
+export function followedSlowly({ certManager }: ReadCertificates): string {
   const whose = certManager ? "cert-manager's CA" : 'the provided CA';
   return `${whose} is another one now: the one before stays trusted until everybody has followed`;
 }
 
 /** The first thing that somebody must see to, else the first that is under way. */
-export function firstTrouble(cluster: EtcdCluster, { certManager, leaves }: Read, at: Date): Trouble | undefined {
+export function firstTrouble(
+  cluster: EtcdCluster,
+  { certManager, leaves }: ReadCertificates,
+  at: Date,
+): Trouble | undefined {
   if (certManager?.kind === 'unknown') return certManager;
   const troubles = leaves.flatMap((leaf) => issuanceTrouble(cluster, leaf, at) ?? []);
   return troubles.find(({ cure }) => cure !== undefined) ?? troubles[0];
@@ -68,7 +71,7 @@ export function firstTrouble(cluster: EtcdCluster, { certManager, leaves }: Read
 /** What keeps the leaves of others from being everybody's; `undefined` when nothing does, or all are of our own making. */
 export function issuanceStatement(
   { cluster, at }: { readonly cluster: EtcdCluster; readonly at: Date },
-  read: Read,
+  read: ReadCertificates,
 ): Omit<Statement, 'type'> | undefined {
   const { certManager, leaves } = read;
   if (!certManager && leaves.every(({ issued }) => !issued)) return undefined;

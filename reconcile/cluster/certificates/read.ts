@@ -3,6 +3,7 @@ import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
 import { type Authority, authoritySecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import { podHost, ports } from '../../../manifests/build/names.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
+import { isFatal } from '../../certificates/defect.ts';
 import { type Kube, resources } from '../../kube.ts';
 import type { Certificates, CertManagerView, IssuedView, LeafView, Slot } from '../observation.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
@@ -77,7 +78,8 @@ function turnIsSound(
   if (turn === undefined) return true;
   if (typeof turn === 'string') return authorityView(question, turn, secret).facts !== undefined;
   const view = leafView(question, turn, secret);
-  return isSound(view, mode) && isAtRest(view, question.at);
+  // Somebody may have put an older one there.
+  return isSound(view, mode) && view.facts !== undefined && !isDue(view.facts, question.at);
 }
 
 /** A CA counts as well: one that was deleted is noticed while members still present what it signed. */
@@ -88,18 +90,13 @@ function secretNameOf({ metadata }: EtcdCluster, turn: LeafPlan | Authority): st
 }
 
 function isSound(leaf: LeafView, mode: TlsMode): boolean {
-  return leaf.defects.every(({ severity }) => severity !== 'fatal') && (mode !== 'Managed' || saysWhatIsPlanned(leaf));
+  return !leaf.defects.some(isFatal) && (mode !== 'Managed' || saysWhatIsPlanned(leaf));
 }
 
 const noSecretNamed: EtcdAccess = {
   kind: 'none',
   cause: 'spec.tls names no Secret for etcd-ratchet to speak to etcd with',
 };
-
-/** Also one that is due: somebody may have put an older one there. */
-function isAtRest({ defects, facts }: LeafView, at: Date): boolean {
-  return defects.every(({ severity }) => severity !== 'fatal') && facts !== undefined && !isDue(facts, at);
-}
 
 type Read = (name: string) => Promise<Secret | undefined>;
 

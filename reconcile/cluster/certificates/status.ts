@@ -1,14 +1,14 @@
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import { isFatal } from '../../certificates/defect.ts';
 import { renewalTime } from '../../certificates/judge.ts';
 import { type Statement, timestamp } from '../conditions.ts';
 import type { Situation } from '../decide.ts';
-import type { Certificates } from '../observation.ts';
+import type { ReadCertificates } from '../observation.ts';
 import { staySuspended } from '../rules/stay-suspended.ts';
 import { isDue, sameSet } from './due.ts';
 import { issuanceStatement } from './issuance.ts';
 import { issuanceWord } from './issued.ts';
 
-type Read = Extract<Certificates, { kind: 'read' }>;
 type CertificatesStatus = NonNullable<EtcdClusterStatus['certificates']>;
 
 /** When the first certificate ends, and when the next is due; what was known stays when nothing was looked at. */
@@ -33,7 +33,7 @@ export function certificatesStatus({ certificates, cluster }: Situation): Certif
   };
 }
 
-function issuancesOf({ leaves }: Read) {
+function issuancesOf({ leaves }: ReadCertificates) {
   return leaves.flatMap(({ issued }) =>
     issued?.certificate?.state === 'ours' ? [{ name: issued.name, said: issued.certificate.said }] : [],
   );
@@ -64,14 +64,14 @@ export function certificatesStatement(situation: Situation): readonly Statement[
   }
 }
 
-function judged(situation: Situation, { authorities, leaves }: Read): Omit<Statement, 'type'> {
+function judged(situation: Situation, { authorities, leaves }: ReadCertificates): Omit<Statement, 'type'> {
   const absent = [
     ...Object.values(authorities).map(({ name, facts }) => ({ name, facts })),
     ...leaves.map(({ plan, facts }) => ({ name: plan.secretName, facts })),
   ].find(({ facts }) => !facts);
   const ours = situation.effective.inputs.tls.mode === 'Managed';
   const suspended = staySuspended(situation) !== undefined;
-  const [defect] = leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
+  const [defect] = leaves.flatMap(({ defects }) => defects).filter(isFatal);
   // What we make ourselves nobody has to create.
   if (defect && !absent) {
     const cure = ours && suspended ? 'let the cluster go on: nothing is renewed while it is suspended' : defect.cure;
@@ -115,7 +115,10 @@ function judged(situation: Situation, { authorities, leaves }: Read): Omit<State
   };
 }
 
-function dueIn({ authorities, leaves }: Pick<Read, 'authorities' | 'leaves'>, at: Date): string | undefined {
+function dueIn(
+  { authorities, leaves }: Pick<ReadCertificates, 'authorities' | 'leaves'>,
+  at: Date,
+): string | undefined {
   const leaf = leaves.find(({ facts }) => facts && isDue(facts, at));
   if (leaf) return `the certificate in ${leaf.plan.secretName}`;
   const authority = Object.values(authorities).find(({ facts }) => facts && isDue(facts, at));
@@ -125,8 +128,8 @@ function dueIn({ authorities, leaves }: Pick<Read, 'authorities' | 'leaves'>, at
 /** A Secret that still says to trust others, or a member that was not yet started with those that it should trust. */
 function holderBehind(
   { slots, effective }: Situation,
-  authorities: Read['authorities'],
-  leaves: Read['leaves'],
+  authorities: ReadCertificates['authorities'],
+  leaves: ReadCertificates['leaves'],
 ): string | undefined {
   const stale = leaves.find(({ plan, facts }) => {
     const wanted = authorities[plan.authority]?.facts?.trust;

@@ -1,5 +1,5 @@
 import { hashOf } from '../../../manifests/build/inputs-hash.ts';
-import type { Observation, Slot } from '../observation.ts';
+import type { Observation, ReadCertificates, Slot } from '../observation.ts';
 import { sameSet, trustOf } from './due.ts';
 
 /**
@@ -21,7 +21,7 @@ export function effectiveTrust({
 }
 
 /** The CAs that all members' Secrets agree on; `undefined` when they do not: half of them may be written already. */
-export function bundledTrust({ leaves }: Extract<Observation['certificates'], { kind: 'read' }>): string | undefined {
+export function bundledTrust({ leaves }: ReadCertificates): string | undefined {
   const members = leaves.filter(({ plan }) => plan.peer !== undefined);
   const bundles = (['peer', 'server'] as const).map((purpose) => {
     const held = members.filter(({ plan }) => plan.purpose === purpose).map(({ facts }) => facts?.trust);

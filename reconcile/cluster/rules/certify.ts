@@ -1,3 +1,4 @@
+import { isFatal } from '../../certificates/defect.ts';
 import type { LeafOrder } from '../actions.ts';
 import { hasEnded } from '../certificates/authority.ts';
 import { authoritiesToMake, type Remedy, remedyFor } from '../certificates/due.ts';
@@ -5,7 +6,7 @@ import { rotationAskedFor } from '../certificates/occasion.ts';
 import { validityFrom } from '../certificates/validity.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
-import type { Certificates, LeafView } from '../observation.ts';
+import type { LeafView, ReadCertificates } from '../observation.ts';
 
 /**
  * The CAs and leaves that we sign ourselves: made before a member is first started, renewed after two thirds of their life, put
@@ -30,9 +31,7 @@ export function certify(situation: Situation): Decision | undefined {
   );
 }
 
-type Read = Extract<Certificates, { kind: 'read' }>;
-
-function makeAuthorities(situation: Situation, read: Read, token: string): Decision | undefined {
+function makeAuthorities(situation: Situation, read: ReadCertificates, token: string): Decision | undefined {
   const { cluster, at } = situation;
   const asked = rotationAskedFor(cluster);
   const missing = authoritiesToMake(read, token, at);
@@ -73,7 +72,7 @@ function makeAuthorities(situation: Situation, read: Read, token: string): Decis
  * that one can be spoken to no more, so that waiting for him at the gate would be for ever: what to trust is named without
  * it, and members that lost each other are started anew with that (`cureConfiguration`).
  */
-function retireEnded({ at }: Situation, { authorities }: Read): Decision | undefined {
+function retireEnded({ at }: Situation, { authorities }: ReadCertificates): Decision | undefined {
   const ended = (['peer', 'client'] as const).filter((which) => {
     const { facts } = authorities[which] ?? {};
     const others = facts?.authorities.filter(({ fingerprint }) => fingerprint !== facts.fingerprint) ?? [];
@@ -98,7 +97,7 @@ function ordersFor({ slots }: Situation, leaves: readonly LeafView[], remedy: Re
   });
 }
 
-function putLeavesRight(situation: Situation, read: Read): Decision | undefined {
+function putLeavesRight(situation: Situation, read: ReadCertificates): Decision | undefined {
   const { cluster, slots, at } = situation;
   const leaves = read.leaves.flatMap((leaf) => {
     const remedy = remedyFor(leaf, read, slots, at);
@@ -115,7 +114,7 @@ function putLeavesRight(situation: Situation, read: Read): Decision | undefined 
 }
 
 /** Only where a member is yet to be started; what runs is told at the end (`checkCertificates`), and goes on. */
-export function nameTaken(situation: Situation, read: Read): Decision | undefined {
+export function nameTaken(situation: Situation, read: ReadCertificates): Decision | undefined {
   const lacking = lackedBeforeAStart(situation, read);
   const secrets = [
     ...lacking.flatMap(({ plan }) => read.authorities[plan.authority] ?? []),
@@ -138,7 +137,7 @@ export function nameTaken(situation: Situation, read: Read): Decision | undefine
 }
 
 /** No member is started before its certificates are there. */
-function awaitCertificates(situation: Situation, read: Read): Decision | undefined {
+function awaitCertificates(situation: Situation, read: ReadCertificates): Decision | undefined {
   const [lacking] = lackedBeforeAStart(situation, read);
   if (!lacking) return undefined;
   return wait('AwaitingCertificates', `the certificate in Secret ${lacking.plan.secretName} cannot be made yet`, {
@@ -148,12 +147,12 @@ function awaitCertificates(situation: Situation, read: Read): Decision | undefin
 }
 
 /** What a member that is about to be started needs and has not; at a birth, what anybody needs. */
-function lackedBeforeAStart({ slots, life }: Situation, { leaves }: Read): readonly LeafView[] {
+function lackedBeforeAStart({ slots, life }: Situation, { leaves }: ReadCertificates): readonly LeafView[] {
   const due = slots.filter(({ peer, statefulSet }) => peer?.current && !statefulSet).map(({ name }) => name);
   if (due.length === 0) return [];
   return leaves
     .filter(({ plan: { peer } }) => (peer === undefined ? life.stage === 'birth' : due.includes(peer)))
     .filter(({ state, facts, defects }) => {
-      return state !== 'ours' || !facts || defects.some(({ severity }) => severity === 'fatal');
+      return state !== 'ours' || !facts || defects.some(isFatal);
     });
 }

@@ -1,14 +1,13 @@
+import { isFatal } from '../../certificates/defect.ts';
 import type { Defect } from '../../certificates/judge.ts';
 import { trustsBoth } from '../certificates/hand-over.ts';
 import { firstTrouble, followedSlowly } from '../certificates/issuance.ts';
 import { sourceDefects } from '../certificates/provided.ts';
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
-import type { Certificates } from '../observation.ts';
+import type { ReadCertificates } from '../observation.ts';
 import { nameTaken } from './certify.ts';
 import { handOver } from './request-certificates.ts';
-
-type Read = Extract<Certificates, { kind: 'read' }>;
 
 /**
  * Certificates that a person provides: each is looked at before any member sees it. One that could not work is refused with what
@@ -68,7 +67,7 @@ export function checkCertificates(situation: Situation): Decision | undefined {
 }
 
 /** Of cert-manager, whose part goes wrong without harm at first: members keep what they have. */
-function issuanceDecision({ cluster, at }: Situation, read: Read): Decision | undefined {
+function issuanceDecision({ cluster, at }: Situation, read: ReadCertificates): Decision | undefined {
   const taken = read.leaves.find(
     ({ issued }) => issued?.certificate?.state === 'foreign' || issued?.secret === 'foreign',
   );
@@ -86,21 +85,21 @@ function issuanceDecision({ cluster, at }: Situation, read: Read): Decision | un
   return cure === undefined ? wait(reason, message, { on: 'time', afterSeconds: 5 }) : refuse(reason, message, cure);
 }
 
-function rotating(read: Read): Decision | undefined {
+function rotating(read: ReadCertificates): Decision | undefined {
   if (!(['peer', 'client'] as const).some((authority) => trustsBoth(read, authority))) return undefined;
   return wait('RotatingAuthorities', followedSlowly(read), { on: 'time', afterSeconds: 5 });
 }
 
-export function fatalDefects(situation: Situation, read: Read): readonly Defect[] {
+export function fatalDefects(situation: Situation, read: ReadCertificates): readonly Defect[] {
   const sources = situation.effective.inputs.tls.mode === 'Provided' ? sourceDefects(situation, read) : [];
   if (sources.length > 0) return sources;
-  return read.leaves.flatMap(({ defects }) => defects).filter(({ severity }) => severity === 'fatal');
+  return read.leaves.flatMap(({ defects }) => defects).filter(isFatal);
 }
 
 export function refusal({ reason, message, cure }: Defect): Decision {
   return refuse(`Certificate${reason}`, message, cure);
 }
 
-function asSecret({ plan, state }: Read['leaves'][number]) {
+function asSecret({ plan, state }: ReadCertificates['leaves'][number]) {
   return { name: plan.secretName, state };
 }

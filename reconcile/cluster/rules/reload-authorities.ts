@@ -1,4 +1,5 @@
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import { isFatal } from '../../certificates/defect.ts';
 import { hasEnded } from '../certificates/authority.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
@@ -56,7 +57,7 @@ function whoIsDeaf(situation: Situation): ((slot: Slot) => boolean) | undefined 
   const { certificates, effective } = situation;
   if (certificates.kind !== 'read') return undefined;
   const own = certificates.leaves.find(({ plan }) => plan.purpose === 'reconciler');
-  if (!own?.facts || own.defects.some(({ severity }) => severity === 'fatal')) return undefined;
+  if (!own?.facts || own.defects.some(isFatal)) return undefined;
   const { mode, trust } = effective.inputs.tls;
   if (mode === 'Managed') {
     const word = wordOfAStranger(situation);

@@ -1,13 +1,12 @@
+import { isFatal } from '../../certificates/defect.ts';
 import type { CertificateOrder } from '../actions.ts';
 import { handOverDue, usable } from '../certificates/hand-over.ts';
 import { issuanceTrouble } from '../certificates/issuance.ts';
 import { issuerOf, orderFor } from '../certificates/requested.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
-import type { Certificates, LeafView } from '../observation.ts';
+import type { Certificates, LeafView, ReadCertificates } from '../observation.ts';
 import { nameTaken } from './certify.ts';
-
-type Read = Extract<Certificates, { kind: 'read' }>;
 
 /**
  * Leaves that cert-manager signs: asked for before a member is first started, awaited until each is there, whole and sound, and
@@ -30,13 +29,13 @@ export function keepRequesting(situation: Situation): Decision | undefined {
   return isOfCertManager(situation, certificates) ? ask(situation, certificates) : undefined;
 }
 
-function isOfCertManager({ effective, life }: Situation, certificates: Certificates): certificates is Read {
+function isOfCertManager({ effective, life }: Situation, certificates: Certificates): certificates is ReadCertificates {
   if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'CertManager') return false;
   return life.stage === 'birth' || life.stage === 'born';
 }
 
 /** Speaks only where a member is yet to be started. */
-function prepareStart(situation: Situation, read: Read): Decision | undefined {
+function prepareStart(situation: Situation, read: ReadCertificates): Decision | undefined {
   const { slots } = situation;
   const starting = new Set(slots.flatMap(({ name, peer, statefulSet }) => (peer?.current && !statefulSet ? name : [])));
   if (starting.size === 0) return undefined;
@@ -52,7 +51,7 @@ function prepareStart(situation: Situation, read: Read): Decision | undefined {
   );
 }
 
-function unavailable({ certManager }: Read): Decision | undefined {
+function unavailable({ certManager }: ReadCertificates): Decision | undefined {
   if (certManager?.kind !== 'unknown') return undefined;
   const { reason, message, cure } = certManager;
   return cure === undefined ? wait(reason, message, { on: 'time', afterSeconds: 5 }) : refuse(reason, message, cure);
@@ -84,7 +83,7 @@ function issuedNameTaken(leaves: readonly LeafView[]): Decision | undefined {
   return undefined;
 }
 
-function ask({ cluster, slots }: Situation, { leaves }: Read): Decision | undefined {
+function ask({ cluster, slots }: Situation, { leaves }: ReadCertificates): Decision | undefined {
   const requests = leaves.filter(isToBeAsked).flatMap((leaf): readonly CertificateOrder[] => {
     const order = orderFor(cluster, slots, leaf.plan);
     return order ? [order] : [];
@@ -118,7 +117,7 @@ function awaitIssued({ cluster, at, life }: Situation, needed: readonly LeafView
 }
 
 function isSound({ facts, defects }: LeafView): boolean {
-  return facts !== undefined && defects.every(({ severity }) => severity !== 'fatal');
+  return facts !== undefined && !defects.some(isFatal);
 }
 
 function isReady({ issued }: LeafView): boolean {
@@ -126,7 +125,7 @@ function isReady({ issued }: LeafView): boolean {
 }
 
 /** Also for what a person provides. */
-export function handOver(situation: Situation, read: Read): Decision | undefined {
+export function handOver(situation: Situation, read: ReadCertificates): Decision | undefined {
   const due = handOverDue(situation, read);
   if (!due) return undefined;
   const fresh = due.leaves.filter(({ fingerprint }) => fingerprint !== undefined);

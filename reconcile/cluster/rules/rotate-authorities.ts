@@ -6,9 +6,8 @@ import { allHaveLoaded } from '../certificates/trust.ts';
 import { validityFrom } from '../certificates/validity.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, wait } from '../decision.ts';
-import type { Certificates } from '../observation.ts';
+import type { ReadCertificates } from '../observation.ts';
 
-type Read = Extract<Certificates, { kind: 'read' }>;
 const both = ['peer', 'client'] as const;
 
 /**
@@ -35,7 +34,7 @@ export function retireAuthorities(situation: Situation): Decision | undefined {
   return decision?.kind === 'act' ? decision : undefined;
 }
 
-function soundIn({ certificates, effective }: Situation): Read | undefined {
+function soundIn({ certificates, effective }: Situation): ReadCertificates | undefined {
   if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
   const isSound = (which: (typeof both)[number]) => {
     const { state, facts } = certificates.authorities[which] ?? {};
@@ -44,7 +43,7 @@ function soundIn({ certificates, effective }: Situation): Read | undefined {
   return both.every(isSound) ? certificates : undefined;
 }
 
-function begin({ cluster, at }: Situation, { authorities }: Read): Decision | undefined {
+function begin({ cluster, at }: Situation, { authorities }: ReadCertificates): Decision | undefined {
   const asked = rotationAskedFor(cluster);
   const due = both.filter((which) => {
     const { facts, record } = authorities[which] ?? {};
@@ -63,7 +62,7 @@ function begin({ cluster, at }: Situation, { authorities }: Read): Decision | un
   );
 }
 
-function retire(situation: Situation, read: Read): Decision | undefined {
+function retire(situation: Situation, read: ReadCertificates): Decision | undefined {
   const { cluster, at, slots } = situation;
   const rotating = both.filter((which) => (read.authorities[which]?.facts?.trust.length ?? 0) > 1);
   if (rotating.length === 0) return undefined;
@@ -108,7 +107,10 @@ function retire(situation: Situation, read: Read): Decision | undefined {
 }
 
 /** A member's leaf counts when the member was seen to present it; ours and the applications' when the Secret has it. */
-function isUnseen({ plan, facts, served }: Read['leaves'][number], { authorities }: Read): boolean {
+function isUnseen(
+  { plan, facts, served }: ReadCertificates['leaves'][number],
+  { authorities }: ReadCertificates,
+): boolean {
   if (facts?.issuer !== authorities[plan.authority]?.facts?.subject) return true;
   return plan.peer !== undefined && served !== facts?.fingerprint;
 }

@@ -8,12 +8,11 @@ import {
 import { peerName } from '../../../manifests/build/names.ts';
 import { fatal } from '../../../reconcile/certificates/defect.ts';
 import type { AuthorityFacts, LeafFacts } from '../../../reconcile/certificates/inspect.ts';
-import type { AuthorityView, Certificates, LeafView } from '../../../reconcile/cluster/observation.ts';
+import type { AuthorityView, LeafView, ReadCertificates } from '../../../reconcile/cluster/observation.ts';
 import { cluster, namespace, token } from './observations.ts';
 
 /** Certificates to decide from, as plain facts: a sound cluster's, and what a test says is different about them. */
 
-export type CertificatesRead = Extract<Certificates, { kind: 'read' }>;
 type Change<T> = (value: T) => T;
 
 export interface CertificateDifferences {
@@ -28,7 +27,7 @@ const begun = '2026-01-01T00:00:00Z';
 const days = 86_400_000;
 
 /** Everything issued a day ago, served, and trusted by everybody. */
-export function managed(size: number, differences: CertificateDifferences = {}): CertificatesRead {
+export function managed(size: number, differences: CertificateDifferences = {}): ReadCertificates {
   const same = <T>(value: T) => value;
   const { every = same, leaves = {}, peer = same, client = same } = differences;
   return {
@@ -39,7 +38,7 @@ export function managed(size: number, differences: CertificateDifferences = {}):
 }
 
 /** Nothing is there yet. */
-export function nothingYet(size: number): CertificatesRead {
+export function nothingYet(size: number): ReadCertificates {
   return managed(size, { every: missing, peer: missingAuthority, client: missingAuthority });
 }
 

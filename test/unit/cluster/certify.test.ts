@@ -6,11 +6,10 @@ import { annotations } from '../../../manifests/build/names.ts';
 import { fatal } from '../../../reconcile/certificates/defect.ts';
 import { decide, situate } from '../../../reconcile/cluster/decide.ts';
 import type { Inputs } from '../../../reconcile/cluster/effective.ts';
-import type { LeafView, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import type { LeafView, Observation, ReadCertificates, Slot } from '../../../reconcile/cluster/observation.ts';
 import { statusFor } from '../../../reconcile/cluster/status.ts';
 import {
   authorityFacts,
-  type CertificatesRead,
   damaged,
   foreign,
   managed,
@@ -37,7 +36,7 @@ import {
 const at = new Date('2026-01-02T03:04:05Z');
 const leftover = (leaf: LeafView): LeafView => ({ ...missing(leaf), state: 'leftover' });
 
-function decided(certificates: CertificatesRead, differences: Differences = {}) {
+function decided(certificates: ReadCertificates, differences: Differences = {}) {
   return decide(healthy(3, { ...differences, certificates }));
 }
 
@@ -309,7 +308,7 @@ describe('new CAs', () => {
       }),
       asked,
     ],
-  ] as const satisfies readonly (readonly [string, string, CertificatesRead, Differences])[]) {
+  ] as const satisfies readonly (readonly [string, string, ReadCertificates, Differences])[]) {
     test(sentence, () => {
       const decision = decided(certificates, differences);
       const { kind, reason } = decision;
