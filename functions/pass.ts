@@ -49,7 +49,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
   ]);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items };
   const running = chosenFleets(context, world.fleets).map((fleet) =>
-    passFleet(fleet, world, { ...context, gitMs: Math.min(gitMs, Math.max(0, context.deadline - Date.now()) / 2) }),
+    passFleet(fleet, world, { ...context, gitMs: timeForGit(context.deadline, Date.now()) }),
   );
   const early = await settledWithin(running, patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
@@ -67,6 +67,11 @@ export async function pass(context: PassContext): Promise<PassResult> {
     workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
     moved: wrote || stepped.moved,
   };
+}
+
+/** Half of what is left, at most: the clusters' steps come after it. Whole milliseconds, as a timer wants them. */
+export function timeForGit(deadline: number, now: number): number {
+  return Math.min(gitMs, Math.floor(Math.max(0, deadline - now) / 2));
 }
 
 /** A cluster that somebody asked for by name is stepped, and nothing else happens. */

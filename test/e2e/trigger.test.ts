@@ -62,11 +62,14 @@ async function followUps(): Promise<readonly Job[]> {
   return jobs.filter(({ metadata }) => metadata.labels?.['etcd.ratchet.dev/follow-up'] === 'true');
 }
 
+/** With the log of a Job that failed, and not only what was awaited then: a tick that died is what stops a chain. */
 async function ready(name: string): Promise<EtcdCluster> {
   let last = '';
   return until(
     `${name} Ready, with nobody but the Jobs at work`,
     async () => {
+      const failed = (await stage().list<Job>(resources.jobs)).find((job) => is('Failed', job))?.metadata.name;
+      assert.equal(failed, undefined, failed && (await logOf(failed)));
       const found = await stage().get<EtcdCluster>(resources.clusters, name);
       last = JSON.stringify(found?.status?.lastDecision);
       return found && isReady(found) ? found : undefined;
