@@ -7,6 +7,7 @@ import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
 import { type Kube, resources } from '../reconcile/kube.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { ObjectName } from './options.ts';
+import { patiently } from './patience.ts';
 import { reportFleet } from './report-fleet.ts';
 import { createWaker } from './wake.ts';
 
@@ -113,10 +114,11 @@ async function stepAll(
   const { stepClusters } = await import('../reconcile/cluster/pass.ts');
   const { kube, namespace, signal, log, waitMs } = context;
   const scope = { namespace, fleets };
-  let results = await stepClusters(context, { ...scope, clusters, all });
+  const until = AbortSignal.any([signal, waitMs > 0 ? AbortSignal.timeout(waitMs) : AbortSignal.abort()]);
+  const patience = { log, until };
+  let results = await patiently(patience, () => stepClusters(context, { ...scope, clusters, all }));
   if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
 
-  const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
   const waker = createWaker({ kube, resourceVersion, namespace, log });
   let moved = false;
   try {
@@ -127,10 +129,15 @@ async function stepAll(
       );
       if (woken.size === 0) break;
       waker.forget();
-      const fresh = await listClusters(kube, namespace, signal);
-      const again = fresh.filter((cluster) => woken.has(keyOf(cluster)));
+      const { again, stepped } = await patiently(patience, async () => {
+        const all = await listClusters(kube, namespace, signal);
+        const again = all.filter((cluster) => woken.has(keyOf(cluster)));
+        return {
+          again,
+          stepped: again.length > 0 ? await stepClusters(context, { ...scope, clusters: again, all }) : [],
+        };
+      });
       const gone = new Set([...woken].filter((key) => !again.some((cluster) => keyOf(cluster) === key)));
-      const stepped = again.length > 0 ? await stepClusters(context, { ...scope, clusters: again, all: fresh }) : [];
       moved ||= gone.size > 0 || stepped.some((one) => isNews(one, results));
       const done = new Set(stepped.map(keyOfResult));
       results = [...results.filter((one) => !done.has(keyOfResult(one)) && !gone.has(keyOfResult(one))), ...stepped];

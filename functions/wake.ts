@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { labels } from '../manifests/build/names.ts';
 import type { Wake } from '../reconcile/cluster/decision.ts';
 import type { ClusterResult } from '../reconcile/cluster/result.ts';
-import { type Kube, KubeError, type KubeObject, resources } from '../reconcile/kube.ts';
+import { type Kube, type KubeObject, resources } from '../reconcile/kube.ts';
 import type { Log } from './log.ts';
 import { type Changing, matterOf } from './matter.ts';
 
@@ -53,8 +53,9 @@ export function createWaker({ kube, resourceVersion, namespace, log }: WakerCont
         tell(kind, `${object.metadata.namespace}/${object.metadata.labels?.[labels.cluster]}`);
       }
     } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
-      log({ problem: error.message }, `${kind} can not be watched; the timers go on`);
+      // Whatever it is: nobody awaits this, so that it would end the whole process; and a watch only saves time.
+      const problem = error instanceof Error ? error.message : String(error);
+      log({ problem }, `${kind} can not be watched; the timers go on`);
     }
     // Ended by itself: rather one look too many than a change that nobody sees.
     await pause(retrySeconds * 1000, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);

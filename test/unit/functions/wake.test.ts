@@ -92,3 +92,24 @@ test('a watch that fails is a late wake, never none', async () => {
   const woken = await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000));
   assert.deepEqual([...woken], ['payments/orders']);
 });
+
+test('a watch that breaks in a way nobody thought of is told, and costs neither the process nor the timers', async () => {
+  const kube = createFakeKube();
+  const told: string[] = [];
+  const broken = {
+    ...kube,
+    watch: () => {
+      throw new TypeError('an answer of no known shape');
+    },
+  };
+  const log = ({ problem }: { problem?: unknown }) => told.push(String(problem));
+  const waker = createWaker({ kube: broken, resourceVersion: '1', log });
+  try {
+    const wakes: Wake[] = [onPods, { on: 'time', afterSeconds: 0 }];
+    const woken = await waker.wait([waiting('orders', ...wakes)], AbortSignal.timeout(5_000));
+    assert.equal(woken.size, 1);
+    assert.deepEqual(told, ['an answer of no known shape']);
+  } finally {
+    waker.close();
+  }
+});
