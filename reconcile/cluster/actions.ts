@@ -42,6 +42,8 @@ export type Action =
       readonly kind: 'restart-member';
       readonly pod: Ref;
       readonly by: 'eviction' | 'deletion';
+      /** To whom leadership goes first, if this member has it when it is to go. */
+      readonly successor?: { readonly clusterId: string; readonly name: string; readonly memberId: string };
       /** It accepts nobody any more, so that no other one has to be Ready before it goes. */
       readonly cutOff?: true;
     }

@@ -19,7 +19,7 @@ export async function askEtcd(
   slots: readonly Slot[],
   signal: AbortSignal,
 ): Promise<EtcdAnswers> {
-  const reachable = slots.filter(({ pod }) => pod?.address !== undefined && pod.container.state === 'running');
+  const reachable = slots.filter(isReachable);
   if (reachable.length === 0) {
     return { membership: { kind: 'unknown', cause: 'no member runs' }, slots };
   }
@@ -38,6 +38,11 @@ export async function askEtcd(
   } finally {
     etcd.close();
   }
+}
+
+/** Whether anything may listen there. */
+export function isReachable({ pod }: Slot): boolean {
+  return pod?.address !== undefined && pod.container.state === 'running';
 }
 
 async function askMembers(etcd: Etcd, endpoints: readonly string[], signal: AbortSignal): Promise<Membership> {

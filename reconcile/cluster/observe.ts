@@ -1,19 +1,22 @@
 import { clientServiceName, headlessServiceName } from '../../manifests/build/names.ts';
 import { isControlledBy } from '../../manifests/build/owner-reference.ts';
 import type { PodDisruptionBudget, Service } from '../../manifests/kube-types.ts';
-import type { Etcd, EtcdTls } from '../etcd.ts';
+import type { EtcdTls } from '../etcd.ts';
+import type { EtcdAdmin } from '../etcd-admin.ts';
 import { type Kube, KubeError, type KubeObject } from '../kube.ts';
-import { askEtcd, type EtcdAnswers } from './ask-etcd.ts';
+import { askEtcd, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { type Holder, readClaim } from './claim.ts';
+import type { EtcdWay } from './etcd-way.ts';
 import type { Observation, Shared, SharedView } from './observation.ts';
+import { needsPerson } from './outcome.ts';
 import { sharedObject } from './shared-objects.ts';
 import { isForeign, slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
 export interface ObserveContext {
   readonly kube: Kube;
-  readonly etcd: (tls?: EtcdTls) => Promise<Etcd>;
+  readonly etcd: (tls?: EtcdTls) => Promise<EtcdAdmin>;
   readonly wire: AskWire;
   readonly holder: Holder;
   readonly nonce: () => string;
@@ -22,21 +25,27 @@ export interface ObserveContext {
 /** How long etcd may take to answer all that is asked of it, in milliseconds. */
 const etcdBudget = 4000;
 
+export interface Observed {
+  readonly observation: Observation;
+  readonly etcd: EtcdWay;
+}
+
 /** Reads what one step may look at, and joins it. @throws {KubeError} */
 export async function observe(
   context: ObserveContext,
   objects: ClusterObjects,
   signal: AbortSignal,
-): Promise<Observation> {
+): Promise<Observed> {
   const { kube, holder, nonce } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
-  const [claim, { certificates, membership, slots }] = await Promise.all([
+  const [claim, { certificates, membership, slots, etcd }] = await Promise.all([
     readClaim(kube, objects.cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
   ]);
   const { cluster } = objects;
-  return { at, nonce: nonce(), cluster, slots, shared: sharedOf(objects), certificates, membership, claim };
+  const shared = sharedOf(objects);
+  return { observation: { at, nonce: nonce(), cluster, slots, shared, certificates, membership, claim }, etcd };
 }
 
 /** The certificates first: etcd is asked with one of them. */
@@ -45,16 +54,23 @@ async function askMembers(
   objects: ClusterObjects,
   at: Date,
   { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
-): Promise<EtcdAnswers & Pick<Observation, 'certificates'>> {
+): Promise<EtcdAnswers & Pick<Observation, 'certificates'> & Pick<Observed, 'etcd'>> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
   const question = { kube, wire, cluster, slots, requested, at, signal };
   const { certificates, access } = await readCertificates(question).catch(unreadable);
+  const way: EtcdWay = {
+    endpoints: new Map(slots.filter(isReachable).map((slot) => [slot.name, endpointOf(slot)])),
+    connect: async () => {
+      if (access.kind === 'none') throw needsPerson('NoCredentials', access.cause);
+      return etcd(access.kind === 'tls' ? access.tls : undefined);
+    },
+  };
   const answers =
     access.kind === 'none'
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
-      : await askEtcd(() => etcd(access.kind === 'tls' ? access.tls : undefined), slots, inTime);
-  return { certificates, ...answers };
+      : await askEtcd(way.connect, slots, inTime);
+  return { certificates, ...answers, etcd: way };
 }
 
 /** Forbidden, as a rule, by a role that is older than this release: what needs no certificate goes on all the same. */

@@ -1,3 +1,4 @@
+import { EtcdError } from '../etcd.ts';
 import { KubeError } from '../kube.ts';
 
 /** How carrying out a decision went. */
@@ -43,11 +44,18 @@ export function failureOf(error: unknown): Failure {
     const { class: kind, reason, message } = error;
     return { class: kind, reason, message: kind === 'terminal' ? `${message}. To go on: ${cureOf(error)}` : message };
   }
+  if (error instanceof EtcdError) return ofEtcd(error);
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
     return { class: 'retryable', reason: 'Timeout', message: 'the step ran out of time' };
   }
   return { class: 'retryable', reason: 'Unexpected', message };
+}
+
+/** What may have had its effect is looked at again before anything else is done. */
+function ofEtcd({ outcome, message, reason }: EtcdError): Failure {
+  if (outcome === 'refused') return { class: 'precondition', reason: reason ?? 'EtcdRefused', message };
+  return { class: 'retryable', reason: outcome === 'ambiguous' ? 'EtcdDidNotAnswer' : 'EtcdUnreachable', message };
 }
 
 /** What a person can do about a "no" that will stay one. */

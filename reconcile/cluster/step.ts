@@ -1,11 +1,13 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Etcd, EtcdTls } from '../etcd.ts';
+import type { EtcdTls } from '../etcd.ts';
+import type { EtcdAdmin } from '../etcd-admin.ts';
 import type { Kube } from '../kube.ts';
 import { act } from './act.ts';
 import type { AskWire } from './certificates/read.ts';
 import { claim, type Holder, stepSeconds } from './claim.ts';
 import { decide, type Situation, situate } from './decide.ts';
 import type { Decision } from './decision.ts';
+import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
 import { fenced } from './fence.ts';
 import { observe } from './observe.ts';
 import { failureOf, type Outcome } from './outcome.ts';
@@ -16,7 +18,7 @@ import type { ClusterObjects } from './snapshot.ts';
 export interface StepContext {
   readonly kube: Kube;
   /** Connects on first use: a pass over clusters of which nothing runs never loads an etcd client. */
-  readonly etcd: (tls?: EtcdTls) => Promise<Etcd>;
+  readonly etcd: (tls?: EtcdTls) => Promise<EtcdAdmin>;
   /** What a member presents on the wire. */
   readonly wire: AskWire;
   readonly holder: Holder;
@@ -41,12 +43,12 @@ export interface StepObjects extends ClusterObjects {
  */
 export async function step(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { kube, signal, dryRun } = context;
-  const observed = await observe(context, objects, signal);
-  const situation = situate({ ...observed, ...(objects.crowded && { crowded: true }) });
+  const { observation, etcd } = await observe(context, objects, signal);
+  const situation = situate({ ...observation, ...(objects.crowded && { crowded: true }) });
   const decision = decide(situation);
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' });
 
-  const { outcome, written } = await carryOut(context, situation, decision);
+  const { outcome, written } = await carryOut(context, etcd, situation, decision);
   const quiet = outcome.kind === 'lost' || situation.claim.kind === 'held';
   const cluster = quiet
     ? written
@@ -60,6 +62,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
 
 async function carryOut(
   { kube, holder, signal }: StepContext,
+  etcd: EtcdWay,
   situation: Situation,
   decision: Decision,
 ): Promise<{ readonly outcome: Outcome; readonly written: EtcdCluster }> {
@@ -75,7 +78,13 @@ async function carryOut(
   // A process that slept between its last answer and the claim wrote a deadline that is nearer than it thinks.
   const asleep = Math.max(0, (kube.now() ?? now).getTime() - now.getTime());
   try {
-    await act(action, { kube: fenced(kube, inTime, deadline - asleep), cluster: claimed, signal: inTime });
+    const end = deadline - asleep;
+    await act(action, {
+      kube: fenced(kube, inTime, end),
+      etcd: fencedEtcd(etcd, inTime, end),
+      cluster: claimed,
+      signal: inTime,
+    });
     return { outcome: { kind: 'acted' }, written: claimed };
   } catch (error) {
     return { outcome: { kind: 'failed', failure: failureOf(error) }, written: claimed };

@@ -1,45 +1,29 @@
-import { type Etcd, EtcdError, type EtcdTls, type ListedMember } from '../../reconcile/etcd.ts';
-import { hasQuorum, isInQuorum, type Process, runningOf, type State } from './state.ts';
+import { EtcdError, type EtcdTls, type ListedMember, type MemberList } from '../../reconcile/etcd.ts';
+import type { EtcdAdmin } from '../../reconcile/etcd-admin.ts';
+import { changing } from './etcd-changes.ts';
+import { isInQuorum, leaderOf, type Process, type State } from './state.ts';
 import { isTurnedAway, type Party, partyOf, whyNotClient } from './tls.ts';
 
 /** The etcd client of the world: asks the processes that run at those addresses. */
-export function etcdOf(state: State, tls?: EtcdTls): Etcd {
+export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
   const me =
     tls && partyOf(state, { 'tls.crt': encoded(tls.cert), 'tls.key': encoded(tls.key), 'ca.crt': encoded(tls.ca) });
   return {
-    members: async (endpoints) => {
-      const reached = endpoints.flatMap((endpoint) => {
-        const process = processAt(state, endpoint);
-        return process && whyNotClient(state, process, me) === undefined ? [process] : [];
-      });
-      const serving = reached.find((process) => isInQuorum(state, process));
-      if (!serving) throw new EtcdError(reached.length === 0 ? 'no endpoint answers' : 'no quorum', 'down');
-      const { clusterId } = serving.data;
-      const formation = state.formations.get(clusterId);
-      const members = (formation?.voters ?? []).map(
-        ({ id, url, name }): ListedMember => ({
-          id,
-          name: formation?.published.has(id) ? name : '',
-          peerURLs: [url],
-          clientURLs: [],
-          isLearner: false,
-        }),
-      );
-      return { clusterId, members };
-    },
+    members: async (endpoints) => listed(state, reachedBy(endpoints)),
     status: async (endpoint) => {
       const { data, version } = needed(state, endpoint, me);
-      const leader = hasQuorum(state, data.clusterId) ? leaderOf(state, data.clusterId) : '0';
+      const member = state.formations.get(data.clusterId)?.members.find(({ id }) => id === data.memberId);
+      const applied = BigInt(100 + data.applied);
       return {
         memberId: data.memberId,
         clusterId: data.clusterId,
-        leader,
+        leader: leaderOf(state, data.clusterId)?.data.memberId ?? '0',
         version,
-        isLearner: false,
-        raftIndex: 100n,
-        raftAppliedIndex: 100n,
+        isLearner: member?.isLearner ?? false,
+        raftIndex: applied,
+        raftAppliedIndex: applied,
         raftTerm: 2n,
-        revision: 1n,
+        revision: BigInt(data.applied),
         dbSize: 20480n,
         dbSizeInUse: 16384n,
         errors: [],
@@ -49,16 +33,33 @@ export function etcdOf(state: State, tls?: EtcdTls): Etcd {
       const { version } = needed(state, endpoint, me);
       return { server: version, cluster: version.replace(/\d+$/, '0') };
     },
+    ...changing(state, reachedBy),
     close: () => undefined,
   };
+
+  function reachedBy(endpoints: readonly string[]): readonly Process[] {
+    return endpoints.flatMap((endpoint) => {
+      const process = processAt(state, endpoint);
+      return process && whyNotClient(state, process, me) === undefined ? [process] : [];
+    });
+  }
 }
 
-function leaderOf(state: State, clusterId: string): string {
-  return (
-    runningOf(state, clusterId)
-      .map(({ data }) => data.memberId)
-      .toSorted()[0] ?? '0'
+function listed(state: State, reached: readonly Process[]): MemberList {
+  const serving = reached.find((process) => isInQuorum(state, process));
+  if (!serving) throw new EtcdError(reached.length === 0 ? 'no endpoint answers' : 'no quorum', 'down');
+  const { clusterId } = serving.data;
+  const formation = state.formations.get(clusterId);
+  const members = (formation?.members ?? []).map(
+    ({ id, url, isLearner }): ListedMember => ({
+      id,
+      name: formation?.published.get(id) ?? '',
+      peerURLs: [url],
+      clientURLs: [],
+      isLearner,
+    }),
   );
+  return { clusterId, members };
 }
 
 function processAt(state: State, endpoint: string): Process | undefined {

@@ -7,7 +7,7 @@ import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../
 import { type KubeObject, resources } from '../../reconcile/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import type { Data } from './members.ts';
-import { hasQuorum, type State } from './state.ts';
+import { hasQuorum, leaderOf, quorumIn, type State, votersOf } from './state.ts';
 import { partyOf, whyNotClient, whyNotPeers } from './tls.ts';
 
 /** What must never happen (ARCHITECTURE.md), looked at after every single write and at every start of a container. */
@@ -98,7 +98,7 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
   if (request.resource.plural === 'pods') {
     const pod = before as Pod;
     // One or two members can't lose one and keep their quorum, whatever is done: there it is said, and done.
-    const size = state.formations.get([...state.processes.values()][0]?.data.clusterId ?? '')?.voters.length ?? 0;
+    const size = state.formations.get([...state.processes.values()][0]?.data.clusterId ?? '')?.members.length ?? 0;
     const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
     if (isReady && size > 2 && isServing(state, pod)) {
       violate(state, `I1: ${pod.metadata.name} was Ready and is deleted`);
@@ -116,6 +116,24 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
     violate(state, `I4: bound volume ${claim.metadata.name} of a living cluster is deleted`);
   if (state.disks.has(claim.metadata.uid ?? '') && !byPolicy)
     violate(state, `I4: ${claim.metadata.name} has data and is deleted`);
+}
+
+/** Also by eviction: clients' writes would wait for an election, though somebody else could have led before. */
+export function assertLeadsNobody(state: State, before: KubeObject | undefined): void {
+  const pod = before as Pod | undefined;
+  const isReady = pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  if (!pod || !isReady || pod.metadata.deletionTimestamp !== undefined) return;
+  if (isServing(state, pod) && leadsOthers(state, pod)) violate(state, `${pod.metadata.name} goes while it leads`);
+}
+
+/** Whether it leads, and somebody else could. */
+function leadsOthers(state: State, { metadata }: Pod): boolean {
+  const process = state.processes.get(metadata.uid ?? '');
+  if (!process) return false;
+  const { clusterId, memberId } = process.data;
+  const voters = votersOf(state, clusterId);
+  const able = quorumIn(state, clusterId).filter(({ data }) => voters.has(data.memberId));
+  return able.length > 1 && leaderOf(state, clusterId)?.data.memberId === memberId;
 }
 
 /** What bears this is somebody else's: whatever name and labels it has. */
@@ -147,9 +165,9 @@ export function assertEverybodyTalks(state: State): void {
       if (why !== undefined) violate(state, `TLS: ${who} cannot talk to ${short(a.pod)}: ${why}`);
     }
   }
-  for (const { voters } of state.formations.values()) {
-    if (running.length < voters.length - 1)
-      violate(state, `I1: only ${running.length} of ${voters.length} members run`);
+  for (const { members } of state.formations.values()) {
+    if (running.length < members.length - 1)
+      violate(state, `I1: only ${running.length} of ${members.length} members run`);
   }
 }
 

@@ -3,8 +3,8 @@ import type { ConfigMap, ContainerStatus, PersistentVolumeClaim, Pod } from '../
 import { resources } from '../../reconcile/kube.ts';
 import { grace } from './controllers.ts';
 import { assertMayStart } from './invariants.ts';
-import { type Running, start } from './members.ts';
-import { claimOf, drop, isInQuorum, put, type State } from './state.ts';
+import { type Data, type Living, type Running, start } from './members.ts';
+import { claimOf, drop, hasQuorum, isInQuorum, put, runningOf, type State } from './state.ts';
 import { loadTls, refreshFiles } from './tls.ts';
 
 /** The kubelet: starts containers with the variables that their ConfigMaps have at that moment, and says how they are. */
@@ -53,10 +53,12 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
   const claimUid = claim.metadata.uid ?? '';
   const data = disks.get(claimUid);
   const token = flags.get('initial-cluster-token') ?? '';
-  const started = start({ name: flags.get('name') ?? '', token, version, ...variables }, data);
+  const parameters = { name: flags.get('name') ?? '', token, version, ...variables };
+  const started = start(parameters, data, (urls) => livingAt(state, urls));
   if (state.deadly.is(pod)) return exited(before, 'Killed');
   if (started.kind === 'exits') return exited(before, started.words);
   if (loaded.kind === 'exits') return exited(before, loaded.words);
+  if (isRemoved(state, started.data)) return exited(before, 'the member has been permanently removed from the cluster');
 
   assertMayStart(state, pod, claim, data, started.data);
   disks.set(claimUid, started.data);
@@ -76,9 +78,26 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
 }
 
 function remember({ formations, wrote }: State, claimUid: string, { data, voters }: Running): void {
-  if (voters.length === 0) return;
-  if (!formations.has(data.clusterId)) formations.set(data.clusterId, { voters, published: new Set(), formed: false });
   wrote.set(claimUid, new Set([...(wrote.get(claimUid) ?? []), data.clusterId]));
+  if (voters.length === 0) return;
+  if (!formations.has(data.clusterId)) {
+    const fresh = { removed: new Set<string>(), published: new Map<string, string>(), acknowledged: 0, changes: 0 };
+    formations.set(data.clusterId, { members: voters, formed: false, ...fresh });
+  }
+}
+
+/** Whoever runs at one of those peer URLs tells what its cluster consists of. */
+function livingAt(state: State, urls: readonly string[]): Living | undefined {
+  for (const [clusterId, { members }] of state.formations) {
+    const there = new Set(members.filter(({ url }) => urls.includes(url)).map(({ id }) => id));
+    if (runningOf(state, clusterId).some(({ data }) => there.has(data.memberId))) return { clusterId, members };
+  }
+  return undefined;
+}
+
+/** It learns that from the others, if they have a quorum. */
+function isRemoved(state: State, { clusterId, memberId }: Data): boolean {
+  return hasQuorum(state, clusterId) && state.formations.get(clusterId)?.removed.has(memberId) === true;
 }
 
 function waits(before: ContainerStatus, reason: string): ContainerStatus {

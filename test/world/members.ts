@@ -11,12 +11,20 @@ export interface Data {
   readonly memberId: string;
   /** The highest version that ever opened it. */
   readonly version: string;
+  /** How many of the writes that its cluster acknowledged are in it. */
+  applied: number;
 }
 
-export interface Voter {
+export interface Member {
   readonly id: string;
   readonly url: string;
-  readonly name: string;
+  readonly isLearner: boolean;
+}
+
+/** The cluster that answers at the peer URLs which a joining member was given. */
+export interface Living {
+  readonly clusterId: string;
+  readonly members: readonly Member[];
 }
 
 export interface StartParameters {
@@ -30,8 +38,8 @@ export interface StartParameters {
 export interface Running {
   readonly kind: 'runs';
   readonly data: Data;
-  /** Of the cluster that it has just begun; none when it goes on. */
-  readonly voters: readonly Voter[];
+  /** Of the cluster that it has just begun; none when it goes on, or joins one. */
+  readonly voters: readonly Member[];
 }
 export interface Exited {
   readonly kind: 'exits';
@@ -42,6 +50,7 @@ export interface Exited {
 export function start(
   { name, token, version, initialCluster, initialClusterState }: StartParameters,
   data: Data | undefined,
+  living: (urls: readonly string[]) => Living | undefined,
 ): Running | Exited {
   if (data) {
     if (minorOf(version) < minorOf(data.version)) {
@@ -49,25 +58,45 @@ export function start(
     }
     return { kind: 'runs', data: { ...data, version: higher(version, data.version) }, voters: [] };
   }
-  const voters = votersOf(initialCluster, token);
-  const me = voters.find((voter) => voter.name === name);
+  const recorded = recordedIn(initialCluster);
+  const me = recorded.find((member) => member.name === name);
   if (!me) return exits(`couldn't find local name "${name}" in the initial cluster configuration`);
-  if (initialClusterState !== 'new') return exits('member count is unequal');
-  return { kind: 'runs', data: { clusterId: clusterIdOf(voters), memberId: me.id, version }, voters };
+  if (initialClusterState !== 'new') return join(me.url, recorded, version, living);
+  const voters = recorded.map(({ url }) => ({ id: idOf(`${url} ${token}`), url, isLearner: false }));
+  const memberId = idOf(`${me.url} ${token}`);
+  return { kind: 'runs', data: { clusterId: clusterIdOf(voters), memberId, version, applied: 0 }, voters };
+}
+
+/** Its list must be the living one, URL by URL, and it must be in it. */
+function join(
+  url: string,
+  recorded: readonly { readonly url: string }[],
+  version: string,
+  living: (urls: readonly string[]) => Living | undefined,
+): Running | Exited {
+  const cluster = living(recorded.flatMap((other) => (other.url === url ? [] : [other.url])));
+  if (!cluster) return exits('could not get cluster response: no peer answers');
+  if (cluster.members.length !== recorded.length) return exits('member count is unequal');
+  const urls = new Set(recorded.map((other) => other.url));
+  if (!cluster.members.every((member) => urls.has(member.url)))
+    return exits('PeerURLs: no match found for existing member');
+  const me = cluster.members.find((member) => member.url === url);
+  if (!me) return exits('PeerURLs: no match found for existing member');
+  return { kind: 'runs', data: { clusterId: cluster.clusterId, memberId: me.id, version, applied: 0 }, voters: [] };
 }
 
 function exits(words: string): Exited {
   return { kind: 'exits', words };
 }
 
-function votersOf(initialCluster: string, token: string): readonly Voter[] {
+function recordedIn(initialCluster: string): readonly { readonly name: string; readonly url: string }[] {
   return initialCluster.split(',').map((entry) => {
     const [name = '', url = ''] = entry.split('=');
-    return { name, url, id: idOf(`${url} ${token}`) };
+    return { name, url };
   });
 }
 
-function clusterIdOf(voters: readonly Voter[]): string {
+function clusterIdOf(voters: readonly Member[]): string {
   return idOf(
     voters
       .map(({ id }) => id)
@@ -76,7 +105,7 @@ function clusterIdOf(voters: readonly Voter[]): string {
   );
 }
 
-function idOf(text: string): string {
+export function idOf(text: string): string {
   return `a${createHash('sha256').update(text).digest('hex').slice(0, 15)}`;
 }
 

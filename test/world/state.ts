@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import type { LeafFacts } from '../../reconcile/certificates/inspect.ts';
 import type { KubeObject, Resource } from '../../reconcile/kube.ts';
 import type { FakeKube } from '../fakes/kube.ts';
-import type { Data, Voter } from './members.ts';
+import type { Data, Member } from './members.ts';
 import { type MemberTls, type Party, whyNotPeers } from './tls.ts';
 
 /** One running etcd process. */
@@ -20,9 +20,17 @@ export interface Process {
 
 /** What is true of one etcd cluster, whoever of its members runs. */
 export interface Formation {
-  readonly voters: readonly Voter[];
-  /** IDs of those that have been seen running with a quorum. */
-  readonly published: Set<string>;
+  members: readonly Member[];
+  /** IDs of those that are no longer members, for ever. */
+  readonly removed: Set<string>;
+  /** Names of those that have been seen running with a quorum, by ID. */
+  readonly published: Map<string, string>;
+  /** Whoever led last leads on for as long as it can. */
+  leader?: string;
+  /** Writes that clients were told are kept. */
+  acknowledged: number;
+  /** Changes of the member list: IDs are made of them. */
+  changes: number;
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }
@@ -76,14 +84,38 @@ export function runningOf(state: State, clusterId: string): readonly Process[] {
 
 /** Whether some member runs that a majority can talk to, itself counted. */
 export function hasQuorum(state: State, clusterId: string): boolean {
-  return runningOf(state, clusterId).some((process) => isInQuorum(state, process));
+  return (
+    votersOf(state, clusterId).size > 0 && runningOf(state, clusterId).some((process) => isInQuorum(state, process))
+  );
 }
 
 export function isInQuorum(state: State, process: Process): boolean {
   const { clusterId } = process.data;
-  const voters = state.formations.get(clusterId)?.voters.length ?? Number.POSITIVE_INFINITY;
+  const voters = votersOf(state, clusterId);
   const heard = runningOf(state, clusterId).filter((other) => other === process || hear(state, process, other));
-  return heard.length > voters / 2;
+  return heard.filter(({ data }) => voters.has(data.memberId)).length > voters.size / 2;
+}
+
+/** IDs. */
+export function votersOf(state: State, clusterId: string): ReadonlySet<string> {
+  const members = state.formations.get(clusterId)?.members ?? [];
+  return new Set(members.filter(({ isLearner }) => !isLearner).map(({ id }) => id));
+}
+
+/** Those of a majority that can talk to each other; the leader among them, if there is one. */
+export function quorumIn(state: State, clusterId: string): readonly Process[] {
+  return runningOf(state, clusterId).filter((process) => isInQuorum(state, process));
+}
+
+/** The one that leads, where a quorum stands behind it. */
+export function leaderOf(state: State, clusterId: string): Process | undefined {
+  const voters = votersOf(state, clusterId);
+  const able = quorumIn(state, clusterId).filter(({ data }) => voters.has(data.memberId));
+  const last = able.find(({ data }) => data.memberId === state.formations.get(clusterId)?.leader);
+  // Nobody is elected who lacks what the majority has.
+  return (
+    last ?? able.toSorted((a, b) => b.data.applied - a.data.applied || (a.data.memberId < b.data.memberId ? -1 : 1))[0]
+  );
 }
 
 /** A connection outlives the certificates that it was made with: etcd looks at them at a handshake, and never again. */

@@ -18,6 +18,7 @@ import { etcdOf } from './etcd.ts';
 import {
   assertEverybodyTalks,
   assertHistoryStays,
+  assertLeadsNobody,
   assertMayDelete,
   assertMayLetIn,
   assertNoDowngrade,
@@ -27,7 +28,8 @@ import {
 } from './invariants.ts';
 import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
-import { hasQuorum, runningOf, type State } from './state.ts';
+import { replicate } from './replication.ts';
+import type { State } from './state.ts';
 import { wireOf } from './wire.ts';
 
 /** A whole Kubernetes in memory, with etcd in its pods, a clock that a test turns, and eyes that see every violation. */
@@ -188,11 +190,7 @@ export function createWorld() {
     schedule(state);
     runPods(state);
     countDisruptions(state);
-    for (const [clusterId, formation] of state.formations) {
-      if (!hasQuorum(state, clusterId)) continue;
-      formation.formed = true;
-      for (const { data } of runningOf(state, clusterId)) formation.published.add(data.memberId);
-    }
+    replicate(state);
     assertOneCluster(state);
     assertNoDowngrade(state);
     if (state.watchful) assertEverybodyTalks(state);
@@ -243,11 +241,12 @@ export function createWorld() {
   function before(request: FakeRequest): void {
     // Time passes for the others while somebody polls.
     if (request.verb === 'GET' && ['persistentvolumeclaims', 'statefulsets'].includes(request.resource.plural)) round();
-    if (request.verb !== 'DELETE' && request.verb !== 'PUT') return;
+    if (request.verb !== 'DELETE' && request.verb !== 'PUT' && request.key !== 'POST pods/eviction') return;
     const target = kube
       .stored(request.resource)
       .find(({ metadata }) => metadata.name === request.name && metadata.namespace === request.namespace);
     if (target) targets.set(request, target);
+    if (request.key === 'POST pods/eviction' || request.key === 'DELETE pods') assertLeadsNobody(state, target);
     if (request.key === 'PUT persistentvolumeclaims')
       refuseGrowth(request, target as PersistentVolumeClaim | undefined);
   }

@@ -4,11 +4,14 @@ import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import { readVolumeRecord, type VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import { isReason, type Kube, type KubeObject, type Resource, resources } from '../../kube.ts';
+import type { EtcdWay } from '../etcd-way.ts';
 import { moved, needsPerson } from '../outcome.ts';
 
 /** What an action may use. Everything it relies on it reads again, live, after the claim. */
 export interface ActContext {
   readonly kube: Kube;
+  /** What of it changes something is asked once; what came of it is seen by the next step. */
+  readonly etcd: EtcdWay;
   /** As it was claimed. */
   readonly cluster: EtcdCluster;
   /** Aborts at the claim's deadline. */

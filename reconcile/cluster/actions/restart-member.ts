@@ -2,6 +2,7 @@ import { labels, podName } from '../../../manifests/build/names.ts';
 import type { Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
+import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { isReady, ranHigherThan, revisionOf, versionOf } from '../pods.ts';
 import { type ActContext, livePeer } from './context.ts';
@@ -13,7 +14,7 @@ import { type ActContext, livePeer } from './context.ts';
  * was looked at; one that is cut off waits for nobody but who is on his way out. Guards I6: never onto a lower version than it runs.
  */
 export async function restartMember(
-  { pod: { name, uid }, by, cutOff }: ActionOf<'restart-member'>,
+  { pod: { name, uid }, by, cutOff, successor }: ActionOf<'restart-member'>,
   context: ActContext,
 ): Promise<void> {
   const { kube, cluster, signal } = context;
@@ -38,8 +39,28 @@ export async function restartMember(
   );
   if (down) throw moved(`${down.metadata.name} is not Ready any more, so ${name} stays`);
 
+  if (successor) await handOverLeadership(name, successor, context);
   const { resourceVersion } = pod.metadata;
   const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
   if (by === 'eviction') await kube.evict(namespace, podName(name), { preconditions, signal });
   else await kube.delete(resources.pods, namespace, podName(name), { preconditions, signal });
+}
+
+/**
+ * Before the leader goes: without that, a write that is under way waits for an election, and the client's own deadline may be
+ * shorter (a gap of 2 s instead of 0.05 s was measured). The member is asked itself, now: since it was looked at, leadership
+ * may have moved.
+ */
+async function handOverLeadership(
+  name: string,
+  { clusterId, memberId }: NonNullable<ActionOf<'restart-member'>['successor']>,
+  { etcd: way, signal }: ActContext,
+): Promise<void> {
+  const endpoint = way.endpoints.get(name);
+  if (endpoint === undefined) return;
+  await withEtcd(way, async (etcd, endpoints) => {
+    const status = await etcd.status(endpoint, { signal });
+    if (status.leader !== status.memberId) return;
+    await etcd.moveLeader(endpoints, memberId, { signal, clusterId });
+  });
 }

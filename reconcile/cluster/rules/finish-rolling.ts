@@ -1,11 +1,14 @@
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { ailmentOf } from '../health.ts';
+import { leads, successorOf } from '../leadership.ts';
 
 /**
  * A member that runs on an older template than its StatefulSet has is started anew, one at a time, while all others are
  * healthy. A crash, or a pod that became Ready in the last moment, left it half-rolled. That the template is the one to
  * have is seen to further up (`cureConfiguration`).
+ *
+ * The leader comes last, and hands leadership over before it goes.
  *
  * Guards I1: the disruption budget has the last word, except for a cluster of one or two members, which can't lose one
  * and keep its quorum whatever is done: there the pod is deleted, and the message says so.
@@ -18,12 +21,18 @@ export function finishRolling(situation: Situation): Decision | undefined {
     return ailment ? [{ slot, ailment }] : [];
   });
   if (ill.some(({ ailment }) => ailment.reason !== 'PodOutdated')) return undefined;
-  const [half] = ill;
+  const half = ill.find(({ slot }) => !leads(slot)) ?? ill[0];
   if (!half?.slot.pod) return undefined;
   const { name, pod } = half.slot;
+  const successor = successorOf(half.slot, situation);
   const interrupts = membership.members.filter(({ isLearner }) => !isLearner).length < 3;
   return act(
-    { kind: 'restart-member', pod: { name, uid: pod.uid }, by: interrupts ? 'deletion' : 'eviction' },
+    {
+      kind: 'restart-member',
+      pod: { name, uid: pod.uid },
+      by: interrupts ? 'deletion' : 'eviction',
+      ...(successor && { successor }),
+    },
     'FinishingRolling',
     `starting ${name} anew on the template that it should have${interrupts ? '; a cluster of this size does not serve meanwhile' : ''}`,
   );

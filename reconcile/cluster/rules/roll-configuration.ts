@@ -1,6 +1,7 @@
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, wait } from '../decision.ts';
+import { leads } from '../leadership.ts';
 import type { Slot } from '../observation.ts';
 
 /**
@@ -47,8 +48,4 @@ function reluctance(slot: Slot, { certificates }: Situation): number {
   const leaves = certificates.kind === 'read' ? certificates.leaves : [];
   const mountable = leaves.every(({ plan, facts }) => plan.peer !== slot.name || facts !== undefined);
   return (mountable ? 0 : 2) + (leads(slot) ? 1 : 0);
-}
-
-function leads({ endpoint }: Slot): boolean {
-  return endpoint.kind === 'known' && endpoint.status.leader === endpoint.status.memberId;
 }

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide.ts';
-import { all, healthy, noQuorum, prepared, silent, withEndpoint, withInputs, withPod } from './observations.ts';
+import {
+  all,
+  clusterId,
+  endpoint,
+  healthy,
+  noQuorum,
+  prepared,
+  silent,
+  withEndpoint,
+  withInputs,
+  withPod,
+} from './observations.ts';
 
 const outdated = withPod({ upToDate: 'no' });
 
@@ -12,6 +23,15 @@ describe('a member that runs on an older template than it should', () => {
     });
   });
 
+  test('hands over to the healthy voter that has the most of the log, in case it leads', () => {
+    const ahead = withEndpoint(endpoint(2, { raftAppliedIndex: 1001n }));
+    assert.partialDeepStrictEqual(decide(healthy(3, { slots: { 0: outdated, 2: ahead } })), {
+      action: { pod: { name: 'orders-0' }, successor: { clusterId, name: 'orders-2', memberId: 'a2' } },
+    });
+    const alone = decide(healthy(1, { slots: { 0: outdated } }));
+    assert.ok(alone.kind === 'act' && !('successor' in alone.action), 'nobody else could lead');
+  });
+
   test('is deleted where no budget could ever allow it, and that is said', () => {
     for (const size of [1, 2]) {
       const decision = decide(healthy(size, { slots: { 0: outdated } }));
@@ -20,9 +40,9 @@ describe('a member that runs on an older template than it should', () => {
     }
   });
 
-  test('is one of several: one at a time', () => {
+  test('is one of several: one at a time, and the leader last', () => {
     assert.partialDeepStrictEqual(decide(healthy(3, { every: outdated })), {
-      action: { kind: 'restart-member', pod: { name: 'orders-0' } },
+      action: { kind: 'restart-member', pod: { name: 'orders-1' } },
     });
   });
 

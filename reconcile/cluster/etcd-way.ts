@@ -1,0 +1,56 @@
+import type { EtcdAdmin } from '../etcd-admin.ts';
+import { StepError } from './outcome.ts';
+
+/** How a step reaches the members of its cluster: at the addresses, and with the certificate, that they were looked at with. */
+export interface EtcdWay {
+  /** Of members whose container ran, by their names. */
+  readonly endpoints: ReadonlyMap<string, string>;
+  /** For one action. Must be closed. @throws {StepError} when there is nothing to speak to them with. */
+  connect(): Promise<EtcdAdmin>;
+}
+
+/**
+ * The same members, closed to changes once the claim's deadline has passed: like `fenced`, for what etcd itself does not fence.
+ * What was sent in time may still be carried out later.
+ */
+export function fencedEtcd(way: EtcdWay, signal: AbortSignal, deadline: number): EtcdWay {
+  const guard =
+    <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (!signal.aborted && performance.now() <= deadline) return call(...args);
+      throw new StepError({
+        class: 'retryable',
+        reason: 'ClaimEnded',
+        message: 'the claim ended before the step was done',
+      });
+    };
+  return {
+    endpoints: way.endpoints,
+    connect: async () => {
+      const etcd = await way.connect();
+      return {
+        ...etcd,
+        addLearner: guard(etcd.addLearner),
+        promote: guard(etcd.promote),
+        remove: guard(etcd.remove),
+        moveLeader: guard(etcd.moveLeader),
+        defragment: guard(etcd.defragment),
+        disarm: guard(etcd.disarm),
+        compact: guard(etcd.compact),
+      };
+    },
+  };
+}
+
+/** Opens, uses and closes. @throws {StepError | EtcdError} */
+export async function withEtcd<T>(
+  way: EtcdWay,
+  use: (etcd: EtcdAdmin, endpoints: readonly string[]) => Promise<T>,
+): Promise<T> {
+  const etcd = await way.connect();
+  try {
+    return await use(etcd, [...way.endpoints.values()]);
+  } finally {
+    etcd.close();
+  }
+}

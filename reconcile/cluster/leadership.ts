@@ -1,0 +1,33 @@
+import { ailmentOf, memberOf } from './health.ts';
+import type { Observation, Slot } from './observation.ts';
+
+export interface Successor {
+  readonly clusterId: string;
+  readonly name: string;
+  readonly memberId: string;
+}
+
+export function leads({ endpoint }: Slot): boolean {
+  return endpoint.kind === 'known' && endpoint.status.leader === endpoint.status.memberId;
+}
+
+/**
+ * Who should lead when this member goes: a healthy voter, the one that has the most of raft's log. Absent where there is none,
+ * as in a cluster of one.
+ */
+export function successorOf(
+  slot: Slot,
+  { membership, slots }: Pick<Observation, 'membership' | 'slots'>,
+): Successor | undefined {
+  if (membership.kind === 'unknown') return undefined;
+  const able = slots.flatMap((other) => {
+    const member = memberOf(other, membership.members);
+    if (other === slot || !member || member.isLearner || other.endpoint.kind === 'unknown') return [];
+    const ailment = ailmentOf(other, { membership, slots });
+    // One whose pod is merely old leads as well as any.
+    if (ailment && ailment.reason !== 'PodOutdated') return [];
+    return [{ name: other.name, memberId: member.id, log: other.endpoint.status.raftAppliedIndex }];
+  });
+  const [best] = able.toSorted((a, b) => Number(b.log - a.log));
+  return best && { clusterId: membership.clusterId, name: best.name, memberId: best.memberId };
+}
