@@ -1,9 +1,12 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
 import { ports, schemeOf } from '../../manifests/build/names.ts';
 import { type Etcd, EtcdError } from '../etcd.ts';
 import type { Endpoint, Membership, Slot } from './observation.ts';
 
 export interface EtcdAnswers {
   readonly membership: Membership;
+  readonly clusterVersion?: string;
   readonly slots: readonly Slot[];
 }
 
@@ -16,7 +19,7 @@ export interface EtcdAnswers {
  */
 export async function askEtcd(
   connect: () => Promise<Etcd>,
-  slots: readonly Slot[],
+  { cluster, slots }: { readonly cluster: EtcdCluster; readonly slots: readonly Slot[] },
   signal: AbortSignal,
 ): Promise<EtcdAnswers> {
   const reachable = slots.filter(isReachable);
@@ -25,16 +28,16 @@ export async function askEtcd(
   }
   const etcd = await connect();
   try {
-    const [membership, version, asked] = await Promise.all([
+    const [membership, clusterVersion, asked] = await Promise.all([
       askMembers(etcd, reachable.map(endpointOf), signal),
-      askVersion(etcd, reachable, signal),
+      settledVersion(cluster, slots) ?? askVersion(etcd, reachable, signal),
       Promise.all(
         slots.map(async (slot) =>
           reachable.includes(slot) ? { ...slot, endpoint: await askEndpoint(etcd, slot, signal) } : slot,
         ),
       ),
     ]);
-    return { membership, slots: asked.map((slot) => withVersion(slot, version)) };
+    return { membership, ...(clusterVersion !== undefined && { clusterVersion }), slots: asked };
   } finally {
     etcd.close();
   }
@@ -56,37 +59,44 @@ async function askMembers(etcd: Etcd, endpoints: readonly string[], signal: Abor
 
 async function askEndpoint(etcd: Etcd, slot: Slot, signal: AbortSignal): Promise<Endpoint> {
   try {
-    return { kind: 'known', status: await etcd.status(endpointOf(slot), { signal }), clusterVersion: undefined };
+    return { kind: 'known', status: await etcd.status(endpointOf(slot), { signal }) };
   } catch (error) {
     const tls = error instanceof EtcdError ? error.tls : undefined;
     return { kind: 'unknown', cause: causeOf(error), ...(tls !== undefined && { tls }) };
   }
 }
 
-interface Told {
-  readonly by: string;
-  readonly cluster: string;
+/**
+ * What it was when all members had got there already, on a minor that none of them has left: a cluster version never goes back
+ * on its own. It is told over a connection of its own (`/version` is no gRPC call), which a tick that finds nothing to do
+ * can save.
+ */
+function settledVersion({ spec, status }: EtcdCluster, slots: readonly Slot[]): string | undefined {
+  const settled = status?.clusterVersion;
+  const { major, minor } = parseVersion(spec.version);
+  const same = slots.every(({ peer }) => !peer || isMinor(peer.inputs.version, { major, minor }));
+  return settled === `${major}.${minor}.0` && same ? settled : undefined;
+}
+
+function isMinor(version: string, { major, minor }: Pick<Version, 'major' | 'minor'>): boolean {
+  const found = parseVersion(version);
+  return found.major === major && found.minor === minor;
 }
 
 /**
  * The cluster version, from the first who tells it: it is the cluster's, so one answer is enough. A member that answers Status
  * but not `/version` is not down for it.
  */
-async function askVersion(etcd: Etcd, reachable: readonly Slot[], signal: AbortSignal): Promise<Told | undefined> {
+async function askVersion(etcd: Etcd, reachable: readonly Slot[], signal: AbortSignal): Promise<string | undefined> {
   for (const slot of reachable) {
     try {
       const { cluster } = await etcd.version(endpointOf(slot), { signal });
-      return { by: slot.name, cluster };
+      return isVersion(cluster) ? cluster : undefined;
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
     }
   }
   return undefined;
-}
-
-function withVersion(slot: Slot, told: Told | undefined): Slot {
-  if (slot.name !== told?.by || slot.endpoint.kind === 'unknown') return slot;
-  return { ...slot, endpoint: { ...slot.endpoint, clusterVersion: told.cluster } };
 }
 
 /** By pod address: DNS may still hold, or not yet have, the name of a pod that was just replaced. */

@@ -26,6 +26,8 @@ export interface Observation {
   readonly shared: Shared;
   readonly certificates: Certificates;
   readonly membership: Membership;
+  /** What etcd calls the cluster version, like `3.6.0`; absent when nobody tells it, or none is decided yet. */
+  readonly clusterVersion?: string;
   readonly claim: Claim;
   /** So many other clusters of its fleet restart members that this one may not begin to. */
   readonly crowded?: true;
@@ -118,7 +120,7 @@ export interface ContainerView {
 export type Endpoint =
   /** `tls`: it is there, and we and it do not come together. */
   | { readonly kind: 'unknown'; readonly cause: string; readonly tls?: TlsProblem }
-  | { readonly kind: 'known'; readonly status: EndpointStatus; readonly clusterVersion: string | undefined };
+  | { readonly kind: 'known'; readonly status: EndpointStatus };
 
 /** `known` only from a linearizable answer: then a quorum serves. An empty list is something else than `unknown`. */
 export type Membership =

@@ -39,13 +39,13 @@ export async function observe(
   const { kube, holder, nonce } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
-  const [claim, { certificates, membership, slots, etcd }] = await Promise.all([
+  const [claim, { etcd, ...answers }] = await Promise.all([
     readClaim(kube, objects.cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
   ]);
   const { cluster } = objects;
   const shared = sharedOf(objects);
-  return { observation: { at, nonce: nonce(), cluster, slots, shared, certificates, membership, claim }, etcd };
+  return { observation: { at, nonce: nonce(), cluster, shared, ...answers, claim }, etcd };
 }
 
 /** The certificates first: etcd is asked with one of them. */
@@ -69,7 +69,7 @@ async function askMembers(
   const answers =
     access.kind === 'none'
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
-      : await askEtcd(way.connect, slots, inTime);
+      : await askEtcd(way.connect, { cluster, slots }, inTime);
   return { certificates, ...answers, etcd: way };
 }
 

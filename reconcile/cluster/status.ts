@@ -16,14 +16,11 @@ const maxHistory = 20;
  * there knows whether anything has to be written.
  */
 export function statusFor(situation: Situation, decision: Decision, outcome: Outcome): EtcdClusterStatus {
-  const { cluster, slots, membership, at, effective, life } = situation;
+  const { cluster, slots, membership, clusterVersion, at, effective, life } = situation;
   const previous = cluster.status;
   const generation = cluster.metadata.generation ?? 0;
   const members = membersOf(situation);
   const leader = leaderOf(slots);
-  const clusterVersion = slots
-    .map(({ endpoint }) => (endpoint.kind === 'known' ? endpoint.clusterVersion : undefined))
-    .find(Boolean);
   const clusterID =
     membership.kind === 'known'
       ? membership.clusterId

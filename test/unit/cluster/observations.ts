@@ -84,6 +84,7 @@ export function healthy(size: number, differences: Differences = {}): Observatio
     shared: { ...presentShared(size), ...differences.shared },
     certificates,
     membership: typeof membership === 'function' ? membership(listed) : (membership ?? listed),
+    clusterVersion: '3.6.0',
     claim: differences.claim ?? { kind: 'free' },
   };
 }
@@ -162,7 +163,6 @@ export function members(size: number): Extract<Membership, { kind: 'known' }> {
 export function endpoint(ordinal: number, status: Partial<EndpointStatus> = {}): Endpoint {
   return {
     kind: 'known',
-    clusterVersion: '3.6.0',
     status: {
       memberId: memberId(ordinal),
       clusterId,

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { askEtcd } from '../../../reconcile/cluster/ask-etcd.ts';
+import { type Etcd, EtcdError } from '../../../reconcile/etcd.ts';
+import { type Differences, endpoint, healthy, members, withInputs } from './observations.ts';
+
+/** Answers what three well members answer, and counts what it was asked for the cluster version. */
+function answering(version: () => string) {
+  let asked = 0;
+  const etcd: Etcd = {
+    members: async () => members(3),
+    status: async (url) => {
+      const found = endpoint(Number(url.at(-6)));
+      return found.kind === 'known' ? found.status : assert.fail(url);
+    },
+    version: async () => {
+      asked += 1;
+      return { server: '3.6.16', cluster: version() };
+    },
+    close: () => {},
+  };
+  return { connect: async () => etcd, asked: () => asked };
+}
+
+async function versionOf(differences: Differences, told: () => string = () => '3.6.0') {
+  const { connect, asked } = answering(told);
+  const { clusterVersion } = await askEtcd(connect, healthy(3, differences), AbortSignal.timeout(5_000));
+  return { clusterVersion, asked: asked() };
+}
+
+const settled = { observedGeneration: 3, clusterVersion: '3.6.0' };
+
+describe('the cluster version', () => {
+  test('is not asked for again where all members are on the minor that it had reached: that is a connection less', async () => {
+    assert.deepEqual(await versionOf({ status: settled }), { clusterVersion: '3.6.0', asked: 0 });
+  });
+
+  for (const [when, differences] of [
+    ['nobody has told it yet', {}],
+    ['another minor is asked for', { status: settled, spec: { version: '3.7.3' } }],
+    ['some member is on another minor', { status: settled, slots: { 1: withInputs({ version: '3.5.35' }) } }],
+    ['it was another one', { status: { ...settled, clusterVersion: '3.5.0' } }],
+  ] as const) {
+    test(`is asked for when ${when}`, async () => {
+      assert.deepEqual(await versionOf(differences), { clusterVersion: '3.6.0', asked: 1 });
+    });
+  }
+
+  test('is unknown while no leader has decided it, and where nobody tells it', async () => {
+    assert.equal((await versionOf({}, () => 'not_decided')).clusterVersion, undefined);
+    const silent = () => {
+      throw new EtcdError('GET /version: no answer', 'down');
+    };
+    assert.deepEqual(await versionOf({}, silent), { clusterVersion: undefined, asked: 3 });
+  });
+});
