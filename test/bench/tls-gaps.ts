@@ -10,6 +10,7 @@ import { accessTo } from '../e2e/support/client.ts';
 import { startFollower } from '../e2e/support/follower.ts';
 import { until } from '../e2e/support/until.ts';
 import { load } from './conditions.ts';
+import { rest } from './rest.ts';
 import type { Stage } from './stage.ts';
 import { aim, table } from './table.ts';
 
@@ -32,6 +33,7 @@ const rotationLimit = 100;
 
 /** Prints the longest gap between two acknowledged writes while leaves are renewed, and while CAs are rotated. */
 export async function measureGaps(stage: Stage, { tick, ...place }: Place & { readonly tick: Tick }): Promise<void> {
+  const before = `${await rest()}\n${load()}`;
   const renewal = await during(stage, place, 'renewal', () => renew(stage, place, tick));
   const noise = await during(stage, place, 'noise', async () => {
     const end = performance.now() + Math.max(5, renewal.seconds) * 1000;
@@ -46,6 +48,7 @@ export async function measureGaps(stage: Stage, { tick, ...place }: Place & { re
     longestGap.toFixed(0),
   ];
   console.log('## Three members under one writer, one write after the other through the Service\n');
+  console.log(`Before: ${before}\n`);
   console.log(
     table([
       ['', 's', 'writes', 'lost', 'longest gap ms'],
@@ -58,7 +61,7 @@ export async function measureGaps(stage: Stage, { tick, ...place }: Place & { re
   console.log(aim('renewal: no gap above twice the noise', renewal.longestGap <= 2 * noise.longestGap));
   console.log(aim(`rotation: no gap of ${rotationLimit} ms`, rotation.longestGap < rotationLimit));
   console.log(aim('no acknowledged write lost', renewal.lost + rotation.lost + noise.lost === 0));
-  console.log(`${load()}\n`);
+  console.log(`After: ${load()}\n`);
 }
 
 async function during(
