@@ -7,9 +7,10 @@ type Image = NonNullable<EtcdClusterSpec['image']>;
 
 /** An EtcdClusterSpec as the API server stores it. */
 export interface EtcdClusterSpecWithDefaults
-  extends Omit<EtcdClusterSpec, 'image' | 'healing' | 'volumeRetention' | 'suspend'> {
+  extends Omit<EtcdClusterSpec, 'image' | 'healing' | 'defragmentation' | 'volumeRetention' | 'suspend'> {
   readonly image: Filled<Image, 'repository'>;
   readonly healing: Required<NonNullable<EtcdClusterSpec['healing']>>;
+  readonly defragmentation: Required<NonNullable<EtcdClusterSpec['defragmentation']>>;
   readonly volumeRetention: Required<NonNullable<EtcdClusterSpec['volumeRetention']>>;
   readonly suspend: boolean;
 }

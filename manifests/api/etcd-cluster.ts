@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { anyQuantity, durationBetween } from './common-rules.ts';
+import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
@@ -77,11 +78,22 @@ export const etcdClusterSpecSchema = object(
       object(
         {
           minReclaim: Type.Optional(
-            intOrString({ description: 'A quantity: what must be gained at least.', rules: [anyQuantity] }),
+            intOrString({
+              default: defragmentationDefaults.minReclaim,
+              description: 'A quantity: what must be gained at least.',
+              rules: [anyQuantity],
+            }),
           ),
-          maxUsedRatio: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+          maxUsedRatio: Type.Optional(
+            Type.Number({
+              minimum: 0,
+              maximum: 1,
+              default: defragmentationDefaults.maxUsedRatio,
+              description: 'Of the database file, how much may be in use at most.',
+            }),
+          ),
         },
-        { description: 'When it pays to defragment a member.' },
+        { default: {}, description: 'When it pays to defragment a member.' },
       ),
     ),
     volumeRetention: Type.Optional(

@@ -82,6 +82,7 @@ test('the short spec gets the defaults that the CRD has', () => {
     image: { repository: 'quay.io/coreos/etcd' },
     tls: { mode: 'Managed', certificateLifetime: '2160h', authorityLifetime: '87600h', rotationOverlap: '10m' },
     healing: { podGracePeriod: '2m', memberGracePeriod: '10m' },
+    defragmentation: { minReclaim: '256Mi', maxUsedRatio: 0.5 },
     volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Delete' },
     suspend: false,
   });
