@@ -59,6 +59,8 @@ export interface EtcdCallOptions {
 export interface Etcd {
   /** Linearizable, from any of the endpoints. @throws {EtcdError} when there is no quorum in time. */
   members(endpoints: readonly string[], options: EtcdCallOptions & { readonly barrier?: boolean }): Promise<MemberList>;
+  /** What one member last knew, also without a quorum: may be old. @throws {EtcdError} when none answers. */
+  lastMembers(endpoints: readonly string[], options: EtcdCallOptions): Promise<MemberList>;
   /** Asked of this endpoint and no other. @throws {EtcdError} */
   status(endpoint: string, options: EtcdCallOptions): Promise<EndpointStatus>;
   /** Asked of this endpoint and no other. @throws {EtcdError} */

@@ -8,13 +8,19 @@ import { hedge } from './hedge.ts';
 /** How long an endpoint may be silent before the next one is asked as well. */
 const patienceMs = 300;
 
-export function reading(calls: Calls): Pick<Etcd, 'members' | 'status' | 'version'> {
+export function reading(calls: Calls): Pick<Etcd, 'members' | 'lastMembers' | 'status' | 'version'> {
   return {
     members: (endpoints, { signal, barrier = false }) =>
       fromAny('member list', endpoints, signal, async (endpoint, attempt) => {
         if (barrier) await settle(calls, endpoint, attempt);
         return listMembers(calls, endpoint, attempt);
       }),
+    lastMembers: (endpoints, { signal }) =>
+      fromAny('last member list', endpoints, signal, (endpoint, attempt) =>
+        calls.ask('last member list', endpoint, attempt, async (client, options) =>
+          memberListOf(await client.cluster.memberList({ linearizable: false }, options)),
+        ),
+      ),
     status: (endpoint, { signal }) => readStatus(calls, endpoint, signal),
     version: (endpoint, { signal }) =>
       calls.fetch('GET /version', endpoint, signal, (limit, own) => readVersion(endpoint, limit, own)),

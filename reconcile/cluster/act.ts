@@ -1,3 +1,4 @@
+import { addLearner } from './actions/add-learner.ts';
 import { applyShared } from './actions/apply-shared.ts';
 import { changeTemplate } from './actions/change-template.ts';
 import type { ActContext } from './actions/context.ts';
@@ -12,10 +13,13 @@ import { makeAuthorities } from './actions/make-authorities.ts';
 import { noteServed } from './actions/note-served.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
+import { promoteLearner } from './actions/promote-learner.ts';
+import { removeMember } from './actions/remove-member.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
 import { requestCertificates } from './actions/request-certificates.ts';
 import { restartMember } from './actions/restart-member.ts';
 import { retireAuthorities } from './actions/retire-authorities.ts';
+import { retireMember } from './actions/retire-member.ts';
 import { rotateAuthorities } from './actions/rotate-authorities.ts';
 import { sealMembers } from './actions/seal-members.ts';
 import { setFinalizer } from './actions/set-finalizer.ts';
@@ -46,6 +50,10 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'retire-authorities': retireAuthorities,
   'delete-authorities': deleteAuthorities,
   'seal-members': sealMembers,
+  'add-learner': addLearner,
+  'promote-learner': promoteLearner,
+  'remove-member': removeMember,
+  'retire-member': retireMember,
 };
 
 /**

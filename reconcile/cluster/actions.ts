@@ -5,6 +5,7 @@ import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
 import type { Remedy } from './certificates/due.ts';
 import type { Validity } from './certificates/validity.ts';
 import type { Inputs } from './effective.ts';
+import type { Successor } from './leadership.ts';
 
 /**
  * Everything a step can do to a cluster: plain data, one file per action under `actions/`.
@@ -43,7 +44,7 @@ export type Action =
       readonly pod: Ref;
       readonly by: 'eviction' | 'deletion';
       /** To whom leadership goes first, if this member has it when it is to go. */
-      readonly successor?: { readonly clusterId: string; readonly name: string; readonly memberId: string };
+      readonly successor?: Successor;
       /** It accepts nobody any more, so that no other one has to be Ready before it goes. */
       readonly cutOff?: true;
     }
@@ -86,6 +87,37 @@ export type Action =
     }
   /** The template that one member's next pod is made from; the pod that runs stays. */
   | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs }
+  /**
+   * A learner is put on the member list, and the list as it then is on its volume, for its first start. It is on the list already
+   * where somebody died in between, or where the others changed since.
+   */
+  | { readonly kind: 'add-learner'; readonly name: string; readonly url: string; readonly clusterId: string }
+  /** A learner that is in sync, and sealed, becomes a voter. */
+  | { readonly kind: 'promote-learner'; readonly name: string; readonly memberId: string; readonly clusterId: string }
+  /** A member leaves the list, for ever. Its volume says so before, so that whoever finds it knows that it was us. */
+  | {
+      readonly kind: 'remove-member';
+      readonly name: string;
+      readonly memberId: string;
+      readonly clusterId: string;
+      readonly volume?: Ref;
+      readonly successor?: Successor;
+    }
+  /** What a removed member had goes: its peer, and its volume unless that is to be kept. */
+  | {
+      readonly kind: 'retire-member';
+      readonly name: string;
+      readonly clusterId: string;
+      readonly peer?: Ref;
+      /** Absent for a peer that never had one. */
+      readonly volume?: Ref & {
+        readonly memberId: string;
+        readonly state: 'released' | 'superseded';
+        readonly keep: boolean;
+      };
+      /** Nobody on the list is to be reached there, either. */
+      readonly url?: string;
+    }
   /** From now on these members can never start on an empty volume. */
   | { readonly kind: 'seal-members'; readonly clusterId: string; readonly members: readonly SealedMember[] };
 
@@ -164,6 +196,11 @@ export function targetOf(action: Action): string | undefined {
       return action.pod.name;
     case 'change-template':
       return action.peer.name;
+    case 'add-learner':
+    case 'promote-learner':
+    case 'remove-member':
+    case 'retire-member':
+      return action.name;
     case 'make-authorities':
       return action.authorities.map(({ authority }) => authority).join(', ');
     case 'rotate-authorities':

@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
 import { ports, schemeOf } from '../../manifests/build/names.ts';
 import { type Etcd, EtcdError } from '../etcd.ts';
+import { recordOf } from './life.ts';
 import type { Endpoint, Membership, Slot } from './observation.ts';
 
 export interface EtcdAnswers {
@@ -14,8 +15,8 @@ export interface EtcdAnswers {
  * What etcd itself says: the member list, linearizable, so that a quorum stands behind it; and each endpoint's status, asked
  * of that very endpoint. All at once: a member that hangs costs the others nothing.
  *
- * Not behind a barrier: no membership change of ours can be under way yet. The list is read again just before anything
- * acts on it.
+ * Behind a barrier where a membership change of ours is unfinished: one that timed out may be decided later. The list is read
+ * again just before anything acts on it.
  */
 export async function askEtcd(
   connect: () => Promise<Etcd>,
@@ -29,7 +30,7 @@ export async function askEtcd(
   const etcd = await connect();
   try {
     const [membership, clusterVersion, asked] = await Promise.all([
-      askMembers(etcd, reachable.map(endpointOf), signal),
+      askMembers(etcd, reachable.map(endpointOf), { signal, barrier: slots.some(isChanging) }),
       settledVersion(cluster, slots) ?? askVersion(etcd, reachable, signal),
       Promise.all(
         slots.map(async (slot) =>
@@ -48,12 +49,22 @@ export function isReachable({ pod }: Slot): boolean {
   return pod?.address !== undefined && pod.container.state === 'running';
 }
 
-async function askMembers(etcd: Etcd, endpoints: readonly string[], signal: AbortSignal): Promise<Membership> {
+function isChanging(slot: Slot): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'joining' || state === 'releasing';
+}
+
+async function askMembers(
+  etcd: Etcd,
+  endpoints: readonly string[],
+  options: { readonly signal: AbortSignal; readonly barrier: boolean },
+): Promise<Membership> {
   try {
-    const { clusterId, members } = await etcd.members(endpoints, { signal });
+    const { clusterId, members } = await etcd.members(endpoints, options);
     return { kind: 'known', clusterId, members };
   } catch (error) {
-    return { kind: 'unknown', cause: causeOf(error) };
+    const last = await etcd.lastMembers(endpoints, options).catch(() => undefined);
+    return { kind: 'unknown', cause: causeOf(error), ...(last && { last: last.members }) };
   }
 }
 

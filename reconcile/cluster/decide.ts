@@ -14,15 +14,18 @@ import { admitCertificates, checkCertificates } from './rules/check-certificates
 import { converged } from './rules/converged.ts';
 import { cureConfiguration } from './rules/cure-configuration.ts';
 import { finishDeletion } from './rules/finish-deletion.ts';
+import { finishRemoval } from './rules/finish-removal.ts';
 import { finishRolling } from './rules/finish-rolling.ts';
 import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
+import { join } from './rules/join.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
 import { reloadAuthorities } from './rules/reload-authorities.ts';
 import { keepRequesting, requestCertificates } from './rules/request-certificates.ts';
 import { rollConfiguration } from './rules/roll-configuration.ts';
 import { retireAuthorities, rotateAuthorities } from './rules/rotate-authorities.ts';
+import { grow, shrink } from './rules/scale.ts';
 import { seal } from './rules/seal.ts';
 import { startMembers } from './rules/start-members.ts';
 import { staySuspended } from './rules/stay-suspended.ts';
@@ -58,16 +61,20 @@ export const rules = [
   cureConfiguration,
   keepIdentity,
   seal,
+  finishRemoval,
   growVolumes,
   keepRequesting,
   blameCertificates,
   reloadAuthorities,
   awaitQuorum,
+  join,
   finishRolling,
   gate,
   retireAuthorities,
   rollConfiguration,
   rotateAuthorities,
+  grow,
+  shrink,
   beyondThisRelease,
   checkCertificates,
   converged,

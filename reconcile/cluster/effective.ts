@@ -9,7 +9,7 @@ import { reservedIn } from '../../manifests/build/pod-template-limits.ts';
 import { privilegesIn } from '../../manifests/build/privileges.ts';
 import { reservedInClaim } from '../../manifests/build/volume-claim.ts';
 import { effectiveTrust } from './certificates/trust.ts';
-import { type Life, recordOf } from './life.ts';
+import { type Life, recordOf, rememberedVoters } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
 /** What one member is made from: compared by hash, never by rendering. */
@@ -30,7 +30,7 @@ export interface Refusal {
  */
 export interface Effective {
   readonly inputs: Inputs;
-  /** Members that should exist: before birth what the spec says, then what was recorded. */
+  /** Members that should exist: what the spec says, and during birth what was recorded. */
   readonly replicas: number;
   readonly refusals: readonly Refusal[];
 }
@@ -51,6 +51,7 @@ export function effectiveSpec(
   const tls = judgeTls(spec, slots);
   const size = judgeSize(spec.storage.size, slots);
   const template = judgeTemplate(spec, slots);
+  const replicas = judgeReplicas(spec.replicas, slots, life);
   const { podTemplate: _, ...rest } = spec;
   const effective = {
     ...rest,
@@ -61,17 +62,24 @@ export function effectiveSpec(
   };
   return {
     inputs: peerInputs(effective),
-    replicas: effectiveReplicas(spec.replicas, slots, life),
-    refusals: [version.refusal, tls.refusal, size.refusal, template.refusal].filter((refusal) => refusal !== undefined),
+    replicas: replicas.value,
+    refusals: [version, tls, size, template, replicas].flatMap(({ refusal }) => refusal ?? []),
   };
 }
 
-function effectiveReplicas(wanted: number, slots: readonly Slot[], life: Life): number {
-  if (life.stage === 'birth') return life.record.initialCluster.length;
-  if (life.stage === 'born') {
-    return slots.filter((slot) => (slot.peer?.current || slot.volume) && !life.strays.includes(slot)).length;
-  }
-  return wanted;
+/** A birth is finished as it was recorded; what the spec says meanwhile comes after it. */
+function judgeReplicas(wanted: number, slots: readonly Slot[], life: Life): Judged<number> {
+  if (life.stage === 'birth') return { value: life.record.initialCluster.length };
+  if (life.stage !== 'born' || wanted > 0) return { value: wanted };
+  return {
+    value: rememberedVoters(slots, life.strays),
+    refusal: {
+      reason: 'HibernationNotAvailable',
+      message: 'this release of etcd-ratchet does not stop a running cluster',
+      cure: 'set spec.replicas to at least 1',
+      field: 'spec.replicas',
+    },
+  };
 }
 
 /**

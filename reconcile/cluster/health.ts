@@ -1,5 +1,5 @@
 import type { ListedMember } from '../etcd.ts';
-import { recordOf } from './life.ts';
+import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
 /**
@@ -22,6 +22,8 @@ export function ailmentOf(
   slot: Slot,
   { membership, slots }: Pick<Observation, 'membership' | 'slots'>,
 ): Ailment | undefined {
+  if (hasDeparted(slot)) return undefined;
+  if (recordOf(slot)?.state === 'releasing') return passing('MemberLeaving', `${slot.name} is leaving the cluster`);
   const inKubernetes = podAilment(slot);
   if (inKubernetes) return inKubernetes;
   const { name, endpoint } = slot;
@@ -42,9 +44,7 @@ export function ailmentOf(
     );
   }
   if (member.name === '') return passing('MemberStarting', `${name} has not yet joined`);
-  const leader = slots.find(
-    (other) => other.endpoint.kind === 'known' && other.endpoint.status.memberId === endpoint.status.leader,
-  );
+  const leader = leaderOf(slot, slots);
   if (endpoint.status.leader === '0' || leader?.endpoint.kind !== 'known') {
     return passing('NoLeader', `${name} knows no leader that answers`);
   }
@@ -62,8 +62,30 @@ export function memberOf(slot: Slot, members: readonly ListedMember[]): ListedMe
   const record = recordOf(slot);
   const id = record?.memberId ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : undefined);
   if (id !== undefined) return members.find((member) => member.id === id);
-  const url = record?.initialCluster.find(({ name }) => name === slot.name)?.url;
+  const url = urlOf(slot);
   return members.find(({ peerURLs }) => url !== undefined && peerURLs.includes(url));
+}
+
+/** Where its peers reach it, as it was recorded. */
+export function urlOf(slot: Slot): string | undefined {
+  const recorded = recordOf(slot)?.initialCluster ?? slot.peer?.bootstrap.initialCluster;
+  return recorded?.find(({ name }) => name === slot.name)?.url;
+}
+
+/** As etcd itself judges it when a learner is to be promoted: nine tenths of the leader's log, and for us no more than a little short. */
+export function isInSync(slot: Slot, slots: readonly Slot[]): boolean {
+  const leader = leaderOf(slot, slots);
+  if (slot.endpoint.kind === 'unknown' || leader?.endpoint.kind !== 'known') return false;
+  const applied = slot.endpoint.status.raftAppliedIndex;
+  const { raftIndex } = leader.endpoint.status;
+  return raftIndex - applied <= maxLag && applied * 10n >= raftIndex * 9n;
+}
+
+function leaderOf({ endpoint }: Slot, slots: readonly Slot[]): Slot | undefined {
+  if (endpoint.kind === 'unknown') return undefined;
+  return slots.find(
+    (other) => other.endpoint.kind === 'known' && other.endpoint.status.memberId === endpoint.status.leader,
+  );
 }
 
 function podAilment({ name, volume, statefulSet, pod }: Slot): Ailment | undefined {

@@ -29,7 +29,8 @@ export type Life =
 
 export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'version'>;
 
-export function lifeOf({ cluster, slots, claim }: Pick<Observation, 'cluster' | 'slots' | 'claim'>): Life {
+export function lifeOf(observation: Pick<Observation, 'cluster' | 'slots' | 'claim' | 'membership'>): Life {
+  const { cluster, slots, claim } = observation;
   const unreadable = slots.find(({ volume }) => volume?.record.kind === 'invalid');
   if (unreadable?.volume?.record.kind === 'invalid') {
     return {
@@ -56,8 +57,9 @@ export function lifeOf({ cluster, slots, claim }: Pick<Observation, 'cluster' | 
     };
   }
 
-  const ours = recorded.filter(({ record }) => record.token === token);
-  const strays = recorded.filter(({ record }) => record.token !== token).map(({ slot }) => slot);
+  const isOurs = ({ slot, record }: Recorded) => record.token === token && !isLate(slot, observation);
+  const ours = recorded.filter(isOurs);
+  const strays = recorded.filter((one) => !isOurs(one)).map(({ slot }) => slot);
   const unsealed = ours.find(({ record }) => record.state === 'bootstrapping');
   const replaced = slots.find((slot) => isBeingReplaced(slot) && slot.volume === undefined);
   const clusterId = ours.find(({ record }) => record.clusterId)?.record.clusterId;
@@ -70,8 +72,42 @@ export function lifeOf({ cluster, slots, claim }: Pick<Observation, 'cluster' | 
   return { stage: 'born', token, clusterId, strays };
 }
 
+interface Recorded {
+  readonly slot: Slot;
+  readonly record: VolumeRecord;
+}
+
+/**
+ * An empty volume for the first start of a member that a living cluster does not have, or has no more: written by an invocation
+ * that slept through the birth, and the removal. Nobody starts on it.
+ */
+function isLate(slot: Slot, { slots, membership }: Pick<Observation, 'slots' | 'membership'>): boolean {
+  const record = recordOf(slot);
+  if (record?.state !== 'bootstrapping' || slot.volume?.bound || membership.kind === 'unknown') return false;
+  const url = record.initialCluster.find(({ name }) => name === slot.name)?.url;
+  const isListed = membership.members.some(({ peerURLs }) => url !== undefined && peerURLs.includes(url));
+  return !isListed && slots.some((other) => recordOf(other)?.state === 'sealed');
+}
+
 export function recordOf({ volume }: Pick<Slot, 'volume'>): VolumeRecord | undefined {
   return volume?.record.kind === 'valid' ? volume.record.record : undefined;
+}
+
+/** Its member is no longer one, and never will be again: what is left of it counts for nothing, and stands in nobody's way. */
+export function hasDeparted(slot: Pick<Slot, 'volume'>): boolean {
+  const record = recordOf(slot);
+  return record !== undefined && !mayCount(record);
+}
+
+/** Voters as far as volumes and peers remember them: for when etcd can't be asked. */
+export function rememberedVoters(slots: readonly Slot[], strays: readonly Slot[]): number {
+  return slots.filter(
+    (slot) =>
+      (slot.peer?.current || slot.volume) &&
+      !strays.includes(slot) &&
+      !hasDeparted(slot) &&
+      recordOf(slot)?.state !== 'joining',
+  ).length;
 }
 
 /** A sealed ConfigMap outweighs the mark: that member has started since, and its volume held data. */
@@ -107,7 +143,7 @@ function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[])
  * leaving of an invocation that was late, and is discarded later.
  */
 function mainToken(
-  recorded: readonly { readonly slot: Slot; readonly record: VolumeRecord }[],
+  recorded: readonly Recorded[],
   slots: readonly Slot[],
   claim: Observation['claim'],
 ): string | undefined {

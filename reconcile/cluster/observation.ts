@@ -29,6 +29,8 @@ export interface Observation {
   /** What etcd calls the cluster version, like `3.6.0`; absent when nobody tells it, or none is decided yet. */
   readonly clusterVersion?: string;
   readonly claim: Claim;
+  /** Whether a compaction up to the present would forget anything; asked only while etcd is out of space, absent when unknown. */
+  readonly hasHistory?: boolean;
   /** So many other clusters of its fleet restart members that this one may not begin to. */
   readonly crowded?: true;
 }
@@ -63,6 +65,8 @@ export interface PeerView extends OwnedView {
   readonly bootstrap: PeerBootstrap;
   /** UID of an unbound volume that a step was about to replace. */
   readonly replacingVolume?: string;
+  /** When its member was last asked to defragment, and how often in a row that has gained nothing, as far as is known. */
+  readonly defragmented?: { readonly at: Date; readonly vain: number };
 }
 
 export interface VolumeView extends View {
@@ -98,6 +102,8 @@ export interface PodView extends View {
   /** Of etcd, as its image's tag says; the peer may have been given another one since. */
   readonly version?: string;
   readonly address?: string;
+  /** Bytes that the database of its etcd may have, as it was started with. */
+  readonly quota?: number;
   /** The CAs that it was started with, by the name that its template gave them. */
   readonly trust?: string;
   /** `Unschedulable` and the like; absent once it is scheduled. */
@@ -122,9 +128,12 @@ export type Endpoint =
   | { readonly kind: 'unknown'; readonly cause: string; readonly tls?: TlsProblem }
   | { readonly kind: 'known'; readonly status: EndpointStatus };
 
-/** `known` only from a linearizable answer: then a quorum serves. An empty list is something else than `unknown`. */
+/**
+ * `known` only from a linearizable answer: then a quorum serves. An empty list is something else than `unknown`. `last`: what
+ * some member remembers of it, to say who is missing; nothing is ever changed on the strength of that.
+ */
 export type Membership =
-  | { readonly kind: 'unknown'; readonly cause: string }
+  | { readonly kind: 'unknown'; readonly cause: string; readonly last?: readonly ListedMember[] }
   | { readonly kind: 'known'; readonly clusterId: string; readonly members: readonly ListedMember[] };
 
 export interface Shared {

@@ -51,7 +51,7 @@ function wantsToRoll(objects: ClusterObjects): boolean {
   const { cluster } = objects;
   if (cluster.status?.lastDecision?.reason === 'WaitingForRoom') return true;
   const slots = slotsOf(objects);
-  const life = lifeOf({ cluster, slots, claim: { kind: 'free' } });
+  const life = lifeOf({ cluster, slots, claim: { kind: 'free' }, membership: { kind: 'unknown', cause: 'not asked' } });
   const { inputs } = effectiveSpec({ cluster, slots, certificates: { kind: 'unread' } }, life);
   const wanted = inputsHash(inputs);
   return slots.some(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);

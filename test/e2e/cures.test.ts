@@ -71,8 +71,6 @@ test('volumes grow in place while the members run; a class that can not is said'
 
 test('what this release can not do to a running cluster is refused by name, and the members stay as they are', async () => {
   const { tickUntil, list } = stage();
-  await commit('flag', { replicas: 3, storage: { size: '2Gi' } });
-  await tickUntil('flag', isStalledFor('ScalingNotAvailable'));
   await commit('flag', { replicas: 1, version: '3.5.35', storage: { size: '2Gi' } });
   const stalled = await tickUntil('flag', isStalledFor('DowngradeRefused'));
   assert.equal(stalled.status?.readyReplicas, 1);

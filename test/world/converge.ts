@@ -64,7 +64,7 @@ function untilWake(decision: Decision): number {
   return Math.min(...decision.wakeOn.map((wake) => (wake.on === 'time' ? wake.afterSeconds : 0)));
 }
 
-/** One etcd cluster, under one token, every volume sealed under its ID, every member running. */
+/** One etcd cluster, under one token, every volume sealed under its ID, every member running, and a voter. */
 export function assertOneCluster(world: World, size: number, context = ''): void {
   const records = world.claims().map(({ metadata }) => {
     const read = readVolumeRecord(metadata.annotations);
@@ -76,4 +76,9 @@ export function assertOneCluster(world: World, size: number, context = ''): void
   assert.deepEqual(new Set(records.map(({ state }) => state)), new Set(['sealed']), context);
   const running = [...world.processes.values()].map(({ data }) => data.clusterId);
   assert.deepEqual(running, Array(size).fill(records[0]?.clusterId), `all members run ${context}`);
+  const { members = [], acknowledged = 0 } = world.formations.get(records[0]?.clusterId ?? '') ?? {};
+  assert.equal(members.filter(({ isLearner }) => !isLearner).length, size, `all are voters ${context}`);
+  assert.equal(members.length, size, `nobody else is on the list ${context}`);
+  for (const { data, pod } of world.processes.values())
+    assert.equal(data.applied, acknowledged, `${pod} has every acknowledged write ${context}`);
 }

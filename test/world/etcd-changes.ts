@@ -7,7 +7,7 @@ import { type Formation, isInQuorum, leaderOf, type Process, runningOf, type Sta
 export function changing(
   state: State,
   reachedBy: (endpoints: readonly string[]) => readonly Process[],
-): Omit<EtcdAdmin, 'members' | 'status' | 'version' | 'close'> {
+): Omit<EtcdAdmin, 'members' | 'lastMembers' | 'status' | 'version' | 'close'> {
   return {
     addLearner: async (endpoints, peerUrl, { clusterId }) => {
       const { formation } = served(endpoints, clusterId);

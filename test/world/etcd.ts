@@ -10,6 +10,11 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
     tls && partyOf(state, { 'tls.crt': encoded(tls.cert), 'tls.key': encoded(tls.key), 'ca.crt': encoded(tls.ca) });
   return {
     members: async (endpoints) => listed(state, reachedBy(endpoints)),
+    lastMembers: async (endpoints) => {
+      const [process] = reachedBy(endpoints);
+      if (!process) throw new EtcdError('no endpoint answers', 'down');
+      return listOf(state, process.data.clusterId);
+    },
     status: async (endpoint) => {
       const { data, version } = needed(state, endpoint, me);
       const member = state.formations.get(data.clusterId)?.members.find(({ id }) => id === data.memberId);
@@ -48,7 +53,10 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
 function listed(state: State, reached: readonly Process[]): MemberList {
   const serving = reached.find((process) => isInQuorum(state, process));
   if (!serving) throw new EtcdError(reached.length === 0 ? 'no endpoint answers' : 'no quorum', 'down');
-  const { clusterId } = serving.data;
+  return listOf(state, serving.data.clusterId);
+}
+
+function listOf(state: State, clusterId: string): MemberList {
   const formation = state.formations.get(clusterId);
   const members = (formation?.members ?? []).map(
     ({ id, url, isLearner }): ListedMember => ({

@@ -27,9 +27,12 @@ export function assertMayStart(
     return;
   }
   if (!before) {
-    if (read.record.state !== 'bootstrapping')
+    const isLearner = state.formations
+      .get(after.clusterId)
+      ?.members.some((member) => member.id === after.memberId && member.isLearner);
+    if (read.record.state !== 'bootstrapping' && !(read.record.state === 'joining' && isLearner))
       violate(state, `I5: ${volume} is ${read.record.state}, and its member starts empty`);
-    if (clientsAreLetIn(state, pod.metadata.namespace, pod.metadata.labels?.[labels.cluster])) {
+    if (!isLearner && clientsAreLetIn(state, pod.metadata.namespace, pod.metadata.labels?.[labels.cluster])) {
       violate(state, `I5: ${volume} starts empty while clients are let in`);
     }
     const earlier = [...(state.wrote.get(claim.metadata.uid ?? '') ?? [])].find((id) => id !== after.clusterId);
@@ -112,10 +115,19 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
     .find(({ metadata }) => metadata.name === name && metadata.namespace === claim.metadata.namespace);
   const byPolicy =
     cluster?.metadata.deletionTimestamp !== undefined && cluster.spec.volumeRetention?.whenDeleted === 'Delete';
-  if (claim.spec.volumeName && !byPolicy)
-    violate(state, `I4: bound volume ${claim.metadata.name} of a living cluster is deleted`);
-  if (state.disks.has(claim.metadata.uid ?? '') && !byPolicy)
-    violate(state, `I4: ${claim.metadata.name} has data and is deleted`);
+  if (byPolicy || wasRemoved(state, claim)) return;
+  if (claim.spec.volumeName) violate(state, `I4: bound volume ${claim.metadata.name} of a living cluster is deleted`);
+  if (state.disks.has(claim.metadata.uid ?? '')) violate(state, `I4: ${claim.metadata.name} has data and is deleted`);
+}
+
+/** I4: its member is off the list, and it was us who took it off. */
+function wasRemoved(state: State, { metadata }: PersistentVolumeClaim): boolean {
+  const read = readVolumeRecord(metadata.annotations);
+  if (read.kind !== 'valid' || read.record.state !== 'released') return false;
+  const { clusterId = '', memberId = '' } = read.record;
+  const data = state.disks.get(metadata.uid ?? '');
+  const isOfAnother = data !== undefined && data.memberId !== memberId;
+  return !isOfAnother && state.formations.get(clusterId)?.removed.has(memberId) === true;
 }
 
 /** Also by eviction: clients' writes would wait for an election, though somebody else could have led before. */

@@ -1,3 +1,4 @@
+import type { EtcdAdmin } from '../../reconcile/etcd-admin.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
 
 /** What happens around the writes of one invocation, counted from 0. A throw in either place is its death. */
@@ -8,6 +9,8 @@ export interface Faults {
 
 export interface InvocationKube extends Kube {
   writes(): number;
+  /** Its changes are writes as well. */
+  etcd(members: EtcdAdmin): EtcdAdmin;
 }
 
 /** The API server as one invocation sees it: it may be frozen at, or killed before or after, any of its writes. */
@@ -47,6 +50,18 @@ export function asInvocation(kube: Kube, faults: Faults = {}): InvocationKube {
     delete: writing(kube.delete),
     evict: writing(kube.evict),
     writes: () => writes,
+    etcd: (members) => ({
+      ...members,
+      members: reading(members.members),
+      status: reading(members.status),
+      addLearner: writing(members.addLearner),
+      promote: writing(members.promote),
+      remove: writing(members.remove),
+      moveLeader: writing(members.moveLeader),
+      defragment: writing(members.defragment),
+      disarm: writing(members.disarm),
+      compact: writing(members.compact),
+    }),
   };
 
   function mourn(): void {

@@ -156,7 +156,7 @@ export function createWorld() {
       const results = await stepClusters(
         {
           kube: mine,
-          etcd: async (tls) => etcdOf(state, tls),
+          etcd: async (tls) => mine.etcd(etcdOf(state, tls)),
           wire: wireOf(state),
           holder,
           nonce,

@@ -1,10 +1,8 @@
-import { writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
-import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
-import { resources } from '../../kube.ts';
 import type { ActionOf, SealedMember } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, liveVolume } from './context.ts';
 import { followRecord } from './follow-volumes.ts';
+import { writeRecord } from './volume-state.ts';
 
 /**
  * Seals members that have started: first the volumes remember it, then the ConfigMaps follow and become immutable.
@@ -24,11 +22,6 @@ async function sealVolume({ name, memberId, version }: SealedMember, clusterId: 
   if (record.state === 'sealed' && record.memberId === memberId) return { name, record };
   if (record.state !== 'bootstrapping' && record.state !== 'joining') throw moved(`volume ${name} is ${record.state}`);
   const sealed = { ...record, state: 'sealed' as const, clusterId, memberId, version };
-  const annotations = { ...claim.metadata.annotations, ...writeVolumeRecord(sealed) };
-  await context.kube.update<PersistentVolumeClaim>(
-    resources.volumeClaims,
-    { ...claim, metadata: { ...claim.metadata, annotations } },
-    { signal: context.signal },
-  );
+  await writeRecord(claim, sealed, context);
   return { name, record: sealed };
 }

@@ -1,6 +1,7 @@
 import { clientServiceName, headlessServiceName } from '../../../manifests/build/names.ts';
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
+import { hasDeparted } from '../life.ts';
 
 /**
  * Objects of a deleted namesake of this cluster are still being collected: wait until they are gone. What bears our labels
@@ -18,13 +19,7 @@ export function awaitLeftovers(situation: Situation): Decision | undefined {
     );
   }
   const { slots, shared } = situation;
-  const leaving = slots.find(
-    ({ peer, configMap, statefulSet, pod }) =>
-      isLeftover(peer) ||
-      isLeftover(configMap) ||
-      isLeftover(statefulSet) ||
-      (pod !== undefined && statefulSet === undefined && peer === undefined),
-  );
+  const leaving = slots.find(isBeingCollected);
   if (leaving) {
     return wait(
       'OldObjectsLeaving',
@@ -54,6 +49,18 @@ function foreignObject({ cluster, slots, shared }: Situation): string | undefine
   if (shared.headlessService.state === 'foreign') return `a Service ${headlessServiceName(name)}`;
   if (shared.clientService.state === 'foreign') return `a Service ${clientServiceName(name)}`;
   return shared.disruptionBudget.state === 'foreign' ? `a PodDisruptionBudget ${name}` : undefined;
+}
+
+/** What is left of a removed member stands in nobody's way: its name is not used again while anything bears it. */
+function isBeingCollected(slot: Situation['slots'][number]): boolean {
+  const { peer, configMap, statefulSet, pod } = slot;
+  if (hasDeparted(slot)) return false;
+  return (
+    isLeftover(peer) ||
+    isLeftover(configMap) ||
+    isLeftover(statefulSet) ||
+    (pod !== undefined && statefulSet === undefined && peer === undefined)
+  );
 }
 
 function isLeftover(view: { readonly current: boolean; readonly leaving: boolean } | undefined): boolean {

@@ -1,9 +1,9 @@
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
 import { type Ailment, ailmentOf } from '../health.ts';
-import { recordOf } from '../life.ts';
+import { hasDeparted, recordOf, rememberedVoters } from '../life.ts';
 import type { Slot } from '../observation.ts';
-import { quorumOf } from './support-members.ts';
+import { quorumOf } from '../quorum.ts';
 
 /**
  * Membership is unknown. While pods may still come that is waited for; when more volumes are gone than a quorum can spare,
@@ -16,12 +16,9 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   if (membership.kind === 'known') return undefined;
 
   // In birth the recorded members are counted already.
-  const untraced = life.stage === 'born' ? withoutTrace(slots) : [];
-  const lost = [
-    ...slots.filter(({ peer, volume }) => peer?.current && (!volume || volume.lost)).map(({ name }) => name),
-    ...untraced,
-  ];
-  const voters = effective.replicas + untraced.length;
+  const untraced = life.stage === 'born' ? withoutTrace(situation) : [];
+  const lost = [...slots.filter(isLost).map(({ name }) => name), ...untraced];
+  const voters = (life.stage === 'born' ? rememberedVoters(slots, life.strays) : effective.replicas) + untraced.length;
   if (voters - lost.length < quorumOf(voters)) {
     return refuse(
       'QuorumLost',
@@ -41,6 +38,11 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
   );
+}
+
+function isLost(slot: Slot): boolean {
+  const { peer, volume } = slot;
+  return peer?.current === true && (!volume || volume.lost) && !hasDeparted(slot);
 }
 
 /** Whether that is what is wrong between us and this endpoint: TLS, and not that it is dead. */
@@ -68,9 +70,19 @@ function mostData(slots: readonly Slot[]): string {
   return best ? `of the members that answer, ${best.name} has the most data` : 'no member answers';
 }
 
-/** Members that were recorded, and of which neither volume nor peer is left; membership has not changed since it was recorded. */
-function withoutTrace(slots: readonly Slot[]): readonly string[] {
-  const recorded = new Set(slots.flatMap((slot) => recordOf(slot)?.initialCluster ?? []).map(({ name }) => name));
-  for (const { name } of slots) recorded.delete(name);
-  return [...recorded];
+/**
+ * Members of which neither volume nor peer is left. Whoever still runs remembers the list; where nobody does, it is the one that
+ * the volumes recorded, without those that we removed since.
+ */
+function withoutTrace({ membership, slots, cluster }: Situation): readonly string[] {
+  const last = membership.kind === 'unknown' ? membership.last : undefined;
+  const listed = last?.filter(({ isLearner }) => !isLearner).map(({ name }) => name);
+  const removed = cluster.status?.history
+    ?.filter(({ action }) => action === 'retire-member')
+    .map(({ target }) => target);
+  const names = new Set(
+    listed ?? slots.flatMap((slot) => recordOf(slot)?.initialCluster ?? []).map(({ name }) => name),
+  );
+  for (const name of [...slots.map(({ name }) => name), ...(listed ? [] : (removed ?? []))]) names.delete(name ?? '');
+  return [...names];
 }

@@ -14,7 +14,8 @@ export function seal({ slots, membership }: Situation): Decision | undefined {
   if (membership.kind === 'unknown') return undefined;
   const members = slots.flatMap((slot): SealedMember[] => {
     const record = recordOf(slot);
-    if (record?.state !== 'bootstrapping' || slot.volume?.leaving || slot.endpoint.kind === 'unknown') return [];
+    if (record?.state !== 'bootstrapping' && record?.state !== 'joining') return [];
+    if (slot.volume?.leaving || slot.endpoint.kind === 'unknown') return [];
     const { memberId, version } = slot.endpoint.status;
     const listed = membership.members.find(({ id }) => id === memberId);
     return listed?.name === slot.name ? [{ name: slot.name, memberId, version }] : [];

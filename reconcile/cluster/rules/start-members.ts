@@ -4,6 +4,7 @@ import type { Ref } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import type { Inputs } from '../effective.ts';
+import { memberOf } from '../health.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { adoptable } from './adopt.ts';
@@ -14,11 +15,11 @@ import { adoptable } from './adopt.ts';
  * It comes after `beBorn` and `adopt`, which speak until every recorded member is prepared: none starts before all are
  * recorded. Without its volume nothing starts (I5).
  */
-export function startMembers({ slots, life, effective, certificates }: Situation): Decision | undefined {
+export function startMembers({ slots, life, effective, certificates, membership }: Situation): Decision | undefined {
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
   // Nobody has looked at what they would mount.
   if (life.stage === 'birth' && certificates.kind === 'unknown') return undefined;
-  const due = slots.filter((slot) => slot.peer && mayStart(slot) && slot.configMap && !slot.statefulSet);
+  const due = slots.filter((slot) => slot.peer && mayStart(slot, membership) && slot.configMap && !slot.statefulSet);
   const peers = due.map(({ name }) => name);
   if (peers.length === 0) return undefined;
   const outdated = life.stage === 'birth' ? outdatedBeforeTheFirstStart(slots, effective.inputs) : [];
@@ -47,7 +48,13 @@ function outdatedBeforeTheFirstStart(slots: readonly Slot[], inputs: Inputs): re
   );
 }
 
-function mayStart(slot: Slot): boolean {
+function mayStart(slot: Slot, membership: Situation['membership']): boolean {
   const record = recordOf(slot);
-  return record !== undefined && adoptable[record.state] && !slot.volume?.leaving;
+  if (record === undefined || !adoptable[record.state] || slot.volume?.leaving) return false;
+  return record.state !== 'joining' || isExpected(slot, membership);
+}
+
+/** Who joins before it is on the list exits, or, worse, would have to be told by whom it was once expected. */
+function isExpected(slot: Slot, membership: Situation['membership']): boolean {
+  return membership.kind === 'known' && memberOf(slot, membership.members)?.isLearner === true;
 }

@@ -2,8 +2,9 @@ import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap
 import type { SharedObject } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
-import { recordOf } from '../life.ts';
+import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { quorumOf } from '../quorum.ts';
 
 /**
  * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say. It needs no
@@ -40,20 +41,21 @@ function sharedObjects(situation: Situation): Decision | undefined {
 }
 
 /** Also those that have lost their objects: etcd counts them, so a budget that forgot them would allow to lose quorum (I1). */
-function votersToProtect({ effective, membership, slots }: Situation): number {
-  const listed = membership.kind === 'known' ? membership.members.filter(({ isLearner }) => !isLearner).length : 0;
-  const recorded = slots.map((slot) => recordOf(slot)?.initialCluster.length ?? 0);
-  return Math.max(effective.replicas, listed, ...(membership.kind === 'known' ? [] : recorded));
+function votersToProtect({ life, effective, membership, slots }: Situation): number {
+  const counting = slots.filter((slot) => !hasDeparted(slot));
+  if (life.stage === 'born' && membership.kind === 'known') {
+    const voters = membership.members.filter(({ isLearner }) => !isLearner).length;
+    // Who joins is soon one more to have a majority of; until then nobody else should go.
+    return voters + counting.filter((slot) => recordOf(slot)?.state === 'joining').length;
+  }
+  const recorded = counting.map((slot) => recordOf(slot)?.initialCluster.length ?? 0);
+  return Math.max(life.stage === 'born' ? 0 : effective.replicas, ...recorded);
 }
 
 function messageFor(objects: readonly SharedObject[]): string {
   return objects.includes('client-service')
     ? 'opening the Service for clients: every member is sealed'
     : 'making the Services and the disruption budget what they should be';
-}
-
-export function quorumOf(voters: number): number {
-  return Math.floor(voters / 2) + 1;
 }
 
 function followVolumes({ slots }: Situation): Decision | undefined {

@@ -9,6 +9,7 @@ function answering(version: () => string) {
   let asked = 0;
   const etcd: Etcd = {
     members: async () => members(3),
+    lastMembers: async () => members(3),
     status: async (url) => {
       const found = endpoint(Number(url.at(-6)));
       return found.kind === 'known' ? found.status : assert.fail(url);

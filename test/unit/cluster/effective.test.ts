@@ -112,8 +112,8 @@ describe('the number of members', () => {
     ['unborn: as the spec says', unborn(5), 5],
     ['in birth: as recorded, whatever the spec says', prepared(3, { spec: { replicas: 5 } }), 3],
     ['in birth with one volume: as recorded', prepared(3, { gone: [1, 2] }), 3],
-    ['born: what there is, whatever the spec says', healthy(3, { spec: { replicas: 1 } }), 3],
-    ['born, a volume gone: its peer still counts', healthy(3, { slots: { 1: without('volume') } }), 3],
+    ['born: as the spec says', healthy(3, { spec: { replicas: 1 } }), 1],
+    ['born, and none are wanted: what there is', healthy(3, { spec: { replicas: 0 } }), 3],
   ] as const) {
     test(what, () => assert.equal(situate(observation).effective.replicas, expected));
   }
@@ -121,6 +121,7 @@ describe('the number of members', () => {
   test('born, with a stray volume of a birth that never happened: the stray is not a member', () => {
     const stray = prepared(4).slots[3] ?? assert.fail();
     const observation = healthy(3, {
+      spec: { replicas: 0 },
       more: [all(without('peer', 'configMap'), withRecord({ token: 'another' }), withVolume({ bound: false }))(stray)],
     });
     assert.equal(situate(observation).effective.replicas, 3);

@@ -91,17 +91,6 @@ const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string]
     'UnknownMember',
   ],
   [
-    'a learner that we did not add is named',
-    healthy(3, {
-      membership: {
-        ...listed,
-        members: listed.members.map((member) => (member.id === 'a2' ? { ...member, isLearner: true } : member)),
-      },
-    }),
-    'refuse',
-    'UnknownLearner',
-  ],
-  [
     'a member that keeps exiting is named although a quorum serves',
     healthy(3, { slots: { 1: crashing } }),
     'refuse',
@@ -191,9 +180,7 @@ describe('sealing', () => {
 
 describe('what this release cannot do', () => {
   for (const [what, spec, reason] of [
-    ['more members', { replicas: 5 }, 'ScalingNotAvailable'],
-    ['fewer members', { replicas: 1 }, 'ScalingNotAvailable'],
-    ['hibernation', { replicas: 0 }, 'ScalingNotAvailable'],
+    ['hibernation', { replicas: 0 }, 'HibernationNotAvailable'],
     ['another version', { version: '3.7.3' }, 'UpgradeNotAvailable'],
   ] as const) {
     test(`is said, with a cure: ${what}`, () => {

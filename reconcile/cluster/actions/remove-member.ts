@@ -1,0 +1,75 @@
+import { readVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import type { MemberList } from '../../etcd.ts';
+import type { EtcdAdmin } from '../../etcd-admin.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf } from '../actions.ts';
+import { withEtcd } from '../etcd-way.ts';
+import { moved } from '../outcome.ts';
+import { quorumOf } from '../quorum.ts';
+import type { ActContext } from './context.ts';
+import { writeRecord } from './volume-state.ts';
+
+/**
+ * Takes a member off the list, for ever. First its volume is marked, so that whoever comes after a crash finishes this: a removal
+ * that was sent may be decided long after its answer was lost, so it is never undone.
+ *
+ * Guards I1 and I9: of the others, a quorum answers at this very moment, each for itself, and follows a leader. Guards I2: the
+ * list is read behind a barrier.
+ */
+export async function removeMember(action: ActionOf<'remove-member'>, context: ActContext): Promise<void> {
+  const { memberId, clusterId, successor } = action;
+  const { etcd: way, signal } = context;
+  await withEtcd(way, async (etcd, endpoints) => {
+    const list = await etcd.members(endpoints, { signal, barrier: true });
+    if (list.clusterId !== clusterId) throw moved(`etcd cluster ${list.clusterId} answers, and not ${clusterId}`);
+    const member = list.members.find(({ id }) => id === memberId);
+    if (!member) return;
+    const leader = await leaderOfTheRest(etcd, list, action, context);
+    await markReleasing(action, context);
+    if (leader === memberId) {
+      if (!successor) throw moved(`${action.name} leads, and nobody else could`);
+      await etcd.moveLeader(endpoints, successor.memberId, { signal, clusterId });
+    }
+    await etcd.remove(endpoints, memberId, { signal, clusterId });
+  });
+}
+
+/** @returns who leads. @throws {StepError} when the others would be no quorum of themselves. */
+async function leaderOfTheRest(
+  etcd: EtcdAdmin,
+  list: MemberList,
+  { name, memberId, clusterId }: ActionOf<'remove-member'>,
+  { etcd: way, signal }: ActContext,
+): Promise<string> {
+  const voters = list.members.filter(({ id, isLearner }) => id !== memberId && !isLearner);
+  const asked = await Promise.allSettled(
+    [...way.endpoints.values()].map((endpoint) => etcd.status(endpoint, { signal })),
+  );
+  const answers = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const following = answers.filter(
+    (status) =>
+      status.clusterId === clusterId && status.leader !== '0' && voters.some(({ id }) => id === status.memberId),
+  );
+  if (following.length < quorumOf(voters.length)) {
+    throw moved(`without ${name}, no quorum of the others would answer, so it stays`);
+  }
+  return following[0]?.leader ?? '0';
+}
+
+async function markReleasing(
+  { name, volume, memberId, clusterId }: ActionOf<'remove-member'>,
+  context: ActContext,
+): Promise<void> {
+  if (!volume) return;
+  const { kube, cluster, signal } = context;
+  const { namespace } = cluster.metadata;
+  const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, name, { signal });
+  if (!claim || claim.metadata.uid !== volume.uid) throw moved(`volume ${name} is another one than was looked at`);
+  const read = readVolumeRecord(claim.metadata.annotations);
+  if (read.kind !== 'valid') throw moved(`the annotations of volume ${name} have changed since they were looked at`);
+  if (read.record.state === 'releasing') return;
+  if (read.record.memberId !== undefined && read.record.memberId !== memberId)
+    throw moved(`volume ${name} is that of member ${read.record.memberId}, and not of ${memberId}`);
+  await writeRecord(claim, { ...read.record, memberId, clusterId, state: 'releasing' }, context);
+}

@@ -1,0 +1,58 @@
+import { readVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf } from '../actions.ts';
+import { withEtcd } from '../etcd-way.ts';
+import { moved } from '../outcome.ts';
+import type { ActContext } from './context.ts';
+import { writeRecord } from './volume-state.ts';
+
+/**
+ * What a removed member had goes: its volume says that it is no member's any more, and is deleted unless it is to be kept; then
+ * its peer goes, and with it StatefulSet, ConfigMap and pod. Kubernetes keeps the volume for as long as its pod is there.
+ *
+ * The peer goes last: a released volume without one is to be kept, whatever the policy says by then.
+ *
+ * Guards I4: the member is absent from a list that was read behind a barrier just now, of the cluster that its volume recorded.
+ */
+export async function retireMember(action: ActionOf<'retire-member'>, context: ActContext): Promise<void> {
+  const { name, clusterId, peer, volume } = action;
+  const { kube, cluster, etcd: way, signal } = context;
+  const { namespace } = cluster.metadata;
+  await withEtcd(way, async (etcd, endpoints) => {
+    const list = await etcd.members(endpoints, { signal, barrier: true });
+    if (list.clusterId !== clusterId) throw moved(`etcd cluster ${list.clusterId} answers, and not ${clusterId}`);
+    const member = list.members.find(
+      ({ id, peerURLs }) => id === volume?.memberId || peerURLs.includes(action.url ?? ''),
+    );
+    if (member) throw moved(`${name} (${member.id}) is a member still`);
+  });
+  const released = volume && (await release(name, volume, clusterId, context));
+  if (released && !volume.keep && released.metadata.deletionTimestamp === undefined) {
+    const { uid = '', resourceVersion } = released.metadata;
+    const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
+    await kube.delete(resources.volumeClaims, namespace, name, { preconditions, signal });
+  }
+  if (!peer) return;
+  const preconditions = { uid: peer.uid };
+  await kube.delete(resources.peers, namespace, name, { preconditions, propagation: 'Background', signal });
+}
+
+/** @returns the claim as it is then; `undefined` when it has gone. */
+async function release(
+  name: string,
+  { uid, memberId, state }: NonNullable<ActionOf<'retire-member'>['volume']>,
+  clusterId: string,
+  context: ActContext,
+): Promise<PersistentVolumeClaim | undefined> {
+  const { kube, cluster, signal } = context;
+  const { namespace } = cluster.metadata;
+  const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, name, { signal });
+  if (!claim || claim.metadata.uid !== uid) return undefined;
+  const read = readVolumeRecord(claim.metadata.annotations);
+  if (read.kind !== 'valid') throw moved(`the annotations of volume ${name} have changed since they were looked at`);
+  const { record } = read;
+  if (record.memberId !== memberId || (record.clusterId !== undefined && record.clusterId !== clusterId))
+    throw moved(`volume ${name} is that of member ${record.memberId ?? 'unknown'}, and not of ${memberId}`);
+  return record.state === state ? claim : writeRecord(claim, { ...record, state }, context);
+}

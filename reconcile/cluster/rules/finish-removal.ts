@@ -1,0 +1,100 @@
+import type { ActionOf } from '../actions.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision, refuse } from '../decision.ts';
+import { memberOf, urlOf } from '../health.ts';
+import { successorOf } from '../leadership.ts';
+import { recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * A removal that was begun is finished, never undone: etcd may decide it long after whoever asked has died. Then what the member
+ * had goes, by the policy that the person chose.
+ *
+ * Guards I2 and I4: the list was read behind a barrier, because a volume says `releasing`.
+ */
+export function finishRemoval(situation: Situation): Decision | undefined {
+  const { slots, membership } = situation;
+  if (membership.kind === 'unknown') return undefined;
+  for (const slot of slots) {
+    const decision = finish(slot, situation);
+    if (decision) return decision;
+  }
+  return undefined;
+}
+
+function finish(slot: Slot, situation: Situation): Decision | undefined {
+  const { membership, cluster, life } = situation;
+  if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
+  const record = recordOf(slot);
+  if (!slot.volume || !record) return withoutVolume(slot, membership);
+  const { name, peer, volume } = slot;
+  const keep = cluster.spec.volumeRetention?.whenScaled === 'Retain';
+  switch (record.state) {
+    case 'releasing': {
+      const memberId = record.memberId ?? memberOf(slot, membership.members)?.id;
+      if (memberId === undefined) return withoutId(slot);
+      const { clusterId } = membership;
+      if (!membership.members.some(({ id }) => id === memberId)) {
+        return retire(slot, clusterId, { name, uid: volume.uid, memberId, state: 'released', keep });
+      }
+      const successor = successorOf(slot, situation);
+      const ref = { name, uid: volume.uid };
+      return act(
+        { kind: 'remove-member', name, memberId, clusterId, volume: ref, ...(successor && { successor }) },
+        'RemovingMember',
+        `finishing the removal of ${name} from the member list`,
+      );
+    }
+    case 'released':
+    case 'superseded': {
+      if (!peer?.current || peer.leaving) return undefined;
+      if (record.memberId === undefined) return withoutId(slot);
+      const { memberId, state } = record;
+      const kept = { name, uid: volume.uid, memberId, state, keep: keep || state === 'superseded' };
+      return retire(slot, membership.clusterId, kept);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Its peer was made by an invocation that slept, after everything else of that name had gone. */
+function withoutVolume(
+  slot: Slot,
+  membership: Extract<Situation['membership'], { kind: 'known' }>,
+): Decision | undefined {
+  const { peer, configMap, statefulSet, pod } = slot;
+  const url = urlOf(slot);
+  if (!peer?.current || peer.leaving || configMap || statefulSet || pod || url === undefined) return undefined;
+  if (membership.members.some(({ peerURLs }) => peerURLs.includes(url))) return undefined;
+  return retire(slot, membership.clusterId, undefined, url);
+}
+
+function retire(
+  { name, peer }: Slot,
+  clusterId: string,
+  volume: ActionOf<'retire-member'>['volume'],
+  url?: string,
+): Decision {
+  const leaves = volume === undefined ? '' : volume.keep ? ', its volume is kept' : ', and its volume';
+  return act(
+    {
+      kind: 'retire-member',
+      name,
+      clusterId,
+      ...(peer?.current && !peer.leaving && { peer: { name, uid: peer.uid } }),
+      ...(volume && { volume }),
+      ...(url !== undefined && { url }),
+    },
+    'RetiringMember',
+    `${name} is no member any more: its pod goes${leaves}`,
+  );
+}
+
+function withoutId({ name }: Slot): Decision {
+  return refuse(
+    'VolumeRecordUnreadable',
+    `volume ${name} says that its member was to leave, and not which one that was`,
+    `put the member's ID (etcdctl member list) back into annotation etcd.ratchet.dev/member-id of PersistentVolumeClaim ${name}`,
+  );
+}

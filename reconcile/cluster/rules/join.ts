@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ListedMember } from '../../etcd.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision, wait } from '../decision.ts';
+import { isInSync, memberOf, urlOf } from '../health.ts';
+import { hasDeparted, recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * A member that joins: on the list as a learner, started, sealed (`seal`), in sync, then a voter. Whatever step of it somebody
+ * died in, this goes on from there.
+ *
+ * Guards I2: one at a time. Guards I3: it is a learner first. Guards I5: it is sealed before its vote counts.
+ */
+export function join(situation: Situation): Decision | undefined {
+  const { slots, membership } = situation;
+  if (membership.kind === 'unknown') return undefined;
+  const joining = slots.find((slot) => isJoining(slot, membership.members));
+  if (!joining?.peer || !joining.configMap || !joining.volume) return undefined;
+  const { name } = joining;
+  const { clusterId, members } = membership;
+  const url = urlOf(joining);
+  const member = members.find(({ peerURLs }) => url !== undefined && peerURLs.includes(url));
+  if (recordOf(joining)?.state === 'joining') {
+    const others = members.filter((one) => one !== member);
+    if (url === undefined || others.some(({ isLearner }) => isLearner)) return undefined;
+    if (member && (member.name !== '' || isRecordedAs(joining, members, url))) return starting(name);
+    return act(
+      { kind: 'add-learner', name, url, clusterId },
+      'AddingLearner',
+      `adding ${name} to the member list, as a learner that has no vote yet`,
+    );
+  }
+  if (joining.endpoint.kind === 'unknown' || !member) return starting(name);
+  if (!isInSync(joining, slots)) {
+    return wait('LearnerCatchingUp', `${name} is catching up with the leader`, { on: 'time', afterSeconds: 1 });
+  }
+  return act(
+    { kind: 'promote-learner', name, memberId: member.id, clusterId },
+    'PromotingLearner',
+    `${name} is in sync and sealed: it becomes a voter`,
+  );
+}
+
+function isJoining(slot: Slot, members: readonly ListedMember[]): boolean {
+  if (hasDeparted(slot) || recordOf(slot)?.state === 'releasing') return false;
+  return recordOf(slot)?.state === 'joining' || memberOf(slot, members)?.isLearner === true;
+}
+
+/** Whether its volume has the list as it is now; it could not start with another one. */
+function isRecordedAs(slot: Slot, members: readonly ListedMember[], url: string): boolean {
+  const recorded = recordOf(slot)?.initialCluster.map((entry) => entry.url) ?? [];
+  const listed = members.flatMap(({ peerURLs }) => peerURLs.slice(0, 1));
+  return recorded.includes(url) && isDeepStrictEqual(recorded.toSorted(), listed.toSorted());
+}
+
+function starting(name: string): Decision {
+  return wait(
+    'LearnerStarting',
+    `${name} is starting as a learner`,
+    { on: 'change', of: 'pods' },
+    { on: 'time', afterSeconds: 2 },
+  );
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
+import { createWorld, type World } from '../../../world/world.ts';
+
+async function grown(from: number): Promise<World> {
+  const world = createWorld();
+  await world.apply({ replicas: from });
+  await tickUntilConverged(world);
+  return world;
+}
+
+async function scaled(from: number, to: number, slow = false) {
+  const world = await grown(from);
+  await world.apply({ replicas: to });
+  const end = await tickUntilConverged(world, { slow, limit: 400 });
+  return { world, end };
+}
+
+describe('another size in the spec', () => {
+  for (const [from, to] of [
+    [1, 3],
+    [3, 5],
+    [1, 5],
+    [1, 2],
+    [2, 3],
+    [5, 3],
+    [3, 1],
+    [5, 1],
+    [2, 1],
+  ] as const) {
+    for (const slow of [false, true]) {
+      test(`${from} becomes ${to}, one member at a time${slow ? ', however slow everything is' : ''}`, async () => {
+        const { world, end } = await scaled(from, to, slow);
+        assert.equal(end.kind, 'done', end.trail.join('\n'));
+        // A volume that its pod has not let go yet holds nobody up.
+        world.settle();
+        assertOneCluster(world, to, end.trail.join('\n'));
+      });
+    }
+  }
+
+  test('comes to the same by way of every other size', async () => {
+    const world = await grown(1);
+    for (const replicas of [3, 5, 3, 1]) {
+      await world.apply({ replicas });
+      const end = await tickUntilConverged(world, { limit: 400 });
+      assert.equal(end.kind, 'done', end.trail.join('\n'));
+      assertOneCluster(world, replicas);
+    }
+    assert.deepEqual(
+      world.claims().map(({ metadata }) => metadata.name),
+      ['orders-0'],
+    );
+  });
+
+  test('goes in the steps that the documentation names', async () => {
+    const { end } = await scaled(2, 3);
+    assert.deepEqual(
+      end.trail.filter((line) => line.startsWith('act ')),
+      [
+        'act PreparingMember acted',
+        'act AddingLearner acted',
+        'act StartingMembers acted',
+        'act SealingMembers acted',
+        'act PromotingLearner acted',
+      ],
+    );
+  });
+
+  test('taken back before the member has joined, what was begun is finished, and then undone', async () => {
+    const world = await grown(3);
+    await world.apply({ replicas: 4 });
+    await world.tick();
+    await world.apply({ replicas: 3 });
+    const end = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assertOneCluster(world, 3, end.trail.join('\n'));
+  });
+});
+
+describe('a volume that is to be kept when its member leaves', () => {
+  test('stays, is never used again, and the next member gets another name', async () => {
+    const world = await grown(3);
+    await world.apply({ replicas: 2, volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Retain' } });
+    assert.equal((await tickUntilConverged(world)).kind, 'done');
+    assert.deepEqual(names(world), ['orders-0', 'orders-1', 'orders-2']);
+    await world.apply({ replicas: 3 });
+    const end = await tickUntilConverged(world);
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assert.deepEqual(names(world), ['orders-0', 'orders-1', 'orders-2', 'orders-3']);
+    assert.deepEqual([...world.processes.values()].map(({ pod }) => pod.split('/')[1]).toSorted(), [
+      'orders-0-0',
+      'orders-1-0',
+      'orders-3-0',
+    ]);
+  });
+
+  function names(world: World) {
+    return world
+      .claims()
+      .map(({ metadata }) => metadata.name)
+      .toSorted();
+  }
+});
+
+describe('a death at any write, to Kubernetes or to etcd, while', () => {
+  for (const [from, to, stride] of [
+    [1, 3, 1],
+    [3, 5, 3],
+    [5, 3, 2],
+    [3, 1, 1],
+  ] as const) {
+    test(`${from} become ${to}: whoever comes next finishes it`, async () => {
+      const counter = killer();
+      const whole = await grown(from);
+      await whole.apply({ replicas: to });
+      await tickUntilConverged(whole, { faults: counter, limit: 400 });
+      const crashes = sample(crashesIn(counter.writes()), stride);
+      assert.ok(crashes.length > 10, `${crashes.length}`);
+      for (const crash of crashes) {
+        const world = await grown(from);
+        await world.apply({ replicas: to });
+        await tickUntilKilled(world, crash);
+        const end = await tickUntilConverged(world, { limit: 400 });
+        const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
+        assert.equal(end.kind, 'done', story);
+        assertOneCluster(world, to, story);
+      }
+    });
+  }
+});
