@@ -5,6 +5,8 @@ import { type Access, connectTo } from './client.ts';
 export interface Writer {
   /** Writes acknowledged so far. */
   readonly acknowledged: number;
+  /** The longest time between two acknowledged writes since this was last asked, in milliseconds. */
+  gap(): number;
   /** Stops writing and reads everything back. @returns what was acknowledged and is not there, and the longest gap in milliseconds. */
   finish(): Promise<{ readonly acknowledged: number; readonly lost: readonly string[]; readonly longestGap: number }>;
 }
@@ -17,6 +19,7 @@ export function startWriter(access: Access, prefix: string): Writer {
   const client = connectTo(access, patience);
   const acknowledged: string[] = [];
   let longestGap = 0;
+  let recentGap = 0;
   let last = performance.now();
   let stopped = false;
 
@@ -31,7 +34,9 @@ export function startWriter(access: Access, prefix: string): Writer {
         continue;
       }
       acknowledged.push(key);
-      longestGap = Math.max(longestGap, performance.now() - last);
+      const gap = performance.now() - last;
+      longestGap = Math.max(longestGap, gap);
+      recentGap = Math.max(recentGap, gap);
       last = performance.now();
     }
   })();
@@ -39,6 +44,11 @@ export function startWriter(access: Access, prefix: string): Writer {
   return {
     get acknowledged() {
       return acknowledged.length;
+    },
+    gap() {
+      const gap = recentGap;
+      recentGap = 0;
+      return gap;
     },
     async finish() {
       stopped = true;

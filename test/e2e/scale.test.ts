@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
+import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { isReady } from './support/conditions.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter } from './support/writer.ts';
+
+const stage = scene();
+
+async function push(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const { namespace } = stage();
+  await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) });
+}
+
+const isDone = (cluster: EtcdCluster) =>
+  isReady(cluster) &&
+  cluster.status?.lastDecision?.reason === 'Converged' &&
+  cluster.status.observedGeneration === cluster.metadata.generation;
+
+async function namesOf(resource: typeof resources.peers | typeof resources.volumeClaims, name: string) {
+  const found = await stage().list<EtcdPeer | PersistentVolumeClaim>(resource);
+  return found
+    .map(({ metadata }) => metadata.name)
+    .filter((one) => one.startsWith(`${name}-`))
+    .toSorted();
+}
+
+function names(name: string, ...ordinals: readonly number[]): readonly string[] {
+  return ordinals.map((ordinal) => `${name}-${ordinal}`);
+}
+
+test('commits make 1 member 3, 5, 3 and 1 again: no write is lost, and the leader hands over before it goes', async (t) => {
+  const { tickUntil, access } = stage();
+  const name = 'sized';
+  await push(name, { replicas: 1 });
+  await tickUntil(name, isDone);
+  const writer = startWriter(await access(name), 'scaling');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+
+  for (const replicas of [3, 5, 3, 1]) {
+    writer.gap();
+    const startedAt = performance.now();
+    await push(name, { replicas });
+    const cluster = await tickUntil(name, (found) => isDone(found) && found.spec.replicas === replicas, 180);
+    const seconds = (performance.now() - startedAt) / 1000;
+    t.diagnostic(`to ${replicas}: ${seconds.toFixed(1)} s, longest gap ${writer.gap().toFixed(0)} ms`);
+    const ordinals = Array.from({ length: replicas }, (_, ordinal) => ordinal);
+    assert.deepEqual(await namesOf(resources.peers, name), names(name, ...ordinals));
+    assert.deepEqual(
+      cluster.status?.members?.map((member) => [member.name, member.role, member.healthy]),
+      names(name, ...ordinals).map((member) => [member, 'voter', true]),
+    );
+    await until('the volumes of members that left are gone', async () => {
+      const left = await namesOf(resources.volumeClaims, name);
+      return left.length === replicas;
+    });
+  }
+  const { acknowledged, lost, longestGap } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+  t.diagnostic(`longest gap of all ${longestGap.toFixed(0)} ms over ${acknowledged} writes`);
+  assert.ok(longestGap < 1000, `${longestGap} ms`);
+});
