@@ -38,6 +38,7 @@ export async function build(outdir = join(checkout, 'dist')): Promise<void> {
     format: 'esm',
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
+    alias: { 'node:http': join(import.meta.dirname, 'node-http.ts') },
     minifySyntax: true,
     minifyWhitespace: true,
     // Node shows the line of an uncaught error: it should not be the whole file.

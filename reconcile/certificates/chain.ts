@@ -15,6 +15,8 @@ export interface ChainQuestion {
   readonly usages: readonly Usage[];
   readonly now: Date;
   readonly skewMs: number;
+  /** By fingerprint, what is parsed already: that takes longer than most of what is asked of it. */
+  readonly parsed?: ReadonlyMap<string, X509Certificate>;
 }
 
 export type Chain =
@@ -38,7 +40,8 @@ interface Candidate {
  * every certificate once, and no set of certificates makes the search long.
  */
 export function chainOf(question: ChainQuestion): Chain {
-  const { leaf, intermediates, trust } = question;
+  const { leaf, intermediates, trust, parsed } = question;
+  const candidateOf = (facts: CertificateFacts, trusted: boolean) => candidate(facts, trusted, parsed);
   const issuers = [
     ...trust.map((facts) => candidateOf(facts, true)),
     ...intermediates.map((facts) => candidateOf(facts, false)),
@@ -107,9 +110,10 @@ function verifier(): (child: Candidate, issuer: Candidate) => string | undefined
   };
 }
 
-function candidateOf(facts: CertificateFacts, trusted: boolean): Candidate {
+function candidate(facts: CertificateFacts, trusted: boolean, parsed: ChainQuestion['parsed']): Candidate {
   const der = Buffer.from(facts.der, 'base64');
-  return { facts, trusted, certificate: new X509Certificate(der), names: rawNamesOf(der) };
+  const certificate = parsed?.get(facts.fingerprint) ?? new X509Certificate(der);
+  return { facts, trusted, certificate, names: rawNamesOf(der) };
 }
 
 function earlier(a: Date, b: Date): Date {

@@ -6,8 +6,11 @@ interface Element {
 }
 
 const tags = { integer: 0x02, octets: 0x04, version: 0xa0, extensions: 0xa3 } as const;
+const strings = { utf8: 0x0c, numeric: 0x12, printable: 0x13, t61: 0x14, ia5: 0x16, bmp: 0x1e } as const;
 /** id-ce-basicConstraints, 2.5.29.19, as an object identifier is encoded. */
 const basicConstraints = '551d13';
+/** id-at-commonName, 2.5.4.3. */
+const commonName = '550403';
 
 /**
  * How many CAs may stand between this CA and a leaf (RFC 5280, 4.2.1.9); `undefined`: no bound.
@@ -27,10 +30,47 @@ export function pathLengthOf(der: Uint8Array): number | undefined {
   return undefined;
 }
 
+/**
+ * The last common name of the subject, as Go and with it etcd's authentication reads it; of a string type that Go does not know
+ * none. OpenSSL tells it only together with everything else that it can say of a certificate, which takes three times as long.
+ */
+export function commonNameOf(der: Uint8Array): string | undefined {
+  const names = elementsOf(namesIn(der).subject?.body)
+    .flatMap(({ body }) => elementsOf(body))
+    .flatMap(({ body }) => {
+      const [oid, value] = elementsOf(body);
+      return oid !== undefined && value !== undefined && hexOf(oid.body) === commonName ? [value] : [];
+    });
+  const last = names.at(-1);
+  return last && textOf(last);
+}
+
 /** Issuer and subject, byte for byte: that is how Go finds an issuer, while OpenSSL is content with equal letters. */
 export function rawNamesOf(der: Uint8Array): { readonly issuer: string; readonly subject: string } {
-  const [, , issuer, , subject] = signedPart(der).filter(({ tag }) => tag !== tags.version);
+  const { issuer, subject } = namesIn(der);
   return { issuer: hexOf(issuer?.body), subject: hexOf(subject?.body) };
+}
+
+function namesIn(der: Uint8Array): { readonly issuer: Element | undefined; readonly subject: Element | undefined } {
+  const [, , issuer, , subject] = signedPart(der).filter(({ tag }) => tag !== tags.version);
+  return { issuer, subject };
+}
+
+function textOf({ tag, body }: Element): string | undefined {
+  const bytes = Buffer.from(body);
+  switch (tag) {
+    case strings.utf8:
+    case strings.numeric:
+    case strings.printable:
+    case strings.ia5:
+      return bytes.toString('utf8');
+    case strings.t61:
+      return bytes.toString('latin1');
+    case strings.bmp:
+      return bytes.length % 2 === 0 ? bytes.swap16().toString('utf16le') : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** The fields of TBSCertificate. */

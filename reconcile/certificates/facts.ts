@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { SocketAddress } from 'node:net';
 import type { Usage } from '../../manifests/build/certificate-names.ts';
-import { pathLengthOf } from './der.ts';
+import { commonNameOf, pathLengthOf } from './der.ts';
 
 /** What one certificate says. Plain data, and all of it public. */
 export interface CertificateFacts {
@@ -45,8 +45,9 @@ const usageOf: Readonly<Record<string, readonly Usage[]>> = {
 export function factsOf(certificate: X509Certificate): CertificateFacts {
   const { publicKey, signatureAlgorithm } = certificate;
   const { namedCurve, modulusLength } = publicKey.asymmetricKeyDetails ?? {};
-  const commonName = [certificate.toLegacyObject().subject?.CN ?? []].flat().at(-1);
-  const pathLength = pathLengthOf(certificate.raw);
+  const { raw } = certificate;
+  const commonName = commonNameOf(raw);
+  const pathLength = pathLengthOf(raw);
   return {
     subject: oneLine(certificate.subject),
     issuer: oneLine(certificate.issuer),
@@ -62,7 +63,7 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
     ...(modulusLength === undefined ? {} : { bits: modulusLength }),
     ...(signatureAlgorithm === undefined ? {} : { signatureAlgorithm }),
     fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
-    der: certificate.raw.toString('base64'),
+    der: raw.toString('base64'),
   };
 }
 

@@ -14,7 +14,14 @@ export type Unreadable =
   | { readonly kind: 'missing-keys'; readonly keys: readonly SecretKey[] }
   | { readonly kind: 'unreadable'; readonly key: SecretKey; readonly problem: string };
 
-export type LeafInspection = Unreadable | { readonly kind: 'readable'; readonly leaf: LeafFacts };
+export type LeafInspection =
+  | Unreadable
+  | {
+      readonly kind: 'readable';
+      readonly leaf: LeafFacts;
+      /** All its certificates by fingerprint, for who goes on to verify them at once. */
+      readonly parsed: ReadonlyMap<string, X509Certificate>;
+    };
 export type AuthorityInspection = Unreadable | { readonly kind: 'readable'; readonly authority: AuthorityFacts };
 
 interface Trusting {
@@ -49,6 +56,7 @@ export function inspectLeaf(data: SecretData): LeafInspection {
   return {
     kind: 'readable',
     leaf: { ...leaf, ...trustingOf(read), intermediates, chainLength: read.chainFacts.length },
+    parsed: read.parsed,
   };
 }
 
@@ -78,6 +86,7 @@ interface Parts {
   readonly chainFacts: AtLeastOne<CertificateFacts>;
   readonly key: KeyObject;
   readonly authorities: readonly CertificateFacts[];
+  readonly parsed: ReadonlyMap<string, X509Certificate>;
 }
 
 function readAll(data: SecretData): Parts | Unreadable {
@@ -95,7 +104,15 @@ function readAll(data: SecretData): Parts | Unreadable {
     chainFacts: chain.value.facts,
     key: key.value,
     authorities: trust.value.facts,
+    parsed: new Map([...parsedIn(chain.value), ...parsedIn(trust.value)]),
   };
+}
+
+function parsedIn({ certificates, facts }: Chain): readonly (readonly [string, X509Certificate])[] {
+  return certificates.flatMap((certificate, index) => {
+    const { fingerprint } = facts[index] ?? {};
+    return fingerprint === undefined ? [] : [[fingerprint, certificate] as const];
+  });
 }
 
 interface Chain {

@@ -146,7 +146,7 @@ async function explained(
   own: Secured | undefined,
   { signal }: Limit,
 ): Promise<EtcdError> {
-  const parties = { serverName: own?.serverName(endpoint) ?? '', ours: own?.ours };
+  const parties = { serverName: own?.serverName(endpoint) ?? '', ours: own?.ours() };
   const error = etcdError(call, endpoint, cause, own && parties);
   if (error.tls !== undefined || error.outcome === 'refused' || !mayHideTls(error.message)) return error;
   const finding = await (own ? diagnoseTls(endpoint, own, signal) : diagnosePlaintext(endpoint, signal));

@@ -6,8 +6,8 @@ import type { EtcdTls } from '../etcd.ts';
 export interface Secured {
   readonly context: SecureContext;
   readonly serverName: (endpoint: string) => string;
-  /** When our certificate is valid, in words; none without one. */
-  readonly ours: string | undefined;
+  /** When our certificate is valid, in words; none without one. Asked only where something went wrong. */
+  readonly ours: () => string | undefined;
 }
 
 /** Why the certificates we were given can not be used, in words; without a word of what they are. */
@@ -22,7 +22,8 @@ export function secured({ ca, cert, key, serverName }: EtcdTls): Secured | Defec
   if ((cert === '') !== (key === '')) return { defect: `a ${cert === '' ? 'key' : 'certificate'} was given alone` };
   try {
     const own = cert === '' ? {} : { cert, key };
-    return { context: createSecureContext({ ca, ...own }), serverName, ours: cert === '' ? undefined : validity(cert) };
+    const context = createSecureContext({ ca, ...own });
+    return { context, serverName, ours: () => (cert === '' ? undefined : validity(cert)) };
   } catch (cause) {
     return { defect: reasonOf(cause) };
   }

@@ -6,8 +6,7 @@
  * client certificates, exec plugins, proxies) is client-node's, imported only then.
  */
 
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Agent } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { isIPv6 } from 'node:net';
@@ -63,18 +62,25 @@ export function podAccess({
   return {
     server: new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`),
     credentials: async () => {
-      const [ca, token] = await Promise.all([read('ca.crt'), read('token')]);
+      const [ca, token] = [read('ca.crt'), read('token')];
       return { headers: { authorization: `Bearer ${token.trim()}` }, tls: { ca } };
     },
   };
 
-  async function read(name: string): Promise<string> {
+  /** At one go: the kubelet keeps both in memory, where that takes a tenth of what the same takes through a pool of threads. */
+  function read(name: string): string {
     const file = path.join(directory, name);
-    const content = await readFile(file, 'utf8').catch((cause: unknown) => {
-      throw noCredentials(`the service account's ${file} cannot be read (${codeOf(cause)})`, cause);
-    });
+    const content = readNow(file);
     if (content.trim() === '') throw noCredentials(`the service account's ${file} is empty`);
     return content;
+  }
+}
+
+function readNow(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw noCredentials(`the service account's ${file} cannot be read (${codeOf(cause)})`, cause);
   }
 }
 

@@ -58,7 +58,7 @@ export async function servedCertificate(options: ServedOptions): Promise<ServedC
     const finding = tlsProblemIn(served);
     if (finding === undefined) throw new EtcdError(`${at}: ${served}`, 'down');
     throw new EtcdError(
-      `${at}: ${sentenceFor(finding, { serverName, ours: own.ours })}`,
+      `${at}: ${sentenceFor(finding, { serverName, ours: own.ours() })}`,
       'down',
       undefined,
       finding.problem,

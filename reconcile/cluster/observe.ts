@@ -5,10 +5,11 @@ import type { EtcdTls } from '../etcd.ts';
 import type { EtcdAdmin } from '../etcd-admin.ts';
 import { type Kube, KubeError, type KubeObject } from '../kube.ts';
 import { askEtcd, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
+import { askSpace } from './ask-space.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { type Holder, readClaim } from './claim.ts';
 import type { EtcdWay } from './etcd-way.ts';
-import type { Observation, Shared, SharedView } from './observation.ts';
+import type { Certificates, Observation, Shared, SharedView } from './observation.ts';
 import { needsPerson } from './outcome.ts';
 import { sharedObject } from './shared-objects.ts';
 import { isForeign, slotsOf } from './slots.ts';
@@ -54,11 +55,11 @@ async function askMembers(
   objects: ClusterObjects,
   at: Date,
   { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
-): Promise<EtcdAnswers & Pick<Observation, 'certificates'> & Pick<Observed, 'etcd'>> {
+): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory'> & Pick<Observed, 'etcd'>> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
   const question = { kube, wire, cluster, slots, requested, at, signal };
-  const { certificates, access } = await readCertificates(question).catch(unreadable);
+  const { certificates, access, whole } = await readCertificates(question).catch(unreadable);
   const way: EtcdWay = {
     endpoints: new Map(slots.filter(isReachable).map((slot) => [slot.name, endpointOf(slot)])),
     connect: async () => {
@@ -70,14 +71,29 @@ async function askMembers(
     access.kind === 'none'
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
       : await askEtcd(way.connect, { cluster, slots }, inTime);
-  return { certificates, ...answers, etcd: way };
+  const space = await askSpace(way, answers, inTime);
+  const doubtful = certificates.kind === 'unread' && isShutOut(answers);
+  return { certificates: doubtful ? await whole().catch(unseen) : certificates, ...answers, ...space, etcd: way };
+}
+
+/** It may be for what we show them, or for whom we trust. */
+function isShutOut({ membership, slots }: EtcdAnswers): boolean {
+  return (
+    membership.kind === 'unknown' ||
+    slots.some(({ endpoint }) => endpoint.kind === 'unknown' && endpoint.tls !== undefined)
+  );
 }
 
 /** Forbidden, as a rule, by a role that is older than this release: what needs no certificate goes on all the same. */
 function unreadable(error: unknown): CertificateReading {
+  const certificates = unseen(error);
+  const { cause } = certificates;
+  return { certificates, access: { kind: 'none', cause }, whole: async () => certificates };
+}
+
+function unseen(error: unknown): Extract<Certificates, { kind: 'unknown' }> {
   if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
-  const cause = error.message;
-  return { certificates: { kind: 'unknown', cause }, access: { kind: 'none', cause } };
+  return { kind: 'unknown', cause: error.message };
 }
 
 function sharedOf({ cluster, services, disruptionBudgets }: ClusterObjects): Shared {
