@@ -116,6 +116,7 @@ const memberStatusSchema = object({
   role: Type.Optional(Type.Enum(['voter', 'learner'])),
   version: Type.Optional(text(32)),
   healthy: Type.Boolean(),
+  unhealthySince: Type.Optional(time({ description: 'When it was first seen so; spec.healing counts from here.' })),
   dbSize: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
   dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
 });
@@ -154,6 +155,7 @@ const historyEntrySchema = object({
   reason: text(128),
   message: text(2048),
   outcome: text(64),
+  generation: Type.Optional(int64({ minimum: 0, description: 'Of the spec that asked for it.' })),
   revision: Type.Optional(text(512)),
 });
 

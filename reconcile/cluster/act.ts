@@ -14,6 +14,7 @@ import { noteServed } from './actions/note-served.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { promoteLearner } from './actions/promote-learner.ts';
+import { recreatePod } from './actions/recreate-pod.ts';
 import { removeMember } from './actions/remove-member.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
 import { requestCertificates } from './actions/request-certificates.ts';
@@ -54,6 +55,7 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'promote-learner': promoteLearner,
   'remove-member': removeMember,
   'retire-member': retireMember,
+  'recreate-pod': recreatePod,
 };
 
 /**

@@ -85,6 +85,8 @@ export type Action =
       /** Secrets of cert-manager's that are to go with their Certificates. */
       readonly adopt: readonly { readonly name: string; readonly certificateUid: string }[];
     }
+  /** A pod that is not Ready goes, so that its StatefulSet makes it anew from the same template. */
+  | { readonly kind: 'recreate-pod'; readonly pod: Ref }
   /** The template that one member's next pod is made from; the pod that runs stays. */
   | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs }
   /**
@@ -193,6 +195,7 @@ export function targetOf(action: Action): string | undefined {
     case 'replace-unbound-volume':
       return action.volume.name;
     case 'restart-member':
+    case 'recreate-pod':
       return action.pod.name;
     case 'change-template':
       return action.peer.name;

@@ -18,6 +18,7 @@ import { finishRemoval } from './rules/finish-removal.ts';
 import { finishRolling } from './rules/finish-rolling.ts';
 import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
+import { dropLearner, heal, letRemovedGo, recreatePod } from './rules/heal.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { join } from './rules/join.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
@@ -67,6 +68,10 @@ export const rules = [
   blameCertificates,
   reloadAuthorities,
   awaitQuorum,
+  recreatePod,
+  heal,
+  letRemovedGo,
+  dropLearner,
   join,
   finishRolling,
   gate,

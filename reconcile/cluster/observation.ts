@@ -106,8 +106,11 @@ export interface PodView extends View {
   readonly quota?: number;
   /** The CAs that it was started with, by the name that its template gave them. */
   readonly trust?: string;
+  readonly createdAt: Date;
   /** `Unschedulable` and the like; absent once it is scheduled. */
   readonly unscheduled?: string;
+  /** The scheduler's words for it. */
+  readonly unscheduledBecause?: string;
   readonly container: ContainerView;
 }
 

@@ -153,7 +153,11 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
     ...(trust !== undefined && { trust }),
     // The condition may be about an earlier pod of that name: the scheduler writes it by name only.
     ...(pod.spec.nodeName === undefined &&
-      scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
+      scheduled?.status === 'False' && {
+        unscheduled: scheduled.reason ?? 'Unschedulable',
+        unscheduledBecause: scheduled.message ?? '',
+      }),
+    createdAt: new Date(pod.metadata.creationTimestamp ?? 0),
     container: containerView(pod.status?.containerStatuses?.find(({ name }) => name === 'etcd')),
   };
 }

@@ -34,7 +34,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     cause: membership.kind === 'unknown' ? membership.cause : '',
   });
   const certificates = certificatesStatus(situation);
-  const history = historyAfter(previous?.history ?? [], decision, outcome, at);
+  const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
   return {
     observedGeneration: generation,
     ...(clusterID !== undefined && { clusterID }),
@@ -75,7 +75,7 @@ function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
         name: slot.name,
         ...(id !== undefined && { id }),
         ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
-        healthy: ailmentOf(slot, situation) === undefined,
+        ...healthOf(slot, situation, before),
         ...(slot.endpoint.kind === 'known' && {
           version: slot.endpoint.status.version,
           dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
@@ -83,6 +83,16 @@ function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
         }),
       };
     });
+}
+
+/** The clock of `spec.healing`: it starts when a member is first seen unhealthy, and at the first look that finds it well it is gone. */
+function healthOf(
+  slot: Slot,
+  situation: Situation,
+  before: ClusterMemberStatus | undefined,
+): Pick<ClusterMemberStatus, 'healthy' | 'unhealthySince'> {
+  if (ailmentOf(slot, situation) === undefined) return { healthy: true };
+  return { healthy: false, unhealthySince: before?.unhealthySince ?? timestamp(situation.at) };
 }
 
 /** Sizes move with every write; one that moved by less than a tenth is not news, and not worth a write of its own. */
@@ -100,7 +110,7 @@ function historyAfter(
   history: readonly ClusterHistoryEntry[],
   decision: Decision,
   outcome: Outcome,
-  at: Date,
+  { at, generation }: { readonly at: Date; readonly generation: number },
 ): readonly ClusterHistoryEntry[] {
   if (decision.kind !== 'act' || (outcome.kind !== 'acted' && outcome.kind !== 'failed')) return history;
   const target = targetOf(decision.action)?.slice(0, 253);
@@ -111,6 +121,7 @@ function historyAfter(
     reason: outcome.kind === 'failed' ? outcome.failure.reason : decision.reason,
     message: (outcome.kind === 'failed' ? outcome.failure.message : decision.message).slice(0, 1000),
     outcome: outcome.kind,
+    generation,
   };
   const last = history.at(-1);
   const again =

@@ -90,6 +90,7 @@ export function createWorld() {
     connections: new Set(),
     starts: new Map(),
     clients: new Map(),
+    deadNodes: new Set(),
     watchful: false,
     addresses: 0,
     changes: 0,
@@ -108,6 +109,8 @@ export function createWorld() {
     advance,
     wipe,
     kill,
+    loseNode,
+    loseVolume,
     dieWhen,
     dropStatus,
     now: () => time,
@@ -222,6 +225,29 @@ export function createWorld() {
     const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
     state.processes.delete(found?.metadata.uid ?? '');
     state.changes += 1;
+  }
+
+  /** The node of this pod is dead: Kubernetes marks its pod for deletion, and nobody carries that out. */
+  function loseNode(pod: string): void {
+    const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
+    if (!found) return;
+    const nodeName = `dead-${pod}`;
+    state.deadNodes.add(nodeName);
+    state.processes.delete(found.metadata.uid ?? '');
+    const metadata = { ...found.metadata, deletionTimestamp: new Date(time).toISOString() };
+    const conditions = [{ type: 'Ready', status: 'False' }];
+    const status = { ...found.status, conditions } as NonNullable<Pod['status']>;
+    kube.seed(resources.pods, { ...found, metadata, spec: { ...found.spec, nodeName }, status });
+    state.changes += 1;
+  }
+
+  /** Somebody deletes the claim of a volume, and the pod that had it open. */
+  function loseVolume(volume: string): void {
+    const claim = claims().find(({ metadata }) => metadata.name === volume);
+    if (claim) kube.remove(resources.volumeClaims, namespace, volume);
+    state.disks.delete(claim?.metadata.uid ?? '');
+    kill(`${volume}-0`);
+    kube.remove(resources.pods, namespace, `${volume}-0`);
   }
 
   /** etcd dies of how a pod is made from now on. */

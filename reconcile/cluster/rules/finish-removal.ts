@@ -58,14 +58,15 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
   }
 }
 
-/** Its peer was made by an invocation that slept, after everything else of that name had gone. */
+/** It lost its volume before it was removed; or an invocation that slept has made its peer when everything else had gone. */
 function withoutVolume(
   slot: Slot,
   membership: Extract<Situation['membership'], { kind: 'known' }>,
 ): Decision | undefined {
-  const { peer, configMap, statefulSet, pod } = slot;
+  const { peer, volume } = slot;
   const url = urlOf(slot);
-  if (!peer?.current || peer.leaving || configMap || statefulSet || pod || url === undefined) return undefined;
+  if (!peer?.current || peer.leaving || volume || peer.replacingVolume !== undefined || url === undefined)
+    return undefined;
   if (membership.members.some(({ peerURLs }) => peerURLs.includes(url))) return undefined;
   return retire(slot, membership.clusterId, undefined, url);
 }

@@ -1,6 +1,9 @@
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
+import { needOfReplacement, wasRemovedByOthers } from '../down.ts';
 import { ailmentOf, memberOf } from '../health.ts';
+import type { Slot } from '../observation.ts';
+import { quorumOf } from '../quorum.ts';
 
 /**
  * Everything below this rule changes a cluster that works, and needs every member healthy and a voter.
@@ -19,6 +22,23 @@ export function gate(situation: Situation): Decision | undefined {
       'UnknownMember',
       `the member list has ${unknown.name || 'an unstarted member'} (${unknown.id}, ${address}), and no peer stands for it`,
       `if nobody needs it: etcdctl member remove ${unknown.id}`,
+    );
+  }
+  const replaceable = slots.find((slot) => willBeReplaced(slot, situation));
+  if (replaceable) {
+    return wait(
+      'MemberDown',
+      `${needOfReplacement(replaceable, situation)}; it is replaced when it has been down for spec.healing.memberGracePeriod`,
+      { on: 'change', of: 'pods' },
+      { on: 'time', afterSeconds: 5 },
+    );
+  }
+  const removed = slots.find((slot) => wasRemovedByOthers(slot, situation));
+  if (removed) {
+    return wait(
+      'MemberRemoved',
+      `somebody removed ${removed.name} from the member list; its pod goes after spec.healing.podGracePeriod, its volume stays`,
+      { on: 'time', afterSeconds: 5 },
     );
   }
   const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
@@ -44,4 +64,14 @@ export function gate(situation: Situation): Decision | undefined {
       { on: 'time', afterSeconds: 2 },
     );
   return undefined;
+}
+
+/** Only where `heal` could: a quorum of the others is healthy. */
+function willBeReplaced(slot: Slot, situation: Situation): boolean {
+  const { membership, slots } = situation;
+  if (membership.kind === 'unknown' || !memberOf(slot, membership.members)) return false;
+  if (needOfReplacement(slot, situation) === undefined) return false;
+  const voters = membership.members.filter(({ isLearner }) => !isLearner);
+  const well = slots.filter((other) => memberOf(other, voters) && ailmentOf(other, situation) === undefined);
+  return well.length >= quorumOf(voters.length);
 }

@@ -1,21 +1,55 @@
 import { peerName, peerUrl, schemeOf } from '../../../manifests/build/names.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision } from '../decision.ts';
+import { act, type Decision, refuse } from '../decision.ts';
 import { memberOf } from '../health.ts';
 import { successorOf } from '../leadership.ts';
 import { recordOf } from '../life.ts';
 
-/**
- * More members than there are: volume and peer of one more are recorded, and `join` makes it a member.
- *
- * Its ordinal is the lowest that nothing bears: no peer, pod or volume, also of a member that left, and no entry of the list.
- */
+/** More members than there are: volume and peer of one more are recorded, and `join` makes it a member. */
 export function grow(situation: Situation): Decision | undefined {
-  const { membership, effective, life, cluster, slots } = situation;
+  const { membership, effective } = situation;
+  if (membership.kind === 'unknown' || membership.members.length >= effective.replicas) return undefined;
+  const member = joiner(situation);
+  if (!member) return undefined;
+  const failures = failedJoins(situation);
+  if (failures > 1) {
+    return refuse(
+      'LearnersFail',
+      'two new members in a row have not come to join',
+      'see status.history and the events of the pods for why, and change the spec: each change is given two new attempts',
+    );
+  }
+  return act(
+    { kind: 'prepare-members', members: [member], inputs: effective.inputs },
+    'PreparingMember',
+    `recording volume and peer of ${member.name}, which is to join`,
+  );
+}
+
+/** Under this spec, since the last one that got through. Told by the status: where it is lost, it is only tried again. */
+function failedJoins({ cluster }: Situation): number {
+  const { history = [] } = cluster.status ?? {};
+  const last = history.findLastIndex(({ reason }) => reason === 'PromotingLearner');
+  return history
+    .slice(last + 1)
+    .filter(({ reason, outcome }) => reason === 'RemovingFailedLearner' && outcome === 'acted')
+    .filter(({ generation }) => generation === cluster.metadata.generation).length;
+}
+
+/**
+ * The next member, as its volume will remember it. Its ordinal is the lowest that nothing bears: no peer, pod or volume, also of a
+ * member that left, and no entry of the list.
+ */
+export function joiner({
+  membership,
+  effective,
+  life,
+  cluster,
+  slots,
+}: Situation): { readonly name: string; readonly record: VolumeRecord } | undefined {
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   const { members, clusterId } = membership;
-  if (members.length >= effective.replicas) return undefined;
   const { name: clusterName, namespace = '' } = cluster.metadata;
   const scheme = schemeOf(effective.inputs.tls.mode);
   const urlOf = (member: string) => peerUrl(namespace, clusterName, member, scheme);
@@ -34,11 +68,7 @@ export function grow(situation: Situation): Decision | undefined {
     tlsMode: effective.inputs.tls.mode,
     state: 'joining',
   };
-  return act(
-    { kind: 'prepare-members', members: [{ name, record }], inputs: effective.inputs },
-    'PreparingMember',
-    `recording volume and peer of ${name}, which is to join`,
-  );
+  return { name, record };
 }
 
 /**

@@ -45,6 +45,10 @@ test('the order of the rules is the safety policy', () => {
       'blameCertificates', // silence that has a known cause is not waited through,
       'reloadAuthorities', // nor that of members who trust nobody any more,
       'awaitQuorum', // below this line etcd has answered,
+      'recreatePod', // what does not run for no known reason is tried once more,
+      'heal', // then replaced, while the others are a quorum,
+      'letRemovedGo',
+      'dropLearner', // a learner that comes to nothing holds up nobody for ever,
       'join', // so is who has begun to join: it holds up nobody who has a vote,
       'finishRolling', // a member left half-rolled is finished before anything else is begun,
       'gate', // below this line every member is healthy,
@@ -132,7 +136,7 @@ describe('when several things are to be done at once', () => {
     [
       'a deleted volume is named although a quorum serves',
       healthy(3, { slots: { 1: withVolume({ leaving: true }) } }),
-      'VolumeLeaving',
+      'MemberDown',
     ],
   ] as const) {
     test(`${what}: ${reason}`, () => assert.equal(reasonOf(observation), reason));

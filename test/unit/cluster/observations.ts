@@ -228,6 +228,7 @@ export function sealedSlot(ordinal: number, size: number, inputs: Inputs): Slot 
       ready: true,
       upToDate: 'yes',
       address: `10.244.0.${ordinal + 1}`,
+      createdAt: new Date('2026-01-01T00:00:00Z'),
       container: running,
     },
     endpoint: endpoint(ordinal),

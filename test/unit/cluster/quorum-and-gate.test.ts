@@ -91,10 +91,10 @@ const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string]
     'UnknownMember',
   ],
   [
-    'a member that keeps exiting is named although a quorum serves',
+    'a member that keeps exiting where others run is to be replaced, although a quorum serves',
     healthy(3, { slots: { 1: crashing } }),
-    'refuse',
-    'MemberKeepsExiting',
+    'wait',
+    'MemberDown',
   ],
   [
     'a member whose pod is being made is waited for',

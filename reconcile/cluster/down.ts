@@ -1,0 +1,66 @@
+import { parseDuration } from '../../manifests/api/duration.ts';
+import type { Situation } from './decide.ts';
+import { ailmentOf, isCrashing } from './health.ts';
+import { recordOf } from './life.ts';
+import type { Slot } from './observation.ts';
+
+/** The API's own defaults, for a spec that did not pass the API server. */
+const usually = { podGracePeriod: '2m', memberGracePeriod: '10m' } as const;
+
+/** `spec.healing`, in milliseconds. */
+export function graceOf({ cluster }: Situation): { readonly pod: number; readonly member: number } {
+  const { podGracePeriod, memberGracePeriod } = { ...usually, ...cluster.spec.healing };
+  return { pod: parseDuration(podGracePeriod), member: parseDuration(memberGracePeriod) };
+}
+
+/**
+ * For how long a member has been seen unhealthy, in milliseconds. Told by the status, which may vanish: then its time begins anew,
+ * and it is healed later. What is done about it rests on what is seen now.
+ */
+export function downFor({ name }: Slot, { cluster, at }: Situation): number {
+  const since = cluster.status?.members?.find((member) => member.name === name)?.unhealthySince;
+  return since === undefined ? 0 : Math.max(0, at.getTime() - Date.parse(since));
+}
+
+/**
+ * Why a member that is down needs a new one in its place, in words; `undefined` where it may come back by itself, or where a new one
+ * would fare no better (an image that can't be pulled, no room on any node, a configuration that breaks whoever gets it).
+ */
+export function needOfReplacement(slot: Slot, situation: Situation): string | undefined {
+  const { name, pod } = slot;
+  const ailment = ailmentOf(slot, situation);
+  switch (ailment?.reason) {
+    case 'VolumeMissing':
+    case 'VolumeLost':
+    case 'VolumeLeaving':
+      return ailment.message;
+    case 'PodLeaving':
+      return `the pod of ${name} does not end, as on a node that is dead`;
+    case 'PodUnscheduled':
+      return /volume|PersistentVolume/i.test(pod?.unscheduledBecause ?? '')
+        ? `the pod of ${name} finds no node that has its volume`
+        : undefined;
+    case 'MemberKeepsExiting':
+    case 'MemberExited':
+      return pod && isCrashing(pod.container) && othersRunOnTheSame(slot, situation) ? ailment.message : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Its ID is not on the list any more, and no volume says that this was us: it will never be a member again. */
+export function wasRemovedByOthers(slot: Slot, { membership }: Situation): boolean {
+  const record = recordOf(slot);
+  if (membership.kind === 'unknown' || record?.state !== 'sealed' || !slot.peer?.current) return false;
+  return record.clusterId === membership.clusterId && !membership.members.some(({ id }) => id === record.memberId);
+}
+
+/** Then it is not the configuration that it can't start on, but what is its own: data, volume or node. */
+function othersRunOnTheSame(slot: Slot, situation: Situation): boolean {
+  return situation.slots.some(
+    (other) =>
+      other !== slot &&
+      other.statefulSet?.inputsHash === slot.statefulSet?.inputsHash &&
+      ailmentOf(other, situation) === undefined,
+  );
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
+import { resources } from '../../../../reconcile/kube.ts';
+import { tickUntilConverged } from '../../../world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
+import { createWorld, type World } from '../../../world/world.ts';
+
+const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
+
+async function healthyWorld(replicas = 3): Promise<World> {
+  const world = createWorld();
+  await world.apply({ replicas, healing });
+  await tickUntilConverged(world);
+  return world;
+}
+
+/** Votes, all of them; who runs has every acknowledged write; and nobody else is on the list. */
+function assertWhole(world: World, size: number, story: string): void {
+  const running = [...world.processes.values()];
+  const [clusterId = ''] = new Set(running.map(({ data }) => data.clusterId));
+  const formation = world.formations.get(clusterId);
+  assert.equal(formation?.members.filter(({ isLearner }) => !isLearner).length, size, story);
+  assert.equal(formation?.members.length, size, story);
+  assert.equal(running.length, size, story);
+  for (const { data, pod } of running) assert.equal(data.applied, formation?.acknowledged, `${pod}: ${story}`);
+}
+
+const faults: Readonly<Record<string, (world: World) => void>> = {
+  'its disk came back empty': (world) => world.wipe('orders-1'),
+  'its volume was deleted': (world) => world.loseVolume('orders-1'),
+  'its node is dead': (world) => world.loseNode('orders-1-0'),
+};
+
+describe('a member that is down for longer than its grace is replaced under another name, when', () => {
+  for (const [what, strike] of Object.entries(faults)) {
+    test(what, async () => {
+      const world = await healthyWorld();
+      strike(world);
+      const end = await tickUntilConverged(world, { limit: 300 });
+      assert.equal(end.kind, 'done', end.trail.join('\n'));
+      assertWhole(world, 3, end.trail.join('\n'));
+      assert.ok(end.trail.indexOf('act RemovingDeadMember acted') > end.trail.indexOf('act ReplacingMember acted'));
+      const names = [...world.processes.values()].map(({ pod }) => pod.split('/')[1]).toSorted();
+      assert.deepEqual(names, ['orders-0-0', 'orders-2-0', 'orders-3-0']);
+    });
+
+    test(`${what}, and whoever acts dies at any write`, async () => {
+      const counter = killer();
+      const whole = await healthyWorld();
+      strike(whole);
+      await tickUntilConverged(whole, { faults: counter, limit: 300 });
+      for (const crash of sample(crashesIn(counter.writes()), 3)) {
+        const world = await healthyWorld();
+        strike(world);
+        await tickUntilKilled(world, crash);
+        const end = await tickUntilConverged(world, { limit: 300 });
+        const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
+        assert.equal(end.kind, 'done', story);
+        assertWhole(world, 3, story);
+      }
+    });
+  }
+});
+
+describe('nobody is replaced', () => {
+  test('before the grace is over', async () => {
+    const world = await healthyWorld();
+    world.loseNode('orders-1-0');
+    for (let seconds = 0; seconds < 36; seconds += 4) {
+      world.settle();
+      const result = await world.tick();
+      assert.equal(result?.decision.kind, 'wait', result?.decision.message);
+      world.advance(4);
+    }
+    assert.match((await world.tick())?.decision.message ?? '', /memberGracePeriod/);
+  });
+
+  test('who comes back in time', async () => {
+    const world = await healthyWorld();
+    world.kill('orders-1-0');
+    const end = await tickUntilConverged(world);
+    assert.equal(end.kind, 'done');
+    assert.equal(end.acts, 0);
+    assertWhole(world, 3, end.trail.join('\n'));
+  });
+
+  test('while the others are no quorum: the last copies are never given up (I9)', async () => {
+    for (const lost of [
+      ['orders-1-0', 'orders-2-0'],
+      ['orders-0-0', 'orders-1-0'],
+    ]) {
+      const world = await healthyWorld();
+      for (const pod of lost) world.loseNode(pod);
+      const end = await tickUntilConverged(world, { limit: 300 }).catch((error: Error) => ({ trail: [error.message] }));
+      assert.ok(!end.trail.join('\n').includes('acted'), end.trail.join('\n'));
+      assert.equal(world.claims().length, 3);
+    }
+  });
+
+  test('in a cluster of one or two: there is nobody who could vouch', async () => {
+    for (const size of [1, 2]) {
+      const world = await healthyWorld(size);
+      world.loseNode('orders-0-0');
+      const end = await tickUntilConverged(world, { limit: 300 }).catch((error: Error) => ({ trail: [error.message] }));
+      assert.ok(!end.trail.join('\n').includes('acted'), end.trail.join('\n'));
+    }
+  });
+});
+
+describe('while a member is joining', () => {
+  test('and it never starts: it is removed after its grace, tried once more, and then a person is asked', async () => {
+    const world = await healthyWorld();
+    world.classes.set('none', { binding: 'WaitForFirstConsumer', grows: false });
+    world.dieWhen(({ metadata }) => !['orders-0-0', 'orders-1-0', 'orders-2-0'].includes(metadata.name));
+    await world.apply({ replicas: 4, healing });
+    const end = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(end.reason, 'LearnersFail', end.trail.join('\n'));
+    assert.equal(end.trail.filter((line) => line === 'act RemovingFailedLearner acted').length, 2);
+    assertWhole(world, 3, end.trail.join('\n'));
+    world.dieWhen(() => false);
+    await world.apply({ replicas: 4, healing: { ...healing, podGracePeriod: '21s' } });
+    const again = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(again.kind, 'done', again.trail.join('\n'));
+    assertWhole(world, 4, again.trail.join('\n'));
+  });
+
+  test('and a voter dies: the voter is replaced by the one that was to join, and another joins after that', async () => {
+    for (const ticks of [1, 2, 3, 4, 5]) {
+      const world = await healthyWorld();
+      await world.apply({ replicas: 4, healing });
+      for (let tick = 0; tick < ticks; tick += 1) {
+        world.settle();
+        await world.tick();
+      }
+      world.loseNode('orders-1-0');
+      const end = await tickUntilConverged(world, { limit: 400 });
+      assert.equal(end.kind, 'done', end.trail.join('\n'));
+      assertWhole(world, 4, `${ticks}:\n${end.trail.join('\n')}`);
+    }
+  });
+});
+
+describe('somebody else changes the membership', () => {
+  test('by removing a member by hand: its volume is kept, and another member comes', async () => {
+    const world = await healthyWorld();
+    const [formation] = world.formations.values();
+    const claim = world.claims().find(({ metadata }) => metadata.name === 'orders-1');
+    const memberId = claim?.metadata.annotations?.['etcd.ratchet.dev/member-id'] ?? assert.fail();
+    if (!formation) return assert.fail();
+    formation.members = formation.members.filter(({ id }) => id !== memberId);
+    formation.removed.add(memberId);
+    world.state.changes += 1;
+    const end = await tickUntilConverged(world, { limit: 300 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assertWhole(world, 3, end.trail.join('\n'));
+    const kept = world.kube.stored<PersistentVolumeClaim>(resources.volumeClaims).map(({ metadata }) => metadata.name);
+    assert.deepEqual(kept.toSorted(), ['orders-0', 'orders-1', 'orders-2', 'orders-3']);
+  });
+});
