@@ -109,6 +109,17 @@ export interface EtcdAdmin extends Etcd {
     endpoints: readonly string[],
     options: EtcdCallOptions & Pick<EtcdChangeOptions, 'clusterId'>,
   ): Promise<readonly Alarm[]>;
+  /**
+   * Whether a compaction up to `revision` would forget anything: not where all before it is forgotten already. A linearizable
+   * read of nothing at all, from any of the endpoints that belong to the cluster.
+   *
+   * @throws {EtcdError} refused: `ClusterIdMismatch`, `FutureRevision`.
+   */
+  hasHistory(
+    endpoints: readonly string[],
+    revision: bigint,
+    options: EtcdCallOptions & Pick<EtcdChangeOptions, 'clusterId'>,
+  ): Promise<boolean>;
   /** Takes one alarm back, whether or not it is raised. etcd does not look whether its cause is gone. */
   disarm(endpoints: readonly string[], alarm: Alarm, options: EtcdChangeOptions): Promise<void>;
   /**

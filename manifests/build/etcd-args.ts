@@ -2,6 +2,7 @@ import { parseDuration } from '../api/duration.ts';
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { reservedBecause } from '../api/reserved-flags.ts';
 import { compareVersions, parseVersion } from '../api/version.ts';
+import { unknownFlags } from './etcd-flags.ts';
 import { clientUrl, peerUrl, ports, schemeOf } from './names.ts';
 import { quotaBackendBytes } from './quota.ts';
 import { tlsFlags } from './tls-files.ts';
@@ -74,8 +75,12 @@ function corruptionChecks(version: string): Flags {
   return { 'experimental-initial-corrupt-check': true, 'experimental-compact-hash-check-enabled': true };
 }
 
-/** The API refuses reserved ones; they are left out here too, because one that slipped through could undo the seal. */
+/**
+ * The API refuses reserved ones; they are left out here too, because one that slipped through could undo the seal. Those that
+ * this minor does not know are refused by name further up, and never reach it: a version is changed before the flags are.
+ */
 function extraFlags({ spec }: EtcdPeer): Flags {
   const given = Object.entries(spec.etcd?.extraArgs ?? {});
-  return Object.fromEntries(given.filter(([flag]) => reservedBecause(flag) === undefined));
+  const unknown = unknownFlags(Object.keys(spec.etcd?.extraArgs ?? {}), parseVersion(spec.version));
+  return Object.fromEntries(given.filter(([flag]) => reservedBecause(flag) === undefined && !unknown.includes(flag)));
 }

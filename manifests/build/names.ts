@@ -23,6 +23,8 @@ export const annotations = {
   clusterId: `${group}/cluster-id`,
   memberId: `${group}/member-id`,
   version: `${group}/version`,
+  nextVersion: `${group}/next-version`,
+  minorSince: `${group}/minor-since`,
   tlsMode: `${group}/tls-mode`,
   volumeState: `${group}/volume-state`,
   // On the Secrets of CAs.

@@ -31,10 +31,21 @@ export interface VolumeRecord {
   readonly clusterId?: string;
   /** Hex, as etcd prints it. */
   readonly memberId?: string;
-  /** Planned while bootstrapping, afterwards the last one that was started. */
+  /** Planned while bootstrapping, afterwards the last one that was seen to run when no member had yet to change its own. */
   readonly version: string;
+  /** Written before a higher one may be started, and taken away when that is `version`, or was never kept: it may have run. */
+  readonly nextVersion?: string;
+  /** From this index of raft's log on, every entry was written by members of this minor. */
+  readonly minorSince?: MinorSince;
   readonly tlsMode: TlsMode;
   readonly state: VolumeState;
+}
+
+export interface MinorSince {
+  /** Like `3.6`. */
+  readonly minor: string;
+  /** Decimal: such an index uses all 64 bits, and this is written into claims. */
+  readonly index: string;
 }
 
 export type ReadVolumeRecord =
@@ -50,6 +61,8 @@ const keys = [
   annotations.clusterId,
   annotations.memberId,
   annotations.version,
+  annotations.nextVersion,
+  annotations.minorSince,
   annotations.tlsMode,
   annotations.volumeState,
 ] as const;
@@ -57,6 +70,8 @@ const keys = [
 const idPattern = /^[1-9a-f][0-9a-f]{0,15}$/;
 const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
+
+const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
 /**
  * What a volume's annotations say.
@@ -76,6 +91,15 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
 
   const version = found[annotations.version] ?? '';
   if (!versionPattern.test(version)) return invalid(annotations.version, 'a version like 3.6.16', version);
+
+  const nextVersion = found[annotations.nextVersion];
+  if (nextVersion !== undefined && !versionPattern.test(nextVersion))
+    return invalid(annotations.nextVersion, 'a version like 3.6.16, or absent', nextVersion);
+
+  const since = found[annotations.minorSince];
+  const [, minor = '', index = ''] = sincePattern.exec(since ?? '') ?? [];
+  if (since !== undefined && minor === '')
+    return invalid(annotations.minorSince, 'a minor and an index like 3.6@1234, or absent', since);
 
   const tlsMode = found[annotations.tlsMode];
   if (!isKeyOf(tlsModes, tlsMode)) return invalid(annotations.tlsMode, oneOf(tlsModes), tlsMode);
@@ -102,6 +126,8 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       ...(clusterId !== undefined && { clusterId }),
       ...(memberId !== undefined && { memberId }),
       version,
+      ...(nextVersion !== undefined && { nextVersion }),
+      ...(since !== undefined && { minorSince: { minor, index } }),
       tlsMode,
       state,
     },
@@ -116,6 +142,8 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
     ...(record.clusterId !== undefined && { [annotations.clusterId]: record.clusterId }),
     ...(record.memberId !== undefined && { [annotations.memberId]: record.memberId }),
     [annotations.version]: record.version,
+    ...(record.nextVersion !== undefined && { [annotations.nextVersion]: record.nextVersion }),
+    ...(record.minorSince && { [annotations.minorSince]: `${record.minorSince.minor}@${record.minorSince.index}` }),
     [annotations.tlsMode]: record.tlsMode,
     [annotations.volumeState]: record.state,
   };

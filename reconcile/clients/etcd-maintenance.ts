@@ -9,7 +9,9 @@ import { clusterIdOf, decimal, hex } from './etcd-values.ts';
 const hashTimeoutMs = 30_000;
 const defragmentTimeoutMs = 60_000;
 
-export function maintenance(calls: Calls): Pick<EtcdAdmin, 'hashKv' | 'defragment' | 'alarms' | 'disarm' | 'compact'> {
+type Maintenance = Pick<EtcdAdmin, 'hashKv' | 'defragment' | 'alarms' | 'hasHistory' | 'disarm' | 'compact'>;
+
+export function maintenance(calls: Calls): Maintenance {
   return {
     hashKv: async (endpoint, { signal, revision, timeoutMs = hashTimeoutMs }) => {
       // 0 would be "whatever this member has by now", which compares with nothing.
@@ -49,6 +51,16 @@ export function maintenance(calls: Calls): Pick<EtcdAdmin, 'hashKv' | 'defragmen
           return alarms.map((alarm) => alarmOf(endpoint, alarm));
         }),
       ),
+    hasHistory: async (endpoints, revision, { signal, clusterId }) => {
+      // The first revision is the empty store.
+      if (revision < 2n) return false;
+      return fromAny('history', endpoints, signal, async (endpoint, attempt) => {
+        const actual = await clusterIdBefore(calls, revision, endpoint, attempt);
+        if (actual === undefined) return false;
+        if (actual !== clusterId) throw anotherCluster(endpoint, actual, clusterId);
+        return true;
+      });
+    },
     disarm: async (endpoints, { memberId, alarm }, options) => {
       const call = `disarm ${alarm} of ${memberId}`;
       const request = { action: 'Deactivate', memberID: decimal(call, memberId), alarm: theirs[alarm] } as const;
@@ -70,6 +82,25 @@ export function maintenance(calls: Calls): Pick<EtcdAdmin, 'hashKv' | 'defragmen
       });
     },
   };
+}
+
+/** Of whoever can still tell what was true before this revision; `undefined` where it is forgotten. */
+async function clusterIdBefore(
+  calls: Calls,
+  revision: bigint,
+  endpoint: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // Any key will do: nothing of it is sent but how often it is there.
+  const request = { key: Buffer.from([0]), revision: String(revision - 1n), count_only: true };
+  try {
+    return await calls.ask(`history before revision ${revision}`, endpoint, signal, async (client, options) =>
+      clusterIdOf((await client.kv.range(request, options)).header),
+    );
+  } catch (error) {
+    if (error instanceof EtcdError && error.reason === 'Compacted') return undefined;
+    throw error;
+  }
 }
 
 /** etcd3's own `hashKV` calls gRPC's method by a name that it does not have. */

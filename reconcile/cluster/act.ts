@@ -1,4 +1,5 @@
 import { addLearner } from './actions/add-learner.ts';
+import { advanceLog } from './actions/advance-log.ts';
 import { applyShared } from './actions/apply-shared.ts';
 import { changeTemplate } from './actions/change-template.ts';
 import type { ActContext } from './actions/context.ts';
@@ -11,6 +12,7 @@ import { handOverCertificates } from './actions/hand-over-certificates.ts';
 import { issueCertificates } from './actions/issue-certificates.ts';
 import { makeAuthorities } from './actions/make-authorities.ts';
 import { noteServed } from './actions/note-served.ts';
+import { noteVersions } from './actions/note-versions.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { promoteLearner } from './actions/promote-learner.ts';
@@ -42,6 +44,8 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'reconfigure-members': reconfigureMembers,
   'restart-member': restartMember,
   'change-template': changeTemplate,
+  'note-versions': noteVersions,
+  'advance-log': advanceLog,
   'make-authorities': makeAuthorities,
   'issue-certificates': issueCertificates,
   'request-certificates': requestCertificates,

@@ -1,7 +1,7 @@
 import type { Storage } from '../../manifests/api/member-settings.ts';
 import type { IssuerRef } from '../../manifests/build/cert-manager-certificate.ts';
 import type { Authority, LeafPlan } from '../../manifests/build/certificate-names.ts';
-import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { MinorSince, VolumeRecord } from '../../manifests/build/volume-record.ts';
 import type { Remedy } from './certificates/due.ts';
 import type { Validity } from './certificates/validity.ts';
 import type { Inputs } from './effective.ts';
@@ -89,6 +89,15 @@ export type Action =
   | { readonly kind: 'recreate-pod'; readonly pod: Ref }
   /** The template that one member's next pod is made from; the pod that runs stays. */
   | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs }
+  /** Volumes are told which version their members run, and from which entry of raft's log on all are of its minor. */
+  | {
+      readonly kind: 'note-versions';
+      readonly clusterId: string;
+      readonly members: readonly { readonly name: string; readonly memberId: string; readonly version: string }[];
+      readonly since?: MinorSince;
+    }
+  /** Entries that change nothing are added to raft's log, as far as one step may, until every member has applied this index. */
+  | { readonly kind: 'advance-log'; readonly clusterId: string; readonly index: string }
   /**
    * A learner is put on the member list, and the list as it then is on its volume, for its first start. It is on the list already
    * where somebody died in between, or where the others changed since.
@@ -199,6 +208,10 @@ export function targetOf(action: Action): string | undefined {
       return action.pod.name;
     case 'change-template':
       return action.peer.name;
+    case 'note-versions':
+      return names(action.members);
+    case 'advance-log':
+      return undefined;
     case 'add-learner':
     case 'promote-learner':
     case 'remove-member':

@@ -84,6 +84,7 @@ async function askEndpoint(etcd: Etcd, slot: Slot, signal: AbortSignal): Promise
  */
 function settledVersion({ spec, status }: EtcdCluster, slots: readonly Slot[]): string | undefined {
   const settled = status?.clusterVersion;
+  if (!isVersion(spec.version)) return undefined;
   const { major, minor } = parseVersion(spec.version);
   const same = slots.every(({ peer }) => !peer || isMinor(peer.inputs.version, { major, minor }));
   return settled === `${major}.${minor}.0` && same ? settled : undefined;

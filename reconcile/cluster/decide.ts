@@ -31,6 +31,7 @@ import { seal } from './rules/seal.ts';
 import { startMembers } from './rules/start-members.ts';
 import { staySuspended } from './rules/stay-suspended.ts';
 import { supportMembers } from './rules/support-members.ts';
+import { upgrade } from './rules/upgrade.ts';
 
 /** What the rules look at: the observation, and what follows from it for all of them. */
 export interface Situation extends Observation {
@@ -76,6 +77,7 @@ export const rules = [
   finishRolling,
   gate,
   retireAuthorities,
+  upgrade,
   rollConfiguration,
   rotateAuthorities,
   grow,

@@ -1,14 +1,14 @@
-import type { EtcdCluster, EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeerSpec } from '../../manifests/api/etcd-peer.ts';
 import type { PodTemplate } from '../../manifests/api/member-settings.ts';
 import { parseQuantity, type Quantity } from '../../manifests/api/quantity.ts';
 import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
-import { compareVersions, formatVersion, isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
 import { peerInputs } from '../../manifests/build/peer.ts';
 import { reservedIn } from '../../manifests/build/pod-template-limits.ts';
 import { privilegesIn } from '../../manifests/build/privileges.ts';
 import { reservedInClaim } from '../../manifests/build/volume-claim.ts';
 import { effectiveTrust } from './certificates/trust.ts';
+import { judgeVersion, type Pending } from './effective-version.ts';
 import { type Life, recordOf, rememberedVoters } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -33,6 +33,8 @@ export interface Effective {
   /** Members that should exist: what the spec says, and during birth what was recorded. */
   readonly replicas: number;
   readonly refusals: readonly Refusal[];
+  /** What comes before the next minor that the spec asks for. */
+  readonly pending?: Pending;
 }
 
 interface Judged<T> {
@@ -41,13 +43,14 @@ interface Judged<T> {
 }
 
 export function effectiveSpec(
-  observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'>,
+  observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
+    Partial<Pick<Observation, 'clusterVersion' | 'membership'>>,
   life: Life,
 ): Effective {
   const { cluster, slots } = observation;
   const { spec } = cluster;
   const trust = effectiveTrust(observation);
-  const version = judgeVersion(cluster, slots);
+  const version = judgeVersion(observation);
   const tls = judgeTls(spec, slots);
   const size = judgeSize(spec.storage.size, slots);
   const template = judgeTemplate(spec, slots);
@@ -64,6 +67,7 @@ export function effectiveSpec(
     inputs: peerInputs(effective),
     replicas: replicas.value,
     refusals: [version, tls, size, template, replicas].flatMap(({ refusal }) => refusal ?? []),
+    ...(version.pending && { pending: version.pending }),
   };
 }
 
@@ -80,49 +84,6 @@ function judgeReplicas(wanted: number, slots: readonly Slot[], life: Life): Judg
       field: 'spec.replicas',
     },
   };
-}
-
-/**
- * Guards I6. The floor is the highest version that runs or ran: a member's data may have been written by it, and etcd
- * exits on data of a newer minor. What never ran sets no floor, so a mistyped version of an unborn cluster is cured
- * by correcting it.
- */
-function judgeVersion({ spec }: EtcdCluster, slots: readonly Slot[]): Judged<string> {
-  const wanted = parseVersion(spec.version);
-  const floor = slots.flatMap(versionsThatRan).toSorted(compareVersions).at(-1);
-  if (!floor || compareVersions(wanted, floor) === 0) return { value: formatVersion(wanted) };
-  const runs = formatVersion(floor);
-  if (compareVersions(wanted, floor) < 0) {
-    return {
-      value: runs,
-      refusal: {
-        reason: 'DowngradeRefused',
-        message: `etcd ${runs} has run here, and its data must not be opened by ${formatVersion(wanted)}`,
-        cure: `set spec.version to ${runs}, or restore a snapshot into a new cluster`,
-        field: 'spec.version',
-      },
-    };
-  }
-  return {
-    value: runs,
-    refusal: {
-      reason: 'UpgradeNotAvailable',
-      message: `the cluster runs etcd ${runs}; this release of etcd-ratchet does not upgrade a running cluster to ${formatVersion(wanted)}`,
-      cure: `set spec.version to ${runs}`,
-      field: 'spec.version',
-    },
-  };
-}
-
-function versionsThatRan({ peer, volume, pod, endpoint }: Slot): readonly Version[] {
-  const record = recordOf({ ...(volume && { volume }) });
-  const said: string[] = [];
-  if (record && record.state !== 'bootstrapping') said.push(record.version);
-  if (endpoint.kind === 'known') said.push(endpoint.status.version);
-  if (pod?.container.everStarted && peer) said.push(pod.version ?? peer.inputs.version);
-  // A re-created resource has no pods to ask: what was recorded is what may have run.
-  if (record && !peer) said.push(record.version);
-  return said.filter(isVersion).map(parseVersion);
 }
 
 /** Peer URLs carry the scheme for life, so the mode is the one that the volumes were born with. */

@@ -8,3 +8,6 @@ export const volumesFinalizer = `${group}/volumes`;
  * that a crash in between does not look like the loss of a volume that held data.
  */
 export const replacingVolume = `${group}/replacing-volume`;
+
+/** On an EtcdPeer: when its member was last asked to defragment, and how often in a row that has gained nothing: `<time> <count>`. */
+export const defragmented = `${group}/defragmented`;

@@ -18,11 +18,12 @@ export function versionOf({ spec }: Pod): string | undefined {
   return /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1];
 }
 
-/** Whether etcd of a higher version than this has opened the data: then the lower one must not (I6). */
+/** Whether etcd of a higher minor than this has opened the data: then a lower one may do so only in certain cases (I6). */
 export function ranHigherThan(pod: Pod, version: string): boolean {
   const ran = versionOf(pod);
   const status = pod.status?.containerStatuses?.find(({ name }) => name === 'etcd');
   const started = status && (status.restartCount > 0 || status.state?.running || status.state?.terminated);
   if (!started || !isVersion(ran) || !isVersion(version)) return false;
-  return compareVersions(parseVersion(ran), parseVersion(version)) > 0;
+  const [before, after] = [parseVersion(ran), parseVersion(version)];
+  return compareVersions({ ...before, patch: 0 }, { ...after, patch: 0 }) > 0;
 }

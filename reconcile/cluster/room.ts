@@ -29,6 +29,13 @@ export function clustersWithoutRoom(all: readonly ClusterObjects[], fleets: read
   return without;
 }
 
+const rollingReasons: ReadonlySet<string> = new Set([
+  'FinishingRolling',
+  'RollingConfiguration',
+  'UpgradingMember',
+  'RollingBackVersion',
+]);
+
 /** At least one, or nothing would ever move. */
 function limitOf(limit: number | string, clusters: number): number {
   const percent = /^(\d+)%$/.exec(String(limit))?.[1];
@@ -41,10 +48,12 @@ function isRolling(objects: ClusterObjects): boolean {
   const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
   const wanted = new Set(slots.flatMap(({ peer }) => (peer ? [inputsHash(peer.inputs)] : [])));
   if (wanted.size > 1 || slots.some(({ pod }) => pod?.upToDate === 'no')) return true;
-  const { history, conditions } = objects.cluster.status ?? {};
+  const { history, conditions, replicas, readyReplicas } = objects.cluster.status ?? {};
   const last = history?.at(-1)?.reason;
-  const isBack = conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
-  return (last === 'FinishingRolling' || last === 'RollingConfiguration') && !isBack;
+  // With every member healthy, what else a person is asked to do takes no room.
+  const isReady = conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  const isBack = isReady || (readyReplicas !== undefined && readyReplicas === replicas);
+  return last !== undefined && rollingReasons.has(last) && !isBack;
 }
 
 function wantsToRoll(objects: ClusterObjects): boolean {

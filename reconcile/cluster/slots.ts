@@ -26,8 +26,14 @@ import type { ClusterObjects } from './snapshot.ts';
 
 const notAsked: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
 
+export type MemberObjects = Pick<
+  ClusterObjects,
+  'cluster' | 'peers' | 'volumeClaims' | 'configMaps' | 'statefulSets' | 'pods'
+> &
+  Partial<ClusterObjects>;
+
 /** The objects of a cluster joined by the name they share, without what etcd says (that is asked next). */
-export function slotsOf(objects: ClusterObjects): readonly Slot[] {
+export function slotsOf(objects: MemberObjects): readonly Slot[] {
   const { cluster, peers, volumeClaims, configMaps, statefulSets, pods } = objects;
   const clusterName = cluster.metadata.name;
   const clusterUid = cluster.metadata.uid ?? '';

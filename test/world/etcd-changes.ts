@@ -1,6 +1,7 @@
 import { EtcdError, type Refusal } from '../../reconcile/etcd.ts';
 import type { EtcdAdmin, EtcdChangeOptions } from '../../reconcile/etcd-admin.ts';
 import { idOf } from './members.ts';
+import { commit } from './replication.ts';
 import { type Formation, isInQuorum, leaderOf, type Process, runningOf, type State, votersOf } from './state.ts';
 
 /** What changes an etcd cluster of the world, and what a real one refuses (etcd's api/v3rpc/rpctypes). */
@@ -55,7 +56,10 @@ export function changing(
     },
     hashKv: async () => Promise.reject(new EtcdError('the world has no keys', 'down')),
     defragment: async () => undefined,
-    alarms: async () => [],
+    alarms: async (endpoints, { clusterId }) => {
+      commit(state, clusterId, served(endpoints, clusterId).formation, 1);
+      return [];
+    },
     disarm: async () => undefined,
     compact: async () => undefined,
   };

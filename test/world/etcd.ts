@@ -35,8 +35,9 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
       };
     },
     version: async (endpoint) => {
-      const { version } = needed(state, endpoint, me);
-      return { server: version, cluster: version.replace(/\d+$/, '0') };
+      const { version, data } = needed(state, endpoint, me);
+      const settled = state.formations.get(data.clusterId)?.version;
+      return { server: version, cluster: settled === undefined ? 'not_decided' : `${settled}.0` };
     },
     ...changing(state, reachedBy),
     close: () => undefined,

@@ -3,7 +3,7 @@ import type { ConfigMap, ContainerStatus, PersistentVolumeClaim, Pod } from '../
 import { resources } from '../../reconcile/kube.ts';
 import { grace } from './controllers.ts';
 import { assertMayStart } from './invariants.ts';
-import { type Data, type Living, type Running, start } from './members.ts';
+import { type Data, type Living, minorOf, type Running, start } from './members.ts';
 import { claimOf, drop, hasQuorum, isInQuorum, put, runningOf, type State } from './state.ts';
 import { loadTls, refreshFiles } from './tls.ts';
 
@@ -19,8 +19,6 @@ export function runPods(state: State): void {
 function runPod(state: State, pod: Pod): void {
   const { processes } = state;
   const { uid = '', deletionTimestamp, finalizers = [] } = pod.metadata;
-  // Its kubelet is gone, with the node: nobody says what became of it, and nobody lets it go.
-  if (state.deadNodes.has(pod.spec.nodeName ?? '')) return;
   if (deletionTimestamp !== undefined) {
     processes.delete(uid);
     if (finalizers.includes(grace)) drop(state, resources.pods, pod);
@@ -55,7 +53,8 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
   const claimUid = claim.metadata.uid ?? '';
   const data = disks.get(claimUid);
   const token = flags.get('initial-cluster-token') ?? '';
-  const parameters = { name: flags.get('name') ?? '', token, version, ...variables };
+  const formation = state.formations.get(data?.clusterId ?? '');
+  const parameters = { name: flags.get('name') ?? '', token, version, formation, ...variables };
   const started = start(parameters, data, (urls) => livingAt(state, urls));
   if (state.deadly.is(pod)) return exited(before, 'Killed');
   if (started.kind === 'exits') return exited(before, started.words);
@@ -73,6 +72,7 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
     data: started.data,
     address,
     version,
+    snapshotCount: Number(flags.get('snapshot-count') ?? (minorOf(version) < 6 ? 100_000 : 10_000)),
     ...(loaded.kind === 'loaded' && { tls: loaded.tls }),
   });
   state.starts.set(name, (state.starts.get(name) ?? 0) + 1);
@@ -84,7 +84,8 @@ function remember({ formations, wrote }: State, claimUid: string, { data, voters
   if (voters.length === 0) return;
   if (!formations.has(data.clusterId)) {
     const fresh = { removed: new Set<string>(), published: new Map<string, string>(), acknowledged: 0, changes: 0 };
-    formations.set(data.clusterId, { members: voters, formed: false, ...fresh });
+    const versions = { arriving: 0, ancient: 0 };
+    formations.set(data.clusterId, { members: voters, formed: false, ...fresh, ...versions });
   }
 }
 

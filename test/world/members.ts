@@ -9,8 +9,10 @@ import { createHash } from 'node:crypto';
 export interface Data {
   readonly clusterId: string;
   readonly memberId: string;
-  /** The highest version that ever opened it. */
+  /** The version that opened it last. */
   readonly version: string;
+  /** What its last snapshot holds: the entries after it are replayed at a start. */
+  snapshot: number;
   /** How many of the writes that its cluster acknowledged are in it. */
   applied: number;
 }
@@ -33,6 +35,8 @@ export interface StartParameters {
   readonly version: string;
   readonly initialCluster: string;
   readonly initialClusterState: string;
+  /** Of the cluster that its data belong to: its version, and up to which entry 3.5 may have written to it. */
+  readonly formation: { readonly version?: string; readonly ancient: number } | undefined;
 }
 
 export interface Running {
@@ -48,15 +52,13 @@ export interface Exited {
 
 /** What etcd does when it starts: with data it goes on, without it does as its variables say, or exits. */
 export function start(
-  { name, token, version, initialCluster, initialClusterState }: StartParameters,
+  { name, token, version, initialCluster, initialClusterState, formation }: StartParameters,
   data: Data | undefined,
   living: (urls: readonly string[]) => Living | undefined,
 ): Running | Exited {
   if (data) {
-    if (minorOf(version) < minorOf(data.version)) {
-      return exits('invalid downgrade; server version is lower than determined cluster version');
-    }
-    return { kind: 'runs', data: { ...data, version: higher(version, data.version) }, voters: [] };
+    const why = whyNotOn(version, data, formation);
+    return why === undefined ? { kind: 'runs', data: { ...data, version }, voters: [] } : exits(why);
   }
   const recorded = recordedIn(initialCluster);
   const me = recorded.find((member) => member.name === name);
@@ -64,7 +66,19 @@ export function start(
   if (initialClusterState !== 'new') return join(me.url, recorded, version, living);
   const voters = recorded.map(({ url }) => ({ id: idOf(`${url} ${token}`), url, isLearner: false }));
   const memberId = idOf(`${me.url} ${token}`);
-  return { kind: 'runs', data: { clusterId: clusterIdOf(voters), memberId, version, applied: 0 }, voters };
+  return { kind: 'runs', data: { clusterId: clusterIdOf(voters), memberId, version, snapshot: 0, applied: 0 }, voters };
+}
+
+export const downgraded = 'invalid downgrade; server version is lower than determined cluster version';
+export const unreadable = 'unmarshal should never fail';
+export const skippedMinor = 'the data is of a minor that this one does not follow';
+
+/** What etcd says of data of another version (all three seen on real ones). */
+function whyNotOn(version: string, { snapshot }: Data, formation: StartParameters['formation']): string | undefined {
+  const { version: settled = version, ancient = 0 } = formation ?? {};
+  if (minorOf(version) < minorOf(settled)) return downgraded;
+  if (minorOf(version) > minorOf(settled) + 1) return skippedMinor;
+  return minorOf(version) > 6 && snapshot < ancient ? unreadable : undefined;
 }
 
 /** Its list must be the living one, URL by URL, and it must be in it. */
@@ -82,7 +96,11 @@ function join(
     return exits('PeerURLs: no match found for existing member');
   const me = cluster.members.find((member) => member.url === url);
   if (!me) return exits('PeerURLs: no match found for existing member');
-  return { kind: 'runs', data: { clusterId: cluster.clusterId, memberId: me.id, version, applied: 0 }, voters: [] };
+  return {
+    kind: 'runs',
+    data: { clusterId: cluster.clusterId, memberId: me.id, version, snapshot: 0, applied: 0 },
+    voters: [],
+  };
 }
 
 function exits(words: string): Exited {
@@ -109,10 +127,6 @@ export function idOf(text: string): string {
   return `a${createHash('sha256').update(text).digest('hex').slice(0, 15)}`;
 }
 
-function minorOf(version: string): number {
+export function minorOf(version: string): number {
   return Number(version.split('.')[1]);
-}
-
-function higher(a: string, b: string): string {
-  return a.localeCompare(b, 'en', { numeric: true }) >= 0 ? a : b;
 }

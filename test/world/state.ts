@@ -14,6 +14,8 @@ export interface Process {
   readonly data: Data;
   readonly address: string;
   readonly version: string;
+  /** Entries between two snapshots of raft. */
+  readonly snapshotCount: number;
   /** Absent: plaintext. */
   readonly tls?: MemberTls;
 }
@@ -27,8 +29,14 @@ export interface Formation {
   readonly published: Map<string, string>;
   /** Whoever led last leads on for as long as it can. */
   leader?: string;
-  /** Writes that clients were told are kept. */
+  /** Writes that clients were told are kept; the last of them is raft's index, too. */
   acknowledged: number;
+  /** The cluster version, like `3.6`: it moves up a while after all members run that minor, and never back. */
+  version?: string;
+  /** For how many heartbeats it has been about to. */
+  arriving: number;
+  /** Up to this entry some may have been written by 3.5. */
+  ancient: number;
   /** Changes of the member list: IDs are made of them. */
   changes: number;
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
@@ -65,8 +73,6 @@ export interface State {
   readonly starts: Map<string, number>;
   /** Applications, by what they are called: each goes on with what it read from its Secret. */
   readonly clients: Map<string, Party>;
-  /** Their pods neither run nor end. */
-  readonly deadNodes: Set<string>;
   /** While no fault was made on purpose: everybody can talk to everybody, and at most one member is down. */
   watchful: boolean;
   addresses: number;

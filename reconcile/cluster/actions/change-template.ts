@@ -3,14 +3,14 @@ import type { Pod } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
-import { ranHigherThan } from '../pods.ts';
 import { type ActContext, livePeer } from './context.ts';
+import { assertMayRun } from './going-back.ts';
 import { updatePeer, updateStatefulSet } from './member-template.ts';
 
 /**
  * Gives one member's StatefulSet the effective configuration. Its pod stays (`OnDelete`) until `finish-rolling` lets it go.
  *
- * Guards I6: never a lower version than its pod runs.
+ * Guards I6: a lower minor than its pod runs only where that may go back.
  */
 export async function changeTemplate(
   { peer, inputs }: ActionOf<'change-template'>,
@@ -20,8 +20,6 @@ export async function changeTemplate(
   const found = await livePeer(context, peer.name);
   if (found.metadata.uid !== peer.uid) throw moved(`peer ${peer.name} was made anew`);
   const pod = await kube.get<Pod>(resources.pods, cluster.metadata.namespace, podName(peer.name), { signal });
-  if (pod && ranHigherThan(pod, inputs.version)) {
-    throw moved(`${peer.name} has started on a higher version than ${inputs.version} since`);
-  }
+  await assertMayRun(pod, found, inputs.version, context);
   await updateStatefulSet(await updatePeer(found, inputs, context), context);
 }

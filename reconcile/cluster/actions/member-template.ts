@@ -7,11 +7,14 @@ import { resources } from '../../kube.ts';
 import type { Inputs } from '../effective.ts';
 import { moved } from '../outcome.ts';
 import type { ActContext } from './context.ts';
+import { noteNextVersion } from './note-versions.ts';
 
 /** What a member's next pod is made from: its peer, and from that its StatefulSet. */
 
-/** The peer's spec holds all inputs of its member. */
-export async function updatePeer(peer: EtcdPeer, inputs: Inputs, { kube, signal }: ActContext): Promise<EtcdPeer> {
+/** The peer's spec holds all inputs of its member; its volume is told first of a version that it never ran. */
+export async function updatePeer(peer: EtcdPeer, inputs: Inputs, context: ActContext): Promise<EtcdPeer> {
+  const { kube, signal } = context;
+  if (inputs.version !== peer.spec.version) await noteNextVersion(peer.metadata.name, inputs.version, context);
   const { clusterName, ordinal, bootstrap } = peer.spec;
   return kube.update<EtcdPeer>(
     resources.peers,

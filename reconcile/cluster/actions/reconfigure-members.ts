@@ -5,8 +5,9 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import type { Inputs } from '../effective.ts';
 import { moved } from '../outcome.ts';
-import { isReady, ranHigherThan, revisionOf } from '../pods.ts';
+import { isReady, revisionOf } from '../pods.ts';
 import { type ActContext, livePeer } from './context.ts';
+import { assertMayRun } from './going-back.ts';
 import { updatePeer, updateStatefulSet } from './member-template.ts';
 
 /**
@@ -25,32 +26,33 @@ export async function reconfigureMembers(
     await assertStillDue(found, inputs, context);
     const peer = await updatePeer(found, inputs, context);
     const set = await updateStatefulSet(peer, context);
-    if (set) await restartIfNotReady(set, inputs, context);
+    if (set) await restartIfNotReady(set, peer, context);
   }
 }
 
 /**
  * Time has passed since the decision. A pod that became Ready on its template has nothing to be cured of; and what has started
- * since may have written data that a lower version must not open (I6).
+ * since may have written data that a lower minor must not open (I6).
  */
-async function assertStillDue({ metadata }: EtcdPeer, { version }: Inputs, context: ActContext): Promise<void> {
+async function assertStillDue(peer: EtcdPeer, { version }: Inputs, context: ActContext): Promise<void> {
   const { kube, signal } = context;
-  const { namespace, name } = metadata;
+  const { namespace, name } = peer.metadata;
   const [set, pod] = await Promise.all([
     kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal }),
     kube.get<Pod>(resources.pods, namespace, podName(name), { signal }),
   ]);
   if (!pod) return;
-  if (ranHigherThan(pod, version)) throw moved(`${name} has started on a higher version than ${version} since`);
+  await assertMayRun(pod, peer, version, context);
   if (isReady(pod) && revisionOf(pod) === set?.status?.updateRevision) throw moved(`${name} has become Ready since`);
 }
 
-async function restartIfNotReady(set: StatefulSet, { version }: Inputs, { kube, signal }: ActContext): Promise<void> {
+async function restartIfNotReady(set: StatefulSet, peer: EtcdPeer, context: ActContext): Promise<void> {
+  const { kube, signal } = context;
   const { namespace, name } = set.metadata;
   const pod = await kube.get<Pod>(resources.pods, namespace, podName(name), { signal });
   if (!pod?.metadata.uid || pod.metadata.deletionTimestamp !== undefined) return;
   if (revisionOf(pod) === set.status?.updateRevision || isReady(pod)) return;
-  if (ranHigherThan(pod, version)) throw moved(`${name} has started on a higher version than ${version} since`);
+  await assertMayRun(pod, peer, peer.spec.version, context);
   const { uid, resourceVersion } = pod.metadata;
   await kube.delete(resources.pods, namespace, podName(name), {
     preconditions: { uid, ...(resourceVersion !== undefined && { resourceVersion }) },

@@ -4,14 +4,16 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
-import { isReady, ranHigherThan, revisionOf, versionOf } from '../pods.ts';
+import { isReady, revisionOf } from '../pods.ts';
 import { type ActContext, livePeer } from './context.ts';
+import { assertMayRun } from './going-back.ts';
 
 /**
  * Lets the pod of one member go, so that its StatefulSet makes it anew from its template.
  *
  * Guards I1: read again just before, every other pod of the cluster is Ready, and this one is still the outdated pod that
- * was looked at; one that is cut off waits for nobody but who is on his way out. Guards I6: never onto a lower version than it runs.
+ * was looked at; one that is cut off waits for nobody but who is on his way out. Guards I6: onto a lower minor than it runs only where that may go
+ * back.
  */
 export async function restartMember(
   { pod: { name, uid }, by, cutOff, successor }: ActionOf<'restart-member'>,
@@ -31,9 +33,7 @@ export async function restartMember(
   const pod = pods.find(({ metadata }) => metadata.name === podName(name));
   if (!pod || pod.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
   if (!set || revisionOf(pod) === set.status?.updateRevision) return;
-  if (ranHigherThan(pod, peer.spec.version)) {
-    throw moved(`${name} runs etcd ${versionOf(pod)}, and its template says ${peer.spec.version}`);
-  }
+  await assertMayRun(pod, peer, peer.spec.version, context);
   const down = pods.find(
     (other) => other !== pod && ((!isReady(other) && !cutOff) || other.metadata.deletionTimestamp !== undefined),
   );

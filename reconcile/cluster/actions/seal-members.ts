@@ -1,4 +1,7 @@
+import { parseVersion } from '../../../manifests/api/version.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { ActionOf, SealedMember } from '../actions.ts';
+import { isSameMinor, minorText } from '../effective-version.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, liveVolume } from './context.ts';
 import { followRecord } from './follow-volumes.ts';
@@ -21,7 +24,13 @@ async function sealVolume({ name, memberId, version }: SealedMember, clusterId: 
   const { claim, record } = await liveVolume(context, name);
   if (record.state === 'sealed' && record.memberId === memberId) return { name, record };
   if (record.state !== 'bootstrapping' && record.state !== 'joining') throw moved(`volume ${name} is ${record.state}`);
-  const sealed = { ...record, state: 'sealed' as const, clusterId, memberId, version };
+  const sealed = { ...record, state: 'sealed' as const, clusterId, memberId, version, ...bornOn(version, record) };
   await writeRecord(claim, sealed, context);
   return { name, record: sealed };
+}
+
+/** A cluster that was planned on this minor, and forms on it, has no entry of another in raft's log. */
+function bornOn(version: string, { state, version: planned }: VolumeRecord): Partial<VolumeRecord> {
+  if (state !== 'bootstrapping' || !isSameMinor(planned, parseVersion(version))) return {};
+  return { minorSince: { minor: minorText(parseVersion(version)), index: '0' } };
 }

@@ -6,6 +6,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, createOurs, livePeer, liveVolume } from './context.ts';
+import { noteNextVersion } from './note-versions.ts';
 
 /**
  * Creates the StatefulSets that run the members.
@@ -35,5 +36,6 @@ async function checkedPeer(name: string, context: ActContext) {
   if (!found || Object.entries(wanted).some(([key, value]) => found.data?.[key] !== value)) {
     throw moved(`ConfigMap ${name} does not say what its volume says`);
   }
+  await noteNextVersion(name, peer.spec.version, context);
   return peer;
 }

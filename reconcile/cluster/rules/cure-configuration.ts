@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
+import type { Inputs } from '../effective.ts';
 import { isDownOnItsConfiguration } from '../health.ts';
 import type { PeerView, Slot, StatefulSetView } from '../observation.ts';
 
@@ -36,7 +38,12 @@ function correctTemplates(
   wanted: string,
 ): Decision | undefined {
   const peers = slots.flatMap(({ name, peer, statefulSet, pod }) =>
-    peer?.current && pod?.ready && pod.upToDate === 'no' && statefulSet && !isMade(peer, statefulSet, wanted)
+    peer?.current &&
+    pod?.ready &&
+    pod.upToDate === 'no' &&
+    statefulSet &&
+    !isMade(peer, statefulSet, wanted) &&
+    !isChangingVersion({ peer, statefulSet, pod }, inputs)
       ? [{ name, uid: peer.uid }]
       : [],
   );
@@ -67,4 +74,18 @@ function isOn({ peer, statefulSet, pod }: Slot, hash: string): boolean {
 
 function isMade(peer: PeerView, statefulSet: StatefulSetView, hash: string): boolean {
   return inputsHash(peer.inputs) === hash && statefulSet.inputsHash === hash;
+}
+
+/** On its way to the version that is to be: its configuration, which may be another too, comes after that. */
+function isChangingVersion(
+  { peer, statefulSet, pod }: Required<Pick<Slot, 'peer' | 'statefulSet' | 'pod'>>,
+  { version, image }: Inputs,
+): boolean {
+  return (
+    peer.inputs.version === version &&
+    isDeepStrictEqual(peer.inputs.image, image) &&
+    pod.version !== undefined &&
+    pod.version !== version &&
+    statefulSet.inputsHash === inputsHash(peer.inputs)
+  );
 }

@@ -1,7 +1,9 @@
+import { compareVersions, isVersion, parseVersion } from '../../../manifests/api/version.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { ailmentOf } from '../health.ts';
 import { leads, successorOf } from '../leadership.ts';
+import type { Slot } from '../observation.ts';
 
 /**
  * A member that runs on an older template than its StatefulSet has is started anew, one at a time, while all others are
@@ -26,6 +28,8 @@ export function finishRolling(situation: Situation): Decision | undefined {
   const { name, pod } = half.slot;
   const successor = successorOf(half.slot, situation);
   const interrupts = membership.members.filter(({ isLearner }) => !isLearner).length < 3;
+  const meanwhile = interrupts ? '; a cluster of this size does not serve meanwhile' : '';
+  const [reason, what] = reasonFor(half.slot);
   return act(
     {
       kind: 'restart-member',
@@ -33,7 +37,16 @@ export function finishRolling(situation: Situation): Decision | undefined {
       by: interrupts ? 'deletion' : 'eviction',
       ...(successor && { successor }),
     },
-    'FinishingRolling',
-    `starting ${name} anew on the template that it should have${interrupts ? '; a cluster of this size does not serve meanwhile' : ''}`,
+    reason,
+    `starting ${name} anew on ${what}${meanwhile}`,
   );
+}
+
+function reasonFor({ peer, pod }: Slot): readonly [reason: string, what: string] {
+  const version = peer?.inputs.version;
+  if (!isVersion(version) || !isVersion(pod?.version) || version === pod.version) {
+    return ['FinishingRolling', 'the template that it should have'];
+  }
+  const goesUp = compareVersions(parseVersion(version), parseVersion(pod.version)) > 0;
+  return [goesUp ? 'UpgradingMember' : 'RollingBackVersion', `etcd ${version}`];
 }

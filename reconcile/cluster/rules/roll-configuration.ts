@@ -19,18 +19,20 @@ export function rollConfiguration(situation: Situation): Decision | undefined {
   const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
   if (!next?.peer) return undefined;
   const begun = outdated.length < slots.filter(({ peer }) => peer?.current).length;
-  if (crowded && !begun) {
-    return wait(
-      'WaitingForRoom',
-      'members are to be started anew, and as many clusters of this fleet as may are at it (spec.maxClustersInProgress)',
-      { on: 'time', afterSeconds: 5 },
-    );
-  }
+  if (crowded && !begun) return waitForRoom();
   const left = outdated.length > 1 ? `; ${outdated.length - 1} to follow` : '';
   return act(
     { kind: 'change-template', peer: { name: next.name, uid: next.peer.uid }, inputs },
     'RollingConfiguration',
     `giving ${next.name} the configuration that the spec asks for${left}`,
+  );
+}
+
+export function waitForRoom(): Decision {
+  return wait(
+    'WaitingForRoom',
+    'members are to be started anew, and as many clusters of this fleet as may are at it (spec.maxClustersInProgress)',
+    { on: 'time', afterSeconds: 5 },
   );
 }
 
@@ -44,7 +46,7 @@ function isOutdated({ peer, statefulSet }: Slot, wanted: string): boolean {
  * A member whose Secret is gone runs on the files that it has, and would not come back: it is the last, when all others trust
  * the CA that can sign for it.
  */
-function reluctance(slot: Slot, { certificates }: Situation): number {
+export function reluctance(slot: Slot, { certificates }: Situation): number {
   const leaves = certificates.kind === 'read' ? certificates.leaves : [];
   const mountable = leaves.every(({ plan, facts }) => plan.peer !== slot.name || facts !== undefined);
   return (mountable ? 0 : 2) + (leads(slot) ? 1 : 0);

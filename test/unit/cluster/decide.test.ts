@@ -53,6 +53,7 @@ test('the order of the rules is the safety policy', () => {
       'finishRolling', // a member left half-rolled is finished before anything else is begun,
       'gate', // below this line every member is healthy,
       'retireAuthorities', // what is over for both CAs costs each member one restart, not two,
+      'upgrade', // the version alone comes first, so that whatever goes wrong has one cause,
       'rollConfiguration', // one member at a time,
       'rotateAuthorities', // no CA goes while somebody is away who could not follow,
       'grow', // members come and go when nothing else is left to change about those that are there,

@@ -2,85 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { situate } from '../../../reconcile/cluster/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import {
-  all,
-  endpoint,
-  healthy,
-  prepared,
-  starting,
-  unborn,
-  withContainer,
-  withEndpoint,
-  withInputs,
-  without,
-  withRecord,
-  withVolume,
-} from './observations.ts';
+import { all, healthy, prepared, unborn, without, withRecord, withVolume } from './observations.ts';
 
-const version = (observation: Observation) => situate(observation).effective.inputs.version;
 const refusals = (observation: Observation) => situate(observation).effective.refusals.map(({ reason }) => reason);
 
-describe('the version that members get', () => {
-  test('is the one of the spec before anything ran', () => {
-    assert.equal(version(unborn(3, { spec: { version: '3.7.3' } })), '3.7.3');
-    assert.equal(version(prepared(3, { spec: { version: '3.5.35' } })), '3.5.35');
-    assert.equal(version(starting(3, { spec: { version: '3.5.35' } })), '3.5.35');
-  });
-
-  test('loses the v that a person may write', () => {
-    assert.equal(version(unborn(3, { spec: { version: 'v3.6.16' } })), '3.6.16');
-  });
-
-  for (const [wanted, reason] of [
-    ['3.6.15', 'DowngradeRefused'],
-    ['3.5.35', 'DowngradeRefused'],
-    ['3.6.17', 'UpgradeNotAvailable'],
-    ['3.7.3', 'UpgradeNotAvailable'],
-  ] as const) {
-    test(`stays what it is when a running cluster is asked for ${wanted}: ${reason}, with field and cure`, () => {
-      const observation = healthy(3, { spec: { version: wanted } });
-      assert.equal(version(observation), '3.6.16');
-      const [refusal] = situate(observation).effective.refusals;
-      assert.equal(refusal?.reason, reason);
-      assert.equal(refusal?.field, 'spec.version');
-      assert.match(refusal?.cure ?? '', /3\.6\.16/);
-    });
-  }
-
-  test('does not go down when all pods are gone: the volumes know what ran', () => {
-    const observation = healthy(3, {
-      spec: { version: '3.5.35' },
-      every: all(without('pod'), withEndpoint({ kind: 'unknown', cause: '' })),
-    });
-    assert.equal(version(observation), '3.6.16');
-  });
-
-  test('does not go down when a re-created resource finds volumes that were planned for another: they may have run', () => {
-    const observation = prepared(3, { spec: { version: '3.5.35' }, every: without('peer', 'configMap') });
-    assert.equal(version(observation), '3.6.16');
-    assert.deepEqual(refusals(observation), ['DowngradeRefused']);
-  });
-
-  test('does not go down once one container has started, although no member is sealed', () => {
-    const observation = starting(3, {
-      spec: { version: '3.5.35' },
-      slots: { 1: withContainer({ everStarted: true }) },
-    });
-    assert.equal(version(observation), '3.6.16');
-  });
-
-  test('is the highest of what runs and ran', () => {
-    const observation = healthy(3, {
-      slots: {
-        0: all(withRecord({ version: '3.5.35' }), withInputs({ version: '3.5.35' })),
-        2: withEndpoint(endpoint(2, { version: '3.6.17' })),
-      },
-    });
-    assert.equal(version(observation), '3.6.17');
-  });
-});
-
-describe('what else cannot be done', () => {
+describe('what cannot be done', () => {
   test('a smaller volume is refused and the size stays', () => {
     const observation = healthy(3, { spec: { storage: { size: '512Mi' } } });
     assert.equal(situate(observation).effective.inputs.storage.size, '1Gi');

@@ -135,6 +135,7 @@ export function recordFor(ordinal: number, size: number, state: VolumeState = 's
     initialCluster: initialCluster(size),
     ...(started && { clusterId, memberId: memberId(ordinal) }),
     version: baseSpec.version,
+    ...(started && { minorSince: { minor: '3.6', index: '0' } }),
     tlsMode: 'Disabled',
     state,
   };

@@ -181,7 +181,6 @@ describe('sealing', () => {
 describe('what this release cannot do', () => {
   for (const [what, spec, reason] of [
     ['hibernation', { replicas: 0 }, 'HibernationNotAvailable'],
-    ['another version', { version: '3.7.3' }, 'UpgradeNotAvailable'],
   ] as const) {
     test(`is said, with a cure: ${what}`, () => {
       const decision = decide(healthy(3, { spec }));

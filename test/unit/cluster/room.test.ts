@@ -91,6 +91,14 @@ describe('a commit that changes the configuration of a whole fleet', () => {
     assert.deepEqual(at(...all, away)(1), ['a', 'b', 'c', 'd', 'e']);
   });
 
+  test('does not wait for one whose members are all back, whatever else a person is asked to do there', () => {
+    const entry = { at: '2026-01-01T00:00:00Z', action: 'restart-member', message: '', outcome: 'acted' as const };
+    const history = [{ ...entry, reason: 'UpgradingMember' }];
+    assert.deepEqual(at(objectsOf('a', { behind: 3 }), objectsOf('z', { status: { history } }))(1), ['a']);
+    const back = objectsOf('z', { status: { history, replicas: 3, readyReplicas: 3 } });
+    assert.deepEqual(at(objectsOf('a', { behind: 3 }), back)(1), ['z']);
+  });
+
   test('is none of the business of clusters of another fleet, or of none', () => {
     assert.deepEqual(at(...all, objectsOf('foreign', { behind: 1, owner: 'other' }))(5), []);
     assert.deepEqual(at(objectsOf('alone', { behind: 3, owner: 'other' }))(1), []);

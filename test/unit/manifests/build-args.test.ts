@@ -122,3 +122,20 @@ for (const [image, version, expected] of [
     assert.equal(etcdImage({ image, version }), expected);
   });
 }
+
+test('a flag that its version does not know never reaches a member', () => {
+  const extraArgs = {
+    'experimental-compaction-batch-limit': '1000',
+    'compaction-batch-limit': '1000',
+    'enable-v2': 'false',
+    'max-txn-ops': '256',
+  };
+  for (const [version, expected] of [
+    ['3.5.35', ['enable-v2', 'experimental-compaction-batch-limit', 'max-txn-ops']],
+    ['3.6.16', ['compaction-batch-limit', 'experimental-compaction-batch-limit', 'max-txn-ops']],
+    ['3.7.3', ['compaction-batch-limit', 'max-txn-ops']],
+  ] as const) {
+    const flags = etcdArgs(peerOf({ version, etcd: { extraArgs } })).map((arg) => arg.slice(2).split('=')[0] ?? '');
+    assert.deepEqual(flags.filter((flag) => Object.hasOwn(extraArgs, flag)).toSorted(), expected);
+  }
+});

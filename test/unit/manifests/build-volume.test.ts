@@ -19,17 +19,26 @@ const member = fc.record(
   { noNullPrototype: true },
 );
 const ids = fc.record({ clusterId: hexId, memberId: hexId }, { noNullPrototype: true });
+const version = fc.tuple(fc.nat(9), fc.nat(99), fc.nat(99)).map((parts) => parts.join('.'));
+const minorSince = fc.record(
+  {
+    minor: fc.tuple(fc.nat(9), fc.nat(99)).map((parts) => parts.join('.')),
+    index: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
+  },
+  { noNullPrototype: true },
+);
+const versions = fc.record({ nextVersion: version, minorSince }, { requiredKeys: [], noNullPrototype: true });
 const record: fc.Arbitrary<VolumeRecord> = fc
   .record({
     token: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$/),
     initialCluster: fc
       .uniqueArray(member, { minLength: 1, maxLength: 9, selector: ({ name }) => name })
       .filter((list) => new Set(list.map(({ url }) => url)).size === list.length),
-    version: fc.tuple(fc.nat(9), fc.nat(99), fc.nat(99)).map((parts) => parts.join('.')),
+    version,
     tlsMode: fc.constantFrom(...tlsModes),
     state: fc.constantFrom(...volumeStates),
   })
-  .chain((rest) => ids.map((known) => ({ ...rest, ...known })));
+  .chain((rest) => fc.tuple(ids, versions).map(([known, more]) => ({ ...rest, ...known, ...more })));
 
 test('what is written on a volume is read back, in every state', () => {
   fc.assert(
@@ -66,6 +75,12 @@ for (const state of ['sealed', 'hibernating', 'recovering'] as const) {
 
 const sound = writeVolumeRecord(recordOf({ clusterId: 'c1', memberId: 'a1' }));
 const nonsense: readonly (readonly [keyof typeof annotations, string | undefined])[] = [
+  ['nextVersion', ''],
+  ['nextVersion', 'v3.6.16'],
+  ['minorSince', ''],
+  ['minorSince', '3.6'],
+  ['minorSince', '3.6.16@1'],
+  ['minorSince', '3.6@-1'],
   ['token', undefined],
   ['token', ''],
   ['token', 'two words'],

@@ -1,0 +1,68 @@
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { compareVersions, isVersion, parseVersion } from '../../../manifests/api/version.ts';
+import { labels } from '../../../manifests/build/names.ts';
+import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../manifests/kube-types.ts';
+import { EtcdError } from '../../etcd.ts';
+import { type KubeObject, type Resource, resources } from '../../kube.ts';
+import { mayGoBackTo } from '../effective-version.ts';
+import { withEtcd } from '../etcd-way.ts';
+import { moved } from '../outcome.ts';
+import { ranHigherThan, versionOf } from '../pods.ts';
+import { slotsOf } from '../slots.ts';
+import type { ActContext } from './context.ts';
+
+/**
+ * Guards I6, just before a member is given, or started on, a version: its pod did not run a higher minor; or another member
+ * never did, and nobody who answers says that the cluster version has moved.
+ *
+ * @throws {StepError} otherwise.
+ */
+export async function assertMayRun(
+  pod: Pod | undefined,
+  peer: EtcdPeer,
+  version: string,
+  context: ActContext,
+): Promise<void> {
+  if (!pod || !ranHigherThan(pod, version)) return;
+  const { name } = peer.metadata;
+  const no = () => moved(`${name} has run etcd ${versionOf(pod)}, and may not go back to ${version}`);
+  const { cluster } = context;
+  const slots = slotsOf({ cluster, configMaps: [], ...(await liveObjects(context)) });
+  if (!mayGoBackTo(version, { cluster, slots })) throw no();
+  if ((await clusterVersions(context)).some((found) => isAbove(found, version))) throw no();
+}
+
+async function liveObjects({ kube, cluster, signal }: ActContext) {
+  const { namespace = '', name } = cluster.metadata;
+  const list = async <T extends KubeObject>(resource: Resource) =>
+    (await kube.list<T>(resource, { namespace, labelSelector: `${labels.cluster}=${name}`, signal })).items;
+  const [peers, volumeClaims, statefulSets, pods] = await Promise.all([
+    list<EtcdPeer>(resources.peers),
+    list<PersistentVolumeClaim>(resources.volumeClaims),
+    list<StatefulSet>(resources.statefulSets),
+    list<Pod>(resources.pods),
+  ]);
+  return { peers, volumeClaims, statefulSets, pods };
+}
+
+/** As every member that answers knows it: one that lags may not know yet that it moved. */
+async function clusterVersions({ etcd: way, signal }: ActContext): Promise<readonly string[]> {
+  if (way.endpoints.size === 0) return [];
+  return withEtcd(way, async (etcd, endpoints) => {
+    const answers = endpoints.map(async (endpoint) => {
+      try {
+        return [(await etcd.version(endpoint, { signal })).cluster];
+      } catch (error) {
+        if (error instanceof EtcdError) return [];
+        throw error;
+      }
+    });
+    return (await Promise.all(answers)).flat();
+  });
+}
+
+function isAbove(clusterVersion: string, version: string): boolean {
+  if (!isVersion(clusterVersion)) return false;
+  const { major, minor } = parseVersion(version);
+  return compareVersions(parseVersion(clusterVersion), { major, minor, patch: 0 }) > 0;
+}

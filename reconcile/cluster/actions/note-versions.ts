@@ -1,0 +1,57 @@
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { annotations } from '../../../manifests/build/names.ts';
+import { writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf } from '../actions.ts';
+import { moved } from '../outcome.ts';
+import { type ActContext, liveVolume } from './context.ts';
+
+/**
+ * Volumes remember what their members run, now that nobody is to change its version any more. A crash in between leaves the
+ * others with what may have run, which is no less true.
+ */
+export async function noteVersions(action: ActionOf<'note-versions'>, context: ActContext): Promise<void> {
+  await Promise.all(action.members.map((member) => noteVersion(member, action, context)));
+}
+
+async function noteVersion(
+  { name, memberId, version }: ActionOf<'note-versions'>['members'][number],
+  { clusterId, since }: ActionOf<'note-versions'>,
+  context: ActContext,
+): Promise<void> {
+  const { claim, record } = await liveVolume(context, name);
+  if (record.state !== 'sealed' || record.memberId !== memberId || record.clusterId !== clusterId)
+    throw moved(`volume ${name} is another member's by now`);
+  const { nextVersion: _, ...rest } = record;
+  const noted = { ...rest, version, ...(since && { minorSince: since }) };
+  const { [annotations.nextVersion]: __, ...others } = claim.metadata.annotations ?? {};
+  await context.kube.update<PersistentVolumeClaim>(
+    resources.volumeClaims,
+    { ...claim, metadata: { ...claim.metadata, annotations: { ...others, ...writeVolumeRecord(noted) } } },
+    { signal: context.signal },
+  );
+}
+
+/**
+ * Before a version may be started for the first time, its volume says that it may have been: a resource that is re-created
+ * must know what ran.
+ */
+export async function noteNextVersion(name: string, version: string, context: ActContext): Promise<void> {
+  const { claim, record } = await liveVolume(context, name);
+  if (record.state === 'bootstrapping' || !isHigher(version, record.version)) return;
+  if (record.nextVersion !== undefined && !isHigher(version, record.nextVersion)) return;
+  const noted = { ...record, nextVersion: version };
+  await context.kube.update<PersistentVolumeClaim>(
+    resources.volumeClaims,
+    {
+      ...claim,
+      metadata: { ...claim.metadata, annotations: { ...claim.metadata.annotations, ...writeVolumeRecord(noted) } },
+    },
+    { signal: context.signal },
+  );
+}
+
+function isHigher(version: string, than: string): boolean {
+  return compareVersions(parseVersion(version), parseVersion(than)) > 0;
+}

@@ -1,0 +1,42 @@
+import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
+import { defragmented } from './marks.ts';
+import type { Observation, PeerView, Slot } from './observation.ts';
+
+/**
+ * What a peer remembers of its member's last defragmentation. It is noted before etcd is asked, so that neither a failure, nor an
+ * end that nobody saw, is repeated without end.
+ */
+export type Defragmented = NonNullable<PeerView['defragmented']>;
+
+/** Somebody may have edited it by hand: then it says nothing, and costs one defragmentation more. */
+export function readDefragmented({ metadata }: EtcdPeer): Defragmented | undefined {
+  const [time = '', count = ''] = metadata.annotations?.[defragmented]?.split(' ') ?? [];
+  const at = new Date(time);
+  return Number.isNaN(at.getTime()) || !/^\d{1,6}$/.test(count) ? undefined : { at, vain: Number(count) };
+}
+
+/** The peer as it is to be written. */
+export function withDefragmented(peer: EtcdPeer, { at, vain }: Defragmented): EtcdPeer {
+  const annotations = { ...peer.metadata.annotations, [defragmented]: `${at.toISOString()} ${vain}` };
+  return { ...peer, metadata: { ...peer.metadata, annotations } };
+}
+
+/** Whether a member was asked within so many seconds, and, where `vain` is given, at least so often without gain. */
+export function wasAsked({ peer }: Slot, at: Date, { within, vain = 0 }: { within: number; vain?: number }): boolean {
+  const last = peer?.defragmented;
+  return last !== undefined && last.vain >= vain && at.getTime() - last.at.getTime() < within * 1000;
+}
+
+/** So long a member may answer nobody after it was asked, in seconds: its container is restarted before that. */
+export const patience = 120;
+
+/**
+ * Whether it may still be at it: etcd goes on after our deadline, and answers nobody meanwhile. Where somebody else is silent as
+ * well, that is not what is the matter.
+ */
+export function isUnderWay(slot: Slot, { slots, at }: Pick<Observation, 'slots' | 'at'>): boolean {
+  if (slot.endpoint.kind === 'known' || slot.endpoint.tls !== undefined) return false;
+  if (slot.pod?.container.state !== 'running' || slot.pod.leaving) return false;
+  const alone = slots.every((other) => other === slot || !other.peer?.current || other.endpoint.kind === 'known');
+  return alone && wasAsked(slot, at, { within: patience, vain: 1 });
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { readKey, writeKey } from './support/keys.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter } from './support/writer.ts';
+
+const stage = scene();
+
+/** Milliseconds; a member that goes has handed leadership over before. The rest is this machine's, which runs other tests too. */
+const longestGapAllowed = 3000;
+
+async function push(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const { namespace } = stage();
+  await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) });
+}
+
+function versionsOf({ status }: EtcdCluster): readonly string[] {
+  return (status?.members ?? []).map(({ version = '' }) => version);
+}
+
+function runs(version: string): (cluster: EtcdCluster) => boolean {
+  return (cluster) =>
+    isReady(cluster) &&
+    versionsOf(cluster).every((found) => found === version) &&
+    cluster.status?.clusterVersion === version.replace(/\d+$/, '0');
+}
+
+const reasonsOf = ({ status }: EtcdCluster) => (status?.history ?? []).map(({ reason }) => reason);
+
+test('3.5 → 3.6 → 3.7 goes one member at a time, the leader last, and loses no write', async (t) => {
+  const { tickUntil, access } = stage();
+  await push('up', { version: '3.5.35' });
+  await tickUntil('up', runs('3.5.35'));
+  const writer = startWriter(await access('up'), 'upgrading');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+
+  for (const version of ['3.6.16', 'v3.7.3']) {
+    const before = await stage().cluster('up');
+    await push('up', { version });
+    const after = await tickUntil('up', runs(version.replace('v', '')), 180);
+    const restarts = (after.status?.history ?? []).filter(
+      ({ at, action }) => action === 'restart-member' && at > (before.status?.history?.at(-1)?.at ?? ''),
+    );
+    assert.equal(restarts.length, 3, 'each once');
+    assert.equal(new Set(restarts.map(({ target }) => target)).size, 3);
+    assert.equal(restarts.at(-1)?.target, before.status?.leader, 'the leader last');
+    assert.equal(after.status?.clusterID, before.status?.clusterID);
+  }
+  const { acknowledged, lost, longestGap } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+  assert.ok(longestGap < longestGapAllowed, `a gap of ${longestGap.toFixed(0)} ms`);
+  t.diagnostic(`longest gap ${longestGap.toFixed(0)} ms over ${acknowledged} writes`);
+});
+
+test('a quiet cluster of one that was born on 3.5 reaches 3.7, because it takes a snapshot under 3.6 first', async () => {
+  const { tickUntil, access } = stage();
+  await push('quiet', { replicas: 1, version: '3.5.35' });
+  await tickUntil('quiet', runs('3.5.35'));
+  await writeKey(await access('quiet'), 'old', 'written by 3.5');
+  await push('quiet', { replicas: 1, version: '3.6.16' });
+  await tickUntil('quiet', runs('3.6.16'));
+  await push('quiet', { replicas: 1, version: '3.7.3' });
+  const done = await tickUntil('quiet', runs('3.7.3'), 120);
+  assert.ok(reasonsOf(done).includes('PreparingUpgrade'));
+  assert.equal(await readKey(await access('quiet'), 'old'), 'written by 3.5');
+});
+
+test('one that was born on 3.6 needs no such thing', async () => {
+  const { tickUntil, access } = stage();
+  await push('young', { replicas: 1 });
+  await tickUntil('young', runs('3.6.16'));
+  await writeKey(await access('young'), 'key', 'value');
+  await push('young', { replicas: 1, version: '3.7.3' });
+  const done = await tickUntil('young', runs('3.7.3'), 120);
+  assert.ok(!reasonsOf(done).includes('PreparingUpgrade'));
+  assert.equal(await readKey(await access('young'), 'key'), 'value');
+});
+
+test('a commit that is reverted midway takes the upgraded members back; later it is refused', async () => {
+  const { tickUntil, access } = stage();
+  await push('back', { version: '3.5.35' });
+  await tickUntil('back', runs('3.5.35'));
+  const writer = startWriter(await access('back'), 'reverting');
+  await push('back', { version: '3.6.16' });
+  const mixed = await tickUntil(
+    'back',
+    (cluster) => versionsOf(cluster).filter((version) => version === '3.6.16').length === 2,
+    120,
+  );
+  assert.equal(mixed.status?.clusterVersion, '3.5.0');
+  await push('back', { version: '3.5.35' });
+  const back = await tickUntil('back', (cluster) => runs('3.5.35')(cluster), 120);
+  assert.ok(reasonsOf(back).includes('RollingBackVersion'));
+
+  await push('back', { version: '3.6.16' });
+  await tickUntil('back', runs('3.6.16'), 120);
+  await push('back', { version: '3.5.35' });
+  const refused = await tickUntil('back', isStalledFor('DowngradeRefused'));
+  assert.deepEqual(versionsOf(refused), ['3.6.16', '3.6.16', '3.6.16']);
+  const { acknowledged, lost } = await writer.finish();
+  assert.ok(acknowledged > 50);
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+});
+
+test('what etcd does not survive is refused by name, and the rest of the commit is honoured', async () => {
+  const { tickUntil } = stage();
+  await push('no', { replicas: 1, version: '3.5.35' });
+  await tickUntil('no', runs('3.5.35'));
+  await push('no', { replicas: 1, version: '3.7.3', etcd: { snapshotCount: 5000 } });
+  const skipped = await tickUntil('no', isStalledFor('MinorSkipped'), 120);
+  assert.match(condition(skipped, 'Stalled')?.message ?? '', /To go on: set spec\.version to a 3\.6 first/);
+  assert.ok(reasonsOf(skipped).includes('FinishingRolling'), 'the other option was given to the member');
+  assert.deepEqual(versionsOf(skipped), ['3.5.35']);
+});
+
+test('an image that does not exist stops a cluster of one, and reverting the commit starts it', async () => {
+  const { tickUntil } = stage();
+  await push('typo', { replicas: 1, version: '3.5.35' });
+  await tickUntil('typo', runs('3.5.35'));
+  await push('typo', { replicas: 1, version: '3.6.99' });
+  await tickUntil('typo', isStalledFor('ImageUnavailable'));
+  await push('typo', { replicas: 1, version: '3.5.35' });
+  await tickUntil('typo', runs('3.5.35'), 120);
+});

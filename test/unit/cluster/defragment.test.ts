@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { quotaFlagOf } from '../../../reconcile/cluster/databases.ts';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import { readDefragmented, withDefragmented } from '../../../reconcile/cluster/defragmented.ts';
+import { defragmented } from '../../../reconcile/cluster/marks.ts';
+import type { Slot } from '../../../reconcile/cluster/observation.ts';
+import {
+  all,
+  clusterId,
+  endpoint,
+  healthy,
+  memberId,
+  silent,
+  withEndpoint,
+  withInputs,
+  withPod,
+} from './observations.ts';
+
+const MiB = 2 ** 20;
+
+/** Its database, in MiB. */
+function database(size: number, used: number) {
+  return (slot: Slot): Slot =>
+    withEndpoint(endpoint(slot.ordinal, { dbSize: BigInt(size * MiB), dbSizeInUse: BigInt(used * MiB) }))(slot);
+}
+
+function asked(seconds: number, vain = 0) {
+  const at = new Date(Date.parse('2026-01-02T03:04:05Z') - seconds * 1000);
+  return (slot: Slot): Slot => (slot.peer ? { ...slot, peer: { ...slot.peer, defragmented: { at, vain } } } : slot);
+}
+
+const large = database(1000, 100);
+
+describe('a database file that has grown far beyond what is in it', () => {
+  test('is given back: followers first, the leader last, after it has handed over', () => {
+    const first = decide(healthy(3, { every: large }));
+    assert.partialDeepStrictEqual(first, {
+      reason: 'Defragmenting',
+      action: { kind: 'defragment-member', name: 'orders-1', memberId: memberId(1), clusterId, size: 1000 * MiB },
+    });
+    const last = decide(healthy(3, { every: asked(60), slots: { 0: all(large), 1: large, 2: large } }));
+    assert.equal(last.reason, 'Converged', 'all were asked a minute ago');
+    const leader = decide(healthy(3, { slots: { 0: large } }));
+    assert.partialDeepStrictEqual(leader, {
+      action: { name: 'orders-0', successor: { clusterId, name: 'orders-1', memberId: memberId(1) } },
+    });
+  });
+
+  test('of a cluster of one is given back too, and it is said that nobody else answers meanwhile', () => {
+    const decision = decide(healthy(1, { slots: { 0: large } }));
+    assert.partialDeepStrictEqual(decision, { action: { kind: 'defragment-member', name: 'orders-0' } });
+    assert.ok(decision.kind === 'act' && !('successor' in decision.action));
+    assert.match(decision.message, /nobody else answers meanwhile/);
+  });
+
+  for (const [size, used, spec, pays] of [
+    [512, 256, {}, true],
+    [512, 257, {}, false],
+    [510, 255, {}, false],
+    [10, 1, { minReclaim: '4Mi' }, true],
+    [100, 51, { minReclaim: '4Mi' }, false],
+    [100, 51, { minReclaim: '4Mi', maxUsedRatio: 0.6 }, true],
+    [10_000, 6000, { minReclaim: 0, maxUsedRatio: 0.5 }, false],
+    [10, 10, { minReclaim: 0, maxUsedRatio: 1 }, false],
+  ] as const) {
+    test(`${size} MiB, of which ${used} are used, ${JSON.stringify(spec)}: ${pays ? 'pays' : 'does not pay'}`, () => {
+      const { reason } = decide(healthy(3, { spec: { defragmentation: spec }, every: database(size, used) }));
+      assert.equal(reason, pays ? 'Defragmenting' : 'Converged');
+    });
+  }
+
+  test('waits for everything else: a member that is ill, a configuration that is to be rolled, a suspension', () => {
+    for (const differences of [
+      { slots: { 1: large, 2: withPod({ ready: false }) } },
+      { slots: { 1: large, 2: withEndpoint(silent) } },
+      { slots: { 1: large, 2: withInputs({ etcd: { snapshotCount: 5000 } }) } },
+      { slots: { 1: large }, spec: { suspend: true } },
+    ]) {
+      assert.notEqual(decide(healthy(3, differences)).reason, 'Defragmenting');
+    }
+  });
+
+  test('is asked for no more than once in an hour, whatever came of it', () => {
+    for (const vain of [0, 1, 7]) {
+      assert.equal(decide(healthy(3, { slots: { 1: all(large, asked(3599, vain)) } })).reason, 'Converged');
+      assert.equal(decide(healthy(3, { slots: { 1: all(large, asked(3601, vain)) } })).reason, 'Defragmenting');
+    }
+  });
+});
+
+describe('what a peer remembers of it', () => {
+  const peer = { metadata: { name: 'orders-1', annotations: { other: 'stays' } } } as unknown as EtcdPeer;
+
+  test('is read as it was written, and nothing else of the peer changes', () => {
+    const mark = { at: new Date('2026-01-02T03:04:05.678Z'), vain: 2 };
+    const written = withDefragmented(peer, mark);
+    assert.deepEqual(readDefragmented(written), mark);
+    assert.equal(written.metadata.annotations?.other, 'stays');
+  });
+
+  for (const text of [
+    '',
+    'yesterday 1',
+    '2026-01-02T03:04:05Z',
+    '2026-01-02T03:04:05Z -1',
+    '2026-01-02T03:04:05Z many',
+  ]) {
+    test(`is nothing where somebody wrote ${JSON.stringify(text)}`, () => {
+      assert.equal(
+        readDefragmented({ ...peer, metadata: { annotations: { [defragmented]: text } } } as unknown as EtcdPeer),
+        undefined,
+      );
+    });
+  }
+});
+
+test('the quota of a pod is what its flag says', () => {
+  const pod = (...args: string[]) => ({ metadata: { name: 'a' }, spec: { containers: [{ name: 'etcd', args }] } });
+  assert.equal(quotaFlagOf(pod('--name=a', '--quota-backend-bytes=16777216')), 16777216);
+  assert.equal(quotaFlagOf(pod('--name=a')), undefined);
+});
