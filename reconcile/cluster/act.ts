@@ -2,10 +2,13 @@ import { addLearner } from './actions/add-learner.ts';
 import { advanceLog } from './actions/advance-log.ts';
 import { applyShared } from './actions/apply-shared.ts';
 import { changeTemplate } from './actions/change-template.ts';
+import { compact } from './actions/compact.ts';
 import type { ActContext } from './actions/context.ts';
+import { defragmentMember } from './actions/defragment-member.ts';
 import { deleteAuthorities } from './actions/delete-authorities.ts';
 import { deletePeers } from './actions/delete-peers.ts';
 import { deleteVolumes } from './actions/delete-volumes.ts';
+import { disarmAlarm } from './actions/disarm-alarm.ts';
 import { followVolumes } from './actions/follow-volumes.ts';
 import { growVolumes } from './actions/grow-volumes.ts';
 import { handOverCertificates } from './actions/hand-over-certificates.ts';
@@ -14,8 +17,8 @@ import { makeAuthorities } from './actions/make-authorities.ts';
 import { noteServed } from './actions/note-served.ts';
 import { noteVersions } from './actions/note-versions.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
-import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { promoteLearner } from './actions/promote-learner.ts';
+import { reconfigureMembers } from './actions/reconfigure-members.ts';
 import { recreatePod } from './actions/recreate-pod.ts';
 import { removeMember } from './actions/remove-member.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
@@ -55,6 +58,9 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'retire-authorities': retireAuthorities,
   'delete-authorities': deleteAuthorities,
   'seal-members': sealMembers,
+  compact,
+  'defragment-member': defragmentMember,
+  'disarm-alarm': disarmAlarm,
   'add-learner': addLearner,
   'promote-learner': promoteLearner,
   'remove-member': removeMember,

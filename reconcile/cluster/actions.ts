@@ -129,6 +129,26 @@ export type Action =
       /** Nobody on the list is to be reached there, either. */
       readonly url?: string;
     }
+  /** What keys were before this revision is forgotten. */
+  | { readonly kind: 'compact'; readonly clusterId: string; readonly revision: string }
+  /** A member rewrites its database without what is free in it. */
+  | {
+      readonly kind: 'defragment-member';
+      readonly name: string;
+      readonly memberId: string;
+      readonly clusterId: string;
+      /** Of its database before, in bytes. */
+      readonly size: number;
+      readonly at: string;
+      /** To whom leadership goes first, if this member has it. */
+      readonly successor?: Successor;
+    }
+  /** Writes are let in again, if every member's database is still below its limit. */
+  | {
+      readonly kind: 'disarm-alarm';
+      readonly clusterId: string;
+      readonly limits: readonly { readonly memberId: string; readonly bytes: number }[];
+    }
   /** From now on these members can never start on an empty volume. */
   | { readonly kind: 'seal-members'; readonly clusterId: string; readonly members: readonly SealedMember[] };
 
@@ -186,7 +206,11 @@ export type SharedObject = 'headless-service' | 'client-service' | 'disruption-b
 export function targetOf(action: Action): string | undefined {
   switch (action.kind) {
     case 'set-finalizer':
+    case 'compact':
+    case 'disarm-alarm':
       return undefined;
+    case 'defragment-member':
+      return action.name;
     case 'delete-peers':
     case 'reconfigure-members':
       return names(action.peers);

@@ -13,9 +13,11 @@ import { certify } from './rules/certify.ts';
 import { admitCertificates, checkCertificates } from './rules/check-certificates.ts';
 import { converged } from './rules/converged.ts';
 import { cureConfiguration } from './rules/cure-configuration.ts';
+import { defragment } from './rules/defragment.ts';
 import { finishDeletion } from './rules/finish-deletion.ts';
 import { finishRemoval } from './rules/finish-removal.ts';
 import { finishRolling } from './rules/finish-rolling.ts';
+import { freeSpace, lackSpace } from './rules/free-space.ts';
 import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
 import { dropLearner, heal, letRemovedGo, recreatePod } from './rules/heal.ts';
@@ -64,6 +66,7 @@ export const rules = [
   keepIdentity,
   seal,
   finishRemoval,
+  freeSpace,
   growVolumes,
   keepRequesting,
   blameCertificates,
@@ -80,8 +83,10 @@ export const rules = [
   upgrade,
   rollConfiguration,
   rotateAuthorities,
+  lackSpace,
   grow,
   shrink,
+  defragment,
   beyondThisRelease,
   checkCertificates,
   converged,

@@ -10,6 +10,8 @@ import type {
   StatefulSet,
 } from '../../manifests/kube-types.ts';
 import { type KubeObject, resources } from '../kube.ts';
+import { quotaFlagOf } from './databases.ts';
+import { readDefragmented } from './defragmented.ts';
 import { replacingVolume } from './marks.ts';
 import type {
   ConfigMapView,
@@ -92,6 +94,7 @@ export function isForeign({ metadata }: KubeObject): boolean {
 function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
   const { version, image, etcd, tls, resources, podTemplate, bootstrap, storage } = peer.spec;
   const mark = peer.metadata.annotations?.[replacingVolume];
+  const defragmented = readDefragmented(peer);
   return {
     ...owned(peer, clusterUid),
     inputs: {
@@ -105,6 +108,7 @@ function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
     },
     bootstrap,
     ...(mark !== undefined && { replacingVolume: mark }),
+    ...(defragmented && { defragmented }),
   };
 }
 
@@ -149,6 +153,7 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
   const revision = revisionOf(pod);
   const version = versionOf(pod);
   const trust = pod.metadata.annotations?.[annotations.trust];
+  const quota = quotaFlagOf(pod);
   const wanted = statefulSet && statefulSetView(statefulSet, '').updateRevision;
   return {
     ...view(pod),
@@ -156,6 +161,7 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
     upToDate: !wanted ? 'unknown' : revision === wanted ? 'yes' : 'no',
     ...(version !== undefined && { version }),
     ...(pod.status?.podIP && { address: pod.status.podIP }),
+    ...(quota !== undefined && { quota }),
     ...(trust !== undefined && { trust }),
     // The condition may be about an earlier pod of that name: the scheduler writes it by name only.
     ...(pod.spec.nodeName === undefined &&

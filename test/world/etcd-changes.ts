@@ -60,6 +60,7 @@ export function changing(
       commit(state, clusterId, served(endpoints, clusterId).formation, 1);
       return [];
     },
+    hasHistory: async () => false,
     disarm: async () => undefined,
     compact: async () => undefined,
   };
