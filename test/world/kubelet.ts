@@ -19,6 +19,8 @@ export function runPods(state: State): void {
 function runPod(state: State, pod: Pod): void {
   const { processes } = state;
   const { uid = '', deletionTimestamp, finalizers = [] } = pod.metadata;
+  // Its kubelet is gone, with the node: nobody says what became of it, and nobody lets it go.
+  if (state.deadNodes.has(pod.spec.nodeName ?? '')) return;
   if (deletionTimestamp !== undefined) {
     processes.delete(uid);
     if (finalizers.includes(grace)) drop(state, resources.pods, pod);

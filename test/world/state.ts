@@ -73,6 +73,8 @@ export interface State {
   readonly starts: Map<string, number>;
   /** Applications, by what they are called: each goes on with what it read from its Secret. */
   readonly clients: Map<string, Party>;
+  /** Their pods neither run nor end. */
+  readonly deadNodes: Set<string>;
   /** While no fault was made on purpose: everybody can talk to everybody, and at most one member is down. */
   watchful: boolean;
   addresses: number;
