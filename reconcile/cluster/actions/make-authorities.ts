@@ -1,10 +1,13 @@
 import { authorityRecordOf, authoritySecret } from '../../../manifests/build/certificate-secret.ts';
 import { hashOf } from '../../../manifests/build/inputs-hash.ts';
+import { labels } from '../../../manifests/build/names.ts';
+import type { Pod } from '../../../manifests/kube-types.ts';
 import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
 import { createAuthority } from '../../certificates/issue.ts';
 import { authorityData, trustOf } from '../../certificates/secret-data.ts';
+import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
-import { canSign, hasEnded } from '../certificates/authority.ts';
+import { canSign, hasEnded, strangersWord } from '../certificates/authority.ts';
 import { skew } from '../certificates/validity.ts';
 import { isForeign } from '../slots.ts';
 import { liveAuthority, liveSecret, writeSecret } from './certificate-secrets.ts';
@@ -15,13 +18,14 @@ import { issueCertificates } from './issue-certificates.ts';
  * Makes CAs that are missing.
  *
  * Where an earlier one was lost while members trusted it, it stays trusted beside the new one: it is read from their own
- * Secrets (`trustedIn`). A CA that is there by now, sound and of this cluster, is left as it is.
+ * Secrets (`trustedIn`). Where those were lost, too, while members run, the CA is called a stranger to them. A CA that is there by now, sound and of this cluster, is left as it is.
  */
 export async function makeAuthorities(
   { authorities, token, request, leaves, validity }: ActionOf<'make-authorities'>,
   context: ActContext,
 ): Promise<void> {
   const { cluster } = context;
+  const someLoadedAnother = await hasPods(context);
   for (const { authority, trustedIn } of authorities) {
     const found = await liveAuthority(context, authority);
     const inspected = found && inspectAuthority(found.data ?? {});
@@ -35,7 +39,8 @@ export async function makeAuthorities(
       notAfter: new Date(validity.authorityNotAfter),
     });
     const former = await trustedSoFar(context, trustedIn, at);
-    const trust = trustedIn.length === 0 ? undefined : trustWord([made.certificate, ...former]);
+    const word = trustWord([made.certificate, ...former]);
+    const trust = trustedIn.length > 0 ? word : someLoadedAnother ? strangersWord(word) : undefined;
     const data = authorityData(made, [made.certificate, ...former]);
     await writeSecret(
       context,
@@ -49,6 +54,17 @@ export async function makeAuthorities(
     );
   }
   await issueCertificates({ kind: 'issue-certificates', leaves, validity }, context);
+}
+
+/** What runs has loaded a CA, whatever became of that. At a birth nothing does. */
+async function hasPods({ kube, cluster, signal }: ActContext): Promise<boolean> {
+  const { name, namespace = '' } = cluster.metadata;
+  const { items } = await kube.list<Pod>(resources.pods, {
+    namespace,
+    labelSelector: `${labels.cluster}=${name}`,
+    signal,
+  });
+  return items.length > 0;
 }
 
 /** A short name for a set of CAs, given to those that must have loaded it. */

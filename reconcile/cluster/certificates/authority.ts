@@ -10,6 +10,20 @@ export function canSign({ keyMatches, keyType, curve, fingerprint, trust, ...fac
   return isSound && trust.includes(fingerprint) && facts.authorities.every(({ isAuthority }) => isAuthority);
 }
 
+const stranger = 'stranger-';
+
+/**
+ * The word for a CA that was made when everything of the one before was lost, also what it had signed: whoever has not loaded this
+ * one accepts nobody who is given a leaf from now on, and is accepted by nobody who has.
+ */
+export function strangersWord(word: string): string {
+  return `${stranger}${word}`;
+}
+
+export function isStrangersWord(word: string): boolean {
+  return word.startsWith(stranger);
+}
+
 export function hasEnded({ notAfter }: { readonly notAfter: Date }, at: Date): boolean {
   return notAfter <= at;
 }

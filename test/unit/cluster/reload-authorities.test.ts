@@ -88,6 +88,44 @@ describe('members that trust nobody any more', () => {
     ]);
   });
 
+  describe('when everything of the CA that they loaded was lost', () => {
+    const strange = 'stranger-made-anew';
+    const stranger = (view: AuthorityView): AuthorityView => ({ ...view, record: { token, trust: strange } });
+    const lost = managed(3, { peer: stranger });
+    const theirs = all(withTrust(`${strange}.${strange}`), withPod({ trust: `${strange}.${strange}` }));
+    const untrusted = withTrust(`${strange}`);
+    for (const [what, differences, expected] of [
+      ['are told although they answer us', {}, ['change-template', 'orders-0']],
+      [
+        'are told one after the other',
+        { slots: { 0: all(untrusted, withPod({ upToDate: 'no' })) } },
+        ['change-template', 'orders-1'],
+      ],
+      ['are left to a person once they are told, while they serve', { every: untrusted }, 'AuthorityLost'],
+      [
+        'are started anew where nobody answers',
+        { every: all(untrusted, withPod({ upToDate: 'no' }), deaf), membership: noQuorum('nobody answers') },
+        ['restart-member', 'orders-0'],
+      ],
+      [
+        'follow when a quorum has loaded the new one, whoever is Ready',
+        {
+          every: all(untrusted, withPod({ upToDate: 'no' })),
+          slots: { 0: all(theirs, withPod({ ready: false })), 1: theirs },
+        },
+        ['restart-member', 'orders-2'],
+      ],
+      ['are done when all have loaded it', { every: theirs }, undefined],
+    ] as const) {
+      test(what, () => {
+        const decision = reloadAuthorities(
+          situate(healthy(3, { certificates: lost, ...(differences as Differences) })),
+        );
+        assert.deepEqual(decision?.kind === 'refuse' ? decision.reason : about(decision), expected);
+      });
+    }
+  });
+
   test('are left alone as long as our own leaf is of the CA before: they may accept it', () => {
     const client = (view: AuthorityView) => ({ ...anew(view), facts: authorityFacts('client', 2) });
     assert.equal(decided({}, managed(3, { client })), undefined);
@@ -103,9 +141,15 @@ function decided(
 }
 
 function withTemplate(slot: Slot): Slot {
-  const told = withInputs({ tls: { mode: 'Managed', trust } })(slot);
-  if (!told.peer || !told.statefulSet) return told;
-  return { ...told, statefulSet: { ...told.statefulSet, inputsHash: inputsHash(told.peer.inputs) } };
+  return withTrust(trust)(slot);
+}
+
+function withTrust(word: string): (slot: Slot) => Slot {
+  return (slot) => {
+    const told = withInputs({ tls: { mode: 'Managed', trust: word } })(slot);
+    if (!told.peer || !told.statefulSet) return told;
+    return { ...told, statefulSet: { ...told.statefulSet, inputsHash: inputsHash(told.peer.inputs) } };
+  };
 }
 
 function about(decision: Decision | undefined): readonly [string, string] | undefined {

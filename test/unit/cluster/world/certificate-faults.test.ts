@@ -163,11 +163,43 @@ describe('the Secret of a leaf under a running cluster', () => {
     }
   }
 
-  test('all of them at once, with both CAs: nothing is lost, and members whose pods are deleted come back', async () => {
+  // No chain leads from what members loaded to what is made anew, so that they have to be started with it.
+  for (const [what, size, isLost] of [
+    ['all of them at once, with both CAs,', 1, () => true],
+    ['all of them at once, with both CAs,', 2, () => true],
+    ['all of them at once, with both CAs,', 3, () => true],
+    ['all of them at once, with both CAs,', 5, () => true],
+    ['all that members show each other, with its CA,', 1, (secret: string) => secret.includes('-peer-')],
+    ['all that members show each other, with its CA,', 2, (secret: string) => secret.includes('-peer-')],
+    ['all that members and clients show each other, with its CA,', 3, (secret: string) => !secret.includes('-peer-')],
+  ] as const) {
+    test(`${what} of ${size}: everything is made anew, and each member is started with it, one at a time`, async () => {
+      const world = await converged({ replicas: size });
+      for (const { metadata } of world.kube.stored(resources.secrets)) {
+        if (isLost(metadata.name)) deleteSecret(world, metadata.name);
+      }
+      const end = await tickUntilLookedAt(world);
+      assert.equal(end.reason, 'Converged', end.trail.join('\n'));
+      assert.deepEqual(restingFlaws(world), []);
+      assert.deepEqual(
+        [...world.starts.values()],
+        Array.from({ length: size }, () => 2),
+      );
+      assertOneCluster(world, size);
+    });
+  }
+
+  test('all that members show each other, with its CA, of 3: nobody who serves is stopped, and a person is told what helps; then it does', async () => {
     const world = await converged();
-    for (const { metadata } of world.kube.stored(resources.secrets)) deleteSecret(world, metadata.name);
-    const end = await rest(world);
-    assert.notEqual(end, 'Converged');
+    for (const { metadata } of world.kube.stored(resources.secrets)) {
+      if (metadata.name.includes('-peer-')) deleteSecret(world, metadata.name);
+    }
+    const end = await tickUntilLookedAt(world);
+    assert.equal(end.reason, 'AuthorityLost', end.trail.join('\n'));
+    const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+    assert.match(stalled?.message ?? '', /To go on: delete all pods of orders at once/);
+    assert.deepEqual([...world.starts.values()], [1, 1, 1]);
+    assert.equal(world.cluster()?.status?.conditions?.find(({ type }) => type === 'Available')?.status, 'True');
     for (const { metadata } of world.kube.stored<Pod>(resources.pods))
       world.kube.remove(resources.pods, namespace, metadata.name);
     const cured = await tickUntilConverged(world);
@@ -494,15 +526,14 @@ async function ticks(world: World, count: number, seconds: number): Promise<void
   }
 }
 
-/** The reason it comes to rest with, whatever that is. */
-async function rest(world: World): Promise<Converged['reason'] | undefined> {
-  let reason: string | undefined;
+/** Secrets are looked at by turns: within minutes it is noticed, and then it goes on until there is nothing left to do. */
+async function tickUntilLookedAt(world: World): Promise<Converged> {
   for (let minute = 0; minute < 20; minute += 1) {
     world.settle();
-    reason = (await world.tick())?.decision.reason;
+    await world.tick();
     world.advance(60);
   }
-  return reason;
+  return tickUntilConverged(world, { limit: 300 });
 }
 
 function foreignSecret(wanted: string, labelled: boolean, data: Readonly<Record<string, string>>): Secret {
