@@ -163,6 +163,9 @@ export const etcdClusterStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),
   clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
   leader: Type.Optional(text(253, { description: "The leader's name." })),
+  version: Type.Optional(
+    text(64, { description: 'What the members run: one version, or the lowest and the highest, like 3.5.35..3.6.16.' }),
+  ),
   clusterVersion: Type.Optional(text(32, { description: "etcd's cluster version, like 3.6.0." })),
   replicas: Type.Optional(int32({ minimum: 0 })),
   readyReplicas: Type.Optional(int32({ minimum: 0 })),

@@ -67,10 +67,11 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     columns: [
       { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas', description: 'Members that are healthy.' },
       { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
-      { name: 'Version', type: 'string', jsonPath: '.spec.version' },
+      { name: 'Version', type: 'string', jsonPath: '.status.version', description: 'What the members run.' },
       { name: 'Leader', type: 'string', jsonPath: '.status.leader' },
       { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
       age,
+      { name: 'Desired Version', type: 'string', jsonPath: '.spec.version', priority: 1 },
       { name: 'Cluster ID', type: 'string', jsonPath: '.status.clusterID', priority: 1 },
       {
         name: 'Certificates Until',

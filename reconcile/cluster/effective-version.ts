@@ -41,6 +41,8 @@ const needsSnapshots: ReadonlySet<string> = new Set(['3.7']);
 
 /** `--snapshot-count` where the spec does not say: etcd's own, from 3.6 on. */
 const usualSnapshotCount = 10_000;
+/** Entries that a leader keeps from before its last snapshot, for those who lag: nobody who joins is to be sent an old one. */
+const usualCatchUp = 5_000;
 /** Entries beyond it until the snapshot is certainly on the disk. */
 const margin = 200n;
 
@@ -97,10 +99,16 @@ function whatComesFirst(highest: Version, wanted: Version, { slots, clusterVersi
   if (since === undefined) return { kind: 'unnoted', to };
   // Born on it.
   if (since === 0n) return undefined;
-  const counts = ours.map(({ peer }) => BigInt(peer?.inputs.etcd?.snapshotCount ?? usualSnapshotCount));
-  const index = since + (counts.toSorted((a, b) => Number(a - b)).at(-1) ?? 0n) + margin;
+  const index = since + BigInt(Math.max(...ours.map(entriesKept))) + margin;
   const isThere = ours.every(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.raftAppliedIndex >= index);
   return isThere ? undefined : { kind: 'snapshots', to, index };
+}
+
+/** So many entries after one was applied, no member has it in its log any more. */
+function entriesKept({ peer }: Slot): number {
+  const { snapshotCount = usualSnapshotCount, extraArgs = {} } = peer?.inputs.etcd ?? {};
+  const given = extraArgs['snapshot-catchup-entries'] ?? extraArgs['experimental-snapshot-catchup-entries'];
+  return snapshotCount + Math.max(usualCatchUp, Number(given) || 0);
 }
 
 function isSettled(ours: readonly Slot[], version: Version, clusterVersion: string | undefined): boolean {
@@ -144,11 +152,18 @@ function lowestMinorFor({ cluster, slots, membership, clusterVersion }: Looked):
     const record = recordOf(slot);
     return record?.state === 'sealed' && (listed?.has(record.memberId ?? '') ?? true);
   });
-  const ran = witnesses.flatMap((slot) => max(mayHaveRun(slot)) ?? []);
+  const ran = witnesses.flatMap((slot) => max(testimonyOf(slot)) ?? []);
   const lowest = ran.toSorted(compareVersions)[0] ?? max(slots.flatMap(mayHaveRun));
   // What is remembered in status only ever refuses.
   const moved = [clusterVersion, cluster.status?.clusterVersion].filter(isVersion).map(parseVersion);
   return Math.max(...[...(lowest ? [lowest] : []), ...moved].map(minorOf));
+}
+
+/** Who runs a minor now has not let the cluster version move beyond it, whatever its template says by now. */
+function testimonyOf(slot: Slot): readonly Version[] {
+  const record = recordOf(slot);
+  if (slot.endpoint.kind === 'unknown' || !record) return mayHaveRun(slot);
+  return [slot.endpoint.status.version, record.version].filter(isVersion).map(parseVersion);
 }
 
 /** Whether this version may be started where a higher minor ran. */

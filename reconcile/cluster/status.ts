@@ -1,4 +1,5 @@
 import type { ClusterHistoryEntry, ClusterMemberStatus, EtcdClusterStatus } from '../../manifests/api/etcd-cluster.ts';
+import { compareVersions, formatVersion, isVersion, parseVersion } from '../../manifests/api/version.ts';
 import { selectorOf } from '../../manifests/build/names.ts';
 import { targetOf } from './actions.ts';
 import { certificatesStatement, certificatesStatus } from './certificates/status.ts';
@@ -21,6 +22,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const generation = cluster.metadata.generation ?? 0;
   const members = membersOf(situation);
   const leader = leaderOf(slots);
+  const version = versionsOf(slots) ?? previous?.version;
   const clusterID =
     membership.kind === 'known'
       ? membership.clusterId
@@ -39,6 +41,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     observedGeneration: generation,
     ...(clusterID !== undefined && { clusterID }),
     ...(leader !== undefined && { leader }),
+    ...(version !== undefined && { version }),
     ...(clusterVersion !== undefined && { clusterVersion }),
     replicas: slots.filter(({ peer }) => peer?.current).length,
     readyReplicas: members.filter(({ healthy }) => healthy).length,
@@ -99,6 +102,16 @@ function healthOf(
 function settled(before: number | undefined, now: bigint): number {
   const bytes = Number(now);
   return before !== undefined && Math.abs(bytes - before) * 10 < before ? before : bytes;
+}
+
+/** One, or the lowest and the highest; `undefined` when nobody answers. */
+function versionsOf(slots: readonly Slot[]): string | undefined {
+  const answered = slots.flatMap(({ peer, endpoint }) =>
+    peer?.current && endpoint.kind === 'known' && isVersion(endpoint.status.version) ? [endpoint.status.version] : [],
+  );
+  const [lowest, ...others] = answered.map(parseVersion).toSorted(compareVersions).map(formatVersion);
+  const highest = others.at(-1) ?? lowest;
+  return lowest === highest ? lowest : `${lowest}..${highest}`;
 }
 
 function leaderOf(slots: readonly Slot[]): string | undefined {

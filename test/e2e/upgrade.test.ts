@@ -92,6 +92,7 @@ test('a commit that is reverted midway takes the upgraded members back; later it
     120,
   );
   assert.equal(mixed.status?.clusterVersion, '3.5.0');
+  assert.equal(mixed.status?.version, '3.5.35..3.6.16');
   await push('back', { version: '3.5.35' });
   const back = await tickUntil('back', (cluster) => runs('3.5.35')(cluster), 120);
   assert.ok(reasonsOf(back).includes('RollingBackVersion'));

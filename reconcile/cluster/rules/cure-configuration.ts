@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
@@ -15,6 +16,13 @@ import type { PeerView, Slot, StatefulSetView } from '../observation.ts';
  */
 export function cureConfiguration({ slots, effective }: Situation): Decision | undefined {
   const wanted = inputsHash(effective.inputs);
+  // First of all nobody else may come up on a minor that is to be left: the others could not go back any more.
+  const ahead = correctTemplates(
+    slots.filter((slot) => isAhead(slot, effective.inputs)),
+    effective,
+    wanted,
+  );
+  if (ahead) return ahead;
   const outdated = slots.filter((slot) => isNotReady(slot) && slot.peer?.current && !isOn(slot, wanted));
   if (outdated.length === 0) return correctTemplates(slots, effective, wanted);
   if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
@@ -74,6 +82,10 @@ function isOn({ peer, statefulSet, pod }: Slot, hash: string): boolean {
 
 function isMade(peer: PeerView, statefulSet: StatefulSetView, hash: string): boolean {
   return inputsHash(peer.inputs) === hash && statefulSet.inputsHash === hash;
+}
+
+function isAhead({ peer }: Slot, { version }: Inputs): boolean {
+  return peer !== undefined && compareVersions(parseVersion(peer.inputs.version), parseVersion(version)) > 0;
 }
 
 /** On its way to the version that is to be: its configuration, which may be another too, comes after that. */

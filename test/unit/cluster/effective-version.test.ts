@@ -168,8 +168,8 @@ describe('the next minor waits', () => {
   const applied = (index: bigint) => (slot: Slot) =>
     withEndpoint(endpoint(slot.ordinal, { raftAppliedIndex: index, raftIndex: index }))(slot);
   for (const [what, observation, expected] of [
-    ['before every member has applied as many entries as a snapshot takes', [11_099n, 11_100n, 11_100n], '3.6.16'],
-    ['no longer than that', [11_100n, 11_100n, 11_100n], '3.7.3'],
+    ['before every member has applied as many entries as a snapshot takes', [16_099n, 16_100n, 16_100n], '3.6.16'],
+    ['no longer than that', [16_100n, 16_100n, 16_100n], '3.7.3'],
   ] as const) {
     test(`${what}: ${expected}`, () => {
       const every = (slot: Slot) => all(since, applied(observation[slot.ordinal] ?? 0n))(slot);
@@ -178,7 +178,7 @@ describe('the next minor waits', () => {
   }
 
   test('for the largest number of entries between two snapshots that any member was given', () => {
-    const every = all(since, applied(11_100n));
+    const every = all(since, applied(16_100n));
     const more = all(every, withInputs({ etcd: { snapshotCount: 20_000 } }));
     assert.equal(pending(healthy(3, { spec: { version: '3.7.3' }, every, slots: { 2: more } })), 'snapshots');
   });
@@ -214,6 +214,18 @@ describe('half-way to the next minor', () => {
       }))(half('3.5.35', { 1: upgradedTo('3.6.16', '3.5.35') })),
       '3.6.16',
       'DowngradeRefused',
+    ],
+    [
+      'back while one still runs the old, though its template is the new already',
+      half('3.5.35', {
+        1: upgradedTo('3.6.16', '3.5.35'),
+        2: all(
+          upgradedTo('3.6.16', '3.5.35'),
+          withEndpoint(endpoint(2, { version: '3.5.35' })),
+          withPod({ version: '3.5.35', upToDate: 'no' }),
+        ),
+      }),
+      '3.5.35',
     ],
     [
       'what was begun is not begun anew, though its first member never got to start',

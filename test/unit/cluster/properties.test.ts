@@ -151,7 +151,8 @@ describe('whatever is observed', () => {
           const ran = [
             ...(record && record.state !== 'bootstrapping' ? [record.version] : []),
             ...(endpoint.kind === 'known' ? [endpoint.status.version] : []),
-            ...(pod?.container.everStarted && peer ? [peer.inputs.version] : []),
+            // Who answers says what runs, whatever its template says by now.
+            ...(endpoint.kind === 'unknown' && pod?.container.everStarted && peer ? [peer.inputs.version] : []),
           ];
           return ran.length === 0 ? [] : [{ isSealed: record?.state === 'sealed', ran: Math.max(...ran.map(minorOf)) }];
         });

@@ -93,6 +93,15 @@ describe('an upgrade', () => {
       'orders-0',
     ],
     [
+      'first of all takes back the template of who still runs the old, also while another is down',
+      from('3.5.35', '3.5.35', {
+        0: all(ran('3.6.16', '3.5.35'), withPod({ ready: false }), withEndpoint(silent)),
+        1: all(on('3.6.16', { pod: '3.5.35' }), withRecord({ nextVersion: '3.6.16' })),
+      }),
+      'CorrectingTemplates',
+      'orders-1',
+    ],
+    [
       'goes from patch to patch in the same manner',
       from('3.6.16', '3.6.17', { 0: ran('3.6.17', '3.6.16') }),
       'UpgradingMember',
@@ -189,7 +198,7 @@ describe('an upgrade', () => {
     assert.deepEqual(decision.kind === 'act' && decision.action, {
       kind: 'advance-log',
       clusterId: 'c1c1',
-      index: '18446744073709010200',
+      index: '18446744073709015200',
     });
   });
 });

@@ -168,6 +168,27 @@ describe('an upgrade', () => {
     }
   });
 
+  test('that is reverted when the last member was told, and still runs the old version, goes back, also with one down', async () => {
+    for (const down of [false, true]) {
+      const world = await born({ version: '3.5.35' });
+      await world.apply({ version: '3.6.16', etcd });
+      await untilRunning(world, '3.6.16', 2);
+      const isTold = () => world.kube.stored<EtcdPeer>(resources.peers).every(({ spec }) => spec.version === '3.6.16');
+      for (let ticks = 0; !isTold(); ticks += 1) {
+        assert.ok(ticks < 10);
+        await world.tick();
+        world.settle();
+      }
+      assert.deepEqual(running(world), ['3.5.35', '3.6.16', '3.6.16']);
+      if (down) world.dieWhen((pod) => versionOf(pod) === '3.6.16' && pod.metadata.name === 'orders-0-0');
+      if (down) world.kill('orders-0-0');
+      world.settle();
+      await world.apply({ version: '3.5.35', etcd });
+      assert.equal(await ending(world), 'done Converged');
+      assertAllRun(world, 3, '3.5.35');
+    }
+  });
+
   test('that is reverted when the last member runs it is refused, and is finished', async () => {
     const world = await born({ version: '3.5.35' });
     await world.apply({ version: '3.6.16', etcd });
