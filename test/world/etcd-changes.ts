@@ -2,6 +2,7 @@ import { EtcdError, type Refusal } from '../../reconcile/etcd.ts';
 import type { EtcdAdmin, EtcdChangeOptions } from '../../reconcile/etcd-admin.ts';
 import { idOf } from './members.ts';
 import { commit } from './replication.ts';
+import { compactIn, defragmentIn, disarmIn } from './space.ts';
 import { type Formation, isInQuorum, leaderOf, type Process, runningOf, type State, votersOf } from './state.ts';
 
 /** What changes an etcd cluster of the world, and what a real one refuses (etcd's api/v3rpc/rpctypes). */
@@ -55,14 +56,28 @@ export function changing(
       state.changes += 1;
     },
     hashKv: async () => Promise.reject(new EtcdError('the world has no keys', 'down')),
-    defragment: async () => undefined,
-    alarms: async (endpoints, { clusterId }) => {
-      commit(state, clusterId, served(endpoints, clusterId).formation, 1);
-      return [];
+    defragment: async (endpoint, { memberId }) => {
+      const [process] = reachedBy([endpoint]);
+      if (!process) throw new EtcdError('no endpoint answers', 'down');
+      if (process.data.memberId !== memberId) throw refused('AnotherMember');
+      defragmentIn(state, process, leaderOf(state, process.data.clusterId)?.data.memberId);
+      state.changes += 1;
     },
-    hasHistory: async () => false,
-    disarm: async () => undefined,
-    compact: async () => undefined,
+    alarms: async (endpoints, { clusterId }) => {
+      const { formation } = served(endpoints, clusterId);
+      commit(state, clusterId, formation, 1);
+      return [...(formation.space?.alarms ?? [])].map((memberId) => ({ memberId, alarm: 'NOSPACE' }));
+    },
+    hasHistory: async (endpoints, _, { clusterId }) => (served(endpoints, clusterId).formation.space?.history ?? 0) > 0,
+    disarm: async (endpoints, { memberId }, { clusterId }) => {
+      disarmIn(state, served(endpoints, clusterId).formation, memberId);
+      state.changes += 1;
+    },
+    compact: async (endpoints, _, { clusterId }) => {
+      const { formation, leader } = served(endpoints, clusterId);
+      compactIn(formation, leader);
+      state.changes += 1;
+    },
   };
 
   /** A voter of that cluster that a quorum listens to. */

@@ -1,6 +1,7 @@
 import { EtcdError, type EtcdTls, type ListedMember, type MemberList } from '../../reconcile/etcd.ts';
 import type { EtcdAdmin } from '../../reconcile/etcd-admin.ts';
 import { changing } from './etcd-changes.ts';
+import { sizesIn } from './space.ts';
 import { isInQuorum, leaderOf, type Process, type State } from './state.ts';
 import { isTurnedAway, type Party, partyOf, whyNotClient } from './tls.ts';
 
@@ -29,9 +30,7 @@ export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
         raftAppliedIndex: applied,
         raftTerm: 2n,
         revision: BigInt(data.applied),
-        dbSize: 20480n,
-        dbSizeInUse: 16384n,
-        errors: [],
+        ...sizesIn(state, data),
       };
     },
     version: async (endpoint) => {

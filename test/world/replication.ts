@@ -1,4 +1,5 @@
 import { minorOf } from './members.ts';
+import { takesWrites } from './space.ts';
 import { type Formation, hasQuorum, leaderOf, type Process, quorumIn, runningOf, type State } from './state.ts';
 
 /**
@@ -26,7 +27,7 @@ export function replicate(state: State): void {
       const known = formation.members.some(({ id }) => id === data.memberId);
       if (known) formation.published.set(data.memberId, pod.split('/')[1]?.replace(/-0$/, '') ?? '');
     }
-    commit(state, clusterId, formation, 1);
+    commit(state, clusterId, formation, takesWrites(formation) ? 1 : 0);
     moveVersion(state, clusterId, formation);
   }
 }

@@ -4,6 +4,7 @@ import type { LeafFacts } from '../../reconcile/certificates/inspect.ts';
 import type { KubeObject, Resource } from '../../reconcile/kube.ts';
 import type { FakeKube } from '../fakes/kube.ts';
 import type { Data, Member } from './members.ts';
+import type { Space } from './space.ts';
 import { type MemberTls, type Party, whyNotPeers } from './tls.ts';
 
 /** One running etcd process. */
@@ -39,6 +40,8 @@ export interface Formation {
   ancient: number;
   /** Changes of the member list: IDs are made of them. */
   changes: number;
+  /** Absent: a little, and no more than that. */
+  space?: Space;
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }

@@ -1,0 +1,106 @@
+import { EtcdError } from '../../reconcile/etcd.ts';
+import type { Data } from './members.ts';
+import { type Formation, type Process, quorumIn, runningOf, type State, votersOf } from './state.ts';
+import type { World } from './world.ts';
+
+/** The databases of one etcd cluster, in bytes. */
+export interface Space {
+  quota: number;
+  /** What its keys say now. */
+  live: number;
+  /** What they said before. */
+  history: number;
+  /** IDs of members that raised NOSPACE. */
+  readonly alarms: Set<string>;
+  readonly files: Map<string, File>;
+  /** IDs of members whose defragmentation takes longer than anybody waits. */
+  readonly slow: Set<string>;
+  /** IDs of members whose disk has no room for a second file. */
+  readonly cramped: Set<string>;
+  /** IDs of members that were asked to defragment, in that order. */
+  readonly asked: string[];
+}
+
+interface File {
+  size: number;
+  /** As it says, which on followers lags until the next write. */
+  used: number;
+  /** It answers nobody until then. */
+  silentUntil?: number;
+}
+
+const pages = 8192;
+
+/** The only cluster of the world has that much in it, and as much free in its files; it is out of space. */
+export function fillUp(
+  world: World,
+  { quota, live, history = 0, free = 0 }: { quota: number; live: number; history?: number; free?: number },
+): Space {
+  const [entry] = world.formations;
+  if (!entry) throw new Error('there is no etcd cluster to fill');
+  const [clusterId, formation] = entry;
+  const used = live + history;
+  const members = formation.members.map(({ id }) => [id, { size: used + free, used }] as const);
+  const [first = ''] = votersOf(world.state, clusterId);
+  const alarms = new Set(used + free >= quota ? [first] : []);
+  const empty = { slow: new Set<string>(), cramped: new Set<string>(), asked: [] };
+  formation.space = { quota, live, history, alarms, files: new Map(members), ...empty };
+  return formation.space;
+}
+
+/** What a status says of it. @throws {EtcdError} while its member answers nobody. */
+export function sizesIn(state: State, { clusterId, memberId }: Data) {
+  const space = state.formations.get(clusterId)?.space;
+  const file = space?.files.get(memberId);
+  if ((file?.silentUntil ?? 0) > state.clock()) throw new EtcdError('status: no answer within 2 s', 'ambiguous');
+  return {
+    dbSize: BigInt(file?.size ?? 20480),
+    dbSizeInUse: BigInt(file?.used ?? 16384),
+    errors: [...(space?.alarms ?? [])].map((id) => `memberID:${BigInt(`0x${id}`)} alarm:NOSPACE `),
+  };
+}
+
+export function takesWrites({ space }: Formation): boolean {
+  return space === undefined || space.alarms.size === 0;
+}
+
+/** The one that was asked writes on, and thereby counts what it freed. */
+export function compactIn({ space }: Formation, asked: Process): void {
+  if (!space) return;
+  if (space.history === 0) throw new EtcdError('compacted', 'refused', undefined, undefined, 'Compacted');
+  space.history = 0;
+  const file = space.files.get(asked.data.memberId);
+  if (file) file.used = space.live;
+}
+
+export function defragmentIn(state: State, process: Process, leader: string | undefined): void {
+  const { clusterId, memberId } = process.data;
+  const formation = state.formations.get(clusterId);
+  const space = formation?.space;
+  const file = space?.files.get(memberId);
+  const voters = votersOf(state, clusterId);
+  if (leader === memberId && quorumIn(state, clusterId).length > 1)
+    state.violations.push(`I1: ${process.pod} is defragmented while it leads`);
+  const running = runningOf(state, clusterId).filter(({ data }) => voters.has(data.memberId));
+  if (running.length < voters.size)
+    state.violations.push(`I1: ${process.pod} is defragmented while another one is down`);
+  if (!space || !file) return;
+  const silent = [...space.files].find(([id, { silentUntil = 0 }]) => id !== memberId && silentUntil > state.clock());
+  if (silent) state.violations.push(`I1: ${process.pod} is defragmented while ${silent[0]} is at it`);
+  space.asked.push(memberId);
+  if (space.cramped.has(memberId)) throw new EtcdError('defragment: no space left on device', 'ambiguous');
+  const content = space.live + space.history + pages;
+  if (file.size <= content) state.violations.push(`${process.pod} is defragmented for nothing`);
+  file.size = content;
+  file.used = content - pages;
+  if (!space.slow.has(memberId)) return;
+  file.silentUntil = state.clock() + 60_000;
+  throw new EtcdError('defragment: no answer within 10 s', 'ambiguous');
+}
+
+export function disarmIn(state: State, { space }: Formation, memberId: string): void {
+  if (!space) return;
+  const full = [...space.files.values()].find(({ size }) => size >= space.quota * 0.9);
+  if (full) state.violations.push(`writes are let in while a database has ${full.size} of ${space.quota}`);
+  space.alarms.delete(memberId);
+}
