@@ -31,7 +31,9 @@ describe('space', { concurrency: true }, () => {
 
       const { revision } = full;
       assert.equal(await refusal(etcd.compact([endpoint], revision + 1_000n, options())), 'FutureRevision');
+      assert.equal(await etcd.hasHistory([endpoint], revision, options()), true);
       await etcd.compact([endpoint], revision, options());
+      assert.equal(await etcd.hasHistory([endpoint], revision, options()), false);
       // Right after it, while etcd would still be dropping what was compacted, had that not been waited for.
       await etcd.defragment(endpoint, within(30_000, { memberId }));
       const { dbSize } = await etcd.status(endpoint, within(5_000));
@@ -50,9 +52,36 @@ describe('space', { concurrency: true }, () => {
       await etcd.disarm([endpoint], { memberId, alarm: 'NOSPACE' }, options());
       assert.deepEqual(await etcd.alarms([endpoint], options()), []);
       assert.equal(await put(endpoint, 'key', 'value'), true);
+      assert.equal(await etcd.hasHistory([endpoint], revision + 1n, options()), true);
+      const stranger = etcd.hasHistory([endpoint], revision + 1n, within(5_000, { clusterId: 'abc' }));
+      assert.equal(await refusal(stranger), 'ClusterIdMismatch');
       const later = await etcd.hashKv(endpoint, within(5_000, { revision: revision + 1n }));
       assert.partialDeepStrictEqual(later, { hashRevision: revision + 1n, compactRevision: revision });
       await etcd.disarm([endpoint], { memberId, alarm: 'NOSPACE' }, options());
+    });
+
+    test(`etcd ${version}: what a compaction freed is told at once by who was asked for it, and by others after a defragmentation`, async () => {
+      await using cluster = await startMembers(binaries[version], 3, [`--quota-backend-bytes=${8 * 1024 * 1024}`]);
+      using etcd = open();
+      const all = cluster.members.map(({ clientUrl }) => clientUrl);
+      const statuses = () => Promise.all(all.map((url) => etcd.status(url, within(5_000))));
+      const [first = ''] = all;
+      for (let number = 0; number < 40 && (await put(first, 'key', 'x'.repeat(500_000))); ) number += 1;
+      const [full] = await statuses();
+      const { revision = 0n, clusterId = '' } = full ?? {};
+      await etcd.compact(all, revision, within(10_000, { clusterId }));
+      for (const status of await statuses()) {
+        assert.match(status.errors.join(), /NOSPACE/);
+        if (status.memberId === status.leader) assert.ok(status.dbSizeInUse < 1_500_000n, `${status.dbSizeInUse}`);
+      }
+      for (const url of all) {
+        const { memberId } = await etcd.status(url, within(5_000));
+        await etcd.defragment(url, within(30_000, { memberId }));
+      }
+      for (const { dbSize, dbSizeInUse } of await statuses()) {
+        assert.ok(dbSize < 1_500_000n, `${dbSize}`);
+        assert.ok(dbSize - dbSizeInUse < 65_536n, 'they are about equal');
+      }
     });
 
     test(`etcd ${version}: members with the same data have the same hash at one revision, and alarms name whom they mean`, async () => {
