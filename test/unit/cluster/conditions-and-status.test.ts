@@ -146,6 +146,17 @@ describe('status', () => {
   });
 });
 
+test('status says what the members run: one version, the lowest and the highest, or what was told last', () => {
+  const one = report(healthy(3));
+  assert.equal(one.version, '3.6.16');
+  const slots = {
+    1: withEndpoint(endpoint(1, { version: '3.5.35' })),
+    2: withEndpoint(endpoint(2, { version: '3.10.1' })),
+  };
+  assert.equal(report(healthy(3, { slots })).version, '3.5.35..3.10.1');
+  assert.equal(report(healthy(3, { status: one, every: withEndpoint(silent) })).version, '3.6.16');
+});
+
 function report(observation: Observation) {
   return statusFor(situate(observation), decide(observation), none);
 }
