@@ -12,6 +12,7 @@ import { disarmAlarm } from './actions/disarm-alarm.ts';
 import { followVolumes } from './actions/follow-volumes.ts';
 import { growVolumes } from './actions/grow-volumes.ts';
 import { handOverCertificates } from './actions/hand-over-certificates.ts';
+import { hibernateMembers, wakeMembers } from './actions/hibernate-members.ts';
 import { issueCertificates } from './actions/issue-certificates.ts';
 import { makeAuthorities } from './actions/make-authorities.ts';
 import { noteServed } from './actions/note-served.ts';
@@ -66,6 +67,8 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'remove-member': removeMember,
   'retire-member': retireMember,
   'recreate-pod': recreatePod,
+  'hibernate-members': hibernateMembers,
+  'wake-members': wakeMembers,
 };
 
 /**

@@ -85,6 +85,10 @@ export type Action =
       /** Secrets of cert-manager's that are to go with their Certificates. */
       readonly adopt: readonly { readonly name: string; readonly certificateUid: string }[];
     }
+  /** All members stop; their volumes say so first. */
+  | { readonly kind: 'hibernate-members'; readonly volumes: readonly Ref[]; readonly statefulSets: readonly Ref[] }
+  /** Members that sleep may be started again. */
+  | { readonly kind: 'wake-members'; readonly volumes: readonly Ref[] }
   /** A pod that is not Ready goes, so that its StatefulSet makes it anew from the same template. */
   | { readonly kind: 'recreate-pod'; readonly pod: Ref }
   /** The template that one member's next pod is made from; the pod that runs stays. */
@@ -216,6 +220,8 @@ export function targetOf(action: Action): string | undefined {
       return names(action.peers);
     case 'delete-volumes':
     case 'grow-volumes':
+    case 'hibernate-members':
+    case 'wake-members':
       return names(action.volumes);
     case 'apply-shared':
       return action.objects.join(', ');

@@ -38,9 +38,12 @@ function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): re
   }
 }
 
+/** What is as the spec asks, also where no member runs. */
+const restful: ReadonlySet<string> = new Set(['Converged', 'Hibernating']);
+
 function finished(reason: string, message: string, allHealthy: boolean): readonly Statement[] {
   if (reason === 'BeingDeleted') return reconciling(reason, message);
-  return [{ type: 'Ready', status: reason === 'Converged' || allHealthy ? 'True' : 'False', reason, message }];
+  return [{ type: 'Ready', status: restful.has(reason) || allHealthy ? 'True' : 'False', reason, message }];
 }
 
 function reconciling(reason: string, message: string): readonly Statement[] {

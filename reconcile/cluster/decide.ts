@@ -21,6 +21,7 @@ import { freeSpace, lackSpace } from './rules/free-space.ts';
 import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
 import { dropLearner, heal, letRemovedGo, recreatePod } from './rules/heal.ts';
+import { hibernate, sleep } from './rules/hibernate.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { join } from './rules/join.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
@@ -57,6 +58,7 @@ export const rules = [
   holdFinalizer,
   supportMembers,
   beBorn,
+  sleep,
   adopt,
   certify,
   requestCertificates,
@@ -79,6 +81,7 @@ export const rules = [
   join,
   finishRolling,
   gate,
+  hibernate,
   retireAuthorities,
   upgrade,
   rollConfiguration,

@@ -9,7 +9,7 @@ import { privilegesIn } from '../../manifests/build/privileges.ts';
 import { reservedInClaim } from '../../manifests/build/volume-claim.ts';
 import { effectiveTrust } from './certificates/trust.ts';
 import { judgeVersion, type Pending } from './effective-version.ts';
-import { type Life, recordOf, rememberedVoters } from './life.ts';
+import { type Life, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
 /** What one member is made from: compared by hash, never by rendering. */
@@ -54,7 +54,6 @@ export function effectiveSpec(
   const tls = judgeTls(spec, slots);
   const size = judgeSize(spec.storage.size, slots);
   const template = judgeTemplate(spec, slots);
-  const replicas = judgeReplicas(spec.replicas, slots, life);
   const { podTemplate: _, ...rest } = spec;
   const effective = {
     ...rest,
@@ -65,25 +64,15 @@ export function effectiveSpec(
   };
   return {
     inputs: peerInputs(effective),
-    replicas: replicas.value,
-    refusals: [version, tls, size, template, replicas].flatMap(({ refusal }) => refusal ?? []),
+    replicas: replicasOf(spec.replicas, life),
+    refusals: [version, tls, size, template].flatMap(({ refusal }) => refusal ?? []),
     ...(version.pending && { pending: version.pending }),
   };
 }
 
-/** A birth is finished as it was recorded; what the spec says meanwhile comes after it. */
-function judgeReplicas(wanted: number, slots: readonly Slot[], life: Life): Judged<number> {
-  if (life.stage === 'birth') return { value: life.record.initialCluster.length };
-  if (life.stage !== 'born' || wanted > 0) return { value: wanted };
-  return {
-    value: rememberedVoters(slots, life.strays),
-    refusal: {
-      reason: 'HibernationNotAvailable',
-      message: 'this release of etcd-ratchet does not stop a running cluster',
-      cure: 'set spec.replicas to at least 1',
-      field: 'spec.replicas',
-    },
-  };
+/** A birth is finished as it was recorded; what the spec says meanwhile comes after it. None: it hibernates. */
+function replicasOf(wanted: number, life: Life): number {
+  return life.stage === 'birth' ? life.record.initialCluster.length : wanted;
 }
 
 /** Peer URLs carry the scheme for life, so the mode is the one that the volumes were born with. */

@@ -99,6 +99,11 @@ export function hasDeparted(slot: Pick<Slot, 'volume'>): boolean {
   return record !== undefined && !mayCount(record);
 }
 
+/** Its member does not run, because the spec asks for none. */
+export function isAsleep(slot: Pick<Slot, 'volume'>): boolean {
+  return recordOf(slot)?.state === 'hibernating';
+}
+
 /** Voters as far as volumes and peers remember them: for when etcd can't be asked. */
 export function rememberedVoters(slots: readonly Slot[], strays: readonly Slot[]): number {
   return slots.filter(

@@ -7,6 +7,7 @@ import { conditionsFrom, statementsFor, timestamp } from './conditions.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { ailmentOf, memberOf } from './health.ts';
+import { isAsleep } from './life.ts';
 import type { Slot } from './observation.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -95,6 +96,7 @@ function healthOf(
   before: ClusterMemberStatus | undefined,
 ): Pick<ClusterMemberStatus, 'healthy' | 'unhealthySince'> {
   if (ailmentOf(slot, situation) === undefined) return { healthy: true };
+  if (isAsleep(slot)) return { healthy: false };
   return { healthy: false, unhealthySince: before?.unhealthySince ?? timestamp(situation.at) };
 }
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
-import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { isReady } from './support/conditions.ts';
+import { readKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -64,4 +65,36 @@ test('commits make 1 member 3, 5, 3 and 1 again: no write is lost, and the leade
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
   t.diagnostic(`longest gap of all ${longestGap.toFixed(0)} ms over ${acknowledged} writes`);
   assert.ok(longestGap < 1000, `${longestGap} ms`);
+});
+
+test('no members: all stop and the commit succeeds; asked for again, they come back with every write', async () => {
+  const { tickUntil, access, list, cluster, forge } = stage();
+  const name = 'sleeper';
+  await push(name, { replicas: 3 });
+  await tickUntil(name, isDone, 90);
+  const writer = startWriter(await access(name), 'asleep');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+  const { acknowledged, lost } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+  const { clusterID } = (await cluster(name)).status ?? {};
+
+  const sha = await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, stage().namespace, { replicas: 0 }) });
+  await tickUntil(name, (found) => isReady(found) && found.status?.lastDecision?.reason === 'Hibernating', 90);
+  const pods = await list<Pod>(resources.pods);
+  assert.deepEqual(
+    pods.map(({ metadata }) => metadata.name).filter((pod) => pod.startsWith(`${name}-`)),
+    [],
+  );
+  assert.equal((await namesOf(resources.volumeClaims, name)).length, 3);
+  await until('a success', async () => {
+    await stage().tick();
+    return forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state === 'success';
+  });
+
+  await push(name, { replicas: 3 });
+  const awake = await tickUntil(name, (found) => isDone(found) && found.spec.replicas === 3, 90);
+  assert.equal(awake.status?.clusterID, clusterID);
+  for (const number of [0, Math.floor(acknowledged / 2), acknowledged - 1]) {
+    assert.equal(await readKey(await access(name), `asleep/${number}`), `value of asleep/${number}`);
+  }
 });

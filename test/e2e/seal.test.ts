@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
@@ -11,8 +13,11 @@ import { startWriter } from './support/writer.ts';
 
 const stage = scene({ fleet: false });
 
-test('a volume wiped under its old name: the seal holds, the member stays out, no acknowledged write is lost', async () => {
-  const { kubectl, namespace, tick, tickUntil, get, cluster, access } = stage();
+const isWhole = (cluster: EtcdCluster) =>
+  isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
+
+test('a volume wiped under its old name: the seal holds, the member is replaced, no acknowledged write is lost', async () => {
+  const { kubectl, namespace, tick, tickUntil, get, list, cluster, access } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('sealed', namespace) });
   const ready = await tickUntil('sealed', isReady);
   const writer = startWriter(await access('sealed'), 'acknowledged');
@@ -23,9 +28,9 @@ test('a volume wiped under its old name: the seal holds, the member stays out, n
   await node().wipeVolume(namespace, victim);
   await node().killContainer(namespace, `${victim}-0`, 'etcd', 'SIGKILL');
 
-  const down = await tickUntil('sealed', (found) => condition(found, 'Ready')?.reason === 'MemberKeepsExiting', 120);
+  const down = await tickUntil('sealed', (found) => condition(found, 'Ready')?.reason === 'MemberDown', 120);
   assert.equal(condition(down, 'Available')?.status, 'True', 'the other two serve');
-  assert.match(condition(down, 'Stalled')?.message ?? '', new RegExp(victim));
+  assert.match(condition(down, 'Ready')?.message ?? '', new RegExp(`${victim} .*memberGracePeriod`));
 
   const pod = await get<Pod>(resources.pods, `${victim}-0`);
   const etcd = pod?.status?.containerStatuses?.find(({ name }) => name === 'etcd');
@@ -35,6 +40,15 @@ test('a volume wiped under its old name: the seal holds, the member stays out, n
   const before = writer.acknowledged;
   await until('writes go on', async () => writer.acknowledged > before + 20);
   await tick();
+  assert.equal((await list<EtcdPeer>(resources.peers)).length, 3, 'within its grace nobody is replaced');
+
+  const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('sealed', namespace, { healing }) });
+  const healed = await tickUntil('sealed', isWhole, 120);
+  assert.deepEqual(
+    healed.status?.members?.map(({ name }) => name),
+    ['sealed-0', 'sealed-1', 'sealed-2', 'sealed-3'].filter((name) => name !== victim),
+  );
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 });

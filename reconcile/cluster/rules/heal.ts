@@ -33,7 +33,9 @@ export function heal(situation: Situation): Decision | undefined {
   if (!down || !member) return undefined;
   const why = needOfReplacement(down, situation) ?? '';
   const comes = slots.some((slot) => recordOf(slot)?.state === 'joining') || voters.length < membership.members.length;
-  if (!comes && voters.length <= effective.replicas) return prepared(situation, down, why);
+  // None asked for: it is to hibernate as it is, whole.
+  const wanted = effective.replicas === 0 ? voters.length : effective.replicas;
+  if (!comes && voters.length <= wanted) return prepared(situation, down, why);
   const { name, volume } = down;
   // One whose volume is only on its way out may lead.
   const successor = successorOf(down, situation);

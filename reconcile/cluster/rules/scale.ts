@@ -80,7 +80,8 @@ export function shrink(situation: Situation): Decision | undefined {
   const { membership, effective, life, slots } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   const { members, clusterId } = membership;
-  if (members.length <= effective.replicas) return undefined;
+  // None asked for means asleep, and not removed.
+  if (effective.replicas === 0 || members.length <= effective.replicas) return undefined;
   const [last] = slots
     .filter((slot) => memberOf(slot, members) && recordOf(slot))
     .toSorted((a, b) => b.ordinal - a.ordinal);

@@ -17,8 +17,12 @@ export function supportMembers(situation: Situation): Decision | undefined {
 function sharedObjects(situation: Situation): Decision | undefined {
   const { shared, life, effective, slots } = situation;
   if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
+  const { disruptionBudget } = shared;
   const voters = votersToProtect(situation);
-  const minAvailable = voters > 1 ? quorumOf(voters) : 0;
+  // How many vote is etcd's to say: where it can't, what was said last stands.
+  const kept =
+    situation.membership.kind === 'unknown' && life.stage === 'born' ? disruptionBudget.minAvailable : undefined;
+  const minAvailable = kept ?? (voters > 1 ? quorumOf(voters) : 0);
   const objects: SharedObject[] = [];
   if (shared.headlessService.state !== 'present') objects.push('headless-service');
   // Clients come in only when every recorded member is sealed, volume and ConfigMap: from then on I5 holds.
@@ -27,7 +31,6 @@ function sharedObjects(situation: Situation): Decision | undefined {
     life.stage === 'born' &&
     !slots.some((slot) => isBehind(slot) || (slot.peer?.current && !slot.configMap?.immutable));
   if (sealed && shared.clientService.state !== 'present') objects.push('client-service');
-  const { disruptionBudget } = shared;
   // A budget for a single member would keep its node from ever being drained.
   if (
     minAvailable === 0

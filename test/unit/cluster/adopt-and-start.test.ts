@@ -36,7 +36,7 @@ describe('volumes without peers', () => {
     assert.equal(action.inputs.version, '3.6.16');
   });
 
-  for (const state of ['released', 'recovering', 'superseded', 'hibernating'] as const) {
+  for (const state of ['released', 'recovering', 'superseded'] as const) {
     test(`are left alone when they are ${state}`, () => {
       const decision = decide(
         healthy(3, {

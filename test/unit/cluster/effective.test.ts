@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { situate } from '../../../reconcile/cluster/decide.ts';
+import { rememberedVoters } from '../../../reconcile/cluster/life.ts';
 import type { Observation } from '../../../reconcile/cluster/observation.ts';
 import { all, healthy, prepared, unborn, without, withRecord, withVolume } from './observations.ts';
 
@@ -39,17 +40,17 @@ describe('the number of members', () => {
     ['in birth: as recorded, whatever the spec says', prepared(3, { spec: { replicas: 5 } }), 3],
     ['in birth with one volume: as recorded', prepared(3, { gone: [1, 2] }), 3],
     ['born: as the spec says', healthy(3, { spec: { replicas: 1 } }), 1],
-    ['born, and none are wanted: what there is', healthy(3, { spec: { replicas: 0 } }), 3],
+    ['born, and none are wanted: none', healthy(3, { spec: { replicas: 0 } }), 0],
   ] as const) {
     test(what, () => assert.equal(situate(observation).effective.replicas, expected));
   }
 
-  test('born, with a stray volume of a birth that never happened: the stray is not a member', () => {
+  test('born, with a stray volume of a birth that never happened: the stray is not remembered as a voter', () => {
     const stray = prepared(4).slots[3] ?? assert.fail();
     const observation = healthy(3, {
-      spec: { replicas: 0 },
       more: [all(without('peer', 'configMap'), withRecord({ token: 'another' }), withVolume({ bound: false }))(stray)],
     });
-    assert.equal(situate(observation).effective.replicas, 3);
+    const { slots, life } = situate(observation);
+    assert.equal(life.stage === 'born' && rememberedVoters(slots, life.strays), 3);
   });
 });

@@ -219,10 +219,12 @@ describe('whatever is decided and comes of it, the status', () => {
     });
   });
 
-  test('is Ready only when every member is healthy', () => {
+  test('is Ready only when every member is healthy, or none is asked for and none runs', () => {
     everyReport(({ conditions = [], members = [] }) => {
       const ready = conditions.find(({ type }) => type === 'Ready');
-      if (ready?.status === 'True') assert.ok(members.length > 0 && members.every(({ healthy }) => healthy));
+      if (ready?.status !== 'True') return;
+      if (ready.reason === 'Hibernating') assert.ok(members.every(({ healthy }) => !healthy));
+      else assert.ok(members.length > 0 && members.every(({ healthy }) => healthy));
     });
   });
 

@@ -178,18 +178,7 @@ describe('sealing', () => {
   });
 });
 
-describe('what this release cannot do', () => {
-  for (const [what, spec, reason] of [
-    ['hibernation', { replicas: 0 }, 'HibernationNotAvailable'],
-  ] as const) {
-    test(`is said, with a cure: ${what}`, () => {
-      const decision = decide(healthy(3, { spec }));
-      assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason });
-    });
-  }
-
-  test('a spec that says the same in other words is converged', () => {
-    const spec = { version: 'v3.6.16', storage: { size: '1024Mi' }, resources: {}, podTemplate: {} };
-    assert.equal(decide(healthy(3, { spec })).reason, 'Converged');
-  });
+test('a spec that says the same in other words is converged', () => {
+  const spec = { version: 'v3.6.16', storage: { size: '1024Mi' }, resources: {}, podTemplate: {} };
+  assert.equal(decide(healthy(3, { spec })).reason, 'Converged');
 });

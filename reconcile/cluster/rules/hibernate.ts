@@ -1,0 +1,66 @@
+import type { Ref } from '../actions.ts';
+import type { Situation } from '../decide.ts';
+import { act, type Decision, done, wait } from '../decision.ts';
+import { isAsleep, recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * No members are asked for, and all is well: the volumes are told, then the members stop, all of them. Data, addresses and
+ * certificates stay.
+ *
+ * A named exception to I1. It is below the gate: a cluster that is not well is healed first, because nobody heals one that sleeps.
+ */
+export function hibernate({ effective, slots, life }: Situation): Decision | undefined {
+  if (effective.replicas > 0 || life.stage !== 'born') return undefined;
+  return stop(slots);
+}
+
+/**
+ * A cluster that hibernates, or was about to, or is to wake: whichever the spec says by now is done, whatever was begun. It wakes as
+ * it was, on the version that ran; what the spec changed meanwhile comes after that.
+ *
+ * Guards I5: a volume that slept is sealed when it wakes, as it was before.
+ */
+export function sleep({ effective, slots, life }: Situation): Decision | undefined {
+  if (life.stage !== 'born') return undefined;
+  const asleep = slots.filter(isAsleep);
+  if (asleep.length === 0) return undefined;
+  if (effective.replicas > 0) {
+    return act(
+      { kind: 'wake-members', volumes: asleep.flatMap(volumeOf) },
+      'WakingMembers',
+      `the members start again on their volumes: ${namesOf(asleep)}`,
+    );
+  }
+  const running = slots.filter((slot) => slot.statefulSet && !slot.statefulSet.leaving);
+  if (running.length > 0 || slots.some((slot) => recordOf(slot)?.state === 'sealed')) return stop(slots);
+  if (slots.some(({ statefulSet, pod }) => statefulSet || pod)) {
+    return wait(
+      'MembersStopping',
+      'the members are stopping',
+      { on: 'change', of: 'pods' },
+      { on: 'time', afterSeconds: 2 },
+    );
+  }
+  return done('Hibernating', 'no member runs, as the spec asks; the volumes are kept');
+}
+
+function stop(slots: readonly Slot[]): Decision {
+  const members = slots.filter((slot) => ['sealed', 'hibernating'].includes(recordOf(slot)?.state ?? ''));
+  const statefulSets = slots.flatMap(({ name, statefulSet }): Ref[] =>
+    statefulSet && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
+  );
+  return act(
+    { kind: 'hibernate-members', volumes: members.flatMap(volumeOf), statefulSets },
+    'Hibernating',
+    `stopping ${namesOf(members)}: the spec asks for no members; their volumes are kept`,
+  );
+}
+
+function volumeOf({ name, volume }: Slot): Ref[] {
+  return volume ? [{ name, uid: volume.uid }] : [];
+}
+
+function namesOf(slots: readonly Slot[]): string {
+  return slots.map(({ name }) => name).join(', ');
+}

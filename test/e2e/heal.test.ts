@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { connectTo } from './support/client.ts';
+import { isReady } from './support/conditions.ts';
+import { readKey } from './support/keys.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter, type Writer } from './support/writer.ts';
+
+const stage = scene({ fleet: false });
+
+// Long enough for a new member to start on a machine that is busy: a learner has as long to come.
+const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
+
+const isWhole = (cluster: EtcdCluster) =>
+  isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
+
+async function underWay(name: string): Promise<{ readonly writer: Writer; readonly leader: string }> {
+  const { kubectl, namespace, tickUntil, access } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, { healing }) });
+  const cluster = await tickUntil(name, isWhole, 90);
+  const writer = startWriter(await access(name), 'healing');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+  return { writer, leader: cluster.status?.leader ?? assert.fail('no leader') };
+}
+
+async function healedWithout(name: string, victim: string): Promise<EtcdCluster> {
+  const hasNew = (cluster: EtcdCluster) =>
+    isWhole(cluster) && cluster.status?.members?.every((member) => member.name !== victim) === true;
+  const cluster = await stage().tickUntil(name, hasNew, 150);
+  assert.ok(cluster.status?.members?.some((member) => member.name === `${name}-3` && member.role === 'voter'));
+  return cluster;
+}
+
+async function nothingLost(writer: Writer): Promise<void> {
+  const before = writer.acknowledged;
+  await until('writes go on', async () => writer.acknowledged > before + 20);
+  const { acknowledged, lost } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+}
+
+test('a claim that somebody deleted, of the leader: its member hands over, and another one takes its place', async () => {
+  const { kubectl, namespace, get } = stage();
+  const { writer, leader } = await underWay('claimed');
+  await kubectl(['-n', namespace, 'delete', 'pvc', leader, '--wait=false']);
+  await healedWithout('claimed', leader);
+  await nothingLost(writer);
+  await until('the claim is gone with its pod', async () => {
+    return (await get<PersistentVolumeClaim>(resources.volumeClaims, leader)) === undefined;
+  });
+});
+
+test('a pod that does not end, as on a dead node: its member is replaced, and the pod stands in nobody’s way', async () => {
+  const { kubectl, namespace, get } = stage();
+  const { writer, leader } = await underWay('stuck');
+  const victim = ['stuck-0', 'stuck-1', 'stuck-2'].find((name) => name !== leader) ?? '';
+  const finalizers = (list: string) => `{"metadata":{"finalizers":${list}}}`;
+  await kubectl(['-n', namespace, 'patch', 'pod', `${victim}-0`, '-p', finalizers('["example.com/dead-node"]')]);
+  try {
+    await kubectl(['-n', namespace, 'delete', 'pod', `${victim}-0`, '--wait=false']);
+    await healedWithout('stuck', victim);
+    assert.notEqual(await get<Pod>(resources.pods, `${victim}-0`), undefined, 'the pod is there still');
+    await nothingLost(writer);
+  } finally {
+    await kubectl(['-n', namespace, 'patch', 'pod', `${victim}-0`, '-p', finalizers('null')]);
+  }
+});
+
+test('a member that somebody removed with etcdctl: its volume is kept, and another one takes its place', async () => {
+  const { access, get, cluster } = stage();
+  const { writer, leader } = await underWay('removed');
+  const victim = (await cluster('removed')).status?.members?.find(({ name }) => name !== leader);
+  const client = connectTo(await access('removed'), 5_000);
+  try {
+    const ID = BigInt(`0x${victim?.id}`).toString();
+    await until('etcd agrees to the removal', async () => client.cluster.memberRemove({ ID }));
+  } finally {
+    client.close();
+  }
+  await healedWithout('removed', victim?.name ?? '');
+  await nothingLost(writer);
+  const kept = await get<PersistentVolumeClaim>(resources.volumeClaims, victim?.name ?? '');
+  assert.equal(kept?.metadata.annotations?.['etcd.ratchet.dev/volume-state'], 'superseded');
+  assert.equal(await readKey(await access('removed'), 'healing/0'), 'value of healing/0');
+});
