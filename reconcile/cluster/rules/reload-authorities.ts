@@ -25,7 +25,11 @@ export function reloadAuthorities(situation: Situation): Decision | undefined {
   const isDeaf = whoIsDeaf(situation);
   if (isDeaf === undefined) return undefined;
   const [deaf, others] = parted(slots, isDeaf);
-  if (slots.some(({ pod }) => pod?.leaving) || others.some(isComing) || others.some(isDownOnItsConfiguration)) {
+  if (
+    slots.some(({ pod }) => pod?.leaving) ||
+    others.some((slot) => isComing(slot, situation)) ||
+    others.some(isDownOnItsConfiguration)
+  ) {
     return undefined;
   }
   const apart = strangersFor(situation, 'peer').length > 0;
@@ -130,9 +134,15 @@ function runs({ peer, pod }: Slot): boolean {
   return peer?.current === true && pod?.container.state === 'running';
 }
 
-/** Started, and yet to answer. */
-function isComing({ pod, endpoint }: Slot): boolean {
-  return pod?.container.state === 'running' && endpoint.kind === 'unknown';
+/**
+ * Started, and not yet seen to work. etcd answers nobody before it has found a quorum, which the first to be started anew can't;
+ * what it shows to other members it shows from the beginning.
+ */
+function isComing({ name, pod, endpoint }: Slot, { certificates }: Situation): boolean {
+  if (pod?.container.state !== 'running' || endpoint.kind === 'known') return false;
+  if (certificates.kind !== 'read') return true;
+  const shown = certificates.leaves.find(({ plan }) => plan.peer === name && plan.purpose === 'peer');
+  return shown?.served === undefined || shown.served !== shown.facts?.fingerprint;
 }
 
 function parted(slots: readonly Slot[], isFirst: (slot: Slot) => boolean): readonly [readonly Slot[], readonly Slot[]] {

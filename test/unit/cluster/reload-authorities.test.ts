@@ -35,7 +35,11 @@ describe('members that trust nobody any more', () => {
     ['are told of the CA that signs now, one at a time', {}, ['change-template', 'orders-0']],
     ['are started anew with it', { slots: { 0: told } }, ['restart-member', 'orders-0']],
     ['follow when the one before has answered', { slots: { 0: restarted } }, ['change-template', 'orders-1']],
-    ['wait for one who is yet to answer', { slots: { 0: all(restarted, deaf) } }, undefined],
+    [
+      'do not wait for an answer of one who shows others what it started with: it finds no quorum before they follow',
+      { slots: { 0: all(restarted, deaf) } },
+      ['change-template', 'orders-1'],
+    ],
     ['wait for a pod on its way out', { slots: { 2: all(deaf, withPod({ leaving: true })) } }, undefined],
     [
       'are left alone when that brought one of them down',
@@ -56,6 +60,13 @@ describe('members that trust nobody any more', () => {
   ] as const) {
     test(what, () => assert.deepEqual(about(decided(differences)), expected));
   }
+
+  test('wait for one who is yet to show what it started with', () => {
+    const certificates = managed(3, { peer: anew, client: anew });
+    const leaves = certificates.leaves.map(({ served: _, ...leaf }) => leaf);
+    const differences = { slots: { 0: all(restarted, deaf) } };
+    assert.equal(decided(differences, { ...certificates, leaves }), undefined);
+  });
 
   test('are evicted where a quorum answers, and deleted where none does', () => {
     for (const [membership, how] of [

@@ -284,8 +284,8 @@ describe("somebody else's Secret of our name", () => {
 });
 
 describe('a member that is down', () => {
-  test('during a rotation is waited for, and then it goes on', async () => {
-    const world = await converged();
+  test('during a rotation is waited for, as long as it is not replaced, and then it goes on', async () => {
+    const world = await converged({ healing: { memberGracePeriod: '168h' } });
     world.dieWhen(({ metadata }) => metadata.name === 'orders-2-0');
     world.kill('orders-2-0');
     await askForRotation(world, 'x');
