@@ -131,7 +131,8 @@ export function recreatePod(situation: Situation): Decision | undefined {
     const { pod } = slot;
     const since = cluster.status?.members?.find(({ name }) => name === slot.name)?.unhealthySince;
     if (!pod || pod.leaving || pod.ready || pod.unscheduled !== undefined || since === undefined) return false;
-    const isStarting = ailmentOf(slot, situation)?.reason === 'MemberStarting';
+    // A learner is never Ready, and may be catching up for long: who answers is not stuck.
+    const isStarting = slot.endpoint.kind === 'unknown' && ailmentOf(slot, situation)?.reason === 'MemberStarting';
     const madeAlready = pod.createdAt.getTime() > Date.parse(since);
     return isStarting && !madeAlready && downFor(slot, situation) >= graceOf(situation).pod;
   });

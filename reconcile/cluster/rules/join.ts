@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ListedMember } from '../../etcd.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, wait } from '../decision.ts';
-import { isInSync, memberOf, urlOf } from '../health.ts';
+import { ailmentOf, isInSync, memberOf, urlOf } from '../health.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
@@ -25,6 +25,9 @@ export function join(situation: Situation): Decision | undefined {
     const others = members.filter((one) => one !== member);
     if (url === undefined || others.some(({ isLearner }) => isLearner)) return undefined;
     if (member && (member.name !== '' || isRecordedAs(joining, members, url))) return starting(name);
+    // etcd refuses while a voter is away, and nobody starts with a list on which somebody has no name yet: `gate` says who that is.
+    const voters = slots.filter((slot) => memberOf(slot, others));
+    if (voters.length < others.length || voters.some((slot) => isIll(slot, situation))) return undefined;
     return act(
       { kind: 'add-learner', name, url, clusterId },
       'AddingLearner',
@@ -40,6 +43,11 @@ export function join(situation: Situation): Decision | undefined {
     'PromotingLearner',
     `${name} is in sync and sealed: it becomes a voter`,
   );
+}
+
+function isIll(slot: Slot, situation: Situation): boolean {
+  const ailment = ailmentOf(slot, situation);
+  return ailment !== undefined && ailment.reason !== 'PodOutdated';
 }
 
 function isJoining(slot: Slot, members: readonly ListedMember[]): boolean {

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import type { Action } from '../../../reconcile/cluster/actions.ts';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Decision } from '../../../reconcile/cluster/decision.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import type { ListedMember } from '../../../reconcile/etcd.ts';
+import {
+  all,
+  clusterId,
+  crashing,
+  type Differences,
+  endpoint,
+  healthy,
+  members,
+  prepared,
+  recordFor,
+  silent,
+  withEndpoint,
+  without,
+  withPod,
+  withRecord,
+  withVolume,
+} from './observations.ts';
+
+const learnerStatus = (raftAppliedIndex: bigint) =>
+  withEndpoint(endpoint(3, { isLearner: true, raftAppliedIndex, leader: 'a0' }));
+
+function listed(...changes: readonly Partial<ListedMember>[]) {
+  const known = members(4);
+  return {
+    ...known,
+    members: known.members.map((member, index) => ({ ...member, ...changes[index] })),
+  };
+}
+
+function asRecorded(record: VolumeRecord) {
+  const { ETCD_INITIAL_CLUSTER: initialCluster, ETCD_INITIAL_CLUSTER_STATE: initialClusterState } = bootstrapVariables(
+    record,
+    'orders-3',
+  );
+  return (slot: Slot): Slot =>
+    slot.configMap ? { ...slot, configMap: { ...slot.configMap, initialCluster, initialClusterState } } : slot;
+}
+
+/** Three voters, and a fourth member whose volume says `joining`. */
+function joining(change: (slot: Slot) => Slot, differences: Differences = {}): Observation {
+  const fourth = prepared(4).slots[3] ?? assert.fail();
+  const { memberId: _, ...record } = { ...recordFor(3, 4), state: 'joining' as const };
+  const slot = all(withRecord(record), withEndpoint(silent), asRecorded(record))(fourth);
+  const disruptionBudget = { state: 'present' as const, minAvailable: (differences.gone ?? []).length > 0 ? 2 : 3 };
+  return healthy(3, { spec: { replicas: 4 }, more: [change(slot)], shared: { disruptionBudget }, ...differences });
+}
+
+const asIs = (slot: Slot) => slot;
+
+function actionOf(decision: Decision): Action {
+  return decision.kind === 'act' ? decision.action : assert.fail(`${decision.reason}: ${decision.message}`);
+}
+
+describe('a member that joins', () => {
+  test('is recorded first, under the lowest number that nothing bears', () => {
+    const action = actionOf(decide(healthy(3, { spec: { replicas: 5 } })));
+    assert.partialDeepStrictEqual(action, {
+      kind: 'prepare-members',
+      members: [{ name: 'orders-3', record: { state: 'joining', clusterId, token: 'tokentokentoken0' } }],
+    });
+  });
+
+  test('does not take the number of a volume that was kept when its member left', () => {
+    const kept = all(without('peer', 'configMap', 'statefulSet', 'pod'), withRecord({ state: 'released' }));
+    const fourth = healthy(4).slots[3] ?? assert.fail();
+    const observation = healthy(3, { spec: { replicas: 4 }, more: [all(kept, withEndpoint(silent))(fourth)] });
+    assert.partialDeepStrictEqual(actionOf(decide(observation)), { members: [{ name: 'orders-4' }] });
+  });
+
+  test('is put on the list before it is started', () => {
+    assert.partialDeepStrictEqual(actionOf(decide(joining(asIs))), {
+      kind: 'add-learner',
+      name: 'orders-3',
+      clusterId,
+    });
+  });
+
+  test('is not put on the list while a voter is away: that one is named', () => {
+    const down = all(withPod({ ready: false }), withEndpoint(silent));
+    assert.equal(decide(joining(asIs, { slots: { 1: down } })).reason, 'MemberStarting');
+  });
+
+  test('is started once it is on the list', () => {
+    const membership = listed({}, {}, {}, { name: '', isLearner: true });
+    assert.partialDeepStrictEqual(actionOf(decide(joining(asIs, { membership }))), {
+      kind: 'start-members',
+      peers: ['orders-3'],
+    });
+  });
+
+  test('gets the list as it is now, where that has changed before it started', () => {
+    const { members: four, ...rest } = listed({}, {}, {}, { name: '', isLearner: true });
+    const membership = { ...rest, members: four.filter(({ id }) => id !== 'a1') };
+    const started = (slot: Slot): Slot => ({ ...slot, statefulSet: healthy(1).slots[0]?.statefulSet ?? assert.fail() });
+    const observation = joining(started, { membership, gone: [1] });
+    assert.partialDeepStrictEqual(actionOf(decide(observation)), { kind: 'add-learner', name: 'orders-3' });
+  });
+
+  for (const [what, applied, reason] of [
+    ['becomes a voter when it is sealed and in sync', 1000n, 'PromotingLearner'],
+    ['is waited for while it lacks more than a tenth of the log, as etcd would refuse it', 899n, 'LearnerCatchingUp'],
+  ] as const) {
+    test(what, () => {
+      const membership = listed({}, {}, {}, { isLearner: true });
+      const fourth = healthy(4).slots[3] ?? assert.fail();
+      const observation = healthy(3, {
+        spec: { replicas: 4 },
+        membership,
+        more: [all(learnerStatus(applied), withPod({ ready: false }))(fourth)],
+      });
+      assert.equal(decide(observation).reason, reason);
+    });
+  }
+});
+
+describe('a member that leaves', () => {
+  test('is the one with the highest number, compared as numbers, and somebody else leads afterwards', () => {
+    const decision = decide(healthy(11, { spec: { replicas: 9 } }));
+    assert.partialDeepStrictEqual(actionOf(decision), {
+      kind: 'remove-member',
+      name: 'orders-10',
+      memberId: 'a10',
+      clusterId,
+      volume: { uid: 'volume-10' },
+      successor: { clusterId },
+    });
+  });
+
+  test('is removed although the removal may have been sent before: that is only ever finished', () => {
+    const observation = healthy(3, { slots: { 2: withRecord({ state: 'releasing' }) } });
+    assert.partialDeepStrictEqual(actionOf(decide(observation)), { kind: 'remove-member', memberId: 'a2' });
+  });
+
+  for (const [whenScaled, keep] of [
+    ['Delete', false],
+    ['Retain', true],
+  ] as const) {
+    test(`gives up its peer when the list lacks it; with whenScaled ${whenScaled} its volume ${keep ? 'stays' : 'goes'}`, () => {
+      const { members: three, ...rest } = members(3);
+      const observation = healthy(3, {
+        spec: { replicas: 2, volumeRetention: { whenDeleted: 'Retain', whenScaled } },
+        membership: { ...rest, members: three.filter(({ id }) => id !== 'a2') },
+        slots: { 2: withRecord({ state: 'releasing' }) },
+      });
+      assert.partialDeepStrictEqual(actionOf(decide(observation)), {
+        kind: 'retire-member',
+        name: 'orders-2',
+        peer: { uid: 'peer-2' },
+        volume: { uid: 'volume-2', memberId: 'a2', state: 'released', keep },
+      });
+    });
+  }
+
+  test('keeps its kept volume for ever, whatever the policy says later', () => {
+    const left = all(without('peer', 'configMap', 'statefulSet', 'pod'), withRecord({ state: 'released' }));
+    const third = healthy(3).slots[2] ?? assert.fail();
+    const observation = healthy(2, { more: [all(left, withEndpoint(silent))(third)] });
+    assert.equal(decide(observation).reason, 'Converged');
+  });
+
+  test('whose volume forgot which one it was, is a case for a person', () => {
+    const { members: three, ...rest } = members(3);
+    const nameless = (slot: Slot): Slot => {
+      const { memberId: _, ...record } = { ...recordFor(2, 3), state: 'releasing' as const };
+      return slot.volume ? { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record } } } : slot;
+    };
+    const membership = { ...rest, members: three.filter(({ id }) => id !== 'a2') };
+    const decision = decide(healthy(3, { membership, slots: { 2: nameless } }));
+    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'VolumeRecordUnreadable']);
+  });
+});
+
+describe('a member that is down', () => {
+  const since = (seconds: number, ordinal = 1) => ({
+    status: {
+      observedGeneration: 3,
+      members: [
+        {
+          name: `orders-${ordinal}`,
+          healthy: false,
+          unhealthySince: new Date(Date.parse('2026-01-02T03:04:05Z') - seconds * 1000).toISOString(),
+        },
+      ],
+    },
+  });
+  const lost = all(without('volume', 'pod'), withEndpoint(silent));
+  const hanging = all(withPod({ ready: false, container: runningContainer() }), withEndpoint(silent));
+
+  function runningContainer() {
+    return healthy(1).slots[0]?.pod?.container ?? assert.fail();
+  }
+
+  for (const [what, change, seconds, reason] of [
+    ['volume gone, within its grace', lost, 599, 'MemberDown'],
+    ['volume gone, after its grace', lost, 600, 'ReplacingMember'],
+    ['etcd exits where the others run', all(crashing, withEndpoint(silent)), 600, 'ReplacingMember'],
+    ['volume being deleted', withVolume({ leaving: true }), 600, 'ReplacingMember'],
+    ['pod does not end', all(withPod({ leaving: true, ready: false }), withEndpoint(silent)), 600, 'ReplacingMember'],
+    ['no node has its volume', unscheduled('1 node(s) had volume node affinity conflict'), 600, 'ReplacingMember'],
+    ['no node has room: a new one would not fare better', unscheduled('Insufficient memory'), 600, 'PodUnscheduled'],
+    ['pod hangs, within its grace', hanging, 119, 'MemberStarting'],
+    ['pod hangs, after its grace', hanging, 120, 'RecreatingPod'],
+    [
+      'pod was made anew already',
+      all(hanging, withPod({ createdAt: new Date('2026-01-02T03:03:00Z') })),
+      120,
+      'MemberStarting',
+    ],
+  ] as const) {
+    test(`${what}: ${reason}`, () => {
+      assert.equal(decide(healthy(3, { slots: { 1: change }, ...since(seconds) })).reason, reason);
+    });
+  }
+
+  function unscheduled(why: string) {
+    return all(withPod({ ready: false, unscheduled: 'Unschedulable', unscheduledBecause: why }), withEndpoint(silent));
+  }
+
+  test('is removed once the one that takes its place is recorded', () => {
+    const observation = joining(asIs, { spec: { replicas: 3 }, slots: { 1: lost }, ...since(600) });
+    assert.partialDeepStrictEqual(actionOf(decide(observation)), { kind: 'remove-member', memberId: 'a1' });
+  });
+
+  test('is not replaced where the others are no healthy quorum (I9)', () => {
+    for (const size of [1, 2]) {
+      const decision = decide(healthy(size, { slots: { 0: lost }, ...since(6000, 0) }));
+      assert.notEqual(decision.kind, 'act', decision.reason);
+    }
+    const decision = decide(healthy(3, { slots: { 1: lost, 2: lost }, ...since(6000) }));
+    assert.notEqual(decision.kind, 'act', decision.reason);
+  });
+
+  test('and was given another configuration than those that run, is not replaced: that is what broke it', () => {
+    const other = (slot: Slot): Slot =>
+      slot.statefulSet ? { ...slot, statefulSet: { ...slot.statefulSet, inputsHash: 'another' } } : slot;
+    const decision = decide(healthy(3, { slots: { 1: all(crashing, withEndpoint(silent), other) }, ...since(6000) }));
+    assert.ok(!['ReplacingMember', 'RemovingDeadMember'].includes(decision.reason), decision.reason);
+  });
+});
