@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
 import { trustOf } from '../../reconcile/certificates/secret-data.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { condition, isReady } from './support/conditions.ts';
+import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
@@ -91,6 +91,51 @@ describe('what is lost', { concurrency: true }, () => {
     await discard(name);
   });
 
+  test('all Secrets deleted at once: each member is started with what is made anew; of the members only: a person is told what helps', async (t) => {
+    const { kubectl, namespace, tickUntil, access } = stage();
+    const name = 'bare';
+    const own = async () =>
+      (await stage().list<Secret>(resources.secrets)).flatMap(({ metadata }) =>
+        metadata.name.startsWith(`${name}-`) ? [metadata.name] : [],
+      );
+    await apply(name, '1s');
+    await tickUntil(name, certificatesAreReady);
+    const writer = await startFollower(() => access(name), 'throughout');
+    await until('writes', async () => writer.acknowledged >= 100);
+    const pods = await podUids(name);
+    writer.gap();
+
+    const all = await own();
+    assert.equal(all.length, 10);
+    await kubectl(['-n', namespace, 'delete', 'secret', ...all]);
+    await tickUntil(name, (cluster) => reasonsOf(cluster).includes('ReloadingAuthorities'), 60);
+    const back = await tickUntil(name, certificatesAreReady, 180);
+    assert.equal(back.status?.readyReplicas, 3);
+    const anew = await podUids(name);
+    assert.ok(!anew.some((uid) => pods.includes(uid)), 'each was started anew');
+    const sofar = writer.acknowledged;
+    await until('writes with what the application was given', async () => writer.acknowledged >= sofar + 100);
+    t.diagnostic(`everything: longest gap ${writer.gap().milliseconds} ms`);
+
+    const peers = (await own()).filter((secret) => secret.includes('-peer-'));
+    assert.equal(peers.length, 4);
+    await kubectl(['-n', namespace, 'delete', 'secret', ...peers]);
+    const stalled = await tickUntil(name, isStalledFor('AuthorityLost'), 120);
+    assert.equal(condition(stalled, 'Available')?.status, 'True');
+    const described = await kubectl(['-n', namespace, 'describe', 'etcdcluster', name]);
+    const [, cure = ''] = /\(kubectl (-n \S+ delete pods -l \S+?)\)/.exec(described.replaceAll(/\s+/g, ' ')) ?? [];
+    assert.ok(cure.includes(`etcd.ratchet.dev/cluster=${name}`), described);
+    assert.deepEqual(await podUids(name), anew, 'nobody who serves was stopped');
+    await kubectl([...cure.split(' '), '--wait=false']);
+    await tickUntil(name, (cluster) => certificatesAreReady(cluster) && cluster.status?.readyReplicas === 3, 120);
+
+    const { milliseconds } = writer.gap();
+    const { acknowledged, lost } = await writer.finish();
+    t.diagnostic(`members': longest gap ${milliseconds} ms; ${acknowledged} writes, ${lost.length} lost`);
+    assert.deepEqual(lost, []);
+    await discard(name);
+  });
+
   test('with a member away no rotation begins and none ends; it says who is missed, and goes on when that one is back', async (t) => {
     const { kubectl, namespace, tick, tickUntil, access } = stage();
     const name = 'away';
@@ -129,6 +174,10 @@ describe('what is lost', { concurrency: true }, () => {
     await discard(name);
   });
 });
+
+function reasonsOf({ status }: EtcdCluster): readonly string[] {
+  return (status?.history ?? []).map(({ reason }) => reason);
+}
 
 function isMissing(member: string): (cluster: EtcdCluster) => boolean {
   return (cluster) => {
