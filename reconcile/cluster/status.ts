@@ -4,6 +4,7 @@ import { selectorOf } from '../../manifests/build/names.ts';
 import { targetOf } from './actions.ts';
 import { certificatesStatement, certificatesStatus } from './certificates/status.ts';
 import { conditionsFrom, statementsFor, timestamp } from './conditions.ts';
+import { isOutOfSpace } from './databases.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { ailmentOf, memberOf } from './health.ts';
@@ -30,7 +31,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
       : life.stage === 'born'
         ? (life.clusterId ?? previous?.clusterID)
         : previous?.clusterID;
-  const allHealthy = members.length > 0 && members.every(({ healthy }) => healthy);
+  const allHealthy = members.length > 0 && members.every(({ healthy }) => healthy) && !isOutOfSpace(slots);
   const statements = statementsFor(decision, outcome, {
     serving: membership.kind === 'known',
     allHealthy,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
+import { decide, situate } from '../../../reconcile/cluster/decide.ts';
 import type { Slot } from '../../../reconcile/cluster/observation.ts';
+import { statusFor } from '../../../reconcile/cluster/status.ts';
 import type { EndpointStatus } from '../../../reconcile/etcd.ts';
 import {
   all,
@@ -140,6 +141,17 @@ describe('etcd is out of space', () => {
       assert.notEqual(decision.kind, 'done');
     });
   }
+
+  test('is told also where nothing is to be done about it: a suspended cluster is not Ready', () => {
+    const observation = healthy(3, { ...full, spec: { suspend: true } });
+    const decision = decide(observation);
+    assert.equal(decision.reason, 'Suspended');
+    const { conditions } = statusFor(situate(observation), decision, { kind: 'none' });
+    assert.partialDeepStrictEqual(
+      conditions?.find(({ type }) => type === 'Ready'),
+      { status: 'False' },
+    );
+  });
 
   test('what is not known is asked again', () => {
     assert.partialDeepStrictEqual(decided(full), { kind: 'wait', reason: 'NoSpace' });
