@@ -7,7 +7,6 @@ import { awaitClaim } from './rules/await-claim.ts';
 import { awaitLeftovers } from './rules/await-leftovers.ts';
 import { awaitQuorum } from './rules/await-quorum.ts';
 import { beBorn } from './rules/be-born.ts';
-import { beyondThisRelease } from './rules/beyond-this-release.ts';
 import { blameCertificates } from './rules/blame-certificates.ts';
 import { certify } from './rules/certify.ts';
 import { admitCertificates, checkCertificates } from './rules/check-certificates.ts';
@@ -25,6 +24,7 @@ import { hibernate, sleep } from './rules/hibernate.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { join } from './rules/join.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
+import { nameRefusals } from './rules/name-refusals.ts';
 import { reloadAuthorities } from './rules/reload-authorities.ts';
 import { keepRequesting, requestCertificates } from './rules/request-certificates.ts';
 import { rollConfiguration } from './rules/roll-configuration.ts';
@@ -90,7 +90,7 @@ export const rules = [
   grow,
   shrink,
   defragment,
-  beyondThisRelease,
+  nameRefusals,
   checkCertificates,
   converged,
 ] as const satisfies readonly Rule[];

@@ -98,3 +98,12 @@ test('no members: all stop and the commit succeeds; asked for again, they come b
     assert.equal(await readKey(await access(name), `asleep/${number}`), `value of asleep/${number}`);
   }
 });
+
+test('a cluster that Git does not own follows kubectl scale', async () => {
+  const { kubectl, namespace, tickUntil } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('byhand', namespace, { replicas: 1 }) });
+  await tickUntil('byhand', isDone, 90);
+  await kubectl(['-n', namespace, 'scale', 'etcdcluster', 'byhand', '--replicas=2']);
+  const cluster = await tickUntil('byhand', (found) => isDone(found) && found.status?.readyReplicas === 2, 90);
+  assert.equal(cluster.status?.replicas, 2, 'what kubectl get and the scale subresource show');
+});

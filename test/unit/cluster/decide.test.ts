@@ -63,7 +63,7 @@ test('the order of the rules is the safety policy', () => {
       'grow', // members come and go when nothing else is left to change about those that are there,
       'shrink',
       'defragment', // who answers nobody for a while does so when nothing else is to be done,
-      'beyondThisRelease',
+      'nameRefusals',
       'checkCertificates',
       'converged',
     ],
