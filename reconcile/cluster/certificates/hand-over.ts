@@ -11,6 +11,7 @@ import type { LeafView, ReadCertificates } from '../observation.ts';
 import { sameSet } from './due.ts';
 import { bundledTrust } from './trust.ts';
 import { skew } from './validity.ts';
+import { peerUidOf } from './wanted.ts';
 
 type Facts = Pick<Situation, 'slots' | 'at' | 'cluster'>;
 
@@ -48,8 +49,7 @@ export function handOverDue(facts: Facts, read: ReadCertificates): ActionOf<'han
 function orderFor(facts: Facts, read: ReadCertificates, leaf: LeafView, trust: readonly string[]): readonly HandOver[] {
   const { plan, state } = leaf;
   if (state === 'foreign' || state === 'leftover') return [];
-  const peer = facts.slots.find(({ name }) => name === plan.peer)?.peer;
-  const order = { plan, ...(plan.peer !== undefined && peer && { peerUid: peer.uid }) };
+  const order = { plan, ...peerUidOf(facts.slots, plan) };
   const offered = usable(leaf);
   if (offered && isNews(leaf, offered) && mayShow(facts, read, leaf, offered)) {
     return [{ ...order, fingerprint: offered.fingerprint, source: leaf.issued?.name ?? plan.secretName }];

@@ -12,6 +12,7 @@ import type { OwnerReference, PersistentVolumeClaim } from '../../../manifests/k
 import { type Kube, KubeError } from '../../kube.ts';
 import type { CertificateOrder } from '../actions.ts';
 import type { CertManagerView, Slot } from '../observation.ts';
+import { peerUidOf } from './wanted.ts';
 
 /** The Certificates of one cluster, as they were listed; or why they could not be. */
 export type Requested =
@@ -92,12 +93,11 @@ export function orderFor({ spec }: EtcdCluster, slots: readonly Slot[], plan: Le
   const { issuerRef, peerIssuerRef, certificateLifetime = tlsDefaults.certificateLifetime } = spec.tls ?? {};
   const issuer = plan.authority === 'peer' ? (peerIssuerRef ?? issuerRef) : issuerRef;
   if (!issuer) return undefined;
-  const peer = slots.find(({ name }) => name === plan.peer)?.peer;
   return {
     plan,
     issuerRef: issuer,
     lifetime: parseDuration(certificateLifetime),
-    ...(plan.peer !== undefined && peer && { peerUid: peer.uid }),
+    ...peerUidOf(slots, plan),
   };
 }
 

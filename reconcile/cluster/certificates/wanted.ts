@@ -33,6 +33,12 @@ export function wantedLeaves(cluster: EtcdCluster, slots: readonly Slot[], mode:
   return mode === 'Provided' ? [reconciler, ...members] : [reconciler, application, ...members];
 }
 
+/** Of the peer that a leaf is for; of the cluster's own leaves there is none. */
+export function peerUidOf(slots: readonly Slot[], plan: LeafPlan): { readonly peerUid?: string } {
+  const peer = slots.find(({ name }) => name === plan.peer)?.peer;
+  return peer ? { peerUid: peer.uid } : {};
+}
+
 /**
  * The Secret that a leaf comes from, of others: cert-manager's, or a person's. Members never mount it: what is in it is looked
  * at first, and handed over when everybody can follow (`hand-over.ts`).

@@ -4,6 +4,7 @@ import { hasEnded } from '../certificates/authority.ts';
 import { authoritiesToMake, type Remedy, remedyFor } from '../certificates/due.ts';
 import { rotationAskedFor } from '../certificates/occasion.ts';
 import { validityFrom } from '../certificates/validity.ts';
+import { peerUidOf } from '../certificates/wanted.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import type { LeafView, ReadCertificates } from '../observation.ts';
@@ -91,10 +92,7 @@ function isMissing({ state }: LeafView): boolean {
 }
 
 function ordersFor({ slots }: Situation, leaves: readonly LeafView[], remedy: Remedy = 'issue'): readonly LeafOrder[] {
-  return leaves.map(({ plan }) => {
-    const peer = slots.find(({ name }) => name === plan.peer)?.peer;
-    return { plan, remedy, ...(peer && { peerUid: peer.uid }) };
-  });
+  return leaves.map(({ plan }) => ({ plan, remedy, ...peerUidOf(slots, plan) }));
 }
 
 function putLeavesRight(situation: Situation, read: ReadCertificates): Decision | undefined {

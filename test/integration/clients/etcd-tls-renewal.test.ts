@@ -5,13 +5,12 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
 import { type ServedOptions, servedCertificate } from '../../../reconcile/clients/tls-probe.ts';
-import { type Etcd, EtcdError, type EtcdTls } from '../../../reconcile/etcd.ts';
 import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import { startMembers } from './etcd-members.ts';
+import { failing, open, within } from './etcd-membership-asking.ts';
 import { authority, clientLeaf, leaf, past, startTlsMembers, type TlsMember, tlsFor } from './etcd-tls-members.ts';
 
 const { etcd: binaries } = await provisionBinaries();
@@ -201,22 +200,4 @@ function optionsFor(host: string, port: number): ServedOptions {
 function factsOf(pem: string) {
   const { raw, validToDate } = new X509Certificate(pem);
   return { fingerprint: createHash('sha256').update(raw).digest('hex'), notAfter: validToDate };
-}
-
-function open(tls: EtcdTls): Etcd & Disposable {
-  const etcd = connectEtcd({ tls });
-  return { ...etcd, [Symbol.dispose]: () => etcd.close() };
-}
-
-function within<T extends object>(ms: number, more?: T): { signal: AbortSignal } & T {
-  return { signal: AbortSignal.timeout(ms), ...(more as T) };
-}
-
-async function failing(promise: Promise<unknown>): Promise<EtcdError> {
-  const outcome = await promise.then(
-    () => 'it succeeded',
-    (error: unknown) => error,
-  );
-  assert.ok(outcome instanceof EtcdError, String(outcome));
-  return outcome;
 }

@@ -7,12 +7,12 @@ import { connect, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { inspect } from 'node:util';
-import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
-import { type Etcd, EtcdError, type EtcdTls, type TlsProblem } from '../../../reconcile/etcd.ts';
+import type { Etcd, EtcdError, TlsProblem } from '../../../reconcile/etcd.ts';
 import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import { startMembers } from './etcd-members.ts';
+import { failing, open, within } from './etcd-membership-asking.ts';
 import {
   authority,
   clientLeaf,
@@ -422,22 +422,4 @@ function callsOf(etcd: Etcd, url: string): readonly Promise<unknown>[] {
   // They run beside each other, and each is looked at when its turn comes.
   for (const call of calls) call.catch(() => {});
   return calls;
-}
-
-function open(tls?: EtcdTls): Etcd & Disposable {
-  const etcd = connectEtcd(tls ? { tls } : {});
-  return { ...etcd, [Symbol.dispose]: () => etcd.close() };
-}
-
-function within<T extends object>(ms: number, more?: T): { signal: AbortSignal } & T {
-  return { signal: AbortSignal.timeout(ms), ...(more as T) };
-}
-
-async function failing(promise: Promise<unknown>): Promise<EtcdError> {
-  const outcome = await promise.then(
-    () => 'it succeeded',
-    (error: unknown) => error,
-  );
-  assert.ok(outcome instanceof EtcdError, String(outcome));
-  return outcome;
 }

@@ -10,11 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { build } from 'esbuild';
-import { connectEtcd } from '../../../reconcile/clients/etcd.ts';
-import { type Etcd, EtcdError } from '../../../reconcile/etcd.ts';
 import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
 import { post, startMembers, type TestMember } from './etcd-members.ts';
+import { failing, open, within } from './etcd-membership-asking.ts';
 
 const { etcd: binaries } = await provisionBinaries();
 
@@ -254,15 +253,6 @@ interface Gateway {
   readonly members: readonly { readonly ID: string }[];
 }
 
-function open(): Etcd & Disposable {
-  const etcd = connectEtcd();
-  return { ...etcd, [Symbol.dispose]: () => etcd.close() };
-}
-
-function within<T extends object>(ms: number, more?: T): { signal: AbortSignal } & T {
-  return { signal: AbortSignal.timeout(ms), ...(more as T) };
-}
-
 function urls(members: readonly TestMember[]): string[] {
   return members.map(urlOf);
 }
@@ -275,15 +265,6 @@ async function timed<T>(run: () => Promise<T>): Promise<{ readonly value: T; rea
   const started = performance.now();
   const value = await run();
   return { value, ms: performance.now() - started };
-}
-
-async function failing(promise: Promise<unknown>): Promise<EtcdError> {
-  const outcome = await promise.then(
-    () => 'it succeeded',
-    (error: unknown) => error,
-  );
-  assert.ok(outcome instanceof EtcdError, String(outcome));
-  return outcome;
 }
 
 function serve(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
