@@ -19,7 +19,7 @@ import { finishRolling } from './rules/finish-rolling.ts';
 import { freeSpace, lackSpace } from './rules/free-space.ts';
 import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
-import { dropLearner, heal, letRemovedGo, recreatePod } from './rules/heal.ts';
+import { dropGhost, dropLearner, heal, letRemovedGo, recreatePod } from './rules/heal.ts';
 import { hibernate, sleep } from './rules/hibernate.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { join } from './rules/join.ts';
@@ -78,6 +78,7 @@ export const rules = [
   heal,
   letRemovedGo,
   dropLearner,
+  dropGhost,
   join,
   finishRolling,
   gate,

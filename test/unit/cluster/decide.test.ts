@@ -51,6 +51,7 @@ test('the order of the rules is the safety policy', () => {
       'heal', // then replaced, while the others are a quorum,
       'letRemovedGo',
       'dropLearner', // a learner that comes to nothing holds up nobody for ever,
+      'dropGhost',
       'join', // so is who has begun to join: it holds up nobody who has a vote,
       'finishRolling', // a member left half-rolled is finished before anything else is begun,
       'gate', // below this line every member is healthy,

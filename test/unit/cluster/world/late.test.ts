@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { tickUntilConverged } from '../../../world/converge.ts';
+import { type Crash, crashesIn, killer, sample } from '../../../world/crash.ts';
+import { tickUntilFrozen } from '../../../world/freeze.ts';
+import { createWorld, type World } from '../../../world/world.ts';
+
+const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
+
+/** Claims run out by this world's clock, and so do fences. */
+async function grown(t: TestContext, replicas: number): Promise<World> {
+  const world = createWorld();
+  t.mock.restoreAll();
+  t.mock.method(performance, 'now', () => world.now());
+  await world.apply({ replicas, healing });
+  await tickUntilConverged(world);
+  return world;
+}
+
+async function ended(world: World, text: string): Promise<void> {
+  const end = await tickUntilConverged(world, { limit: 400 }).catch((cause: unknown) => {
+    throw new Error(text, { cause });
+  });
+  assert.equal(end.kind, 'done', `${text}:\n${end.trail.join('\n')}`);
+}
+
+function assertWhole(world: World, size: number, text: string): void {
+  const running = [...world.processes.values()];
+  const formation = world.formations.get(running[0]?.data.clusterId ?? '');
+  assert.deepEqual(
+    formation?.members.map(({ isLearner }) => isLearner),
+    Array(size).fill(false),
+    text,
+  );
+  assert.equal(running.length, size, text);
+  for (const { data, pod } of running) assert.equal(data.applied, formation?.acknowledged, `${pod}: ${text}`);
+}
+
+const text = ({ when, write }: Crash, what: string) => `frozen ${when} write ${write}, ${what}`;
+
+/**
+ * One invocation stands still at a call, to Kubernetes or to etcd, until its claim has run out; others go on, to the same end or
+ * to another; and then the call arrives after all.
+ */
+describe('a call that arrives late', () => {
+  for (const [from, to, stride] of [
+    [1, 3, 2],
+    [3, 1, 2],
+  ] as const) {
+    test(`while ${from} become ${to}, whatever was asked for meanwhile: one cluster, of the size that was asked for last`, async (t) => {
+      const counter = killer();
+      const whole = await grown(t, from);
+      await whole.apply({ replicas: to, healing });
+      await tickUntilConverged(whole, { faults: counter, limit: 400 });
+      for (const [index, freeze] of sample(crashesIn(counter.writes()), stride).entries()) {
+        const last = [from, to][index % 2] ?? to;
+        const what = `then ${last}`;
+        const world = await grown(t, from);
+        await world.apply({ replicas: to, healing });
+        const frozen = await tickUntilFrozen(world, freeze);
+        world.advance(31);
+        await ended(world, text(freeze, what));
+        await world.apply({ replicas: last, healing: { ...healing, podGracePeriod: '21s' } });
+        await ended(world, text(freeze, what));
+        await frozen.wake();
+        await ended(world, text(freeze, `${what}, awake`));
+        world.settle();
+        assertWhole(world, last, text(freeze, what));
+      }
+    });
+  }
+});
