@@ -22,6 +22,8 @@ const times = 9;
 /** How many times as long a no-op tick may take with TLS. */
 const tickLimit = 1.15;
 const patience = 600_000;
+/** So many ticks may find a member that did not answer in time on a machine that others use; each is said, and none is counted. */
+const tolerated = 10;
 
 interface TickOutput {
   readonly clusters: readonly { readonly decision: { readonly kind: string; readonly reason: string } }[];
@@ -136,17 +138,28 @@ async function byTurns(
   clusters: number,
 ): Promise<Readonly<Record<Mode, readonly Measured[]>>> {
   const runs: Record<Mode, Measured[]> = { Managed: [], Disabled: [] };
+  let disturbed = 0;
   for (let n = 0; n < warmUps + times; n++) {
     for (const mode of modes) {
-      const run = await tick(namespaces[mode]);
-      const { clusters: seen } = JSON.parse(run.stdout) as TickOutput;
-      const busy = seen.filter(({ decision }) => decision.kind !== 'done');
-      if (seen.length !== clusters || busy.length > 0)
-        throw new Error(`the tick had work to do: ${run.stdout.slice(0, 500)}`);
+      let run = await tick(namespaces[mode]);
+      for (let busy = workOf(run, clusters); busy !== undefined; busy = workOf(run, clusters)) {
+        disturbed += 1;
+        if (disturbed > tolerated) throw new Error(`the tick had work to do: ${busy}`);
+        console.log(`Not counted, a tick of ${clusters} (${mode}) that had work to do: ${busy}. ${load()}`);
+        run = await tick(namespaces[mode]);
+      }
       if (n >= warmUps) runs[mode].push(run);
     }
   }
   return runs;
+}
+
+/** What else there was than nothing to do. */
+function workOf({ stdout }: Measured, clusters: number): string | undefined {
+  const { clusters: seen } = JSON.parse(stdout) as TickOutput;
+  if (seen.length !== clusters) return `it saw ${seen.length} clusters`;
+  const busy = seen.filter(({ decision }) => decision.kind !== 'done');
+  return busy.length === 0 ? undefined : [...new Set(busy.map(({ decision }) => decision.reason))].join(', ');
 }
 
 function requestsOf({ stdout }: Measured): number {
