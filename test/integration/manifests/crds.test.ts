@@ -101,6 +101,7 @@ test('people see members, version, leader and a word of why, and can scale', asy
   const status: EtcdCluster['status'] = {
     observedGeneration: 1,
     clusterID: 'cafe',
+    version: '3.6.16',
     leader: 'seen-1',
     replicas: 3,
     readyReplicas: 2,
