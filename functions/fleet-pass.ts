@@ -86,7 +86,7 @@ async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): P
     ];
     return { kind: 'done', fleet, outcome, planned };
   }
-  const result = await actOnFleet({ ...input, reading, kube, signal });
+  const result = await actOnFleet({ ...input, reading, kube, signal, log });
   if (result.kind === 'lost') return undefined;
   for (const key of result.outcome.changed)
     log({ fleet: keyOf(fleet), cluster: key, revision: reading.revision }, 'applied');

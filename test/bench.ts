@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { measureBirths } from './bench/birth.ts';
 import { conditions } from './bench/conditions.ts';
+import { measureLife } from './bench/life.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
 import { measureTls } from './bench/tls.ts';
@@ -10,7 +11,7 @@ import { startLocalCluster } from './cluster/local-cluster.ts';
 import { buildOwnImage } from './cluster/own-image.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
 
-/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`; each with `--quick` for one cluster only. */
+/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`; the first two also with `--quick` for one cluster only. */
 
 const quick = process.argv.includes('--quick');
 const binaries = await provisionBinaries();
@@ -27,6 +28,8 @@ const etcd = binaries.etcd['3.6.16'];
 if (!etcd) throw new Error('there is no etcd 3.6.16 among the binaries');
 if (process.argv.includes('tls')) {
   await measureTls(stage, { directory: join(directory, 'app'), quick });
+} else if (process.argv.includes('life')) {
+  await measureLife(stage, { directory: join(directory, 'app') });
 } else {
   await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
   await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });

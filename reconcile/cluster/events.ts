@@ -1,5 +1,5 @@
-import type { Event } from '../../manifests/kube-types.ts';
-import { type Kube, resources } from '../kube.ts';
+import { type ClusterNews, writeEvent } from '../cluster-event.ts';
+import type { Kube } from '../kube.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Outcome } from './outcome.ts';
@@ -20,34 +20,11 @@ export async function recordEvent(
   const news = newsOf(situation, decision, outcome);
   if (!news) return;
   const { cluster, at, nonce } = situation;
-  const { name, namespace = '', uid = '' } = cluster.metadata;
-  await kube.create<Event>(
-    resources.events,
-    {
-      apiVersion: resources.events.apiVersion,
-      kind: resources.events.kind,
-      metadata: { name: `${name}.${at.getTime().toString(16)}${nonce.slice(0, 8)}`, namespace },
-      eventTime: `${at.toISOString().slice(0, -1)}000Z`,
-      reportingController: 'etcd.ratchet.dev/etcd-ratchet',
-      reportingInstance: 'etcd-ratchet',
-      action: news.action,
-      reason: news.reason,
-      note: news.note.slice(0, 1000),
-      type: news.type,
-      regarding: { apiVersion: resources.clusters.apiVersion, kind: resources.clusters.kind, namespace, name, uid },
-    },
-    { signal },
-  );
+  const id = `${at.getTime().toString(16)}${nonce.slice(0, 8)}`;
+  await writeEvent(kube, cluster, news, { id, at, signal });
 }
 
-interface News {
-  readonly type: 'Normal' | 'Warning';
-  readonly action: string;
-  readonly reason: string;
-  readonly note: string;
-}
-
-function newsOf({ cluster }: Situation, decision: Decision, outcome: Outcome): News | undefined {
+function newsOf({ cluster }: Situation, decision: Decision, outcome: Outcome): ClusterNews | undefined {
   const ready = cluster.status?.conditions?.find(({ type }) => type === 'Ready');
   if (outcome.kind === 'failed') {
     const { reason, message } = outcome.failure;

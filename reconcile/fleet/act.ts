@@ -7,6 +7,7 @@ import { claimRevision } from './attempt.ts';
 import { complaintFor, serviceAccountOf } from './complaint.ts';
 import { keyOf, ownClusters } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
+import { tellOverwritten } from './overwritten.ts';
 import { type FleetPlan, type PlanInput, planFleet, problemAt } from './plan.ts';
 import type { Reading, SpecProblem } from './reading.ts';
 
@@ -14,6 +15,7 @@ export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
   readonly reading: Extract<Reading, { kind: 'tree' }>;
   readonly kube: Kube;
   readonly signal: AbortSignal;
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
 export type ActResult =
@@ -47,8 +49,28 @@ export async function actOnFleet(input: ActInput): Promise<ActResult> {
   };
   const applied = await inParallel(plan.applies, (planned) => applyOne(planned, context));
   if (applied.some(({ kind }) => kind === 'superseded')) return { kind: 'lost' };
+  await tellAll(input, plan.applies, applied);
   const pruned = await inParallel(plan.prune, (cluster) => pruneOne(cluster, context));
   return { kind: 'acted', fleet: attempt.fleet, outcome: outcomeOf(input, plan, applied, pruned) };
+}
+
+/** An event that can't be written is no reason to report nothing else. */
+async function tellAll(
+  { kube, fleet, reading, signal, log }: ActInput,
+  planned: FleetPlan['applies'],
+  outcomes: readonly ApplyOutcome[],
+): Promise<void> {
+  const facts = { revision: reading.revision, applied: fleet.status?.revision?.applied, signal };
+  await Promise.all(
+    outcomes.map(async (outcome, index) => {
+      const one = planned[index];
+      if (!one || outcome.kind !== 'applied') return;
+      await tellOverwritten(kube, one, outcome, facts).catch((error: unknown) => {
+        if (!(error instanceof KubeError)) throw error;
+        log({ cluster: keyOf(outcome.cluster), problem: error.message }, 'no event says that Git has put it back');
+      });
+    }),
+  );
 }
 
 type PruneOutcome =

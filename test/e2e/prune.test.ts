@@ -134,4 +134,21 @@ test('a cluster that was edited or deleted by hand comes back as Git has it', as
   assert.equal(code, 0, stderr);
   assert.deepEqual(await names(), ['a', 'b', 'c']);
   assert.equal((await cluster('a')).spec.replicas, 3);
+  const events = await kubectl([
+    '-n',
+    namespace,
+    'get',
+    'events',
+    '--field-selector',
+    'reason=PutBackByGit',
+    '-o',
+    'json',
+  ]);
+  const told = (JSON.parse(events) as { items: { message: string; involvedObject: { name: string } }[] }).items;
+  assert.deepEqual(
+    told.map(({ involvedObject }) => involvedObject.name),
+    ['a'],
+    'a deleted one is created anew: nobody reads its events',
+  );
+  assert.match(told[0]?.message ?? '', /outside of Git.*clusters\/a\.yaml/);
 });

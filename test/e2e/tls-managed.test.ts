@@ -184,14 +184,10 @@ test('a member whose disk was wiped stays out although its certificate is good, 
   await until('fifty writes', async () => writer.acknowledged >= 50);
   await node().wipeVolume(namespace, 'born-1');
   await node().killContainer(namespace, 'born-1-0', 'etcd', 'SIGKILL');
-  const down = await transcript().tickUntil(
-    'born',
-    (found) => condition(found, 'Ready')?.reason === 'MemberKeepsExiting',
-    120,
-  );
+  const down = await transcript().tickUntil('born', (found) => condition(found, 'Ready')?.reason === 'MemberDown', 120);
   assert.equal(condition(down, 'Available')?.status, 'True');
   assert.doesNotMatch(
-    condition(down, 'Stalled')?.message ?? '',
+    condition(down, 'Ready')?.message ?? '',
     /certificate|TLS/,
     'its certificate is not what is wrong',
   );

@@ -50,7 +50,7 @@ describe('a member that is down for longer than its grace is replaced under anot
       const whole = await healthyWorld();
       strike(whole);
       await tickUntilConverged(whole, { faults: counter, limit: 300 });
-      for (const crash of sample(crashesIn(counter.writes()), 3)) {
+      for (const crash of sample(crashesIn(counter.writes()), 5)) {
         const world = await healthyWorld();
         strike(world);
         await tickUntilKilled(world, crash);

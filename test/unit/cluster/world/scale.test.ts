@@ -107,10 +107,10 @@ describe('a volume that is to be kept when its member leaves', () => {
 
 describe('a death at any write, to Kubernetes or to etcd, while', () => {
   for (const [from, to, stride] of [
-    [1, 3, 1],
-    [3, 5, 3],
-    [5, 3, 2],
-    [3, 1, 1],
+    [1, 3, 3],
+    [3, 5, 5],
+    [5, 3, 3],
+    [3, 1, 3],
   ] as const) {
     test(`${from} become ${to}: whoever comes next finishes it`, async () => {
       const counter = killer();

@@ -1,0 +1,43 @@
+import { writeEvent } from '../cluster-event.ts';
+import { isReason, type Kube } from '../kube.ts';
+import type { ApplyOutcome } from './apply.ts';
+import type { PlannedApply } from './plan.ts';
+
+type Applied = Extract<ApplyOutcome, { kind: 'applied' }>;
+
+/**
+ * Tells who edited or scaled a cluster by hand that Git has put it back: the same revision had been applied before, so it was no
+ * commit that changed it.
+ *
+ * @throws {KubeError}
+ */
+export async function tellOverwritten(
+  kube: Kube,
+  planned: PlannedApply,
+  { cluster, spec, changed }: Applied,
+  {
+    revision,
+    applied,
+    signal,
+  }: { readonly revision: string; readonly applied: string | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  if (!changed || planned.kind !== 'update' || applied !== revision) return;
+  const at = kube.now() ?? new Date();
+  // Once for each time that it was put back, however many invocations saw that.
+  const id = `git-${cluster.metadata.generation ?? 0}`;
+  try {
+    await writeEvent(
+      kube,
+      cluster,
+      {
+        type: 'Warning',
+        action: 'Apply',
+        reason: 'PutBackByGit',
+        note: `its spec was changed outside of Git, and is as ${spec.file} says again; to change it, commit there`,
+      },
+      { id, at, signal },
+    );
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+}
