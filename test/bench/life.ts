@@ -58,7 +58,9 @@ export async function measureLife(stage: Stage, { directory }: { readonly direct
   for (const change of changes(stage)) {
     spec = { ...spec, ...change.spec };
     await until('writes', async () => writer.acknowledged > 50);
-    rows.push(await during(writer, change, { apply: () => apply(stage, spec), tick, get }));
+    const row = await during(writer, change, { apply: () => apply(stage, spec), tick, get });
+    rows.push(row);
+    console.error(`${row.what}: ${row.seconds.toFixed(1)} s, longest gap ${row.gap.toFixed(0)} ms`);
   }
   const { acknowledged, lost } = await writer.finish();
   print(rows, { before, acknowledged, lost });
