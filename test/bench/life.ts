@@ -52,9 +52,9 @@ export async function measureLife(stage: Stage, { directory }: { readonly direct
   await apply(stage, spec);
   await toRest(tick, get, () => true);
 
+  const before = `${await rest()} ${load()}`;
   const writer = await startKnowingWriter(kube, place, 'life');
   const rows: Row[] = [];
-  const before = `${await rest()} ${load()}`;
   for (const change of changes(stage)) {
     spec = { ...spec, ...change.spec };
     await until('writes', async () => writer.acknowledged > 50);
