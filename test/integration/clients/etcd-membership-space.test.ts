@@ -61,7 +61,7 @@ describe('space', { concurrency: true }, () => {
       await etcd.disarm([endpoint], { memberId, alarm: 'NOSPACE' }, options());
     });
 
-    test(`etcd ${version}: what a compaction freed is told at once by who was asked for it, and by others after a defragmentation`, async () => {
+    test(`etcd ${version}: what a compaction freed is given back by a defragmentation, whatever etcd counted before`, async () => {
       await using cluster = await startMembers(binaries[version], 3, [`--quota-backend-bytes=${8 * 1024 * 1024}`]);
       using etcd = open();
       const all = cluster.members.map(({ clientUrl }) => clientUrl);
@@ -71,14 +71,11 @@ describe('space', { concurrency: true }, () => {
       const [full] = await statuses();
       const { revision = 0n, clusterId = '' } = full ?? {};
       await etcd.compact(all, revision, within(10_000, { clusterId }));
-      // etcd counts when it next commits, a tenth of a second later on a machine that is not busy.
-      await until('who was asked shows what is free', async () =>
-        (await statuses()).some(({ memberId, leader, dbSizeInUse }) => memberId === leader && dbSizeInUse < 1_500_000n),
-      );
       await until('everybody has the alarm', async () =>
         (await statuses()).every(({ errors }) => /NOSPACE/.test(errors.join())),
       );
-      // A follower drops what was compacted in its own time, and shows it by nothing but what its defragmentation gains.
+      // A member drops what was compacted in its own time, and may show it by nothing but what its defragmentation gains: without a
+      // write, dbSizeInUse stays what it was, on some runs also that of the leader.
       for (const url of all) {
         await until('it has given back what was freed', async () => {
           const { memberId } = await etcd.status(url, within(5_000));
