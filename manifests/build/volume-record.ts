@@ -149,6 +149,12 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
   };
 }
 
+/** All annotations of a volume, with this record in place of the one that was there. */
+export function withVolumeRecord(found: Annotations | undefined, record: VolumeRecord): Record<string, string> {
+  const others = Object.entries(found ?? {}).filter(([key]) => !keys.some((ours) => ours === key));
+  return { ...Object.fromEntries(others), ...writeVolumeRecord(record) };
+}
+
 function invalid(key: string, wanted: string, found: string | undefined): ReadVolumeRecord {
   const seen = found === undefined ? 'is missing' : `is "${found.slice(0, 80)}"`;
   return { kind: 'invalid', problem: `annotation ${key} ${seen}; it should be ${wanted}` };

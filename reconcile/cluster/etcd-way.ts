@@ -1,5 +1,7 @@
+import type { MemberList } from '../etcd.ts';
 import type { EtcdAdmin } from '../etcd-admin.ts';
-import { StepError } from './outcome.ts';
+import { deadlineGuard } from './fence.ts';
+import { moved } from './outcome.ts';
 
 /** How a step reaches the members of its cluster: at the addresses, and with the certificate, that they were looked at with. */
 export interface EtcdWay {
@@ -14,16 +16,7 @@ export interface EtcdWay {
  * What was sent in time may still be carried out later.
  */
 export function fencedEtcd(way: EtcdWay, signal: AbortSignal, deadline: number): EtcdWay {
-  const guard =
-    <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      if (!signal.aborted && performance.now() <= deadline) return call(...args);
-      throw new StepError({
-        class: 'retryable',
-        reason: 'ClaimEnded',
-        message: 'the claim ended before the step was done',
-      });
-    };
+  const guard = deadlineGuard(signal, deadline);
   return {
     endpoints: way.endpoints,
     connect: async () => {
@@ -53,4 +46,20 @@ export async function withEtcd<T>(
   } finally {
     etcd.close();
   }
+}
+
+/**
+ * The member list just before it is changed, or something is done that rests on it: behind a barrier, and of the cluster that is
+ * meant.
+ *
+ * @throws {StepError | EtcdError}
+ */
+export async function settledList(
+  etcd: EtcdAdmin,
+  endpoints: readonly string[],
+  { clusterId, signal }: { readonly clusterId: string; readonly signal: AbortSignal },
+): Promise<MemberList> {
+  const list = await etcd.members(endpoints, { signal, barrier: true });
+  if (list.clusterId !== clusterId) throw moved(`etcd cluster ${list.clusterId} answers, and not ${clusterId}`);
+  return list;
 }

@@ -8,20 +8,7 @@ import { StepError } from './outcome.ts';
  * timer fires, and that continuation may write. The clock is monotonic and goes on while a process is stopped.
  */
 export function fenced(kube: Kube, signal: AbortSignal, deadline: number): Kube {
-  const check = () => {
-    if (!signal.aborted && performance.now() <= deadline) return;
-    throw new StepError({
-      class: 'retryable',
-      reason: 'ClaimEnded',
-      message: 'the claim ended before the step was done',
-    });
-  };
-  const guard =
-    <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      check();
-      return call(...args);
-    };
+  const guard = deadlineGuard(signal, deadline);
   return {
     ...kube,
     list: kube.list.bind(kube),
@@ -38,4 +25,17 @@ export function fenced(kube: Kube, signal: AbortSignal, deadline: number): Kube 
     requests: kube.requests.bind(kube),
     close: kube.close.bind(kube),
   };
+}
+
+/** Around what changes something: once the deadline has passed, it is not called any more. @throws {StepError} `ClaimEnded` */
+export function deadlineGuard(signal: AbortSignal, deadline: number) {
+  return <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (!signal.aborted && performance.now() <= deadline) return call(...args);
+      throw new StepError({
+        class: 'retryable',
+        reason: 'ClaimEnded',
+        message: 'the claim ended before the step was done',
+      });
+    };
 }

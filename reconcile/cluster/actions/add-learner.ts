@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { InitialCluster } from '../../../manifests/build/initial-cluster.ts';
 import type { MemberList } from '../../etcd.ts';
 import type { ActionOf } from '../actions.ts';
-import { withEtcd } from '../etcd-way.ts';
+import { settledList, withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, livePeer, liveVolume } from './context.ts';
 import { writeRecord } from './volume-state.ts';
@@ -22,8 +22,8 @@ export async function addLearner(
   const [, { claim, record }] = await Promise.all([livePeer(context, name), liveVolume(context, name)]);
   if (record.state !== 'joining') throw moved(`volume ${name} is ${record.state}`);
   await withEtcd(way, async (etcd, endpoints) => {
-    const list = await etcd.members(endpoints, { signal, barrier: true });
-    const initialCluster = listWith(list, { name, url, clusterId });
+    const list = await settledList(etcd, endpoints, { clusterId, signal });
+    const initialCluster = listWith(list, { name, url });
     if (!isDeepStrictEqual(record.initialCluster, initialCluster)) {
       await writeRecord(claim, { ...record, initialCluster, clusterId }, context);
     }
@@ -33,11 +33,7 @@ export async function addLearner(
 }
 
 /** @throws {StepError} where it is not a list to join. */
-function listWith(
-  list: MemberList,
-  { name, url, clusterId }: Pick<ActionOf<'add-learner'>, 'name' | 'url' | 'clusterId'>,
-): InitialCluster {
-  if (list.clusterId !== clusterId) throw moved(`etcd cluster ${list.clusterId} answers, and not ${clusterId}`);
+function listWith(list: MemberList, { name, url }: Pick<ActionOf<'add-learner'>, 'name' | 'url'>): InitialCluster {
   const others = list.members.filter(({ peerURLs }) => !peerURLs.includes(url));
   const other = others.find(({ isLearner }) => isLearner);
   if (other) throw moved(`${other.name || other.id} is a learner already; one at a time`);

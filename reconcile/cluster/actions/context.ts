@@ -4,6 +4,7 @@ import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import { readVolumeRecord, type VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import { isReason, type Kube, type KubeObject, type Resource, resources } from '../../kube.ts';
+import type { Ref } from '../actions.ts';
 import type { EtcdWay } from '../etcd-way.ts';
 import { moved, needsPerson } from '../outcome.ts';
 
@@ -37,9 +38,23 @@ export async function liveVolume(
   });
   if (!claim || claim.metadata.deletionTimestamp !== undefined)
     throw moved(`volume ${name} has gone since it was looked at`);
+  return withRecord(claim);
+}
+
+/** The volume that was looked at, also on its way out; `undefined` when it has gone. @throws {StepError} when it can't be read. */
+export async function volumeAsSeen(
+  { kube, cluster, signal }: ActContext,
+  { name, uid }: Ref,
+): Promise<{ readonly claim: PersistentVolumeClaim; readonly record: VolumeRecord } | undefined> {
+  const { namespace } = cluster.metadata;
+  const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, name, { signal });
+  return claim?.metadata.uid === uid ? withRecord(claim) : undefined;
+}
+
+function withRecord(claim: PersistentVolumeClaim) {
   const read = readVolumeRecord(claim.metadata.annotations);
-  if (read.kind !== 'valid') throw moved(`the annotations of volume ${name} have changed since they were looked at`);
-  return { claim, record: read.record };
+  if (read.kind === 'valid') return { claim, record: read.record };
+  throw moved(`the annotations of volume ${claim.metadata.name} have changed since they were looked at`);
 }
 
 /**

@@ -1,11 +1,8 @@
 import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
-import { annotations } from '../../../manifests/build/names.ts';
-import { writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
-import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
-import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, liveVolume } from './context.ts';
+import { writeRecord } from './volume-state.ts';
 
 /**
  * Volumes remember what their members run, now that nobody is to change its version any more. A crash in between leaves the
@@ -24,13 +21,7 @@ async function noteVersion(
   if (record.state !== 'sealed' || record.memberId !== memberId || record.clusterId !== clusterId)
     throw moved(`volume ${name} is another member's by now`);
   const { nextVersion: _, ...rest } = record;
-  const noted = { ...rest, version, ...(since && { minorSince: since }) };
-  const { [annotations.nextVersion]: __, ...others } = claim.metadata.annotations ?? {};
-  await context.kube.update<PersistentVolumeClaim>(
-    resources.volumeClaims,
-    { ...claim, metadata: { ...claim.metadata, annotations: { ...others, ...writeVolumeRecord(noted) } } },
-    { signal: context.signal },
-  );
+  await writeRecord(claim, { ...rest, version, ...(since && { minorSince: since }) }, context);
 }
 
 /**
@@ -41,15 +32,7 @@ export async function noteNextVersion(name: string, version: string, context: Ac
   const { claim, record } = await liveVolume(context, name);
   if (record.state === 'bootstrapping' || !isHigher(version, record.version)) return;
   if (record.nextVersion !== undefined && !isHigher(version, record.nextVersion)) return;
-  const noted = { ...record, nextVersion: version };
-  await context.kube.update<PersistentVolumeClaim>(
-    resources.volumeClaims,
-    {
-      ...claim,
-      metadata: { ...claim.metadata, annotations: { ...claim.metadata.annotations, ...writeVolumeRecord(noted) } },
-    },
-    { signal: context.signal },
-  );
+  await writeRecord(claim, { ...record, nextVersion: version }, context);
 }
 
 function isHigher(version: string, than: string): boolean {

@@ -1,13 +1,10 @@
-import { readVolumeRecord } from '../../../manifests/build/volume-record.ts';
-import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import type { MemberList } from '../../etcd.ts';
 import type { EtcdAdmin } from '../../etcd-admin.ts';
-import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
-import { withEtcd } from '../etcd-way.ts';
+import { settledList, withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { quorumOf } from '../quorum.ts';
-import type { ActContext } from './context.ts';
+import { type ActContext, volumeAsSeen } from './context.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -21,8 +18,7 @@ export async function removeMember(action: ActionOf<'remove-member'>, context: A
   const { memberId, clusterId, successor } = action;
   const { etcd: way, signal } = context;
   await withEtcd(way, async (etcd, endpoints) => {
-    const list = await etcd.members(endpoints, { signal, barrier: true });
-    if (list.clusterId !== clusterId) throw moved(`etcd cluster ${list.clusterId} answers, and not ${clusterId}`);
+    const list = await settledList(etcd, endpoints, { clusterId, signal });
     const member = list.members.find(({ id }) => id === memberId);
     if (!member) return;
     const leader = await leaderOfTheRest(etcd, list, action, context);
@@ -62,14 +58,11 @@ async function markReleasing(
   context: ActContext,
 ): Promise<void> {
   if (!volume) return;
-  const { kube, cluster, signal } = context;
-  const { namespace } = cluster.metadata;
-  const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, name, { signal });
-  if (!claim || claim.metadata.uid !== volume.uid) throw moved(`volume ${name} is another one than was looked at`);
-  const read = readVolumeRecord(claim.metadata.annotations);
-  if (read.kind !== 'valid') throw moved(`the annotations of volume ${name} have changed since they were looked at`);
-  if (read.record.state === 'releasing') return;
-  if (read.record.memberId !== undefined && read.record.memberId !== memberId)
-    throw moved(`volume ${name} is that of member ${read.record.memberId}, and not of ${memberId}`);
-  await writeRecord(claim, { ...read.record, memberId, clusterId, state: 'releasing' }, context);
+  const found = await volumeAsSeen(context, volume);
+  if (!found) throw moved(`volume ${name} is another one than was looked at`);
+  const { claim, record } = found;
+  if (record.state === 'releasing') return;
+  if (record.memberId !== undefined && record.memberId !== memberId)
+    throw moved(`volume ${name} is that of member ${record.memberId}, and not of ${memberId}`);
+  await writeRecord(claim, { ...record, memberId, clusterId, state: 'releasing' }, context);
 }

@@ -1,10 +1,9 @@
-import { readVolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
-import { withEtcd } from '../etcd-way.ts';
+import { settledList, withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
-import type { ActContext } from './context.ts';
+import { type ActContext, volumeAsSeen } from './context.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -20,8 +19,7 @@ export async function retireMember(action: ActionOf<'retire-member'>, context: A
   const { kube, cluster, etcd: way, signal } = context;
   const { namespace } = cluster.metadata;
   await withEtcd(way, async (etcd, endpoints) => {
-    const list = await etcd.members(endpoints, { signal, barrier: true });
-    if (list.clusterId !== clusterId) throw moved(`etcd cluster ${list.clusterId} answers, and not ${clusterId}`);
+    const list = await settledList(etcd, endpoints, { clusterId, signal });
     const member = list.members.find(
       ({ id, peerURLs }) => id === volume?.memberId || peerURLs.includes(action.url ?? ''),
     );
@@ -41,17 +39,14 @@ export async function retireMember(action: ActionOf<'retire-member'>, context: A
 /** @returns the claim as it is then; `undefined` when it has gone. */
 async function release(
   name: string,
-  { uid, memberId, state }: NonNullable<ActionOf<'retire-member'>['volume']>,
+  volume: NonNullable<ActionOf<'retire-member'>['volume']>,
   clusterId: string,
   context: ActContext,
 ): Promise<PersistentVolumeClaim | undefined> {
-  const { kube, cluster, signal } = context;
-  const { namespace } = cluster.metadata;
-  const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, name, { signal });
-  if (!claim || claim.metadata.uid !== uid) return undefined;
-  const read = readVolumeRecord(claim.metadata.annotations);
-  if (read.kind !== 'valid') throw moved(`the annotations of volume ${name} have changed since they were looked at`);
-  const { record } = read;
+  const { memberId, state } = volume;
+  const found = await volumeAsSeen(context, volume);
+  if (!found) return undefined;
+  const { claim, record } = found;
   if (record.memberId !== memberId || (record.clusterId !== undefined && record.clusterId !== clusterId))
     throw moved(`volume ${name} is that of member ${record.memberId ?? 'unknown'}, and not of ${memberId}`);
   return record.state === state ? claim : writeRecord(claim, { ...record, state }, context);

@@ -1,4 +1,4 @@
-import { type VolumeRecord, writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { type VolumeRecord, withVolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
 import type { ActContext } from './context.ts';
@@ -9,7 +9,7 @@ export async function writeRecord(
   record: VolumeRecord,
   { kube, signal }: ActContext,
 ): Promise<PersistentVolumeClaim> {
-  const annotations = { ...claim.metadata.annotations, ...writeVolumeRecord(record) };
+  const annotations = withVolumeRecord(claim.metadata.annotations, record);
   const changed = { ...claim, metadata: { ...claim.metadata, annotations } };
   return kube.update<PersistentVolumeClaim>(resources.volumeClaims, changed, { signal });
 }
