@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
+import { healingDefaults } from './healing-defaults.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
@@ -17,8 +18,10 @@ const grace = durationBetween('1s', '168h');
 const podsBeforeMembers = rule<{ podGracePeriod?: string; memberGracePeriod?: string }>({
   message: 'memberGracePeriod must not be shorter than podGracePeriod: a pod is cured before its member is given up',
   cel: `!has(self.podGracePeriod) || !has(self.memberGracePeriod) || !self.podGracePeriod.matches('${durationPattern}') || !self.memberGracePeriod.matches('${durationPattern}') || duration(self.podGracePeriod) <= duration(self.memberGracePeriod)`,
-  holds: ({ podGracePeriod = '2m', memberGracePeriod = '10m' }) =>
-    parseDuration(podGracePeriod) <= parseDuration(memberGracePeriod),
+  holds: (given) => {
+    const { podGracePeriod, memberGracePeriod } = { ...healingDefaults, ...given };
+    return parseDuration(podGracePeriod) <= parseDuration(memberGracePeriod);
+  },
 });
 
 const quotaFitsVolume = rule<{ storage: { size: Quantity }; etcd?: { quotaBackendBytes?: Quantity } }>({
@@ -58,14 +61,14 @@ export const etcdClusterSpecSchema = object(
         {
           podGracePeriod: Type.Optional(
             text(longestDurationText, {
-              default: '2m',
+              default: healingDefaults.podGracePeriod,
               description: 'Until a pod that is down is looked after.',
               rules: [grace],
             }),
           ),
           memberGracePeriod: Type.Optional(
             text(longestDurationText, {
-              default: '10m',
+              default: healingDefaults.memberGracePeriod,
               description: 'Until a lost member is replaced.',
               rules: [grace],
             }),

@@ -1,25 +1,29 @@
 import { parseDuration } from '../../manifests/api/duration.ts';
+import { healingDefaults } from '../../manifests/api/healing-defaults.ts';
 import type { Situation } from './decide.ts';
 import { ailmentOf, isCrashing } from './health.ts';
 import { recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 
-/** The API's own defaults, for a spec that did not pass the API server. */
-const usually = { podGracePeriod: '2m', memberGracePeriod: '10m' } as const;
-
 /** `spec.healing`, in milliseconds. */
 export function graceOf({ cluster }: Situation): { readonly pod: number; readonly member: number } {
-  const { podGracePeriod, memberGracePeriod } = { ...usually, ...cluster.spec.healing };
+  const { podGracePeriod, memberGracePeriod } = { ...healingDefaults, ...cluster.spec.healing };
   return { pod: parseDuration(podGracePeriod), member: parseDuration(memberGracePeriod) };
 }
 
 /**
- * For how long a member has been seen unhealthy, in milliseconds. Told by the status, which may vanish: then its time begins anew,
- * and it is healed later. What is done about it rests on what is seen now.
+ * Since when a member has been seen unhealthy. Told by the status, which may vanish: then its time begins anew, and it is healed
+ * later. What is done about it rests on what is seen now.
  */
-export function downFor({ name }: Slot, { cluster, at }: Situation): number {
+export function downSince({ name }: Slot, { cluster }: Situation): Date | undefined {
   const since = cluster.status?.members?.find((member) => member.name === name)?.unhealthySince;
-  return since === undefined ? 0 : Math.max(0, at.getTime() - Date.parse(since));
+  return since === undefined ? undefined : new Date(since);
+}
+
+/** For how long, in milliseconds. */
+export function downFor(slot: Slot, situation: Situation): number {
+  const since = downSince(slot, situation);
+  return since === undefined ? 0 : Math.max(0, situation.at.getTime() - since.getTime());
 }
 
 /**

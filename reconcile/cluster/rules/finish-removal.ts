@@ -2,9 +2,9 @@ import type { ActionOf } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
 import { memberOf, urlOf } from '../health.ts';
-import { successorOf } from '../leadership.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { removalOf } from '../removal.ts';
 
 /**
  * A removal that was begun is finished, never undone: etcd may decide it long after whoever asked has died. Then what the member
@@ -23,7 +23,7 @@ export function finishRemoval(situation: Situation): Decision | undefined {
 }
 
 function finish(slot: Slot, situation: Situation): Decision | undefined {
-  const { membership, cluster, life } = situation;
+  const { membership, slots, cluster, life } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   const record = recordOf(slot);
   if (!slot.volume || !record) return withoutVolume(slot, membership);
@@ -37,10 +37,8 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
       if (!membership.members.some(({ id }) => id === memberId)) {
         return retire(slot, clusterId, { name, uid: volume.uid, memberId, state: 'released', keep });
       }
-      const successor = successorOf(slot, situation);
-      const ref = { name, uid: volume.uid };
       return act(
-        { kind: 'remove-member', name, memberId, clusterId, volume: ref, ...(successor && { successor }) },
+        removalOf(slot, memberId, { membership, slots }),
         'RemovingMember',
         `finishing the removal of ${name} from the member list`,
       );

@@ -4,6 +4,7 @@ import { act, type Decision } from '../decision.ts';
 import { ailmentOf } from '../health.ts';
 import { leads, successorOf } from '../leadership.ts';
 import type { Slot } from '../observation.ts';
+import { votersOf } from '../voters.ts';
 
 /**
  * A member that runs on an older template than its StatefulSet has is started anew, one at a time, while all others are
@@ -27,7 +28,7 @@ export function finishRolling(situation: Situation): Decision | undefined {
   if (!half?.slot.pod) return undefined;
   const { name, pod } = half.slot;
   const successor = successorOf(half.slot, situation);
-  const interrupts = membership.members.filter(({ isLearner }) => !isLearner).length < 3;
+  const interrupts = votersOf(membership.members).length < 3;
   const meanwhile = interrupts ? '; a cluster of this size does not serve meanwhile' : '';
   const [reason, what] = reasonFor(half.slot);
   return act(

@@ -3,7 +3,7 @@ import { type Decision, refuse, wait } from '../decision.ts';
 import { needOfReplacement, wasRemovedByOthers } from '../down.ts';
 import { ailmentOf, memberOf } from '../health.ts';
 import type { Slot } from '../observation.ts';
-import { quorumOf } from '../quorum.ts';
+import { hasHealthyQuorum } from '../voters.ts';
 
 /**
  * Everything below this rule changes a cluster that works, and needs every member healthy and a voter.
@@ -68,10 +68,7 @@ export function gate(situation: Situation): Decision | undefined {
 
 /** Only where `heal` could: a quorum of the others is healthy. */
 function willBeReplaced(slot: Slot, situation: Situation): boolean {
-  const { membership, slots } = situation;
+  const { membership } = situation;
   if (membership.kind === 'unknown' || !memberOf(slot, membership.members)) return false;
-  if (needOfReplacement(slot, situation) === undefined) return false;
-  const voters = membership.members.filter(({ isLearner }) => !isLearner);
-  const well = slots.filter((other) => memberOf(other, voters) && ailmentOf(other, situation) === undefined);
-  return well.length >= quorumOf(voters.length);
+  return needOfReplacement(slot, situation) !== undefined && hasHealthyQuorum(situation);
 }

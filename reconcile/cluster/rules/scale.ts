@@ -3,8 +3,8 @@ import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
 import { memberOf } from '../health.ts';
-import { successorOf } from '../leadership.ts';
 import { recordOf } from '../life.ts';
+import { removalOf } from '../removal.ts';
 
 /** More members than there are: volume and peer of one more are recorded, and `join` makes it a member. */
 export function grow(situation: Situation): Decision | undefined {
@@ -79,26 +79,17 @@ export function joiner({
 export function shrink(situation: Situation): Decision | undefined {
   const { membership, effective, life, slots } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
-  const { members, clusterId } = membership;
+  const { members } = membership;
   // None asked for means asleep, and not removed.
   if (effective.replicas === 0 || members.length <= effective.replicas) return undefined;
   const [last] = slots
     .filter((slot) => memberOf(slot, members) && recordOf(slot))
     .toSorted((a, b) => b.ordinal - a.ordinal);
   const member = last && memberOf(last, members);
-  if (!last?.volume || !member) return undefined;
-  const { name, volume } = last;
-  const successor = successorOf(last, situation);
+  if (!last || !member) return undefined;
   return act(
-    {
-      kind: 'remove-member',
-      name,
-      memberId: member.id,
-      clusterId,
-      volume: { name, uid: volume.uid },
-      ...(successor && { successor }),
-    },
+    removalOf(last, member.id, { membership, slots }),
     'RemovingMember',
-    `removing ${name} from the member list: the spec asks for fewer members`,
+    `removing ${last.name} from the member list: the spec asks for fewer members`,
   );
 }

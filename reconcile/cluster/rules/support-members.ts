@@ -5,6 +5,7 @@ import { act, type Decision, refuse } from '../decision.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { quorumOf } from '../quorum.ts';
+import { votersOf } from '../voters.ts';
 
 /**
  * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say. It needs no
@@ -47,7 +48,7 @@ function sharedObjects(situation: Situation): Decision | undefined {
 function votersToProtect({ life, effective, membership, slots }: Situation): number {
   const counting = slots.filter((slot) => !hasDeparted(slot));
   if (life.stage === 'born' && membership.kind === 'known') {
-    const voters = membership.members.filter(({ isLearner }) => !isLearner).length;
+    const voters = votersOf(membership.members).length;
     // Who joins is soon one more to have a majority of; until then nobody else should go.
     return voters + counting.filter((slot) => recordOf(slot)?.state === 'joining').length;
   }

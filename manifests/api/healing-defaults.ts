@@ -1,0 +1,2 @@
+/** What holds where `spec.healing`, or a field of it, is left out; apart from the schema, which not every invocation loads. */
+export const healingDefaults = { podGracePeriod: '2m', memberGracePeriod: '10m' } as const;

@@ -1,0 +1,28 @@
+import type { Situation } from '../decide.ts';
+import { act, type Decision } from '../decision.ts';
+import { downFor, downSince, graceOf } from '../down.ts';
+import { ailmentOf } from '../health.ts';
+import type { Slot } from '../observation.ts';
+
+/** A pod that is neither well nor known to be broken is made anew, once: StatefulSets don't do that. Nobody misses it, it is not Ready. */
+export function recreatePod(situation: Situation): Decision | undefined {
+  const { slots, life } = situation;
+  if (life.stage !== 'born') return undefined;
+  const stuck = slots.find((slot) => isStuck(slot, situation) && downFor(slot, situation) >= graceOf(situation).pod);
+  if (!stuck?.pod) return undefined;
+  const { name, pod } = stuck;
+  return act(
+    { kind: 'recreate-pod', pod: { name, uid: pod.uid } },
+    'RecreatingPod',
+    `making the pod of ${name} anew: it has not become Ready, and nothing says why`,
+  );
+}
+
+function isStuck(slot: Slot, situation: Situation): boolean {
+  const { pod, endpoint } = slot;
+  const since = downSince(slot, situation);
+  if (!pod || pod.leaving || pod.ready || pod.unscheduled !== undefined || since === undefined) return false;
+  const madeAlready = pod.createdAt > since;
+  // A learner is never Ready, and may be catching up for long: who answers is not stuck.
+  return !madeAlready && endpoint.kind === 'unknown' && ailmentOf(slot, situation)?.reason === 'MemberStarting';
+}

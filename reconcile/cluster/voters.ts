@@ -1,0 +1,18 @@
+import type { ListedMember } from '../etcd.ts';
+import { ailmentOf, memberOf } from './health.ts';
+import type { Observation, Slot } from './observation.ts';
+import { quorumOf } from './quorum.ts';
+
+/** Members that have a vote. A learner has none: nobody misses it. */
+export function votersOf(members: readonly ListedMember[]): readonly ListedMember[] {
+  return members.filter(({ isLearner }) => !isLearner);
+}
+
+/** Whether enough voters are healthy, each seen so by itself, to be a quorum of all: what may be done without one of the others. */
+export function hasHealthyQuorum(situation: Pick<Observation, 'membership' | 'slots'>): boolean {
+  const { membership, slots } = situation;
+  if (membership.kind === 'unknown') return false;
+  const voters = votersOf(membership.members);
+  const isWell = (slot: Slot) => memberOf(slot, voters) !== undefined && ailmentOf(slot, situation) === undefined;
+  return slots.filter(isWell).length >= quorumOf(voters.length);
+}
