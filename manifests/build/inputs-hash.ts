@@ -21,6 +21,20 @@ export type ConfigurationInputs = Pick<
  * same.
  */
 export function inputsHash(spec: ConfigurationInputs): string {
+  const known = hashes.get(spec);
+  if (known !== undefined) return known;
+  const hash = hashInputs(spec);
+  hashes.set(spec, hash);
+  return hash;
+}
+
+/**
+ * By identity: several rules ask about the same inputs in one decision, and a search asks about them in a million. What is
+ * read is never changed in place (its types are readonly), so the answer stays right, and it goes when its question does.
+ */
+const hashes = new WeakMap<ConfigurationInputs, string>();
+
+function hashInputs(spec: ConfigurationInputs): string {
   const { version, image, etcd, tls, resources, podTemplate } = spec;
   const quota = etcd?.quotaBackendBytes;
   return hashOf({

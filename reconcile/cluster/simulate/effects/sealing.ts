@@ -1,0 +1,22 @@
+import { parseVersion } from '../../../../manifests/api/version.ts';
+import type { VolumeRecord } from '../../../../manifests/build/volume-record.ts';
+import { isSameMinor, minorText } from '../../effective-version.ts';
+import { type EffectsOf, onRecord, wave } from '../effect.ts';
+import { followVolume } from './preparing.ts';
+
+export const sealMembers: EffectsOf<'seal-members'> = ({ clusterId, members }) => [
+  ...wave(
+    ...members.map(({ name, memberId, version }) =>
+      onRecord(name, (record) => {
+        if (record.state !== 'bootstrapping' && record.state !== 'joining') return record;
+        return { ...record, state: 'sealed', clusterId, memberId, version, ...bornOn(version, record) };
+      }),
+    ),
+  ),
+  ...wave(...members.map(({ name }) => followVolume(name))),
+];
+
+function bornOn(version: string, { state, version: planned }: VolumeRecord): Partial<VolumeRecord> {
+  if (state !== 'bootstrapping' || !isSameMinor(planned, parseVersion(version))) return {};
+  return { minorSince: { minor: minorText(parseVersion(version)), index: '0' } };
+}

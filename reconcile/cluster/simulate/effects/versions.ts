@@ -1,0 +1,38 @@
+import { compareVersions, isVersion, parseVersion } from '../../../../manifests/api/version.ts';
+import type { VolumeRecord } from '../../../../manifests/build/volume-record.ts';
+import { recordOf } from '../../life.ts';
+import type { Observation } from '../../observation.ts';
+import { type Effect, type EffectsOf, onRecord, slotOf, wave } from '../effect.ts';
+
+/** What volumes are told of what their members run. */
+
+export const noteVersions: EffectsOf<'note-versions'> = ({ clusterId, members, since }) =>
+  wave(
+    ...members.map(({ name, memberId, version }) =>
+      onRecord(name, (record) => {
+        if (record.state !== 'sealed' || record.memberId !== memberId || record.clusterId !== clusterId) return record;
+        const { nextVersion: _, ...rest } = record;
+        return { ...rest, version, ...(since && { minorSince: since }) };
+      }),
+    ),
+  );
+
+/** Written only where it says something new. */
+export function noteNextVersion(
+  name: string,
+  version: string | undefined,
+  observation: Observation,
+): Effect | undefined {
+  const record = recordOf(slotOf(observation, name) ?? {});
+  if (!record || version === undefined || !isNews(record, version)) return undefined;
+  return onRecord(name, (found) => (isNews(found, version) ? { ...found, nextVersion: version } : found));
+}
+
+function isNews({ state, version: noted, nextVersion }: VolumeRecord, version: string): boolean {
+  if (state === 'bootstrapping' || !isHigher(version, noted)) return false;
+  return nextVersion === undefined || isHigher(version, nextVersion);
+}
+
+function isHigher(version: string, than: string): boolean {
+  return isVersion(version) && isVersion(than) && compareVersions(parseVersion(version), parseVersion(than)) > 0;
+}

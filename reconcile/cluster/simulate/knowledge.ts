@@ -1,0 +1,41 @@
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import type { Inputs } from '../effective.ts';
+import type { Observation, PodView, Slot, StatefulSetView } from '../observation.ts';
+
+/**
+ * What a simulation knows of its own doing, and no look at the world would tell. It travels along in what it makes; no rule
+ * sees it.
+ */
+
+/** What its next pod is made from; absent where it was only ever looked at. */
+type Template = StatefulSetView & { readonly inputs?: Inputs };
+
+/** Hash of the inputs that it was made from. */
+type Made = PodView & { readonly madeFrom?: string };
+
+/** How many objects it has made, so that no two have one UID. */
+export function madeSoFar(observation: Observation & { readonly made?: number }): number {
+  return observation.made ?? 0;
+}
+
+/** What a pod that is made now would be made from; `undefined` where a crash left another template than the peer asks for. */
+export function templateOf({ peer, statefulSet }: Slot): Inputs | undefined {
+  const known = (statefulSet as Template | undefined)?.inputs;
+  if (known) return known;
+  return peer && statefulSet?.inputsHash === inputsHash(peer.inputs) ? peer.inputs : undefined;
+}
+
+export function withTemplate(view: StatefulSetView, inputs: Inputs): StatefulSetView {
+  const template: Template = { ...view, inputsHash: inputsHash(inputs), updateRevision: '', inputs };
+  return template;
+}
+
+/** What this pod was made from, as long as anything remembers it. */
+export function madeFrom({ pod, statefulSet }: Slot): string | undefined {
+  return (pod as Made | undefined)?.madeFrom ?? (pod?.upToDate === 'yes' ? statefulSet?.inputsHash : undefined);
+}
+
+export function rememberingItsTemplate(pod: PodView, hash: string | undefined): PodView {
+  const made: Made = { ...pod, ...(hash !== undefined && { madeFrom: hash }) };
+  return made;
+}

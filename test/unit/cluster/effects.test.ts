@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import { recordOf } from '../../../reconcile/cluster/life.ts';
+import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import { effectsOf, wavesOf } from '../../../reconcile/cluster/simulate/effects.ts';
+import { endpoint, healthy, prepared, unborn, unsealed, withEndpoint } from './observations.ts';
+
+/** What each write of the present decision leaves behind. */
+function writesOf(observation: Observation): readonly Observation[] {
+  const decision = decide(observation);
+  const action = decision.kind === 'act' ? decision.action : assert.fail(`${decision.reason}: ${decision.message}`);
+  const seen = [observation];
+  for (const effect of effectsOf(action, observation)) seen.push(effect(seen.at(-1) ?? observation));
+  return seen;
+}
+
+const opened = { shared: { clientService: { state: 'missing' } } } as const;
+
+describe('the effects of an action', () => {
+  test('are one for each write: a birth makes volumes, then peers, then ConfigMaps, and starts nothing', () => {
+    const [, first, ...rest] = writesOf(unborn(3));
+    assert.deepEqual(
+      first?.slots.map(({ name, volume, peer }) => [name, volume?.bound, peer]),
+      [['orders-0', false, undefined]],
+    );
+    assert.equal(rest.length, 8);
+    const last = rest.at(-1);
+    assert.deepEqual(
+      last?.slots.map((slot) => Object.keys(slot).sort()),
+      [
+        ['configMap', 'endpoint', 'name', 'ordinal', 'peer', 'volume'],
+        ['configMap', 'endpoint', 'name', 'ordinal', 'peer', 'volume'],
+        ['configMap', 'endpoint', 'name', 'ordinal', 'peer', 'volume'],
+      ],
+    );
+    assert.deepEqual(new Set(last?.slots.map((slot) => recordOf(slot)?.state)), new Set(['bootstrapping']));
+  });
+
+  test('leave the world as it was when they come a second time', () => {
+    for (const observation of [unborn(3), prepared(3), healthy(3, { ...opened, every: started })]) {
+      const decision = decide(observation);
+      const action = decision.kind === 'act' ? decision.action : assert.fail(decision.reason);
+      const effects = effectsOf(action, observation);
+      const once = effects.reduce((seen, effect) => effect(seen), observation);
+      const twice = effects.reduce((seen, effect) => effect(seen), once);
+      assert.deepEqual(twice, once);
+    }
+  });
+
+  test('seal the volumes before the ConfigMaps follow', () => {
+    const observation = healthy(3, { ...opened, every: started });
+    const decision = decide(observation);
+    const action = decision.kind === 'act' ? decision.action : assert.fail(decision.reason);
+    const [volumes = [], configMaps = []] = wavesOf(action, observation);
+    assert.deepEqual([volumes.length, configMaps.length], [3, 3]);
+    const told = volumes.reduce((seen, effect) => effect(seen), observation);
+    assert.ok(told.slots.every((slot) => recordOf(slot)?.state === 'sealed' && !slot.configMap?.immutable));
+    const followed = configMaps.reduce((seen, effect) => effect(seen), told);
+    assert.ok(followed.slots.every(({ configMap }) => configMap?.immutable));
+  });
+
+  test('change nothing of those that they are not about', () => {
+    const [before, after] = writesOf(prepared(3));
+    assert.equal(after?.slots[1], before?.slots[1]);
+    assert.ok(after?.slots[0]?.statefulSet);
+    assert.equal(after?.slots[0]?.pod, undefined);
+  });
+});
+
+function started(slot: Observation['slots'][number]) {
+  return withEndpoint(endpoint(slot.ordinal))(unsealed(slot));
+}
