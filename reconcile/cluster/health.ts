@@ -14,6 +14,12 @@ export interface Ailment {
   readonly cure: string;
 }
 
+/** Something else is wrong with it than that its pod is merely old: that one serves, and leads, as well as any. */
+export function isIll(slot: Slot, observation: Pick<Observation, 'membership' | 'slots'>): boolean {
+  const ailment = ailmentOf(slot, observation);
+  return ailment !== undefined && ailment.reason !== 'PodOutdated';
+}
+
 /** Entries of raft's log that a member may lag behind and still count as in sync; a busy cluster is never at zero. */
 const maxLag = 5000n;
 

@@ -1,4 +1,4 @@
-import { ailmentOf, memberOf } from './health.ts';
+import { isIll, memberOf } from './health.ts';
 import type { Observation, Slot } from './observation.ts';
 
 export interface Successor {
@@ -23,9 +23,7 @@ export function successorOf(
   const able = slots.flatMap((other) => {
     const member = memberOf(other, membership.members);
     if (other === slot || !member || member.isLearner || other.endpoint.kind === 'unknown') return [];
-    const ailment = ailmentOf(other, { membership, slots });
-    // One whose pod is merely old leads as well as any.
-    if (ailment && ailment.reason !== 'PodOutdated') return [];
+    if (isIll(other, { membership, slots })) return [];
     return [{ name: other.name, memberId: member.id, log: other.endpoint.status.raftAppliedIndex }];
   });
   const [best] = able.toSorted((a, b) => Number(b.log - a.log));

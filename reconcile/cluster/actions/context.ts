@@ -1,9 +1,10 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { labels } from '../../../manifests/build/names.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import { readVolumeRecord, type VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
-import { isReason, type Kube, type KubeObject, type Resource, resources } from '../../kube.ts';
+import { isReason, type Kube, type KubeObject, type Preconditions, type Resource, resources } from '../../kube.ts';
 import type { Ref } from '../actions.ts';
 import type { EtcdWay } from '../etcd-way.ts';
 import { moved, needsPerson } from '../outcome.ts';
@@ -55,6 +56,36 @@ function withRecord(claim: PersistentVolumeClaim) {
   const read = readVolumeRecord(claim.metadata.annotations);
   if (read.kind === 'valid') return { claim, record: read.record };
   throw moved(`the annotations of volume ${claim.metadata.name} have changed since they were looked at`);
+}
+
+/** That a deletion is of this very object, as it was read: one that has changed since, or a namesake, stays. */
+export function preconditionsOf({
+  metadata: { uid = '', resourceVersion },
+}: KubeObject): Preconditions & { readonly uid: string } {
+  return { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
+}
+
+/** What bears this cluster's label, now. */
+export async function listOurs<T extends KubeObject>(
+  { kube, cluster, signal }: ActContext,
+  resource: Resource,
+): Promise<readonly T[]> {
+  const { name, namespace = '' } = cluster.metadata;
+  const labelSelector = `${labels.cluster}=${name}`;
+  return (await kube.list<T>(resource, { namespace, labelSelector, signal })).items;
+}
+
+/** These very objects go, and then, by their owner references, what they own. */
+export async function deleteWithDependents(
+  { kube, cluster, signal }: ActContext,
+  resource: Resource,
+  objects: readonly Ref[],
+): Promise<void> {
+  const { namespace } = cluster.metadata;
+  const deletions = objects.map(({ name, uid }) =>
+    kube.delete(resource, namespace, name, { preconditions: { uid }, propagation: 'Background', signal }),
+  );
+  await Promise.all(deletions);
 }
 
 /**

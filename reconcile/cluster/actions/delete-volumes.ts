@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.t
 import { resources } from '../../kube.ts';
 import type { ActionOf, Ref } from '../actions.ts';
 import { moved } from '../outcome.ts';
-import type { ActContext } from './context.ts';
+import { type ActContext, preconditionsOf } from './context.ts';
 
 /**
  * Deletes volumes of a cluster that is itself being deleted, or such as were never bound.
@@ -23,9 +23,5 @@ async function deleteVolume({ name, uid }: Ref, { kube, cluster, signal }: ActCo
     throw moved(`volume ${name} has been bound since it was looked at`);
   const pod = await kube.get<Pod>(resources.pods, namespace, podName(name), { signal });
   if (pod && deletionTimestamp !== undefined) throw moved(`pod ${podName(name)} still has volume ${name}`);
-  const { resourceVersion } = claim.metadata;
-  await kube.delete(resources.volumeClaims, namespace, name, {
-    preconditions: { uid, ...(resourceVersion !== undefined && { resourceVersion }) },
-    signal,
-  });
+  await kube.delete(resources.volumeClaims, namespace, name, { preconditions: preconditionsOf(claim), signal });
 }

@@ -1,15 +1,14 @@
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { compareVersions, isVersion, parseVersion } from '../../../manifests/api/version.ts';
-import { labels } from '../../../manifests/build/names.ts';
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { EtcdError } from '../../etcd.ts';
-import { type KubeObject, type Resource, resources } from '../../kube.ts';
+import { resources } from '../../kube.ts';
 import { mayGoBackTo } from '../effective-version.ts';
 import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { ranHigherThan, versionOf } from '../pods.ts';
 import { slotsOf } from '../slots.ts';
-import type { ActContext } from './context.ts';
+import { type ActContext, listOurs } from './context.ts';
 
 /**
  * Guards I6, just before a member is given, or started on, a version: its pod did not run a higher minor; or another member
@@ -32,15 +31,12 @@ export async function assertMayRun(
   if ((await clusterVersions(context)).some((found) => isAbove(found, version))) throw no();
 }
 
-async function liveObjects({ kube, cluster, signal }: ActContext) {
-  const { namespace = '', name } = cluster.metadata;
-  const list = async <T extends KubeObject>(resource: Resource) =>
-    (await kube.list<T>(resource, { namespace, labelSelector: `${labels.cluster}=${name}`, signal })).items;
+async function liveObjects(context: ActContext) {
   const [peers, volumeClaims, statefulSets, pods] = await Promise.all([
-    list<EtcdPeer>(resources.peers),
-    list<PersistentVolumeClaim>(resources.volumeClaims),
-    list<StatefulSet>(resources.statefulSets),
-    list<Pod>(resources.pods),
+    listOurs<EtcdPeer>(context, resources.peers),
+    listOurs<PersistentVolumeClaim>(context, resources.volumeClaims),
+    listOurs<StatefulSet>(context, resources.statefulSets),
+    listOurs<Pod>(context, resources.pods),
   ]);
   return { peers, volumeClaims, statefulSets, pods };
 }

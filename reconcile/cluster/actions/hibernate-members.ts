@@ -1,7 +1,7 @@
 import { resources } from '../../kube.ts';
 import type { ActionOf, Ref } from '../actions.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, liveVolume } from './context.ts';
+import { type ActContext, deleteWithDependents, liveVolume } from './context.ts';
 import { writeRecord } from './volume-state.ts';
 
 /** Every volume is told before the first member stops: whoever finds it then knows that nothing was lost. */
@@ -9,17 +9,8 @@ export async function hibernateMembers(
   { volumes, statefulSets }: ActionOf<'hibernate-members'>,
   context: ActContext,
 ): Promise<void> {
-  const { kube, cluster, signal } = context;
   await turn(volumes, 'sealed', 'hibernating', context);
-  await Promise.all(
-    statefulSets.map(({ name, uid }) =>
-      kube.delete(resources.statefulSets, cluster.metadata.namespace, name, {
-        preconditions: { uid },
-        propagation: 'Background',
-        signal,
-      }),
-    ),
-  );
+  await deleteWithDependents(context, resources.statefulSets, statefulSets);
 }
 
 /** What makes them members that may be started, sealed as they were; `start-members` does that. */

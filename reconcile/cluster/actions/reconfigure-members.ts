@@ -6,7 +6,7 @@ import type { ActionOf } from '../actions.ts';
 import type { Inputs } from '../effective.ts';
 import { moved } from '../outcome.ts';
 import { isReady, revisionOf } from '../pods.ts';
-import { type ActContext, livePeer } from './context.ts';
+import { type ActContext, livePeer, preconditionsOf } from './context.ts';
 import { assertMayRun } from './going-back.ts';
 import { updatePeer, updateStatefulSet } from './member-template.ts';
 
@@ -53,9 +53,5 @@ async function restartIfNotReady(set: StatefulSet, peer: EtcdPeer, context: ActC
   if (!pod?.metadata.uid || pod.metadata.deletionTimestamp !== undefined) return;
   if (revisionOf(pod) === set.status?.updateRevision || isReady(pod)) return;
   await assertMayRun(pod, peer, peer.spec.version, context);
-  const { uid, resourceVersion } = pod.metadata;
-  await kube.delete(resources.pods, namespace, podName(name), {
-    preconditions: { uid, ...(resourceVersion !== undefined && { resourceVersion }) },
-    signal,
-  });
+  await kube.delete(resources.pods, namespace, podName(name), { preconditions: preconditionsOf(pod), signal });
 }

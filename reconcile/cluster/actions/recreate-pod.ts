@@ -4,7 +4,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { isReady } from '../pods.ts';
-import type { ActContext } from './context.ts';
+import { type ActContext, preconditionsOf } from './context.ts';
 
 /**
  * Deletes a pod that is not Ready; its volume and its member stay.
@@ -19,7 +19,5 @@ export async function recreatePod(
   const pod = await kube.get<Pod>(resources.pods, namespace, podName(name), { signal });
   if (!pod || pod.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
   if (isReady(pod)) throw moved(`${name} has become Ready`);
-  const { resourceVersion } = pod.metadata;
-  const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
-  await kube.delete(resources.pods, namespace, podName(name), { preconditions, signal });
+  await kube.delete(resources.pods, namespace, podName(name), { preconditions: preconditionsOf(pod), signal });
 }

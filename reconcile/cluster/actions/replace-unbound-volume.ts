@@ -6,7 +6,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { replacingVolume } from '../marks.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, livePeer, liveVolume } from './context.ts';
+import { type ActContext, livePeer, liveVolume, preconditionsOf } from './context.ts';
 
 /**
  * Makes a volume anew that was never bound, under the same record, as the spec now asks.
@@ -25,11 +25,7 @@ export async function replaceUnboundVolume(
     throw moved(`volume ${volume.name} is no longer the unbound one that was looked at`);
   }
   const marked = await mark(await livePeer(context, volume.name), volume.uid, storage, context);
-  const { resourceVersion } = claim.metadata;
-  await kube.delete(resources.volumeClaims, namespace, volume.name, {
-    preconditions: { uid: volume.uid, ...(resourceVersion !== undefined && { resourceVersion }) },
-    signal,
-  });
+  await kube.delete(resources.volumeClaims, namespace, volume.name, { preconditions: preconditionsOf(claim), signal });
   await gone(volume, context);
   await kube.create<PersistentVolumeClaim>(resources.volumeClaims, volumeClaim(marked, record), { signal });
   await unmark(await livePeer(context, volume.name), context);

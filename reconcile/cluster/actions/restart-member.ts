@@ -1,11 +1,11 @@
-import { labels, podName } from '../../../manifests/build/names.ts';
+import { podName } from '../../../manifests/build/names.ts';
 import type { Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { isReady, revisionOf } from '../pods.ts';
-import { type ActContext, livePeer } from './context.ts';
+import { type ActContext, listOurs, livePeer, preconditionsOf } from './context.ts';
 import { assertMayRun } from './going-back.ts';
 
 /**
@@ -21,14 +21,10 @@ export async function restartMember(
 ): Promise<void> {
   const { kube, cluster, signal } = context;
   const { namespace = '' } = cluster.metadata;
-  const [peer, set, { items: pods }] = await Promise.all([
+  const [peer, set, pods] = await Promise.all([
     livePeer(context, name),
     kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal }),
-    kube.list<Pod>(resources.pods, {
-      namespace,
-      labelSelector: `${labels.cluster}=${cluster.metadata.name}`,
-      signal,
-    }),
+    listOurs<Pod>(context, resources.pods),
   ]);
   const pod = pods.find(({ metadata }) => metadata.name === podName(name));
   if (!pod || pod.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
@@ -40,8 +36,7 @@ export async function restartMember(
   if (down) throw moved(`${down.metadata.name} is not Ready any more, so ${name} stays`);
 
   if (successor) await handOverLeadership(name, successor, context);
-  const { resourceVersion } = pod.metadata;
-  const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
+  const preconditions = preconditionsOf(pod);
   if (by === 'eviction') await kube.evict(namespace, podName(name), { preconditions, signal });
   else await kube.delete(resources.pods, namespace, podName(name), { preconditions, signal });
 }

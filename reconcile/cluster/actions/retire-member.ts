@@ -3,7 +3,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { settledList, withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, volumeAsSeen } from './context.ts';
+import { type ActContext, deleteWithDependents, preconditionsOf, volumeAsSeen } from './context.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -27,13 +27,9 @@ export async function retireMember(action: ActionOf<'retire-member'>, context: A
   });
   const released = volume && (await release(name, volume, clusterId, context));
   if (released && !volume.keep && released.metadata.deletionTimestamp === undefined) {
-    const { uid = '', resourceVersion } = released.metadata;
-    const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
-    await kube.delete(resources.volumeClaims, namespace, name, { preconditions, signal });
+    await kube.delete(resources.volumeClaims, namespace, name, { preconditions: preconditionsOf(released), signal });
   }
-  if (!peer) return;
-  const preconditions = { uid: peer.uid };
-  await kube.delete(resources.peers, namespace, name, { preconditions, propagation: 'Background', signal });
+  if (peer) await deleteWithDependents(context, resources.peers, [peer]);
 }
 
 /** @returns the claim as it is then; `undefined` when it has gone. */

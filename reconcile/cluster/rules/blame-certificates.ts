@@ -1,6 +1,6 @@
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse } from '../decision.ts';
-import { ailmentOf } from '../health.ts';
+import { isIll } from '../health.ts';
 import { fatalDefects, refusal } from './check-certificates.ts';
 
 /**
@@ -33,9 +33,4 @@ export function blameCertificates(situation: Situation): Decision | undefined {
   const names = new Set(involved.flatMap(({ plan, issued }) => [plan.secretName, issued?.name]));
   const [defect] = fatalDefects(situation, certificates).filter(({ secretName }) => names.has(secretName));
   return defect && refusal(defect);
-}
-
-function isIll(slot: Situation['slots'][number], situation: Situation): boolean {
-  const ailment = ailmentOf(slot, situation);
-  return ailment !== undefined && ailment.reason !== 'PodOutdated';
 }

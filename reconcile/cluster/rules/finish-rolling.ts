@@ -1,7 +1,7 @@
 import { compareVersions, isVersion, parseVersion } from '../../../manifests/api/version.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
-import { ailmentOf } from '../health.ts';
+import { ailmentOf, isIll } from '../health.ts';
 import { leads, successorOf } from '../leadership.ts';
 import type { Slot } from '../observation.ts';
 import { votersOf } from '../voters.ts';
@@ -19,18 +19,15 @@ import { votersOf } from '../voters.ts';
 export function finishRolling(situation: Situation): Decision | undefined {
   const { slots, membership } = situation;
   if (membership.kind === 'unknown') return undefined;
-  const ill = slots.flatMap((slot) => {
-    const ailment = ailmentOf(slot, situation);
-    return ailment ? [{ slot, ailment }] : [];
-  });
-  if (ill.some(({ ailment }) => ailment.reason !== 'PodOutdated')) return undefined;
-  const half = ill.find(({ slot }) => !leads(slot)) ?? ill[0];
-  if (!half?.slot.pod) return undefined;
-  const { name, pod } = half.slot;
-  const successor = successorOf(half.slot, situation);
+  if (slots.some((slot) => isIll(slot, situation))) return undefined;
+  const outdated = slots.filter((slot) => ailmentOf(slot, situation) !== undefined);
+  const half = outdated.find((slot) => !leads(slot)) ?? outdated[0];
+  if (!half?.pod) return undefined;
+  const { name, pod } = half;
+  const successor = successorOf(half, situation);
   const interrupts = votersOf(membership.members).length < 3;
   const meanwhile = interrupts ? '; a cluster of this size does not serve meanwhile' : '';
-  const [reason, what] = reasonFor(half.slot);
+  const [reason, what] = reasonFor(half);
   return act(
     {
       kind: 'restart-member',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ListedMember } from '../../etcd.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, wait } from '../decision.ts';
-import { ailmentOf, isInSync, memberOf, urlOf } from '../health.ts';
+import { isIll, isInSync, memberOf, urlOf } from '../health.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
@@ -43,11 +43,6 @@ export function join(situation: Situation): Decision | undefined {
     'PromotingLearner',
     `${name} is in sync and sealed: it becomes a voter`,
   );
-}
-
-function isIll(slot: Slot, situation: Situation): boolean {
-  const ailment = ailmentOf(slot, situation);
-  return ailment !== undefined && ailment.reason !== 'PodOutdated';
 }
 
 function isJoining(slot: Slot, members: readonly ListedMember[]): boolean {
