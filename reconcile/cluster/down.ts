@@ -6,7 +6,7 @@ import { recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 
 /** `spec.healing`, in milliseconds. */
-export function graceOf({ cluster }: Situation): { readonly pod: number; readonly member: number } {
+export function graceOf({ cluster }: Pick<Situation, 'cluster'>): { readonly pod: number; readonly member: number } {
   const { podGracePeriod, memberGracePeriod } = { ...healingDefaults, ...cluster.spec.healing };
   return { pod: parseDuration(podGracePeriod), member: parseDuration(memberGracePeriod) };
 }

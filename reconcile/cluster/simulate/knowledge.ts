@@ -1,6 +1,6 @@
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Inputs } from '../effective.ts';
-import type { Observation, PodView, Slot, StatefulSetView } from '../observation.ts';
+import type { LeafView, Membership, Observation, PodView, Slot, StatefulSetView } from '../observation.ts';
 
 /**
  * What a simulation knows of its own doing, and no look at the world would tell. It travels along in what it makes; no rule
@@ -38,4 +38,35 @@ export function madeFrom({ pod, statefulSet }: Slot): string | undefined {
 export function rememberingItsTemplate(pod: PodView, hash: string | undefined): PodView {
   const made: Made = { ...pod, ...(hash !== undefined && { madeFrom: hash }) };
   return made;
+}
+
+type Listed = Extract<Membership, { kind: 'known' }>;
+
+/** What its members would say if they could: etcd remembers its list when nobody runs. */
+type Remembering = Observation & { readonly listed?: Listed };
+
+export function rememberedList({ membership, listed }: Remembering): Listed | undefined {
+  return membership.kind === 'known' ? membership : listed;
+}
+
+export function rememberingTheList(observation: Observation, listed: Listed): Observation {
+  const remembering: Remembering = { ...observation, listed };
+  return remembering;
+}
+
+/** Written, and not yet read by whoever is to present it. */
+type Written = LeafView & { readonly written?: true };
+
+export function asWritten(leaf: LeafView): LeafView {
+  const written: Written = { ...leaf, written: true };
+  return written;
+}
+
+export function isWritten(leaf: Written): boolean {
+  return leaf.written === true;
+}
+
+export function asRead(leaf: Written): LeafView {
+  const { written: _, ...rest } = leaf;
+  return rest;
 }

@@ -9,6 +9,7 @@ import { recordOf } from '../../life.ts';
 import type { Slot, VolumeView } from '../../observation.ts';
 import { create, type Effect, type EffectsOf, oneByOne, onSlot, slotOf, wave, without } from '../effect.ts';
 import { withTemplate } from '../knowledge.ts';
+import { withLeavesOf } from './leaves.ts';
 import { noteNextVersion } from './versions.ts';
 
 /** What members are made of before and until they start. */
@@ -37,12 +38,13 @@ function makePeer(name: string, { token, initialCluster, state }: VolumeRecord, 
     initialCluster: [...initialCluster],
     state: state === 'joining' ? 'Existing' : 'New',
   };
-  return create(name, 'peer', (fresh, { volume }, { cluster }) => ({
+  const make = create(name, 'peer', (fresh, { volume }, { cluster }) => ({
     ...fresh,
     current: true,
     inputs: peerInputs({ ...cluster.spec, ...inputs, ...storageOf(volume, inputs) }),
     bootstrap,
   }));
+  return (observation) => withLeavesOf(make(observation));
 }
 
 /** A volume that was there before its peer, and was never bound, may be otherwise than the spec asks by now. */

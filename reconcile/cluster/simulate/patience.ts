@@ -1,0 +1,54 @@
+import { parseDuration } from '../../../manifests/api/duration.ts';
+import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import { skew } from '../certificates/validity.ts';
+import type { Decision } from '../decision.ts';
+import { patience } from '../defragmented.ts';
+import { graceOf } from '../down.ts';
+import type { Observation } from '../observation.ts';
+
+/** A decision that asks to be looked at again so soon only polls; seconds. */
+const polling = 5;
+const second = 1000;
+
+/**
+ * The next moment at which mere time may change a decision: a grace, an overlap, a pause is over. `undefined` when none is left:
+ * what is waited for then is no time.
+ */
+export function laterThan(observation: Observation, decision: Decision): Date | undefined {
+  const now = observation.at.getTime();
+  const [next] = [...timersOf(decision, now), ...momentsOf(observation)]
+    .filter((moment) => moment > now)
+    .toSorted((a, b) => a - b);
+  return next === undefined ? undefined : new Date(next);
+}
+
+/** What says itself when it is over. */
+function timersOf(decision: Decision, now: number): readonly number[] {
+  if (decision.kind !== 'wait') return [];
+  return decision.wakeOn.flatMap((wake) =>
+    wake.on === 'time' && wake.afterSeconds > polling ? [now + wake.afterSeconds * second] : [],
+  );
+}
+
+function momentsOf(observation: Observation): readonly number[] {
+  const { cluster, slots, certificates, claim } = observation;
+  const grace = graceOf(observation);
+  const unwell = (cluster.status?.members ?? []).flatMap(({ unhealthySince }) => {
+    const since = Date.parse(unhealthySince ?? '');
+    return Number.isNaN(since) ? [] : [grace.pod, grace.member, grace.member * 6].map((time) => since + time);
+  });
+  const asked = slots.flatMap(({ peer }) => {
+    const at = peer?.defragmented?.at.getTime();
+    return at === undefined ? [] : [patience, 600, 3600].map((seconds) => at + seconds * second);
+  });
+  const overlap = parseDuration(cluster.spec.tls?.rotationOverlap ?? tlsDefaults.rotationOverlap);
+  const leaves = certificates.kind === 'read' ? certificates.leaves : [];
+  const handed = leaves.flatMap(({ handedOverAt, issued }) => [
+    ...(handedOverAt ? [handedOverAt.getTime() + overlap] : []),
+    ...(issued?.facts ? [issued.facts.notBefore.getTime() + skew] : []),
+  ]);
+  const compacted = (cluster.status?.history ?? [])
+    .filter(({ action }) => action === 'compact')
+    .map(({ at }) => Date.parse(at) + 60 * second);
+  return [...unwell, ...asked, ...handed, ...compacted, ...(claim.kind === 'held' ? [claim.until.getTime()] : [])];
+}
