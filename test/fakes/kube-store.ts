@@ -4,18 +4,18 @@ import { type KubeObject, type Preconditions, type Resource, resources } from '.
 import { takeDisruption } from './kube-budgets.ts';
 import { applyFields, type Owners, ownersAfterUpdate } from './kube-fields.ts';
 import { checkImmutable, checkPreconditions, conflict, newborn, nextGeneration, settled } from './kube-rules.ts';
-import { createShelf, type Fields, type Place, type Stored } from './kube-shelf.ts';
+import { createShelf, type Fields, frozenCopy, type Stored } from './kube-shelf.ts';
 
 export type Store = ReturnType<typeof createStore>;
 
-/** The writes of an API server, on a shelf in memory. Everything that comes out is a copy. */
+/** The writes of an API server, on a shelf in memory. What comes out is frozen. */
 export function createStore({ clock, fieldManager }: { clock: () => Date; fieldManager: string }) {
   const shelf = createShelf(clock);
   const owners = new Map<string, Owners>();
 
   return {
     shelf,
-    get: (place: Place) => structuredClone(shelf.get(place)),
+    get: shelf.get,
     create,
     update,
     apply,
@@ -151,5 +151,5 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
 }
 
 function answer<T extends KubeObject>(object: KubeObject): T {
-  return structuredClone(object) as T;
+  return (Object.isFrozen(object) ? object : frozenCopy(object)) as T;
 }

@@ -197,7 +197,7 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
         const before = wanted(change.before);
         const after = wanted(change.after);
         const type = after ? (before ? 'MODIFIED' : 'ADDED') : before ? 'DELETED' : undefined;
-        if (type !== undefined) yield { type, object: structuredClone(change.after ?? change.before) as T };
+        if (type !== undefined) yield { type, object: (change.after ?? change.before) as KubeObject as T };
         if (signal.aborted) return;
       }
       await store.shelf.nextChange(upTo, signal);
