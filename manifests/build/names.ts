@@ -26,6 +26,7 @@ export const annotations = {
   nextVersion: `${group}/next-version`,
   minorSince: `${group}/minor-since`,
   tlsMode: `${group}/tls-mode`,
+  evidence: `${group}/evidence`,
   volumeState: `${group}/volume-state`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,

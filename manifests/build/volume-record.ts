@@ -38,6 +38,8 @@ export interface VolumeRecord {
   /** From this index of raft's log on, every entry was written by members of this minor. */
   readonly minorSince?: MinorSince;
   readonly tlsMode: TlsMode;
+  /** Its member left because its data were not what most others held: it is kept for whoever finds out why. */
+  readonly evidence?: true;
   readonly state: VolumeState;
 }
 
@@ -64,6 +66,7 @@ const keys = [
   annotations.nextVersion,
   annotations.minorSince,
   annotations.tlsMode,
+  annotations.evidence,
   annotations.volumeState,
 ] as const;
 
@@ -129,6 +132,7 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       ...(nextVersion !== undefined && { nextVersion }),
       ...(since !== undefined && { minorSince: { minor, index } }),
       tlsMode,
+      ...(found[annotations.evidence] !== undefined && { evidence: true }),
       state,
     },
   };
@@ -145,6 +149,7 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
     ...(record.nextVersion !== undefined && { [annotations.nextVersion]: record.nextVersion }),
     ...(record.minorSince && { [annotations.minorSince]: `${record.minorSince.minor}@${record.minorSince.index}` }),
     [annotations.tlsMode]: record.tlsMode,
+    ...(record.evidence && { [annotations.evidence]: 'true' }),
     [annotations.volumeState]: record.state,
   };
 }

@@ -9,6 +9,7 @@ import { deleteAuthorities } from './actions/delete-authorities.ts';
 import { deletePeers } from './actions/delete-peers.ts';
 import { deleteVolumes } from './actions/delete-volumes.ts';
 import { disarmAlarm } from './actions/disarm-alarm.ts';
+import { disarmCorrupt } from './actions/disarm-corrupt.ts';
 import { followVolumes } from './actions/follow-volumes.ts';
 import { growVolumes } from './actions/grow-volumes.ts';
 import { handOverCertificates } from './actions/hand-over-certificates.ts';
@@ -62,6 +63,7 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   compact,
   'defragment-member': defragmentMember,
   'disarm-alarm': disarmAlarm,
+  'disarm-corrupt': disarmCorrupt,
   'add-learner': addLearner,
   'promote-learner': promoteLearner,
   'remove-member': removeMember,

@@ -117,6 +117,8 @@ export type Action =
       readonly clusterId: string;
       readonly volume?: Ref;
       readonly successor?: Successor;
+      /** It holds other data than these members agree on at this revision: its volume is evidence, and kept whatever the policy says. */
+      readonly corrupt?: { readonly revision: string; readonly trusted: readonly string[] };
     }
   /** What a removed member had goes: its peer, and its volume unless that is to be kept. */
   | {
@@ -153,6 +155,8 @@ export type Action =
       readonly clusterId: string;
       readonly limits: readonly { readonly memberId: string; readonly bytes: number }[];
     }
+  /** Clients are let in again, if every voter holds the same data at this revision. */
+  | { readonly kind: 'disarm-corrupt'; readonly clusterId: string; readonly revision: string }
   /** From now on these members can never start on an empty volume. */
   | { readonly kind: 'seal-members'; readonly clusterId: string; readonly members: readonly SealedMember[] };
 
@@ -212,6 +216,7 @@ export function targetOf(action: Action): string | undefined {
     case 'set-finalizer':
     case 'compact':
     case 'disarm-alarm':
+    case 'disarm-corrupt':
       return undefined;
     case 'defragment-member':
       return action.name;

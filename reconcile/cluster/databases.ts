@@ -1,8 +1,8 @@
 import { quotaBackendBytes } from '../../manifests/build/quota.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { ailmentOf, memberOf } from './health.ts';
+import { ailmentOf, memberOf, type Seen } from './health.ts';
 import { leads } from './leadership.ts';
-import type { Observation, Slot } from './observation.ts';
+import type { Slot } from './observation.ts';
 
 /** The database of one member, in bytes. */
 export interface Database {
@@ -34,7 +34,7 @@ function complains({ endpoint }: Slot, alarm: string): boolean {
 }
 
 /** Of every member, the leader's last: the order in which they are defragmented. `undefined` while a voter is not healthy. */
-export function databasesOf(situation: Pick<Observation, 'membership' | 'slots'>): readonly Database[] | undefined {
+export function databasesOf(situation: Seen): readonly Database[] | undefined {
   const { membership, slots } = situation;
   if (membership.kind === 'unknown') return undefined;
   const databases: Database[] = [];

@@ -25,6 +25,7 @@ import { heal } from './rules/heal.ts';
 import { hibernate, sleep } from './rules/hibernate.ts';
 import { holdFinalizer } from './rules/hold-finalizer.ts';
 import { join } from './rules/join.ts';
+import { judgeCorruption } from './rules/judge-corruption.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
 import { letRemovedGo } from './rules/let-removed-go.ts';
 import { nameRefusals } from './rules/name-refusals.ts';
@@ -72,6 +73,7 @@ export const rules = [
   keepIdentity,
   seal,
   finishRemoval,
+  judgeCorruption,
   freeSpace,
   growVolumes,
   keepRequesting,

@@ -1,9 +1,11 @@
 import { parseDuration } from '../../manifests/api/duration.ts';
 import { healingDefaults } from '../../manifests/api/healing-defaults.ts';
 import type { Situation } from './decide.ts';
-import { ailmentOf, isCrashing } from './health.ts';
+import { differsFromPeers, verdictOf } from './hashes.ts';
+import { ailmentOf, isCrashing, memberOf } from './health.ts';
 import { recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
+import { votersOf } from './voters.ts';
 
 /** `spec.healing`, in milliseconds. */
 export function graceOf({ cluster }: Pick<Situation, 'cluster'>): { readonly pod: number; readonly member: number } {
@@ -37,6 +39,7 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
     case 'VolumeMissing':
     case 'VolumeLost':
     case 'VolumeLeaving':
+    case 'MemberCorrupt':
       return ailment.message;
     case 'PodLeaving':
       return `the pod of ${name} does not end, as on a node that is dead`;
@@ -46,7 +49,8 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
         : undefined;
     case 'MemberKeepsExiting':
     case 'MemberExited':
-      return pod && isCrashing(pod.container) && othersRunOnTheSame(slot, situation) ? ailment.message : undefined;
+      if (!pod || !isCrashing(pod.container) || !othersRunOnTheSame(slot, situation)) return undefined;
+      return !differsFromPeers(slot) || othersAgree(slot, situation) ? ailment.message : undefined;
     default:
       return undefined;
   }
@@ -57,6 +61,15 @@ export function wasRemovedByOthers(slot: Slot, { membership }: Situation): boole
   const record = recordOf(slot);
   if (membership.kind === 'unknown' || record?.state !== 'sealed' || !slot.peer?.current) return false;
   return record.clusterId === membership.clusterId && !membership.members.some(({ id }) => id === record.memberId);
+}
+
+/** Then it is not they who are wrong: every other voter holds what most of all voters do. */
+function othersAgree(slot: Slot, situation: Situation): boolean {
+  const { membership } = situation;
+  const verdict = verdictOf(situation);
+  if (membership.kind === 'unknown' || verdict.kind !== 'majority') return false;
+  const own = memberOf(slot, membership.members)?.id;
+  return votersOf(membership.members).every(({ id }) => id === own || verdict.trusted.has(id));
 }
 
 /** Then it is not the configuration that it can't start on, but what is its own: data, volume or node. */

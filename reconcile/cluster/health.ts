@@ -1,4 +1,5 @@
 import type { ListedMember } from '../etcd.ts';
+import { isConvicted } from './hashes.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -23,11 +24,12 @@ export function isIll(slot: Slot, observation: Pick<Observation, 'membership' | 
 /** Entries of raft's log that a member may lag behind and still count as in sync; a busy cluster is never at zero. */
 const maxLag = 5000n;
 
+/** What health is told from. */
+export type Seen = Pick<Observation, 'membership' | 'slots' | 'hashes'>;
+
 /** What is wrong with one member, the deepest cause first; `undefined`: it is healthy. */
-export function ailmentOf(
-  slot: Slot,
-  { membership, slots }: Pick<Observation, 'membership' | 'slots'>,
-): Ailment | undefined {
+export function ailmentOf(slot: Slot, seen: Seen): Ailment | undefined {
+  const { membership, slots } = seen;
   if (hasDeparted(slot)) return undefined;
   if (recordOf(slot)?.state === 'releasing') return passing('MemberLeaving', `${slot.name} is leaving the cluster`);
   const inKubernetes = podAilment(slot);
@@ -47,6 +49,13 @@ export function ailmentOf(
       'NotAMember',
       `${name} runs, but the member list does not have it`,
       `look at "etcdctl member list" and at the events of ${name}: somebody removed the member`,
+    );
+  }
+  if (isConvicted(member.id, seen)) {
+    return lasting(
+      'MemberCorrupt',
+      `${name} holds other data than most members agree on`,
+      'it is replaced once a quorum of the others is healthy: see what else is wrong',
     );
   }
   if (member.name === '') return passing('MemberStarting', `${name} has not yet joined`);

@@ -1,5 +1,5 @@
-import { isIll, memberOf } from './health.ts';
-import type { Observation, Slot } from './observation.ts';
+import { isIll, memberOf, type Seen } from './health.ts';
+import type { Slot } from './observation.ts';
 
 export interface Successor {
   readonly clusterId: string;
@@ -15,15 +15,13 @@ export function leads({ endpoint }: Slot): boolean {
  * Who should lead when this member goes: a healthy voter, the one that has the most of raft's log. Absent where there is none,
  * as in a cluster of one.
  */
-export function successorOf(
-  slot: Slot,
-  { membership, slots }: Pick<Observation, 'membership' | 'slots'>,
-): Successor | undefined {
+export function successorOf(slot: Slot, seen: Seen): Successor | undefined {
+  const { membership, slots } = seen;
   if (membership.kind === 'unknown') return undefined;
   const able = slots.flatMap((other) => {
     const member = memberOf(other, membership.members);
     if (other === slot || !member || member.isLearner || other.endpoint.kind === 'unknown') return [];
-    if (isIll(other, { membership, slots })) return [];
+    if (isIll(other, seen)) return [];
     return [{ name: other.name, memberId: member.id, log: other.endpoint.status.raftAppliedIndex }];
   });
   const [best] = able.toSorted((a, b) => Number(b.log - a.log));

@@ -31,9 +31,29 @@ export interface Observation {
   readonly claim: Claim;
   /** Whether a compaction up to the present would forget anything; asked only while etcd is out of space, absent when unknown. */
   readonly hasHistory?: boolean;
+  /** Asked only while members are suspected to hold different data; absent when nobody could be asked. */
+  readonly hashes?: Hashes;
   /** So many other clusters of its fleet restart members that this one may not begin to. */
   readonly crowded?: true;
 }
+
+/** What the keys of each voter hash to, all of them at one revision. */
+export interface Hashes {
+  readonly revision: bigint;
+  readonly answers: readonly HashAnswer[];
+}
+
+export type HashAnswer = { readonly memberId: string } & (
+  | {
+      readonly kind: 'hash';
+      readonly hash: number;
+      /** What was compacted before is not in it: hashes are comparable only where this is the same. */
+      readonly compactRevision: bigint;
+    }
+  /** It lacks that revision, and has applied everything that anybody has. */
+  | { readonly kind: 'behind' }
+  | { readonly kind: 'unknown'; readonly cause: string }
+);
 
 /** One ordinal's objects side by side: what should exist together, and does or does not. */
 export interface Slot {

@@ -5,6 +5,7 @@ import type { EtcdTls } from '../etcd.ts';
 import type { EtcdAdmin } from '../etcd-admin.ts';
 import { type Kube, KubeError, type KubeObject } from '../kube.ts';
 import { askEtcd, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
+import { askHashes } from './ask-hashes.ts';
 import { askSpace } from './ask-space.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { type Holder, readClaim } from './claim.ts';
@@ -55,7 +56,7 @@ async function askMembers(
   objects: ClusterObjects,
   at: Date,
   { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
-): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory'> & Pick<Observed, 'etcd'>> {
+): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory' | 'hashes'> & Pick<Observed, 'etcd'>> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
   const question = { kube, wire, cluster, slots, requested, at, signal };
@@ -72,8 +73,16 @@ async function askMembers(
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
       : await askEtcd(way.connect, { cluster, slots }, inTime);
   const space = await askSpace(way, answers, inTime);
+  // Not within the budget of the others: whole databases are read for it.
+  const data = await askHashes(way, answers, signal);
   const doubtful = certificates.kind === 'unread' && isShutOut(answers);
-  return { certificates: doubtful ? await whole().catch(unseen) : certificates, ...answers, ...space, etcd: way };
+  return {
+    certificates: doubtful ? await whole().catch(unseen) : certificates,
+    ...answers,
+    ...space,
+    ...data,
+    etcd: way,
+  };
 }
 
 /** It may be for what we show them, or for whom we trust. */

@@ -1,6 +1,9 @@
+import type { ListedMember } from '../etcd.ts';
 import type { ActionOf } from './actions.ts';
+import { differsFromPeers, verdictOf } from './hashes.ts';
+import type { Seen } from './health.ts';
 import { successorOf } from './leadership.ts';
-import type { Membership, Slot } from './observation.ts';
+import type { Slot } from './observation.ts';
 
 /**
  * Takes a member off the list, its volume marked before. Whoever it is, it may lead by then: where others can, one of them is
@@ -8,21 +11,28 @@ import type { Membership, Slot } from './observation.ts';
  */
 export function removalOf(
   slot: Slot,
-  memberId: string,
-  { membership, slots }: { readonly membership: KnownMembership; readonly slots: readonly Slot[] },
+  member: Pick<ListedMember, 'id' | 'isLearner'>,
+  clusterId: string,
+  seen: Seen,
 ): ActionOf<'remove-member'> {
   const { name, volume } = slot;
-  const { clusterId, members } = membership;
-  const isLearner = members.find(({ id }) => id === memberId)?.isLearner === true;
-  const successor = isLearner ? undefined : successorOf(slot, { membership, slots });
+  const successor = member.isLearner ? undefined : successorOf(slot, seen);
+  const corrupt = corruptionOf(slot, member.id, seen);
   return {
     kind: 'remove-member',
     name,
-    memberId,
+    memberId: member.id,
     clusterId,
     ...(volume && { volume: { name, uid: volume.uid } }),
     ...(successor && { successor }),
+    ...(corrupt && { corrupt }),
   };
 }
 
-type KnownMembership = Extract<Membership, { kind: 'known' }>;
+/** Who the others are that hold something else than this member, or than it found in them. */
+function corruptionOf(slot: Slot, memberId: string, seen: Seen): ActionOf<'remove-member'>['corrupt'] {
+  const verdict = verdictOf(seen);
+  if (verdict.kind !== 'majority' || !seen.hashes) return undefined;
+  if (!verdict.guilty.has(memberId) && !differsFromPeers(slot)) return undefined;
+  return { revision: String(seen.hashes.revision), trusted: [...verdict.trusted] };
+}

@@ -187,9 +187,14 @@ function containerView(status: ContainerStatus | undefined): ContainerView {
   };
 }
 
+/** What tells why a Go program ended; its stack follows, often longer than what a pod's status keeps. */
+const lastCry = /^(panic|fatal error|unexpected fault address)|"level":"(fatal|panic)"/;
+
 /** One line of a container's last output, short enough for a message; etcd logs JSON, of which `msg` and `error` speak. */
 function lastLine(output: string): string {
-  const line = output.trim().split('\n').at(-1) ?? '';
+  const lines = output.trim().split('\n');
+  const line = lines.find((one) => lastCry.test(one)) ?? lines.at(-1) ?? '';
+  if (/^\s+\S+\.(go|s):\d+/.test(line)) return 'a panic, of which only the stack is left';
   const message = /"msg":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   const error = /"error":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   const words = [message, error].filter((word) => word !== undefined).join(': ');

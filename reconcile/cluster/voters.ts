@@ -1,6 +1,6 @@
 import type { ListedMember } from '../etcd.ts';
-import { ailmentOf, memberOf } from './health.ts';
-import type { Observation, Slot } from './observation.ts';
+import { ailmentOf, memberOf, type Seen } from './health.ts';
+import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
 
 /** Members that have a vote. A learner has none: nobody misses it. */
@@ -9,7 +9,7 @@ export function votersOf(members: readonly ListedMember[]): readonly ListedMembe
 }
 
 /** Whether enough voters are healthy, each seen so by itself, to be a quorum of all: what may be done without one of the others. */
-export function hasHealthyQuorum(situation: Pick<Observation, 'membership' | 'slots'>): boolean {
+export function hasHealthyQuorum(situation: Seen): boolean {
   const { membership, slots } = situation;
   if (membership.kind === 'unknown') return false;
   const voters = votersOf(membership.members);

@@ -1,5 +1,6 @@
 import { EtcdError, type Refusal } from '../../reconcile/etcd.ts';
 import type { EtcdAdmin, EtcdChangeOptions } from '../../reconcile/etcd-admin.ts';
+import { assertMayRemove, disarmCorruptIn, hashIn } from './corruption.ts';
 import { idOf } from './members.ts';
 import { commit } from './replication.ts';
 import { compactIn, defragmentIn, disarmIn } from './space.ts';
@@ -41,6 +42,7 @@ export function changing(
       const voters = [...votersOf(state, clusterId)].filter((id) => id !== memberId);
       const running = runningOf(state, clusterId).filter(({ data }) => voters.includes(data.memberId)).length;
       if (!member.isLearner && running <= voters.length / 2) throw refused('UnhealthyCluster');
+      if (!member.isLearner) assertMayRemove(state, clusterId, memberId);
       formation.members = formation.members.filter((one) => one !== member);
       formation.removed.add(memberId);
       formation.published.delete(memberId);
@@ -55,7 +57,11 @@ export function changing(
       formation.leader = targetId;
       state.changes += 1;
     },
-    hashKv: async () => Promise.reject(new EtcdError('the world has no keys', 'down')),
+    hashKv: async (endpoint, { revision }) => {
+      const [process] = reachedBy([endpoint]);
+      if (!process) throw new EtcdError('no endpoint answers', 'down');
+      return hashIn(process, revision);
+    },
     defragment: async (endpoint, { memberId }) => {
       const [process] = reachedBy([endpoint]);
       if (!process) throw new EtcdError('no endpoint answers', 'down');
@@ -66,11 +72,16 @@ export function changing(
     alarms: async (endpoints, { clusterId }) => {
       const { formation } = served(endpoints, clusterId);
       commit(state, clusterId, formation, 1);
-      return [...(formation.space?.alarms ?? [])].map((memberId) => ({ memberId, alarm: 'NOSPACE' }));
+      return [
+        ...[...(formation.space?.alarms ?? [])].map((memberId) => ({ memberId, alarm: 'NOSPACE' as const })),
+        ...[...(formation.corrupt ?? [])].map((memberId) => ({ memberId, alarm: 'CORRUPT' as const })),
+      ];
     },
     hasHistory: async (endpoints, _, { clusterId }) => (served(endpoints, clusterId).formation.space?.history ?? 0) > 0,
-    disarm: async (endpoints, { memberId }, { clusterId }) => {
-      disarmIn(state, served(endpoints, clusterId).formation, memberId);
+    disarm: async (endpoints, { memberId, alarm }, { clusterId }) => {
+      const { formation } = served(endpoints, clusterId);
+      if (alarm === 'NOSPACE') disarmIn(state, formation, memberId);
+      else disarmCorruptIn(state, clusterId, formation, memberId);
       state.changes += 1;
     },
     compact: async (endpoints, _, { clusterId }) => {

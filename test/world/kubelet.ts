@@ -2,6 +2,7 @@ import { labels } from '../../manifests/build/names.ts';
 import type { ConfigMap, ContainerStatus, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { grace } from './controllers.ts';
+import { differsFromOthers } from './corruption.ts';
 import { assertMayStart } from './invariants.ts';
 import { type Data, type Living, minorOf, type Running, start } from './members.ts';
 import { claimOf, drop, hasQuorum, isInQuorum, put, runningOf, type State } from './state.ts';
@@ -62,6 +63,9 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
   if (started.kind === 'exits') return exited(before, started.words);
   if (loaded.kind === 'exits') return exited(before, loaded.words);
   if (isRemoved(state, started.data)) return exited(before, 'the member has been permanently removed from the cluster');
+
+  if (data && differsFromOthers(state, started.data))
+    return exited(before, `discovery failed: ${started.data.memberId} found data inconsistency with peers`);
 
   assertMayStart(state, pod, claim, data, started.data);
   disks.set(claimUid, started.data);

@@ -15,6 +15,8 @@ export interface Data {
   snapshot: number;
   /** How many of the writes that its cluster acknowledged are in it. */
   applied: number;
+  /** What is wrong with it; absent or 0: nothing. */
+  spoiled?: number;
 }
 
 export interface Member {

@@ -1,3 +1,4 @@
+import { inherit } from './corruption.ts';
 import { minorOf } from './members.ts';
 import { takesWrites } from './space.ts';
 import { type Formation, hasQuorum, leaderOf, type Process, quorumIn, runningOf, type State } from './state.ts';
@@ -42,6 +43,7 @@ export function commit(state: State, clusterId: string, formation: Formation, en
   for (const { data, snapshotCount } of heard) {
     // Who lacks what the leader has thrown away is sent its snapshot.
     if (leader && data.applied < leader.data.snapshot) data.snapshot = leader.data.snapshot;
+    inherit(state, data);
     data.applied = formation.acknowledged;
     if (data.applied - data.snapshot > snapshotCount) data.snapshot = data.applied;
   }

@@ -1,4 +1,5 @@
 import { EtcdError } from '../../reconcile/etcd.ts';
+import { complaintsIn } from './corruption.ts';
 import type { Data } from './members.ts';
 import { type Formation, type Process, quorumIn, runningOf, type State, votersOf } from './state.ts';
 import type { World } from './world.ts';
@@ -50,18 +51,22 @@ export function fillUp(
 
 /** What a status says of it. @throws {EtcdError} while its member answers nobody. */
 export function sizesIn(state: State, { clusterId, memberId }: Data) {
-  const space = state.formations.get(clusterId)?.space;
+  const formation = state.formations.get(clusterId);
+  const { space } = formation ?? {};
   const file = space?.files.get(memberId);
   if ((file?.silentUntil ?? 0) > state.clock()) throw new EtcdError('status: no answer within 2 s', 'ambiguous');
   return {
     dbSize: BigInt(file?.size ?? 20480),
     dbSizeInUse: BigInt(file?.used ?? 16384),
-    errors: [...(space?.alarms ?? [])].map((id) => `memberID:${BigInt(`0x${id}`)} alarm:NOSPACE `),
+    errors: [
+      ...[...(space?.alarms ?? [])].map((id) => `memberID:${BigInt(`0x${id}`)} alarm:NOSPACE `),
+      ...complaintsIn(formation),
+    ],
   };
 }
 
-export function takesWrites({ space }: Formation): boolean {
-  return space === undefined || space.alarms.size === 0;
+export function takesWrites({ space, corrupt }: Formation): boolean {
+  return (space?.alarms.size ?? 0) === 0 && (corrupt?.size ?? 0) === 0;
 }
 
 /** The one that was asked writes on, and thereby counts what it freed. */

@@ -42,6 +42,8 @@ export interface Formation {
   changes: number;
   /** Absent: a little, and no more than that. */
   space?: Space;
+  /** Whom etcd blames for data that differ: IDs, or `0` for nobody. While there is any, it takes no writes. */
+  corrupt?: Set<string>;
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }

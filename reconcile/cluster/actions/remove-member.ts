@@ -4,6 +4,8 @@ import type { ActionOf } from '../actions.ts';
 import { settledList, withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { quorumOf } from '../quorum.ts';
+import { requireOneHash } from '../same-data.ts';
+import { votersOf } from '../voters.ts';
 import { type ActContext, volumeAsSeen } from './context.ts';
 import { writeRecord } from './volume-state.ts';
 
@@ -11,8 +13,8 @@ import { writeRecord } from './volume-state.ts';
  * Takes a member off the list, for ever. First its volume is marked, so that whoever comes after a crash finishes this: a removal
  * that was sent may be decided long after its answer was lost, so it is never undone.
  *
- * Guards I1 and I9: of the others, a quorum answers at this very moment, each for itself, and follows a leader. Guards I2: the
- * list is read behind a barrier.
+ * Guards I1 and I9: of the others, a quorum answers at this very moment, each for itself, and follows a leader; where it is for its
+ * data that the member goes, they hold the same still. Guards I2: the list is read behind a barrier.
  */
 export async function removeMember(action: ActionOf<'remove-member'>, context: ActContext): Promise<void> {
   const { memberId, clusterId, successor } = action;
@@ -22,6 +24,7 @@ export async function removeMember(action: ActionOf<'remove-member'>, context: A
     const member = list.members.find(({ id }) => id === memberId);
     if (!member) return;
     const leader = await leaderOfTheRest(etcd, list, action, context);
+    await requireAgreement(etcd, list, endpoints, action, signal);
     await markReleasing(action, context);
     if (leader === memberId) {
       if (!successor) throw moved(`${action.name} leads, and nobody else could`);
@@ -53,8 +56,23 @@ async function leaderOfTheRest(
   return following[0]?.leader ?? '0';
 }
 
+/** Whose data most members agree on is known by more than half of those that vote now. */
+async function requireAgreement(
+  etcd: EtcdAdmin,
+  list: MemberList,
+  endpoints: readonly string[],
+  { name, clusterId, corrupt }: ActionOf<'remove-member'>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!corrupt) return;
+  const voters = votersOf(list.members);
+  const memberIds = corrupt.trusted.filter((trusted) => voters.some(({ id }) => id === trusted));
+  if (memberIds.length < quorumOf(voters.length)) throw moved(`who agrees against ${name} is no majority any more`);
+  await requireOneHash(etcd, endpoints, { clusterId, memberIds, revision: BigInt(corrupt.revision), signal });
+}
+
 async function markReleasing(
-  { name, volume, memberId, clusterId }: ActionOf<'remove-member'>,
+  { name, volume, memberId, clusterId, corrupt }: ActionOf<'remove-member'>,
   context: ActContext,
 ): Promise<void> {
   if (!volume) return;
@@ -64,5 +82,9 @@ async function markReleasing(
   if (record.state === 'releasing') return;
   if (record.memberId !== undefined && record.memberId !== memberId)
     throw moved(`volume ${name} is that of member ${record.memberId}, and not of ${memberId}`);
-  await writeRecord(claim, { ...record, memberId, clusterId, state: 'releasing' }, context);
+  await writeRecord(
+    claim,
+    { ...record, memberId, clusterId, state: 'releasing', ...(corrupt && { evidence: true }) },
+    context,
+  );
 }

@@ -24,7 +24,7 @@ export function dropLearner(situation: Situation): Decision | undefined {
   if (!learner || !member) return undefined;
   const why = ailmentOf(learner, situation)?.message ?? `${learner.name} does not catch up`;
   return act(
-    removalOf(learner, member.id, { membership, slots }),
+    removalOf(learner, member, membership.clusterId, situation),
     'RemovingFailedLearner',
     `removing the learner ${learner.name} again: ${why}`,
   );

@@ -23,22 +23,21 @@ export function finishRemoval(situation: Situation): Decision | undefined {
 }
 
 function finish(slot: Slot, situation: Situation): Decision | undefined {
-  const { membership, slots, cluster, life } = situation;
+  const { membership, cluster, life } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   const record = recordOf(slot);
   if (!slot.volume || !record) return withoutVolume(slot, membership);
   const { name, peer, volume } = slot;
-  const keep = cluster.spec.volumeRetention?.whenScaled === 'Retain';
+  const keep = cluster.spec.volumeRetention?.whenScaled === 'Retain' || record.evidence === true;
   switch (record.state) {
     case 'releasing': {
       const memberId = record.memberId ?? memberOf(slot, membership.members)?.id;
       if (memberId === undefined) return withoutId(slot);
       const { clusterId } = membership;
-      if (!membership.members.some(({ id }) => id === memberId)) {
-        return retire(slot, clusterId, { name, uid: volume.uid, memberId, state: 'released', keep });
-      }
+      const member = membership.members.find(({ id }) => id === memberId);
+      if (!member) return retire(slot, clusterId, { name, uid: volume.uid, memberId, state: 'released', keep });
       return act(
-        removalOf(slot, memberId, { membership, slots }),
+        removalOf(slot, member, clusterId, situation),
         'RemovingMember',
         `finishing the removal of ${name} from the member list`,
       );

@@ -100,13 +100,6 @@ function awaiting({ name }: Slot, reason: string): Decision {
  */
 export function lackSpace({ slots, cluster, effective, at }: Situation): Decision | undefined {
   if (!isOutOfSpace(slots)) return undefined;
-  if (isCorrupt(slots)) {
-    return refuse(
-      'NoSpace',
-      `${out}, and takes no compaction while its alarm CORRUPT is raised`,
-      'find out whose data are wrong, and see to that alarm first',
-    );
-  }
   const wanted = quotaBackendBytes(effective.inputs);
   const [next] = slots
     .filter(({ peer, pod }) => peer?.current && pod?.quota !== undefined && pod.quota < wanted)

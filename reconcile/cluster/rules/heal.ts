@@ -1,7 +1,9 @@
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { downFor, graceOf, needOfReplacement } from '../down.ts';
+import { isConvicted } from '../hashes.ts';
 import { memberOf } from '../health.ts';
+import { leads } from '../leadership.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { removalOf } from '../removal.ts';
@@ -13,6 +15,9 @@ import { joiner } from './scale.ts';
  * the new one are recorded, which is what remembers it, then the old one is removed (`finish-removal`), then the new one joins
  * (`join`). Not gated: a cluster that lacks a member is not well, and this is the cure.
  *
+ * One that holds other data than most agree on gets no grace: nothing will cure it, and etcd may take no writes for as long as it is
+ * there. A leader among several goes first: whoever joins is given the leader's data.
+ *
  * Guards I9: a quorum of the others is healthy, each seen so by itself. Guards I2: one at a time, and never while a removal is
  * unfinished.
  */
@@ -20,12 +25,9 @@ export function heal(situation: Situation): Decision | undefined {
   const { membership, slots, life, effective } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born' || !hasHealthyQuorum(situation)) return undefined;
   const voters = votersOf(membership.members);
-  const down = slots.find(
-    (slot) =>
-      memberOf(slot, voters) &&
-      downFor(slot, situation) >= graceOf(situation).member &&
-      needOfReplacement(slot, situation) !== undefined,
-  );
+  const isCorrupt = (slot: Slot) => isConvicted(memberOf(slot, voters)?.id ?? '', situation);
+  const [corrupt] = slots.filter(isCorrupt).toSorted((a, b) => Number(leads(b)) - Number(leads(a)));
+  const down = corrupt ?? slots.find((slot) => memberOf(slot, voters) && isDownForGood(slot, situation));
   const member = down && memberOf(down, voters);
   if (!down || !member) return undefined;
   const why = needOfReplacement(down, situation) ?? '';
@@ -34,10 +36,14 @@ export function heal(situation: Situation): Decision | undefined {
   const wanted = effective.replicas === 0 ? voters.length : effective.replicas;
   if (!comes && voters.length <= wanted) return prepared(situation, down, why);
   return act(
-    removalOf(down, member.id, { membership, slots }),
-    'RemovingDeadMember',
+    removalOf(down, member, membership.clusterId, situation),
+    corrupt ? 'RemovingCorruptMember' : 'RemovingDeadMember',
     `removing ${down.name} from the member list, to make room for a new one: ${why}`,
   );
+}
+
+function isDownForGood(slot: Slot, situation: Situation): boolean {
+  return downFor(slot, situation) >= graceOf(situation).member && needOfReplacement(slot, situation) !== undefined;
 }
 
 function prepared(situation: Situation, down: Slot, why: string): Decision | undefined {

@@ -88,7 +88,7 @@ export function shrink(situation: Situation): Decision | undefined {
   const member = last && memberOf(last, members);
   if (!last || !member) return undefined;
   return act(
-    removalOf(last, member.id, { membership, slots }),
+    removalOf(last, member, membership.clusterId, situation),
     'RemovingMember',
     `removing ${last.name} from the member list: the spec asks for fewer members`,
   );

@@ -16,6 +16,7 @@ const methods = [
   'restoreNode',
   'wipeVolume',
   'corruptVolume',
+  'alterVolume',
   'pauseImagePulls',
   'logs',
 ] as const satisfies readonly (keyof Faults)[];

@@ -29,6 +29,11 @@ export type Faults = {
   wipeVolume(namespace: string, claim: string): Promise<void>;
   /** Overwrites the middle of each of the volume's files (or those whose path contains `part`); says how many. */
   corruptVolume(namespace: string, claim: string, part?: string): Promise<number>;
+  /**
+   * Puts other text of the same length in the place of what is found in the volume's files, under whatever uses it, as a disk does
+   * that lies: nothing else of the file changes. Says how often it was found.
+   */
+  alterVolume(namespace: string, claim: string, found: string, other: string): Promise<number>;
   /** While paused, images that a node does not have yet are not pulled. */
   pauseImagePulls(paused: boolean): Promise<void>;
   /** All that a container wrote, over its restarts. */
@@ -72,6 +77,13 @@ export function createFaults(context: FaultContext): Faults {
     return path;
   }
 
+  async function filesOf(namespace: string, claim: string, part = ''): Promise<string[]> {
+    const path = volumePath(namespace, claim);
+    const entries = await readdir(path, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    return files.filter((file) => file.slice(path.length).includes(part));
+  }
+
   const signalPod = (namespace: string, name: string, signal: NodeJS.Signals) => {
     signalTree(workerOf(podNamed(namespace, name)).pids(), signal);
   };
@@ -103,13 +115,15 @@ export function createFaults(context: FaultContext): Faults {
       const path = volumePath(namespace, claim);
       for (const entry of await readdir(path)) await rm(join(path, entry), { recursive: true, force: true });
     },
-    corruptVolume: async (namespace, claim, part = '') => {
-      const path = volumePath(namespace, claim);
-      const entries = await readdir(path, { recursive: true, withFileTypes: true });
-      const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-      const chosen = files.filter((file) => file.slice(path.length).includes(part));
-      const changed = await Promise.all(chosen.map(corrupt));
+    corruptVolume: async (namespace, claim, part) => {
+      const changed = await Promise.all((await filesOf(namespace, claim, part)).map(corrupt));
       return changed.filter(Boolean).length;
+    },
+    alterVolume: async (namespace, claim, found, other) => {
+      const [before, after] = [Buffer.from(found), Buffer.from(other)];
+      if (before.length !== after.length) throw new Error('what is put in its place must be as long');
+      const changes = await Promise.all((await filesOf(namespace, claim)).map((file) => alter(file, before, after)));
+      return changes.reduce((sum, count) => sum + count, 0);
     },
     pauseImagePulls: async (paused) => {
       pulls.paused = paused;
@@ -133,6 +147,21 @@ async function corrupt(file: string): Promise<boolean> {
     const garbage = Buffer.alloc(length, 0xa5);
     await handle.write(garbage, 0, length, Math.floor((size - length) / 2));
     return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function alter(file: string, before: Buffer, after: Buffer): Promise<number> {
+  const handle = await open(file, 'r+');
+  try {
+    const content = await handle.readFile();
+    let count = 0;
+    for (let at = content.indexOf(before); at >= 0; at = content.indexOf(before, at + before.length)) {
+      await handle.write(after, 0, after.length, at);
+      count += 1;
+    }
+    return count;
   } finally {
     await handle.close();
   }

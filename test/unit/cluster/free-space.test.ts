@@ -275,11 +275,4 @@ describe('the data themselves fill the quota', () => {
       action: { kind: 'compact' },
     });
   });
-
-  test('data that are wrong are seen to first', () => {
-    const errors = ['memberID:161 alarm:NOSPACE ', 'memberID:162 alarm:CORRUPT '];
-    const decision = decided({ every: database(99, 99, { errors }) }, none);
-    assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'NoSpace' });
-    assert.match(decision.message, /CORRUPT/);
-  });
 });

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../manifests/build/names.ts';
+import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { connectTo } from './support/client.ts';
+import { isReady } from './support/conditions.ts';
+import { readKey, writeKey } from './support/keys.ts';
+import { node } from './support/node.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter, type Writer } from './support/writer.ts';
+
+const stage = scene({ fleet: false });
+const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
+const [right, wrong] = ['what was acknowledged', 'what the disk now says'.slice(0, 21)] as const;
+
+const isWhole = (cluster: EtcdCluster) =>
+  isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
+const acted = ({ status }: EtcdCluster) =>
+  (status?.history ?? []).filter(({ outcome }) => outcome === 'acted').map(({ reason }) => reason);
+
+/** A cluster of three with a writer, and a key whose value one of its members is to hold wrongly. */
+async function underWay(
+  name: string,
+  version: string,
+): Promise<{ readonly writer: Writer; readonly cluster: EtcdCluster }> {
+  const { kubectl, namespace, tickUntil, access } = stage();
+  const stdin = clusterYaml(name, namespace, { version, healing });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+  const cluster = await tickUntil(name, isWhole, 90);
+  const writer = startWriter(await access(name), 'kept');
+  await writeKey(await access(name), 'witness', right);
+  await until('two hundred writes', async () => writer.acknowledged >= 200);
+  return { writer, cluster };
+}
+
+/** Until it is in the file: etcd writes what it has committed every tenth of a second. */
+async function alter(victim: string): Promise<void> {
+  const { namespace } = stage();
+  await until(
+    'the value to change on the disk',
+    async () => (await node().alterVolume(namespace, victim, right, wrong)) > 1,
+  );
+}
+
+async function compact(name: string): Promise<void> {
+  const client = connectTo(await stage().access(name), 5000);
+  const { header } = await client.kv.range({ key: Buffer.from('witness') });
+  await client.kv.compact({ revision: String(BigInt(header.revision) - 20n) });
+  client.close();
+}
+
+/** @returns the cluster when it is whole again, without this member. */
+async function replaced(name: string, victim: string, within: number): Promise<EtcdCluster> {
+  const isHealed = (cluster: EtcdCluster) =>
+    isWhole(cluster) && cluster.status?.members?.every((member) => member.name !== victim) === true;
+  return stage().tickUntil(name, isHealed, within);
+}
+
+async function assertKept(name: string, victim: string, writer: Writer): Promise<void> {
+  const { access, get } = stage();
+  const before = writer.acknowledged;
+  await until('writes go on', async () => writer.acknowledged > before + 20);
+  const { acknowledged, lost } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+  assert.equal(await readKey(await access(name), 'witness'), right);
+  const claim = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
+  assert.equal(claim?.metadata.annotations?.[annotations.volumeState], 'released');
+  assert.equal(claim?.metadata.annotations?.[annotations.evidence], 'true');
+}
+
+for (const version of ['3.5.35', '3.6.16']) {
+  test(`etcd ${version} raises CORRUPT after a compaction: who differs is replaced, and writes are let in again`, async (t) => {
+    const name = `altered-${version.split('.')[1]}`;
+    const { writer, cluster } = await underWay(name, version);
+    const members = (cluster.status?.members ?? []).map((member) => member.name);
+    const victim = members.find((member) => member !== cluster.status?.leader) ?? '';
+    await alter(victim);
+    await compact(name);
+
+    // etcd compares its members every minute.
+    await stage().tickUntil(name, (found) => acted(found).includes('RemovingCorruptMember'), 120);
+    const healed = await replaced(name, victim, 120);
+    const own = acted(healed).filter((reason) =>
+      ['ReplacingMember', 'RemovingCorruptMember', 'Corrupt'].includes(reason),
+    );
+    assert.deepEqual(own, ['ReplacingMember', 'RemovingCorruptMember', 'Corrupt']);
+    await assertKept(name, victim, writer);
+    t.diagnostic(acted(healed).join(' '));
+  });
+}
+
+test('a member that finds at its start that its data differ is replaced after its grace, and its volume kept', async () => {
+  const { namespace } = stage();
+  const { writer, cluster } = await underWay('differs', '3.6.16');
+  const victim = cluster.status?.leader ?? '';
+  await alter(victim);
+  await node().killContainer(namespace, `${victim}-0`);
+  const healed = await replaced('differs', victim, 240);
+  assert.ok(acted(healed).includes('RemovingDeadMember'), acted(healed).join());
+  await assertKept('differs', victim, writer);
+});
