@@ -1,7 +1,7 @@
 import type { ListedMember } from '../etcd.ts';
 import { isConvicted } from './hashes.ts';
 import { hasDeparted, recordOf } from './life.ts';
-import type { Observation, Slot } from './observation.ts';
+import type { Observation, PodView, Slot } from './observation.ts';
 
 /**
  * Why a member is not healthy, in a word for machines and one for people.
@@ -103,7 +103,8 @@ function leaderOf({ endpoint }: Slot, slots: readonly Slot[]): Slot | undefined 
   );
 }
 
-function podAilment({ name, volume, statefulSet, pod }: Slot): Ailment | undefined {
+function podAilment(slot: Slot): Ailment | undefined {
+  const { name, volume, statefulSet, pod } = slot;
   if (!volume) {
     return lasting(
       'VolumeMissing',
@@ -124,7 +125,7 @@ function podAilment({ name, volume, statefulSet, pod }: Slot): Ailment | undefin
       `the pod of ${name} finds no node (${pod.unscheduled}); kubectl describe pod ${name}-0 says why`,
     );
   }
-  return containerAilment(name, pod);
+  return containerAilment(slot, pod);
 }
 
 const imageReasons: ReadonlySet<string> = new Set([
@@ -140,7 +141,8 @@ const configReasons: ReadonlySet<string> = new Set([
   'StartError',
 ]);
 
-function containerAilment(name: string, { ready, upToDate, container }: NonNullable<Slot['pod']>): Ailment | undefined {
+function containerAilment(slot: Slot, { ready, upToDate, container }: PodView): Ailment | undefined {
+  const { name } = slot;
   if (imageReasons.has(container.reason)) {
     return lasting(
       'ImageUnavailable',
@@ -164,7 +166,7 @@ function containerAilment(name: string, { ready, upToDate, container }: NonNulla
     );
   }
   if (container.state === 'terminated') return passing('MemberExited', `etcd on ${name} has exited and is restarted`);
-  if (!ready) return passing('MemberStarting', `${name} is starting`);
+  if (!ready && !isShut(slot)) return passing('MemberStarting', `${name} is starting`);
   if (upToDate === 'no') {
     return passing(
       'PodOutdated',
@@ -172,6 +174,11 @@ function containerAilment(name: string, { ready, upToDate, container }: NonNulla
     );
   }
   return undefined;
+}
+
+/** etcd calls no member ready while CORRUPT is raised, whosever data are wrong. */
+function isShut({ endpoint }: Slot): boolean {
+  return endpoint.kind === 'known' && endpoint.status.errors.some((error) => error.includes('CORRUPT'));
 }
 
 /** A crash may be bad luck; a third is a pattern. */

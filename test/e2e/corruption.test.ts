@@ -42,7 +42,7 @@ async function alter(victim: string): Promise<void> {
   const { namespace } = stage();
   await until(
     'the value to change on the disk',
-    async () => (await node().alterVolume(namespace, victim, right, wrong)) > 1,
+    async () => (await node().alterVolume(namespace, victim, 'snap/db', right, wrong)) > 0,
   );
 }
 

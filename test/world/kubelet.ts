@@ -33,7 +33,7 @@ function runPod(state: State, pod: Pod): void {
     say(state, pod, startContainer(state, pod));
     return;
   }
-  const isReady = isInQuorum(state, process);
+  const isReady = isInQuorum(state, process) && !state.formations.get(process.data.clusterId)?.corrupt?.size;
   say(state, pod, { ...statusOf(pod), ready: isReady, state: { running: {} } });
 }
 

@@ -30,10 +30,10 @@ export type Faults = {
   /** Overwrites the middle of each of the volume's files (or those whose path contains `part`); says how many. */
   corruptVolume(namespace: string, claim: string, part?: string): Promise<number>;
   /**
-   * Puts other text of the same length in the place of what is found in the volume's files, under whatever uses it, as a disk does
+   * Puts other text of the same length in the place of what is found in those of the volume's files whose path contains `part`, under whatever uses it, as a disk does
    * that lies: nothing else of the file changes. Says how often it was found.
    */
-  alterVolume(namespace: string, claim: string, found: string, other: string): Promise<number>;
+  alterVolume(namespace: string, claim: string, part: string, found: string, other: string): Promise<number>;
   /** While paused, images that a node does not have yet are not pulled. */
   pauseImagePulls(paused: boolean): Promise<void>;
   /** All that a container wrote, over its restarts. */
@@ -119,10 +119,12 @@ export function createFaults(context: FaultContext): Faults {
       const changed = await Promise.all((await filesOf(namespace, claim, part)).map(corrupt));
       return changed.filter(Boolean).length;
     },
-    alterVolume: async (namespace, claim, found, other) => {
+    alterVolume: async (namespace, claim, part, found, other) => {
       const [before, after] = [Buffer.from(found), Buffer.from(other)];
       if (before.length !== after.length) throw new Error('what is put in its place must be as long');
-      const changes = await Promise.all((await filesOf(namespace, claim)).map((file) => alter(file, before, after)));
+      const changes = await Promise.all(
+        (await filesOf(namespace, claim, part)).map((file) => alter(file, before, after)),
+      );
       return changes.reduce((sum, count) => sum + count, 0);
     },
     pauseImagePulls: async (paused) => {

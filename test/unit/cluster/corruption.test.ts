@@ -34,7 +34,9 @@ const answered = (ordinal: number, hash: number, compactRevision = 4n): HashAnsw
 const silence = (ordinal: number): HashAnswer => ({ kind: 'unknown', memberId: memberId(ordinal), cause: 'no answer' });
 const behind = (ordinal: number): HashAnswer => ({ kind: 'behind', memberId: memberId(ordinal) });
 
-const raised = (slot: Slot): Slot => withEndpoint(endpoint(slot.ordinal, { errors: ['alarm:CORRUPT '] }))(slot);
+/** Then etcd calls nobody ready. */
+const raised = (slot: Slot): Slot =>
+  all(withPod({ ready: false }), withEndpoint(endpoint(slot.ordinal, { errors: ['alarm:CORRUPT '] })))(slot);
 const differing = all(
   crashing,
   withContainer({ lastWords: 'discovery failed: a1 found data inconsistency with peers', restarts: 5 }),
