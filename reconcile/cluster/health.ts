@@ -15,17 +15,17 @@ export interface Ailment {
   readonly cure: string;
 }
 
+/** What health is told from. */
+export type Seen = Pick<Observation, 'membership' | 'slots' | 'hashes'>;
+
 /** Something else is wrong with it than that its pod is merely old: that one serves, and leads, as well as any. */
-export function isIll(slot: Slot, observation: Pick<Observation, 'membership' | 'slots'>): boolean {
-  const ailment = ailmentOf(slot, observation);
+export function isIll(slot: Slot, seen: Seen): boolean {
+  const ailment = ailmentOf(slot, seen);
   return ailment !== undefined && ailment.reason !== 'PodOutdated';
 }
 
 /** Entries of raft's log that a member may lag behind and still count as in sync; a busy cluster is never at zero. */
 const maxLag = 5000n;
-
-/** What health is told from. */
-export type Seen = Pick<Observation, 'membership' | 'slots' | 'hashes'>;
 
 /** What is wrong with one member, the deepest cause first; `undefined`: it is healthy. */
 export function ailmentOf(slot: Slot, seen: Seen): Ailment | undefined {

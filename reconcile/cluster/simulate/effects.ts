@@ -15,7 +15,7 @@ import { addLearner, promoteLearner, removeMember, retireMember } from './effect
 import { applyShared, setFinalizer } from './effects/objects.ts';
 import { followVolumes, prepareMembers, replaceUnboundVolume, startMembers } from './effects/preparing.ts';
 import { sealMembers } from './effects/sealing.ts';
-import { advanceLog, compact, defragmentMember, disarmAlarm } from './effects/space.ts';
+import { advanceLog, compact, defragmentMember, disarmAlarm, disarmCorrupt } from './effects/space.ts';
 import { changeTemplate, reconfigureMembers, recreatePod, restartMember } from './effects/templates.ts';
 import { noteVersions } from './effects/versions.ts';
 import { growVolumes, hibernateMembers, wakeMembers } from './effects/volumes.ts';
@@ -32,6 +32,7 @@ const effects = {
   'delete-peers': deletePeers,
   'delete-volumes': deleteVolumes,
   'disarm-alarm': disarmAlarm,
+  'disarm-corrupt': disarmCorrupt,
   'follow-volumes': followVolumes,
   'grow-volumes': growVolumes,
   'hand-over-certificates': handOverCertificates,

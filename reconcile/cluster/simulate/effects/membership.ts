@@ -55,7 +55,7 @@ function votes(name: string): Effect {
 }
 
 export const removeMember: EffectsOf<'remove-member'> = (
-  { name, memberId, clusterId, volume, successor },
+  { name, memberId, clusterId, volume, successor, corrupt },
   observation,
 ) => {
   const isMarked = recordOf(slotOf(observation, name) ?? {})?.state === 'releasing';
@@ -67,16 +67,28 @@ export const removeMember: EffectsOf<'remove-member'> = (
       ? onSlot(name, (slot) => {
           const record = recordOf(slot);
           if (!slot.volume || !record || slot.volume.uid !== volume.uid) return slot;
-          const marked = { ...record, memberId, clusterId, state: 'releasing' as const };
+          const evidence = corrupt && { evidence: true as const };
+          const marked = { ...record, memberId, clusterId, state: 'releasing' as const, ...evidence };
           return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: marked } } };
         })
       : undefined,
     leadsNow && successor ? moveLeader(successor.memberId) : undefined,
-    onList((members) =>
-      members.some(({ id }) => id === memberId) ? members.filter(({ id }) => id !== memberId) : members,
-    ),
+    (seen) =>
+      withoutHash(
+        memberId,
+        onList((members) =>
+          members.some(({ id }) => id === memberId) ? members.filter(({ id }) => id !== memberId) : members,
+        )(seen),
+      ),
   );
 };
+
+/** Who has no vote is not asked what it holds. */
+function withoutHash(gone: string, observation: Observation): Observation {
+  const { hashes } = observation;
+  if (!hashes?.answers.some(({ memberId }) => memberId === gone)) return observation;
+  return { ...observation, hashes: { ...hashes, answers: hashes.answers.filter(({ memberId }) => memberId !== gone) } };
+}
 
 /** Everybody who answers knows it. */
 export function moveLeader(memberId: string): Effect {

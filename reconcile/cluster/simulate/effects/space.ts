@@ -25,13 +25,23 @@ function note(name: string, defragmented: { readonly at: Date; readonly vain: nu
 }
 
 /** Each member's status tells of every alarm; all that are raised are taken back. */
-export const disarmAlarm: EffectsOf<'disarm-alarm'> = () =>
-  wave(
-    onEveryStatus((status) => {
-      const errors = status.errors.filter((error) => !error.includes('NOSPACE'));
-      return errors.length === status.errors.length ? status : { ...status, errors };
-    }),
-  );
+export const disarmAlarm: EffectsOf<'disarm-alarm'> = () => wave(withoutAlarm('NOSPACE'));
+
+/** With that, nobody is asked for hashes any more. */
+export const disarmCorrupt: EffectsOf<'disarm-corrupt'> = () =>
+  wave((observation) => {
+    const disarmed = withoutAlarm('CORRUPT')(observation);
+    if (!disarmed.hashes) return disarmed;
+    const { hashes: _, ...rest } = disarmed;
+    return rest;
+  });
+
+function withoutAlarm(alarm: string): Effect {
+  return onEveryStatus((status) => {
+    const errors = status.errors.filter((error) => !error.includes(alarm));
+    return errors.length === status.errors.length ? status : { ...status, errors };
+  });
+}
 
 /** As if one step were enough; on a real cluster it may take several. */
 export const advanceLog: EffectsOf<'advance-log'> = ({ index }) =>
