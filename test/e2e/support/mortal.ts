@@ -1,0 +1,87 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientHttp2Session, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import http2 from 'node:http2';
+import https from 'node:https';
+import { type MortalOptions, mortalEnv, type When } from './mortal-options.ts';
+
+/**
+ * Preloaded into an invocation, which is our own bundle as it is shipped: it is killed (SIGKILL) at the first write at which no
+ * invocation has died yet, be it one to the API server or a call that changes something in etcd.
+ *
+ * `before`: nothing of the request has left. `after`: it was carried out, and nothing of its answer is known. Places, of writes in
+ * the life of a cluster, are words and not numbers, because whoever finishes another one's work writes other things than he did.
+ */
+
+const { ledger, only, names } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
+const diedAt = new Set(readFileSync(ledger, 'utf8').split('\n'));
+
+/** What is being carried out, from its claim on. */
+let step = '';
+
+function strike(when: When, place: string): void {
+  const line = Object.entries(names).reduce((text, [name, role]) => text.replaceAll(name, role), `${when} ${place}`);
+  if (diedAt.has(line) || (only !== undefined && only !== line)) return;
+  appendFileSync(ledger, `${line}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** A Kubernetes object as far as it tells where in a cluster's life it is written. */
+interface Told {
+  readonly kind?: string;
+  readonly reason?: string;
+  readonly status?: {
+    readonly step?: { readonly action: string; readonly target?: string };
+    readonly lastDecision?: { readonly reason: string };
+  };
+}
+
+function placeOf(method: string, path: string, body: string): string {
+  const resource = path.replace(/\?.*$/, '').replace(/^.*\/namespaces\/[^/]+\//, '');
+  const told = (body === '' ? {} : JSON.parse(body)) as Told;
+  if (told.kind === 'Event') return `${step}: ${method} event ${told.reason}`;
+  if (told.kind !== 'EtcdCluster') return `${step}: ${method} ${resource}`;
+  if (!told.status?.step) return `${step}: report ${told.status?.lastDecision?.reason}`;
+  step = [told.status.step.action, told.status.step.target].join(' ').trim();
+  return `${step}: claim`;
+}
+
+const writing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const askKubernetes = https.request.bind(https) as (options: https.RequestOptions) => ClientRequest;
+
+https.request = ((options: https.RequestOptions) => {
+  const request = askKubernetes(options);
+  const { method, path } = options;
+  if (!method || !path || !writing.has(method)) return request;
+  const end = request.end.bind(request) as (body?: string) => ClientRequest;
+  request.end = ((body?: string) => {
+    const place = placeOf(method, path, body ?? '');
+    strike('before', place);
+    request.prependListener('response', ({ statusCode = 0 }: IncomingMessage) => {
+      if (statusCode < 300) strike('after', place);
+    });
+    return end(body);
+  }) as typeof request.end;
+  return request;
+}) as typeof https.request;
+
+const changing =
+  /^\/etcdserverpb\.(Cluster\/Member(?:Add|Remove|Promote)|Maintenance\/(?:MoveLeader|Defragment)|KV\/Compact)$/;
+const connect = http2.connect.bind(http2) as typeof http2.connect;
+
+http2.connect = ((...args: Parameters<typeof http2.connect>): ClientHttp2Session => {
+  const session = connect(...args);
+  const ask = session.request.bind(session);
+  session.request = (headers?: OutgoingHttpHeaders, options?) => {
+    const call = changing.exec(String(headers?.[':path']))?.[1];
+    if (call === undefined) return ask(headers as OutgoingHttpHeaders, options);
+    const place = `${step}: etcd ${call}`;
+    strike('before', place);
+    const stream = ask(headers as OutgoingHttpHeaders, options);
+    stream.prependListener('trailers', (trailers: IncomingHttpHeaders) => {
+      if (trailers['grpc-status'] === '0') strike('after', place);
+    });
+    return stream;
+  };
+  return session;
+}) as typeof http2.connect;
