@@ -18,7 +18,7 @@ const stage = scene({ fleet: false });
 const healing = { podGracePeriod: '10s', memberGracePeriod: '25s' };
 
 /** A change of a cluster that is whole, to one that is whole again. */
-interface Change extends Pick<Dying, 'until' | 'names'> {
+interface Change extends Pick<Dying, 'until'> {
   readonly what: string;
   /** Voters that there are afterwards. */
   readonly size: number;
@@ -41,10 +41,13 @@ function isWhole(size: number, also: (cluster: EtcdCluster) => boolean = () => t
     also(cluster);
 }
 
-async function born(name: string, fields: { readonly replicas: number; readonly version?: string }): Promise<Writer> {
+async function born(name: string, fields: { readonly replicas: number; readonly version?: string }): Promise<void> {
   await apply(name, fields);
   await stage().tickUntil(name, isWhole(fields.replicas), 120);
-  const writer = startWriter(await stage().access(name), 'deaths');
+}
+
+async function written(name: string, prefix: string): Promise<Writer> {
+  const writer = startWriter(await stage().access(name), prefix);
   await until('fifty writes', async () => writer.acknowledged >= 50);
   return writer;
 }
@@ -85,7 +88,8 @@ async function nothingLost(writer: Writer): Promise<string> {
   return `${acknowledged} writes, none lost; longest gap ${longestGap.toFixed(0)} ms`;
 }
 
-async function lives(name: string, change: Change): Promise<string> {
+/** All deaths in one life, each followed by the next. */
+async function livesThrough(name: string, change: Change): Promise<string> {
   const places = await dyingUntil(stage(), name, { ...change, within: 300 });
   await assertWhole(name, change.size);
   const deaths = (when: string) => places.filter((place) => place.startsWith(`${when} `));
@@ -93,7 +97,7 @@ async function lives(name: string, change: Change): Promise<string> {
   for (const call of change.calls) {
     assert.ok(before.some((place) => place.endsWith(call)) && after.some((place) => place.endsWith(call)), call);
   }
-  assert.ok(before.length >= 20 && after.length >= 15, places.join('\n'));
+  assert.ok(before.length >= 8 && after.length >= 10, places.join('\n'));
   return `${change.what}: ${before.length} deaths before a write, ${after.length} after one`;
 }
 
@@ -108,39 +112,88 @@ async function bereft(name: string): Promise<Change> {
   const { kubectl, namespace, cluster } = stage();
   const { members = [], leader } = (await cluster(name)).status ?? {};
   const victim = members.find((member) => member.name !== leader)?.name ?? assert.fail('no follower');
-  const possible = [0, 1, 2, 3].map((ordinal) => `${name}-${ordinal}`);
-  const free = possible.find((one) => members.every((member) => member.name !== one)) ?? assert.fail('no free name');
   await kubectl(['-n', namespace, 'delete', 'pvc', victim, '--wait=false']);
   await kubectl(['-n', namespace, 'delete', 'pod', `${victim}-0`, '--grace-period=0', '--force', '--wait=false']);
   const isNew = ({ status }: EtcdCluster) => status?.members?.every((member) => member.name !== victim) === true;
   const calls = ['MemberRemove', 'MemberAdd', 'MemberPromote'];
-  const names = { [victim]: 'old', [free]: 'new' };
-  return { what: 'replaced', size: 3, calls, until: isWhole(3, isNew), names };
+  return { what: 'a member replaced', size: 3, calls, until: isWhole(3, isNew) };
 }
 
 async function upgraded(name: string): Promise<Change> {
   await apply(name, { version: '3.6.16' });
   const runs = ({ status }: EtcdCluster) =>
     status?.clusterVersion === '3.6.0' && status.members?.every(({ version }) => version === '3.6.16') === true;
-  return { what: 'upgraded', size: 3, calls: ['MoveLeader'], until: isWhole(3, runs) };
+  return { what: '3.5 to 3.6', size: 3, calls: ['MoveLeader'], until: isWhole(3, runs) };
 }
 
 describe('killed before and after each write, of Kubernetes and of etcd, of what makes', { concurrency: true }, () => {
   test('one member three, and three one: whoever comes next finishes it, and no write is lost', async (t) => {
-    const writer = await born('sized', { replicas: 1 });
-    for (const size of [3, 1]) {
-      const change = await resized('sized', size);
-      t.diagnostic(await lives('sized', change));
-    }
+    await born('sized', { replicas: 1 });
+    const writer = await written('sized', 'deaths');
+    for (const size of [3, 1]) t.diagnostic(await livesThrough('sized', await resized('sized', size)));
     t.diagnostic(await nothingLost(writer));
   });
 
-  test('a new member out of a lost one, and 3.6 out of 3.5: whoever comes next finishes it, and no write is lost', async (t) => {
-    const writer = await born('changed', { replicas: 3, version: '3.5.35' });
-    for (const begin of [upgraded, bereft]) {
-      const change = await begin('changed');
-      t.diagnostic(await lives('changed', change));
-    }
+  test('3.6 out of 3.5, and a new member out of a lost one: whoever comes next finishes it, and no write is lost', async (t) => {
+    await born('changed', { replicas: 3, version: '3.5.35' });
+    const writer = await written('changed', 'deaths');
+    for (const begin of [upgraded, bereft]) t.diagnostic(await livesThrough('changed', await begin('changed')));
     t.diagnostic(await nothingLost(writer));
   });
 });
+
+/** As many as this at once: they are mostly waiting. */
+const lanes = 3;
+
+/**
+ * What a cluster goes through again and again, from whole to whole: each time one invocation dies in one place that none has died in,
+ * and all after it live.
+ */
+async function livesOncePerPlace(
+  prefix: string,
+  replicas: number,
+  round: readonly ((name: string) => Promise<Change>)[],
+) {
+  const names = Array.from({ length: lanes }, (_, lane) => `${prefix}-${lane}`);
+  await Promise.all(names.map((name) => born(name, { replicas })));
+  const [first = ''] = names;
+  const places: (readonly string[])[] = [];
+  for (const begin of round) places.push(await lifeWith(first, begin, 'nowhere'));
+  const rounds = Math.max(...places.map(({ length }) => length));
+  let deaths = 0;
+  await Promise.all(
+    names.map(async (name, lane) => {
+      for (let number = lane; number < rounds; number += lanes) {
+        for (const [index, begin] of round.entries()) {
+          deaths += (await lifeWith(name, begin, places[index]?.[number])).length;
+        }
+      }
+    }),
+  );
+  return { deaths, places: places.flat().length };
+
+  async function lifeWith(name: string, begin: (name: string) => Promise<Change>, dies = 'nowhere') {
+    const writer = await written(name, `life-${++lives}`);
+    const { size, until } = await begin(name);
+    const met = await dyingUntil(stage(), name, { until, dies, within: 300 });
+    await assertWhole(name, size);
+    await nothingLost(writer);
+    return dies === 'nowhere' && places.length === round.length ? [] : met;
+  }
+}
+
+let lives = 0;
+
+if (process.env.EXHAUSTIVE) {
+  for (const [what, prefix, replicas, round] of [
+    ['1 to 3 members, and 3 to 1', 'size', 1, [(name) => resized(name, 3), (name) => resized(name, 1)]],
+    ['the replacement of a lost member', 'heal', 3, [bereft]],
+  ] as const satisfies readonly (readonly [string, string, number, readonly ((name: string) => Promise<Change>)[]])[]) {
+    test(`killed before or after one write of ${what}, a life for each: all that come next finish it`, async (t) => {
+      const { deaths, places } = await livesOncePerPlace(prefix, replicas, round);
+      t.diagnostic(`${deaths} deaths in ${places} places`);
+      // Some are only met when something is late.
+      assert.ok(deaths >= places * 0.8, `${deaths} of ${places}`);
+    });
+  }
+}

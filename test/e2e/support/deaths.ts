@@ -12,7 +12,7 @@ import { tick } from './tick.ts';
 const mortal = pathToFileURL(join(import.meta.dirname, 'mortal.ts')).href;
 let ledgers = 0;
 
-export interface Dying extends Partial<Omit<MortalOptions, 'ledger'>> {
+export interface Dying extends Partial<Pick<MortalOptions, 'dies'>> {
   /** When this part of the life is over. */
   readonly until: (cluster: EtcdCluster) => boolean;
   /** Seconds. */
@@ -22,19 +22,19 @@ export interface Dying extends Partial<Omit<MortalOptions, 'ledger'>> {
 /**
  * Invocations of one cluster, each a process of its own, that die in turn at each write of what they have to do, before it and after
  * it: whoever comes next finds what the dead left behind, and dies a little later. Each place has one death, so that in the end
- * somebody lives; with `only`, one invocation dies in one place. The pod of a dead one is seen terminated, so that its claim ends.
+ * somebody lives. The pod of a dead one is seen terminated, so that its claim ends.
  *
  * @returns where they died, in order. @throws when it does not come about in time, naming what was seen last.
  */
 export async function dyingUntil(
   { namespace, kube, cluster }: Scene,
   name: string,
-  { until, within, only, names = {} }: Dying,
+  { until, within, dies = 'everywhere' }: Dying,
 ): Promise<readonly string[]> {
   const life = `${namespace}-${name}-${process.pid}-${ledgers++}`;
   const ledger = join(tmpdir(), `${life}.ledger`);
   await writeFile(ledger, '');
-  const options: MortalOptions = { ledger, names, ...(only !== undefined && { only }) };
+  const options: MortalOptions = { cluster: name, ledger, dies };
   const deadline = performance.now() + within * 1000;
   let holder: HolderPod | undefined;
   try {

@@ -5,10 +5,10 @@ export const mortalEnv = 'TEST_MORTAL';
 export type When = 'before' | 'after';
 
 export interface MortalOptions {
-  /** A file with a line for each death, so that nobody dies twice in one place. */
+  /** Whose members' names are of no account: what is asked for one of them is the same place as for another. */
+  readonly cluster: string;
+  /** A file with a line for each place that was met, so that nobody dies twice in one. */
   readonly ledger: string;
-  /** The only line that may be added to it. */
-  readonly only?: string;
-  /** Members by the part they play, where their names differ between lives that are to be compared. */
-  readonly names: Readonly<Record<string, string>>;
+  /** `everywhere`: in each place that the ledger does not have; `nowhere`: they are only noted; else in the place of this line. */
+  readonly dies: 'everywhere' | 'nowhere' | string;
 }

@@ -13,17 +13,29 @@ import { type MortalOptions, mortalEnv, type When } from './mortal-options.ts';
  * the life of a cluster, are words and not numbers, because whoever finishes another one's work writes other things than he did.
  */
 
-const { ledger, only, names } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
-const diedAt = new Set(readFileSync(ledger, 'utf8').split('\n'));
+const { cluster, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
+const met = new Set(readFileSync(ledger, 'utf8').split('\n'));
+const member = new RegExp(`\\b${cluster}-\\d+\\b`, 'g');
 
 /** What is being carried out, from its claim on. */
 let step = '';
 
 function strike(when: When, place: string): void {
-  const line = Object.entries(names).reduce((text, [name, role]) => text.replaceAll(name, role), `${when} ${place}`);
-  if (diedAt.has(line) || (only !== undefined && only !== line)) return;
+  const line = lineOf(when, place);
+  if (met.has(line) || (dies !== 'everywhere' && dies !== 'nowhere' && dies !== line)) return;
+  // Whoever has nothing more to write than his report has left the same behind as one who died after the last thing that he did.
+  if (dies === 'everywhere' && when === 'before' && isReport(place) && !met.has(lineOf('after', place))) return;
+  met.add(line);
   appendFileSync(ledger, `${line}\n`);
-  process.kill(process.pid, 'SIGKILL');
+  if (dies !== 'nowhere') process.kill(process.pid, 'SIGKILL');
+}
+
+function lineOf(when: When, place: string): string {
+  return `${when} ${place.replaceAll(member, 'member')}`;
+}
+
+function isReport(place: string): boolean {
+  return /: (report|event|PUT etcdpeers\/.*\/status)/.test(place);
 }
 
 /** A Kubernetes object as far as it tells where in a cluster's life it is written. */
@@ -39,7 +51,7 @@ interface Told {
 function placeOf(method: string, path: string, body: string): string {
   const resource = path.replace(/\?.*$/, '').replace(/^.*\/namespaces\/[^/]+\//, '');
   const told = (body === '' ? {} : JSON.parse(body)) as Told;
-  if (told.kind === 'Event') return `${step}: ${method} event ${told.reason}`;
+  if (told.kind === 'Event') return `${step}: event ${told.reason}`;
   if (told.kind !== 'EtcdCluster') return `${step}: ${method} ${resource}`;
   if (!told.status?.step) return `${step}: report ${told.status?.lastDecision?.reason}`;
   step = [told.status.step.action, told.status.step.target].join(' ').trim();

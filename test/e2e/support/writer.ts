@@ -13,6 +13,8 @@ export interface Writer {
 
 /** How long one write may take, in milliseconds. */
 const patience = 2000;
+/** From one write to the next, in milliseconds: without a rest, the writer and etcd would have the whole machine to themselves. */
+const rhythm = 5;
 
 /** Starts writing numbered keys under `prefix`, one after the other, through the cluster's Service. */
 export function startWriter(access: Access, prefix: string): Writer {
@@ -38,6 +40,7 @@ export function startWriter(access: Access, prefix: string): Writer {
       longestGap = Math.max(longestGap, gap);
       recentGap = Math.max(recentGap, gap);
       last = performance.now();
+      await pause(rhythm);
     }
   })();
 
