@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
+import { targetOf } from '../../reconcile/cluster/actions.ts';
 import type { Decision } from '../../reconcile/cluster/decision.ts';
+import type { PlannedStep } from '../../reconcile/cluster/simulate/plan.ts';
 import type { Faults } from './invocation.ts';
 import type { World } from './world.ts';
 
@@ -11,6 +13,8 @@ export interface Converged {
   readonly message: string;
   /** Steps that were carried out. */
   readonly acts: number;
+  /** The same, as a plan names them. */
+  readonly steps: readonly PlannedStep[];
   readonly trail: readonly string[];
 }
 
@@ -35,27 +39,32 @@ export async function tickUntilConverged(
   { slow = false, limit = 120, faults = {} }: Pace = {},
 ): Promise<Converged> {
   const trail: string[] = [];
-  let acts = 0;
+  const steps: PlannedStep[] = [];
   let still = 0;
   for (let ticks = 0; ticks < limit; ticks += 1) {
     if (slow) world.round();
     else world.settle();
     const result = await world.tick(faults);
-    if (!result) return { kind: 'gone', reason: 'Gone', message: '', acts, trail };
+    if (!result) return { kind: 'gone', reason: 'Gone', message: '', acts: steps.length, steps, trail };
     const { decision, outcome, problem } = result;
     trail.push(`${decision.kind} ${decision.reason} ${outcome}${problem === undefined ? '' : `: ${problem}`}`);
-    if (outcome === 'acted') acts += 1;
+    if (decision.kind === 'act' && outcome === 'acted') steps.push(stepOf(decision));
     assert.deepEqual(world.violations, [], trail.join('\n'));
     const rests = decision.kind === 'refuse' || decision.kind === 'done' || !result.workRemains;
     still = rests && trail.at(-1) === trail.at(-2) ? still + 1 : 0;
     const finished = decision.kind === 'done' && decision.reason !== 'BeingDeleted' && outcome !== 'lost';
     if (finished || still >= patience) {
       const kind = decision.kind === 'done' ? 'done' : 'refuse';
-      return { kind, reason: decision.reason, message: problem ?? decision.message, acts, trail };
+      return { kind, reason: decision.reason, message: problem ?? decision.message, acts: steps.length, steps, trail };
     }
     world.advance(decision.reason === 'AnotherInvocationActs' ? 31 : Math.max(2, untilWake(decision)));
   }
   return assert.fail(`no end after ${limit} ticks:\n${trail.join('\n')}`);
+}
+
+function stepOf({ action, reason, message }: Extract<Decision, { kind: 'act' }>): PlannedStep {
+  const target = targetOf(action);
+  return { action: action.kind, ...(target && { target }), reason, message };
 }
 
 /** Seconds that a decision would sleep through, where nothing but time can change its mind. */

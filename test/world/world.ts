@@ -2,6 +2,7 @@ import { withDefaults } from '../../manifests/api/defaults.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { stepClusters } from '../../reconcile/cluster/pass.ts';
+import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/plan-clusters.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../fakes/kube.ts';
@@ -103,6 +104,7 @@ export function createWorld() {
     forbidden,
     apply,
     remove,
+    plan,
     tick,
     round,
     settle,
@@ -121,6 +123,12 @@ export function createWorld() {
   /** As the fleet would: creates it, or changes its spec. */
   async function apply(changes: Partial<EtcdClusterSpec> = {}): Promise<void> {
     const found = cluster();
+    const wanted = desired(changes);
+    if (found) await kube.update<EtcdCluster>(resources.clusters, { ...found, spec: wanted.spec });
+    else await kube.create<EtcdCluster>(resources.clusters, wanted);
+  }
+
+  function desired(changes: Partial<EtcdClusterSpec>): EtcdCluster {
     const spec = {
       replicas: 3,
       version: '3.6.16',
@@ -128,14 +136,41 @@ export function createWorld() {
       tls: { mode: 'Disabled' as const },
       ...changes,
     };
-    const wanted = withDefaults({
+    return withDefaults({
       apiVersion: 'etcd.ratchet.dev/v1alpha1',
       kind: 'EtcdCluster',
       metadata: { name, namespace },
       spec,
     });
-    if (found) await kube.update<EtcdCluster>(resources.clusters, { ...found, spec: wanted.spec });
-    else await kube.create<EtcdCluster>(resources.clusters, wanted);
+  }
+
+  /** What would be done if this were applied (`delete`: if it were deleted) now. Dies of any write. */
+  async function plan(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Promise<ClusterPlan> {
+    const reader = asInvocation(kube, {
+      before: () => {
+        throw new Error('a plan writes');
+      },
+    });
+    const [planned] = await planClusters(
+      {
+        kube: reader,
+        etcd: async (tls) => reader.etcd(etcdOf(state, tls)),
+        wire: wireOf(state),
+        holder: { pod: 'etcd-ratchet/plan', uid: 'plan' },
+        nonce,
+        signal: AbortSignal.timeout(60_000),
+      },
+      { namespace, intents: [intentFor(changes)] },
+    );
+    if (!planned) throw new Error('nothing was planned');
+    return planned;
+  }
+
+  function intentFor(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Intent {
+    const found = cluster();
+    if (!found) return { kind: 'create', cluster: desired(typeof changes === 'string' ? {} : changes) };
+    if (typeof changes === 'string') return { kind: changes, cluster: found };
+    return { kind: 'update', cluster: found, desired: desired(changes) };
   }
 
   async function remove(): Promise<void> {

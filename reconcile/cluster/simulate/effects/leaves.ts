@@ -5,8 +5,10 @@ import { defectsOf } from '../../../certificates/judge.ts';
 import { sourceNameOf, tlsModeOf, wantedLeaves } from '../../certificates/wanted.ts';
 import type { IssuedView, LeafView, Observation, ReadCertificates } from '../../observation.ts';
 
+type Place = Pick<Observation, 'cluster' | 'slots' | 'certificates' | 'at'>;
+
 /** The leaves that are looked at, once peers have come or gone: what is not there yet is missing. */
-export function withLeavesOf(observation: Observation): Observation {
+export function withLeavesOf<T extends Place>(observation: T): T {
   const { certificates, cluster, slots } = observation;
   if (certificates.kind !== 'read') return observation;
   const mode = tlsModeOf(cluster, slots);
@@ -23,7 +25,7 @@ export function withLeavesOf(observation: Observation): Observation {
   return { ...observation, certificates: { ...certificates, leaves } };
 }
 
-function missing(plan: LeafPlan, mode: TlsMode, observation: Observation, read: ReadCertificates): LeafView {
+function missing(plan: LeafPlan, mode: TlsMode, observation: Place, read: ReadCertificates): LeafView {
   const issued =
     mode === 'CertManager'
       ? toBeRequested(plan)
@@ -41,7 +43,7 @@ function toBeRequested(plan: LeafPlan): IssuedView {
 /** One Secret serves all members: whether it is good for this one, too, its names say. */
 function asProvidedForOthers(
   plan: LeafPlan,
-  { cluster, at }: Observation,
+  { cluster, at }: Place,
   { leaves }: ReadCertificates,
 ): IssuedView | undefined {
   const name = sourceNameOf(cluster, 'Provided', plan);

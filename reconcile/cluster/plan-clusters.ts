@@ -1,0 +1,87 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { type ObserveContext, observe } from './observe.ts';
+import { failureOf } from './outcome.ts';
+import { asCreated, type Desired, planChange } from './simulate/change.ts';
+import type { Plan } from './simulate/plan.ts';
+import { summaryOf } from './simulate/summary.ts';
+import { type ClusterObjects, readObjects } from './snapshot.ts';
+
+/** A cluster that is to be planned, and what is to become of it. */
+export type Intent =
+  /** Nothing new is asked of it. */
+  | { readonly kind: 'keep'; readonly cluster: EtcdCluster }
+  /** `desired`: with the API's defaults. */
+  | { readonly kind: 'update'; readonly cluster: EtcdCluster; readonly desired: Desired }
+  | { readonly kind: 'create'; readonly cluster: EtcdCluster }
+  | { readonly kind: 'delete'; readonly cluster: EtcdCluster };
+
+export interface ClusterPlan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly intent: Intent['kind'];
+  /** Absent where it could not be looked at: then `problem` says why. */
+  readonly planned?: Pick<Plan, 'steps' | 'end'> & {
+    /** One line. */
+    readonly summary: string;
+  };
+  readonly problem?: string;
+}
+
+export type PlanContext = Pick<ObserveContext, 'kube' | 'etcd' | 'wire' | 'holder' | 'nonce'> & {
+  readonly signal: AbortSignal;
+};
+
+/** Looked at at once. Each is mostly waiting. */
+const parallel = 16;
+
+/**
+ * The steps to convergence of each of these clusters. Reads, and writes nothing.
+ *
+ * @throws {KubeError} when not even the lists could be read; what keeps one cluster from being looked at is in its plan.
+ */
+export async function planClusters(
+  context: PlanContext,
+  { namespace, intents }: { readonly namespace?: string | undefined; readonly intents: readonly Intent[] },
+): Promise<readonly ClusterPlan[]> {
+  const { kube, signal } = context;
+  const clusters = intents.map(({ kind, cluster }) => (kind === 'create' ? asCreated(cluster) : cluster));
+  const objects = await readObjects(kube, clusters, { namespace, signal });
+  const waiting = intents.flatMap((intent, index) => {
+    const found = objects[index];
+    return found ? [{ intent, objects: found }] : [];
+  });
+  const plans: ClusterPlan[] = [];
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) plans.push(await planOne(context, next));
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return plans.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
+}
+
+async function planOne(
+  context: PlanContext,
+  { intent, objects }: { readonly intent: Intent; readonly objects: ClusterObjects },
+): Promise<ClusterPlan> {
+  const { namespace = '', name } = intent.cluster.metadata;
+  const facts = { namespace, name, intent: intent.kind };
+  try {
+    const { observation } = await observe({ ...context, thorough: true }, objects, context.signal);
+    const plan = planChange(observation, desiredBy(intent));
+    const { steps, end } = plan;
+    return { ...facts, planned: { steps, end, summary: summaryOf(observation, plan) } };
+  } catch (error) {
+    return { ...facts, problem: failureOf(error).message };
+  }
+}
+
+function desiredBy(intent: Intent): Desired | undefined {
+  switch (intent.kind) {
+    case 'keep':
+    case 'create':
+      return intent.cluster;
+    case 'update':
+      return intent.desired;
+    case 'delete':
+      return undefined;
+  }
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { withDefaults } from '../../../manifests/api/defaults.ts';
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../../manifests/build/names.ts';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import { nothingOf, planChange, withDesired } from '../../../reconcile/cluster/simulate/change.ts';
+import { effectsOf } from '../../../reconcile/cluster/simulate/effects.ts';
+import { type Plan, plan } from '../../../reconcile/cluster/simulate/plan.ts';
+import { settle } from '../../../reconcile/cluster/simulate/settle.ts';
+import { simulate } from '../../../reconcile/cluster/simulate/simulate.ts';
+import { summaryOf } from '../../../reconcile/cluster/simulate/summary.ts';
+import { planMarkdown, planText } from '../../../reconcile/cluster/simulate/table.ts';
+import { observations } from './arbitrary.ts';
+import { managed } from './certificates.ts';
+import { baseSpec, crashing, endpoint, healthy, silent, withEndpoint, without, withPod } from './observations.ts';
+
+/** As observing has it: a pod says which etcd it is. */
+const running = withPod({ version: baseSpec.version });
+
+function well(size: number, { spec = {}, tls = false }: { spec?: Partial<EtcdClusterSpec>; tls?: boolean } = {}) {
+  return healthy(size, { every: running, spec, ...(tls && { certificates: managed(size) }) });
+}
+
+const reasonsOf = ({ steps }: Plan) => steps.map(({ reason }) => reason);
+
+describe('a plan', () => {
+  test('of a cluster at rest has no steps', () => {
+    const { steps, end } = plan(well(3));
+    assert.deepEqual([steps.length, end.kind, end.reason], [0, 'done', 'Converged']);
+  });
+
+  test('can be made of a spec alone', () => {
+    const cluster = withDefaults({
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { name: 'orders', namespace: 'shop' },
+      spec: { replicas: 3, version: '3.6.16', storage: { size: '8Gi' } },
+    });
+    const observation = nothingOf(cluster, { at: new Date('2026-01-01T00:00:00Z'), nonce: 'nonce0nonce0nonce0' });
+    const made = planChange(observation, cluster);
+    assert.deepEqual(reasonsOf(made), [
+      'ApplyingServices',
+      'PreparingMembers',
+      'MakingAuthorities',
+      'StartingMembers',
+      'SealingMembers',
+      'ApplyingServices',
+    ]);
+    assert.equal(made.end.kind, 'done');
+    assert.equal(summaryOf(observation, made), '6 steps: +3 members');
+  });
+
+  test('ends with the cure where a person is needed, after what can be done', () => {
+    const observation = well(3);
+    const made = planChange(observation, {
+      ...observation.cluster,
+      spec: { ...observation.cluster.spec, version: '3.5.35', etcd: { snapshotCount: 5000 } },
+    });
+    assert.equal(made.steps.filter(({ action }) => action === 'restart-member').length, 3);
+    assert.equal(made.end.kind, 'refused');
+    assert.ok(made.end.kind === 'refused' && made.end.cure.includes('3.6.16'));
+    assert.equal(summaryOf(observation, made), '6 steps: 3 restarts; then a person is needed (DowngradeRefused)');
+  });
+
+  test('waits where nobody can promise an end, and says for what', () => {
+    const unschedulable = (slot: Observation['slots'][number]) =>
+      withEndpoint(silent)(withPod({ ready: false, unscheduled: 'Unschedulable' })(slot));
+    const { end, steps } = plan(healthy(3, { every: running, slots: { 2: unschedulable } }));
+    assert.deepEqual([steps, end.kind, end.reason], [[], 'waits', 'PodUnscheduled']);
+  });
+
+  test('waits for another cluster of the fleet to be done', () => {
+    const { end } = plan({ ...well(3, { spec: { etcd: { snapshotCount: 5000 } } }), crowded: true });
+    assert.deepEqual([end.kind, end.reason], ['waits', 'WaitingForRoom']);
+  });
+
+  test('lets a grace pass, and replaces the member that is lost', () => {
+    const lost = (slot: Observation['slots'][number]) =>
+      without('volume')(withEndpoint(silent)(withPod({ ready: false })(slot)));
+    const observation = healthy(3, { every: running, slots: { 1: lost } });
+    const { steps, end, outcome } = plan(observation);
+    assert.deepEqual(
+      steps.filter(({ action }) => action !== 'apply-shared').map(({ action, target }) => [action, target]),
+      [
+        ['prepare-members', 'orders-3'],
+        ['remove-member', 'orders-1'],
+        ['retire-member', 'orders-1'],
+        ['add-learner', 'orders-3'],
+        // The list on its volume was that with the dead one.
+        ['follow-volumes', 'orders-3'],
+        ['start-members', 'orders-3'],
+        ['seal-members', 'orders-3'],
+        ['promote-learner', 'orders-3'],
+      ],
+    );
+    assert.equal(end.kind, 'done');
+    assert.equal(outcome.at.getTime() - observation.at.getTime(), 10 * 60_000, 'no longer than the grace');
+  });
+
+  test('does not promise that a member which keeps crashing comes back', () => {
+    const { end } = plan(
+      healthy(3, { every: (slot) => crashing(running(slot)), membership: { kind: 'unknown', cause: 'no' } }),
+    );
+    assert.deepEqual([end.kind, end.reason], ['refused', 'MemberKeepsExiting']);
+  });
+
+  test('does not say what a compaction will free', () => {
+    const full = endpoint(0, {
+      errors: ['memberID:160 alarm:NOSPACE '],
+      dbSize: 700n << 20n,
+      dbSizeInUse: 690n << 20n,
+    });
+    const observation = healthy(1, {
+      every: (slot) => withEndpoint(full)(withPod({ quota: 512 << 20 })(running(slot))),
+    });
+    const { steps, end } = plan({ ...observation, hasHistory: true });
+    assert.deepEqual([steps.map(({ action }) => action), end.kind], [['compact'], 'waits']);
+  });
+
+  test('of another version of three members under TLS takes less than fifty milliseconds', () => {
+    const before = well(3, { tls: true });
+    const desired = { ...before.cluster, spec: { ...before.cluster.spec, version: '3.7.3' } };
+    const took = Array.from({ length: 10 }, () => {
+      const begun = performance.now();
+      assert.equal(planChange(before, desired).steps.length, 7);
+      return performance.now() - begun;
+    });
+    assert.ok(Math.min(...took) < 50, took.join(', '));
+  });
+
+  test('is printed in columns, and in Markdown that no name can break', () => {
+    const made = plan(well(1, { spec: { etcd: { snapshotCount: 5000 } } }));
+    assert.equal(
+      planText(made),
+      [
+        '#  ACTION           TARGET    REASON                MESSAGE',
+        '1  change-template  orders-0  RollingConfiguration  giving orders-0 the configuration that the spec asks for',
+        '2  restart-member   orders-0  FinishingRolling      starting orders-0 anew on the template that it should have; a cluster of this size does not serve meanwhile',
+        '→ Converged: 1 member of etcd 3.6.16, all healthy',
+      ].join('\n'),
+    );
+    const [step] = made.steps;
+    const nasty = planMarkdown({ steps: [{ ...(step ?? assert.fail()), message: 'a | b\n<b>' }], end: made.end });
+    assert.match(nasty, /\| a \\\| b \\<b\\> \|/);
+  });
+});
+
+describe('whatever is observed, a plan', () => {
+  test('comes to an end, and changes nothing of what it was made from', () => {
+    fc.assert(
+      fc.property(observations, (observation) => {
+        const before = structuredClone(observation);
+        const { end, steps } = plan(observation);
+        assert.notEqual(end.kind, 'goes-on', `${steps.length} steps: ${end.reason}`);
+        assert.deepEqual(observation, before);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test('begins with what a step would do now', () => {
+    fc.assert(
+      fc.property(observations, (observation) => {
+        const decision = decide(observation);
+        const [first] = plan(observation).steps;
+        if (decision.kind !== 'act') return;
+        assert.deepEqual([first?.action, first?.reason], [decision.action.kind, decision.reason]);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test('rests on a world that comes to rest, and on writes that are the same when they come twice', () => {
+    fc.assert(
+      fc.property(observations, (observation) => {
+        const settled = settle(observation);
+        assert.equal(settle(settled), settled);
+        const decision = decide(observation);
+        if (decision.kind !== 'act') return;
+        for (const effect of effectsOf(decision.action, observation)) {
+          const once = effect(observation);
+          assert.deepEqual(effect(once), once, decision.reason);
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+describe('of a healthy cluster, whatever commit comes, a plan', () => {
+  const sizes = fc.constantFrom(1, 2, 3, 4, 5);
+  const specs: fc.Arbitrary<Partial<EtcdClusterSpec>> = fc.record(
+    {
+      replicas: fc.constantFrom(0, 1, 2, 3, 4, 5, 7),
+      version: fc.constantFrom('3.5.35', '3.6.10', '3.6.16', '3.6.17', '3.7.3', 'v3.6.17', '3.9.1'),
+      storage: fc.constantFrom({ size: '512Mi' }, { size: '2Gi' }, { size: '1Gi', storageClassName: 'fast' }),
+      etcd: fc.constantFrom({ snapshotCount: 5000 }, { extraArgs: { 'max-txn-ops': '1024' } }),
+      resources: fc.constant({ limits: { memory: '1Gi' } }),
+      podTemplate: fc.constantFrom({ metadata: { labels: { a: 'b' } } }, { spec: { hostNetwork: true } }),
+      tls: fc.constantFrom({ mode: 'Managed' as const }, { mode: 'Disabled' as const }),
+      volumeRetention: fc.constantFrom({ whenDeleted: 'Delete' as const }, { whenScaled: 'Retain' as const }),
+      suspend: fc.constant(true),
+    },
+    { requiredKeys: [] },
+  );
+  const commits = fc.record({ size: sizes, tls: fc.boolean(), spec: specs, rotate: fc.boolean() });
+
+  test('ends where all that was asked for is done, or a person is told what can not be', () => {
+    fc.assert(
+      fc.property(commits, ({ size, tls, spec, rotate }) => {
+        const before = well(size, { tls });
+        const metadata = rotate ? { annotations: { [annotations.rotateCertificates]: 'now' } } : {};
+        const desired = { metadata, spec: { ...before.cluster.spec, ...spec } };
+        const { end, steps, outcome } = planChange(before, desired);
+        assert.ok(['done', 'refused'].includes(end.kind), `${end.kind} ${end.reason} after ${steps.length} steps`);
+        if (end.reason !== 'Converged') return;
+        assert.equal(outcome.slots.filter(({ peer }) => peer).length, desired.spec.replicas);
+        for (const { pod, volume } of outcome.slots.filter(({ peer }) => peer)) {
+          assert.deepEqual([pod?.ready, pod?.upToDate, volume?.bound], [true, 'yes', true]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('undone by the next commit, it ends where it was', () => {
+    fc.assert(
+      fc.property(commits, fc.nat(12), ({ size, tls, spec: { version: _, storage: __, ...spec } }, stop) => {
+        const before = well(size, { tls });
+        let now = withDesired(before, { metadata: {}, spec: { ...before.cluster.spec, ...spec } });
+        for (let step = 0; step < stop; step += 1) now = simulate(now, decide(now));
+        const back = planChange(now, { metadata: {}, spec: before.cluster.spec });
+        assert.equal(back.end.kind, 'done', `${back.end.reason}: ${back.end.message}`);
+        assert.equal(back.outcome.slots.filter(({ pod }) => pod?.ready).length, size);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('ends in nothing where it is deleted', () => {
+    fc.assert(
+      fc.property(sizes, fc.boolean(), fc.boolean(), (size, tls, all) => {
+        const spec = { volumeRetention: { whenDeleted: all ? ('Delete' as const) : ('Retain' as const) } };
+        const held = plan(well(size, { spec, tls })).outcome;
+        const { end, outcome } = planChange(held, undefined);
+        assert.deepEqual([end.kind, end.reason], ['done', 'Deleted']);
+        if (all) assert.deepEqual(outcome.slots, []);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
