@@ -29,6 +29,7 @@ export const resources = {
   statefulSets: { apiVersion: 'apps/v1', kind: 'StatefulSet', plural: 'statefulsets' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
+  nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   cronJobs: { apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs' },
 } as const satisfies Record<string, Resource>;
 

@@ -13,6 +13,7 @@ export const volumeStates = [
   'releasing',
   'released',
   'recovering',
+  'recovered',
   'superseded',
   'hibernating',
 ] as const;

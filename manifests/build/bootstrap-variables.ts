@@ -52,6 +52,7 @@ function firstStart(state: VolumeState): 'new' | 'existing' | undefined {
     case 'releasing':
     case 'released':
     case 'recovering':
+    case 'recovered':
     case 'superseded':
       return undefined;
     default:

@@ -18,13 +18,28 @@ export const dataDirectory = '/var/lib/etcd/data';
  * @throws {RangeError} for a version, duration or quantity that is none; the API refuses those before they come here.
  */
 export function etcdArgs(peer: EtcdPeer): string[] {
-  const flags = {
-    ...extraFlags(peer),
-    ...settings(peer),
-    ...addresses(peer),
-    ...tlsFlags(peer),
-    ...corruptionChecks(peer.spec.version),
-  };
+  return written({ ...flagsOf(peer), ...corruptionChecks(peer.spec.version) });
+}
+
+/**
+ * The same member as a cluster of one, which only its own pod can reach. What it tells others about itself stays: it answers there
+ * again when it is started without this. It compares itself with nobody, since nobody else counts any more.
+ */
+export function isolatedArgs(peer: EtcdPeer): string[] {
+  const scheme = schemeOf(peer.spec.tls.mode);
+  return written({
+    ...flagsOf(peer),
+    'listen-peer-urls': `${scheme}://127.0.0.1:${ports.peer}`,
+    'listen-client-urls': `${scheme}://127.0.0.1:${ports.client}`,
+    'force-new-cluster': true,
+  });
+}
+
+function flagsOf(peer: EtcdPeer): Flags {
+  return { ...extraFlags(peer), ...settings(peer), ...addresses(peer), ...tlsFlags(peer) };
+}
+
+function written(flags: Flags): string[] {
   return Object.entries(flags)
     .map(([flag, value]) => `--${flag}=${value}`)
     .sort();

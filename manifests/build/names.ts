@@ -28,6 +28,9 @@ export const annotations = {
   tlsMode: `${group}/tls-mode`,
   evidence: `${group}/evidence`,
   volumeState: `${group}/volume-state`,
+  outvoted: `${group}/outvoted`,
+  recovery: `${group}/recovery`,
+  lastSeenOn: `${group}/last-seen-on`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,
   servedSince: `${group}/served-since`,
@@ -69,6 +72,11 @@ export function ordinalOf(cluster: string, name: string): number | undefined {
 /** The pod that a peer's StatefulSet of one replica makes. */
 export function podName(peer: string): string {
   return `${peer}-0`;
+}
+
+/** The one-shot Job that makes a cluster of one out of what this peer's volume holds. */
+export function recoveryJobName(peer: string): string {
+  return `${peer}-recovery`;
 }
 
 export function headlessServiceName(cluster: string): string {
@@ -114,6 +122,13 @@ export function peerLabels(cluster: string, peer: string): Record<string, string
 /** What Services and the disruption budget select: the cluster's etcd pods, and no Job's. */
 export function podSelector(cluster: string): Record<string, string> {
   return { [labels.name]: 'etcd', [labels.cluster]: cluster };
+}
+
+/**
+ * Of a recovery's pod: listed together with the members', and selected by none of what selects those.
+ */
+export function recoveryPodLabels(cluster: string): Record<string, string> {
+  return { ...labelsOf(cluster), [labels.name]: 'etcd-recovery' };
 }
 
 /** The same as a string, for `status.selector` (the scale subresource) and list calls. */

@@ -17,6 +17,7 @@ const states: Readonly<Record<VolumeState, 'started' | 'any'>> = {
   releasing: 'any',
   released: 'any',
   recovering: 'started',
+  recovered: 'started',
   superseded: 'any',
 };
 const tlsModes: Readonly<Record<TlsMode, true>> = { Managed: true, CertManager: true, Provided: true, Disabled: true };
@@ -41,6 +42,25 @@ export interface VolumeRecord {
   /** Its member left because its data were not what most others held: it is kept for whoever finds out why. */
   readonly evidence?: true;
   readonly state: VolumeState;
+  /** Members that a recovery of this cluster left behind. Theirs is another history: wherever their data turn up, they never start. */
+  readonly outvoted?: readonly OutvotedMember[];
+  /** On the volume that a recovery goes on from, until that is over. */
+  readonly recovery?: Recovery;
+}
+
+export interface OutvotedMember {
+  readonly name: string;
+  /** Hex, as etcd prints it. */
+  readonly memberId: string;
+}
+
+export interface Recovery {
+  /** Of the approval that it rests on: no two recoveries of a cluster have the same. */
+  readonly id: string;
+  /** Of the last Job that was made for it, counted from 1; 0: none yet. No attempt is ever run twice on a volume. */
+  readonly attempt: number;
+  /** Where pods of the members were seen last: what is gone from the API server may still run on a node that it does not hear. */
+  readonly lastSeenOn: Readonly<Record<string, string>>;
 }
 
 export interface MinorSince {
@@ -68,11 +88,18 @@ const keys = [
   annotations.tlsMode,
   annotations.evidence,
   annotations.volumeState,
+  annotations.outvoted,
+  annotations.recovery,
+  annotations.lastSeenOn,
 ] as const;
 
 const idPattern = /^[1-9a-f][0-9a-f]{0,15}$/;
 const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
+
+const namePattern = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
+const nodePattern = namePattern;
+const recoveryPattern = /^([0-9a-f]{12})\/(0|[1-9]\d{0,5})$/;
 
 const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
@@ -121,6 +148,27 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       return invalid(key, "an ID in hexadecimal, as in etcd's member list", id);
   }
 
+  const outvoted = readPairs(found[annotations.outvoted], idPattern);
+  if (outvoted === 'invalid')
+    return invalid(
+      annotations.outvoted,
+      'members and their IDs like orders-1=a1b2, or absent',
+      found[annotations.outvoted],
+    );
+
+  const lastSeenOn = readPairs(found[annotations.lastSeenOn], nodePattern);
+  if (lastSeenOn === 'invalid')
+    return invalid(
+      annotations.lastSeenOn,
+      'members and their nodes like orders-1=node-a, or absent',
+      found[annotations.lastSeenOn],
+    );
+
+  const recovery = found[annotations.recovery];
+  const [, id = '', attempt = ''] = recoveryPattern.exec(recovery ?? '') ?? [];
+  if (recovery !== undefined && id === '')
+    return invalid(annotations.recovery, 'an approval and an attempt like 0123456789ab/1, or absent', recovery);
+
   return {
     kind: 'valid',
     record: {
@@ -134,8 +182,26 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       tlsMode,
       ...(found[annotations.evidence] !== undefined && { evidence: true }),
       state,
+      ...(outvoted && { outvoted: outvoted.map(([name, memberId]) => ({ name, memberId })) }),
+      ...(id !== '' && {
+        recovery: { id, attempt: Number(attempt), lastSeenOn: Object.fromEntries(lastSeenOn ?? []) },
+      }),
     },
   };
+}
+
+/** `a=1,b=2`, as {@link writePairs} writes it. */
+function readPairs(text: string | undefined, value: RegExp): [string, string][] | 'invalid' | undefined {
+  if (text === undefined) return undefined;
+  const pairs = text.split(',').map((entry): [string, string] => {
+    const [name = '', rest = ''] = entry.split('=', 2);
+    return [name, rest];
+  });
+  return pairs.every(([name, found]) => namePattern.test(name) && value.test(found)) ? pairs : 'invalid';
+}
+
+function writePairs(pairs: readonly (readonly [string, string])[]): string {
+  return pairs.map(([name, value]) => `${name}=${value}`).join(',');
 }
 
 /** The annotations that {@link readVolumeRecord} reads back as this record. */
@@ -151,6 +217,18 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
     [annotations.tlsMode]: record.tlsMode,
     ...(record.evidence && { [annotations.evidence]: 'true' }),
     [annotations.volumeState]: record.state,
+    ...((record.outvoted ?? []).length > 0 && {
+      [annotations.outvoted]: writePairs((record.outvoted ?? []).map(({ name, memberId }) => [name, memberId])),
+    }),
+    ...(record.recovery && writeRecovery(record.recovery)),
+  };
+}
+
+function writeRecovery({ id, attempt, lastSeenOn }: Recovery): Record<string, string> {
+  const seen = Object.entries(lastSeenOn);
+  return {
+    [annotations.recovery]: `${id}/${attempt}`,
+    ...(seen.length > 0 && { [annotations.lastSeenOn]: writePairs(seen) }),
   };
 }
 

@@ -1,8 +1,10 @@
 import { addLearner } from './actions/add-learner.ts';
 import { advanceLog } from './actions/advance-log.ts';
 import { applyShared } from './actions/apply-shared.ts';
+import { beginRecovery } from './actions/begin-recovery.ts';
 import { changeTemplate } from './actions/change-template.ts';
 import { compact } from './actions/compact.ts';
+import { concludeRecovery, deleteRecoveryJob } from './actions/conclude-recovery.ts';
 import type { ActContext } from './actions/context.ts';
 import { defragmentMember } from './actions/defragment-member.ts';
 import { deleteAuthorities } from './actions/delete-authorities.ts';
@@ -11,6 +13,7 @@ import { deleteVolumes } from './actions/delete-volumes.ts';
 import { disarmAlarm } from './actions/disarm-alarm.ts';
 import { disarmCorrupt } from './actions/disarm-corrupt.ts';
 import { followVolumes } from './actions/follow-volumes.ts';
+import { forceNewCluster } from './actions/force-new-cluster.ts';
 import { growVolumes } from './actions/grow-volumes.ts';
 import { handOverCertificates } from './actions/hand-over-certificates.ts';
 import { hibernateMembers, wakeMembers } from './actions/hibernate-members.ts';
@@ -18,6 +21,7 @@ import { issueCertificates } from './actions/issue-certificates.ts';
 import { makeAuthorities } from './actions/make-authorities.ts';
 import { noteServed } from './actions/note-served.ts';
 import { noteVersions } from './actions/note-versions.ts';
+import { outvoteMembers } from './actions/outvote-members.ts';
 import { prepareMembers } from './actions/prepare-members.ts';
 import { promoteLearner } from './actions/promote-learner.ts';
 import { reconfigureMembers } from './actions/reconfigure-members.ts';
@@ -32,6 +36,7 @@ import { rotateAuthorities } from './actions/rotate-authorities.ts';
 import { sealMembers } from './actions/seal-members.ts';
 import { setFinalizer } from './actions/set-finalizer.ts';
 import { startMembers } from './actions/start-members.ts';
+import { stopMembers } from './actions/stop-members.ts';
 import type { Action, ActionKind, ActionOf } from './actions.ts';
 
 type Carry<K extends ActionKind> = (action: ActionOf<K>, context: ActContext) => Promise<void>;
@@ -71,6 +76,12 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'recreate-pod': recreatePod,
   'hibernate-members': hibernateMembers,
   'wake-members': wakeMembers,
+  'begin-recovery': beginRecovery,
+  'outvote-members': outvoteMembers,
+  'stop-members': stopMembers,
+  'force-new-cluster': forceNewCluster,
+  'conclude-recovery': concludeRecovery,
+  'delete-recovery-job': deleteRecoveryJob,
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Storage } from '../../manifests/api/member-settings.ts';
 import type { IssuerRef } from '../../manifests/build/cert-manager-certificate.ts';
 import type { Authority, LeafPlan } from '../../manifests/build/certificate-names.ts';
-import type { MinorSince, VolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { MinorSince, OutvotedMember, VolumeRecord } from '../../manifests/build/volume-record.ts';
 import type { Remedy } from './certificates/due.ts';
 import type { Validity } from './certificates/validity.ts';
 import type { Inputs } from './effective.ts';
@@ -135,6 +135,48 @@ export type Action =
       /** Nobody on the list is to be reached there, either. */
       readonly url?: string;
     }
+  /** An approval is consumed: the cluster goes on from this volume, and without all others. */
+  | {
+      readonly kind: 'begin-recovery';
+      /** Of the approval, and from now on of the recovery. */
+      readonly id: string;
+      readonly approval: string;
+      readonly clusterId: string;
+      readonly volume: Ref;
+      readonly memberId: string;
+      /** How far its log is decided, in decimal: nobody who answers may be further. */
+      readonly raftIndex: string;
+      readonly outvoted: readonly OutvotedMember[];
+      readonly volumes: readonly Ref[];
+    }
+  /** The volumes that whoever began a recovery did not come to mark. */
+  | { readonly kind: 'outvote-members'; readonly volume: Ref; readonly volumes: readonly Ref[] }
+  /** In a recovery: all members stop, those without a StatefulSet as well. */
+  | {
+      readonly kind: 'stop-members';
+      readonly volume: Ref;
+      readonly statefulSets: readonly Ref[];
+      readonly pods: readonly Ref[];
+    }
+  /** A Job makes a cluster of one out of what this volume holds. */
+  | {
+      readonly kind: 'force-new-cluster';
+      readonly volume: Ref;
+      readonly peer: Ref;
+      readonly id: string;
+      readonly attempt: number;
+      readonly withoutCopy: boolean;
+    }
+  /** It has: from now on its member is started without the flag, and the Job goes. */
+  | {
+      readonly kind: 'conclude-recovery';
+      readonly volume: Ref;
+      readonly job: Ref;
+      readonly pod: Ref;
+      readonly id: string;
+      readonly attempt: number;
+    }
+  | { readonly kind: 'delete-recovery-job'; readonly job: Ref }
   /** What keys were before this revision is forgotten. */
   | { readonly kind: 'compact'; readonly clusterId: string; readonly revision: string }
   /** A member rewrites its database without what is free in it. */
@@ -146,8 +188,6 @@ export type Action =
       /** Of its database before, in bytes. */
       readonly size: number;
       readonly at: string;
-      /** The revision that nothing is left to forget before; absent where that is not known. */
-      readonly bareAt?: string;
       /** To whom leadership goes first, if this member has it. */
       readonly successor?: Successor;
     }
@@ -249,6 +289,16 @@ export function targetOf(action: Action): string | undefined {
       return names(action.members);
     case 'advance-log':
       return undefined;
+    case 'begin-recovery':
+    case 'force-new-cluster':
+    case 'conclude-recovery':
+      return action.volume.name;
+    case 'outvote-members':
+      return names(action.volumes);
+    case 'stop-members':
+      return names([...action.statefulSets, ...action.pods]);
+    case 'delete-recovery-job':
+      return action.job.name;
     case 'add-learner':
     case 'promote-learner':
     case 'remove-member':

@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
 import { ports, schemeOf } from '../../manifests/build/names.ts';
 import { type Etcd, EtcdError } from '../etcd.ts';
-import { recordOf } from './life.ts';
+import { hasDeparted, recordOf } from './life.ts';
 import type { Endpoint, Membership, Slot } from './observation.ts';
 
 export interface EtcdAnswers {
@@ -44,9 +44,13 @@ export async function askEtcd(
   }
 }
 
-/** Whether anything may listen there. */
-export function isReachable({ pod }: Slot): boolean {
-  return pod?.address !== undefined && pod.container.state === 'running';
+/**
+ * Whether anything may listen there that is, or is to be, a member. One that a recovery left behind may run again, by somebody's
+ * hand: what it says of its cluster is not so any more.
+ */
+export function isReachable(slot: Slot): boolean {
+  const { pod } = slot;
+  return pod?.address !== undefined && pod.container.state === 'running' && !hasDeparted(slot);
 }
 
 function isChanging(slot: Slot): boolean {

@@ -29,6 +29,7 @@ import { judgeCorruption } from './rules/judge-corruption.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
 import { letRemovedGo } from './rules/let-removed-go.ts';
 import { nameRefusals } from './rules/name-refusals.ts';
+import { recoverQuorum } from './rules/recover-quorum.ts';
 import { recreatePod } from './rules/recreate-pod.ts';
 import { reloadAuthorities } from './rules/reload-authorities.ts';
 import { keepRequesting, requestCertificates } from './rules/request-certificates.ts';
@@ -68,6 +69,7 @@ export const rules = [
   certify,
   requestCertificates,
   admitCertificates,
+  recoverQuorum,
   startMembers,
   cureConfiguration,
   keepIdentity,

@@ -29,6 +29,8 @@ export interface Observation {
   /** What etcd calls the cluster version, like `3.6.0`; absent when nobody tells it, or none is decided yet. */
   readonly clusterVersion?: string;
   readonly claim: Claim;
+  /** Absent while no volume says that its cluster is being recovered, and nothing of a recovery is left over. */
+  readonly recovery?: RecoveryView;
   /** Whether a compaction up to the present would forget anything; asked only while etcd is out of space, absent when unknown. */
   readonly hasHistory?: boolean;
   /** Asked only while members are suspected to hold different data; absent when nobody could be asked. */
@@ -85,11 +87,8 @@ export interface PeerView extends OwnedView {
   readonly bootstrap: PeerBootstrap;
   /** UID of an unbound volume that a step was about to replace. */
   readonly replacingVolume?: string;
-  /**
-   * When its member was last asked to defragment, and how often in a row that has gained nothing, as far as is known. `bareAt`: it
-   * did so when all history before this revision was forgotten, and tells since then what its content takes.
-   */
-  readonly defragmented?: { readonly at: Date; readonly vain: number; readonly bareAt?: bigint };
+  /** When its member was last asked to defragment, and how often in a row that has gained nothing, as far as is known. */
+  readonly defragmented?: { readonly at: Date; readonly vain: number };
 }
 
 export interface VolumeView extends View {
@@ -130,6 +129,8 @@ export interface PodView extends View {
   /** The CAs that it was started with, by the name that its template gave them. */
   readonly trust?: string;
   readonly createdAt: Date;
+  /** Where it runs, once it is scheduled. */
+  readonly node?: string;
   /** `Unschedulable` and the like; absent once it is scheduled. */
   readonly unscheduled?: string;
   /** The scheduler's words for it. */
@@ -161,6 +162,38 @@ export type Endpoint =
 export type Membership =
   | { readonly kind: 'unknown'; readonly cause: string; readonly last?: readonly ListedMember[] }
   | { readonly kind: 'known'; readonly clusterId: string; readonly members: readonly ListedMember[] };
+
+/** What there is of a recovery outside of the volumes. */
+export type RecoveryView =
+  | { readonly kind: 'unknown'; readonly cause: string }
+  | {
+      readonly kind: 'known';
+      readonly job?: RecoveryJobView;
+      readonly pods: readonly RecoveryPodView[];
+      /** By name: those that pods are, or were, on whose end has to be seen. */
+      readonly nodes: Readonly<Record<string, NodeState>>;
+    };
+
+export interface RecoveryJobView extends View {
+  readonly name: string;
+  /** Which recovery and which attempt it is of, as its volume says it. */
+  readonly attempt: string;
+  readonly failed: boolean;
+}
+
+export interface RecoveryPodView extends View {
+  readonly name: string;
+  /** etcd in it leads itself, and answers linearizable reads. */
+  readonly ready: boolean;
+  readonly unscheduled?: string;
+  /** What holds it up, in the kubelet's word. */
+  readonly waiting?: string;
+  /** Of the container that ended with an error. */
+  readonly failure?: { readonly container: string; readonly code: number; readonly words: string };
+}
+
+/** `silent`: its kubelet is not heard. `outOfService`: a person has said that it is off. `unknown`: we may not look. */
+export type NodeState = 'ready' | 'silent' | 'outOfService' | 'gone' | 'unknown';
 
 export interface Shared {
   readonly headlessService: SharedView;

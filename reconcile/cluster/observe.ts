@@ -12,6 +12,7 @@ import { type Holder, readClaim } from './claim.ts';
 import type { EtcdWay } from './etcd-way.ts';
 import type { Certificates, Observation, Shared, SharedView } from './observation.ts';
 import { needsPerson } from './outcome.ts';
+import { readRecovery } from './read-recovery.ts';
 import { sharedObject } from './shared-objects.ts';
 import { isForeign, slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -43,13 +44,17 @@ export async function observe(
   const { kube, holder, nonce } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
-  const [claim, { etcd, ...answers }] = await Promise.all([
+  const [claim, { etcd, ...answers }, recovery] = await Promise.all([
     readClaim(kube, objects.cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
+    readRecovery(kube, objects, slotsOf(objects), signal),
   ]);
   const { cluster } = objects;
   const shared = sharedOf(objects);
-  return { observation: { at, nonce: nonce(), cluster, shared, ...answers, claim }, etcd };
+  return {
+    observation: { at, nonce: nonce(), cluster, shared, ...answers, claim, ...(recovery && { recovery }) },
+    etcd,
+  };
 }
 
 /** The certificates first: etcd is asked with one of them. */

@@ -23,6 +23,7 @@ import type {
   StatefulSetView,
   VolumeView,
 } from './observation.ts';
+import { withoutOutvoted } from './outvoted.ts';
 import { isReady, revisionOf, versionOf } from './pods.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -47,7 +48,7 @@ export function slotsOf(objects: MemberObjects): readonly Slot[] {
       return ordinal === undefined ? [] : [[name, ordinal] as const];
     }),
   );
-  return [...ordinals]
+  const slots = [...ordinals]
     .toSorted(([, a], [, b]) => a - b)
     .map(([name, ordinal]) => {
       const peer = find(peers, name);
@@ -67,6 +68,7 @@ export function slotsOf(objects: MemberObjects): readonly Slot[] {
         ...(pod && { pod: podView(pod, statefulSet) }),
       };
     });
+  return withoutOutvoted(slots);
 }
 
 function find<T extends KubeObject>(objects: readonly T[], name: string): T | undefined {
@@ -170,6 +172,7 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
         unscheduledBecause: scheduled.message ?? '',
       }),
     createdAt: new Date(pod.metadata.creationTimestamp ?? 0),
+    ...(pod.spec.nodeName !== undefined && { node: pod.spec.nodeName }),
     container: containerView(pod.status?.containerStatuses?.find(({ name }) => name === 'etcd')),
   };
 }
@@ -191,7 +194,7 @@ function containerView(status: ContainerStatus | undefined): ContainerView {
 const lastCry = /^(panic|fatal error|unexpected fault address)|"level":"(fatal|panic)"/;
 
 /** One line of a container's last output, short enough for a message; etcd logs JSON, of which `msg` and `error` speak. */
-function lastLine(output: string): string {
+export function lastLine(output: string): string {
   const lines = output.trim().split('\n');
   const line = lines.find((one) => lastCry.test(one)) ?? lines.at(-1) ?? '';
   if (/^\s+\S+\.(go|s):\d+/.test(line)) return 'a panic, of which only the stack is left';

@@ -23,11 +23,14 @@ export async function sealMembers(
 async function sealVolume({ name, memberId, version }: SealedMember, clusterId: string, context: ActContext) {
   const { claim, record } = await liveVolume(context, name);
   if (record.state === 'sealed' && record.memberId === memberId) return { name, record };
-  if (record.state !== 'bootstrapping' && record.state !== 'joining') throw moved(`volume ${name} is ${record.state}`);
-  const sealed = { ...record, state: 'sealed' as const, clusterId, memberId, version, ...bornOn(version, record) };
+  if (!mayBeSealed.has(record.state)) throw moved(`volume ${name} is ${record.state}`);
+  const { recovery: _, ...rest } = record;
+  const sealed = { ...rest, state: 'sealed' as const, clusterId, memberId, version, ...bornOn(version, record) };
   await writeRecord(claim, sealed, context);
   return { name, record: sealed };
 }
+
+const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered']);
 
 /** A cluster that was planned on this minor, and forms on it, has no entry of another in raft's log. */
 function bornOn(version: string, { state, version: planned }: VolumeRecord): Partial<VolumeRecord> {

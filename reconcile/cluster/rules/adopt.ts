@@ -11,6 +11,7 @@ export const adoptable = {
   releasing: true,
   released: false,
   recovering: false,
+  recovered: true,
   superseded: false,
   hibernating: false,
 } as const satisfies Record<VolumeState, boolean>;

@@ -1,48 +1,127 @@
+import { annotations } from '../../../manifests/build/names.ts';
 import type { Situation } from '../decide.ts';
-import { type Decision, refuse, wait } from '../decision.ts';
+import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type Ailment, ailmentOf } from '../health.ts';
-import { hasDeparted, recordOf, rememberedVoters } from '../life.ts';
+import { hasDeparted, recordOf } from '../life.ts';
+import { approvalGiven, approvalOf, type Loss, type LostMember, lossOf, nameOf, type Survivor } from '../lost.ts';
 import type { Slot } from '../observation.ts';
-import { quorumOf } from '../quorum.ts';
 
 /**
- * Membership is unknown. While pods may still come that is waited for; when more volumes are gone than a quorum can spare,
- * nothing here will bring it back, and a person is told what is lost and who has the most data.
+ * Membership is unknown. While pods may still come that is waited for; when so many voters are lost that no quorum can come back,
+ * a person is told what is lost, who has the most data, and how to go on from there.
  *
- * Guards I9: without a list that a quorum stands behind, no member is replaced and nothing is deleted.
+ * Guards I9: without a list that a quorum stands behind, no member is replaced and nothing is deleted. The one exception is what
+ * a person approves, of exactly this loss.
  */
 export function awaitQuorum(situation: Situation): Decision | undefined {
-  const { membership, slots, cluster, effective, life } = situation;
+  const { membership, life } = situation;
   if (membership.kind === 'known') return undefined;
+  // Whoever is being recovered is the only member there is.
+  const alone = situation.slots.filter(isBeingRecovered);
+  const loss = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
+  if (loss) return recovery(loss, situation) ?? quorumLost(loss, situation);
 
-  // In birth the recorded members are counted already.
-  const untraced = life.stage === 'born' ? withoutTrace(situation) : [];
-  const lost = [...slots.filter(isLost).map(({ name }) => name), ...untraced];
-  const voters = (life.stage === 'born' ? rememberedVoters(slots, life.strays) : effective.replicas) + untraced.length;
-  if (voters - lost.length < quorumOf(voters)) {
-    return refuse(
-      'QuorumLost',
-      `the volumes of ${lost.toSorted().join(', ')} are gone, and with them the quorum of ${cluster.metadata.name}; ${mostData(slots)}`,
-      'restore the lost PersistentVolumeClaims with their annotations, or restore a snapshot into a new cluster',
-    );
-  }
-
-  const ailments = slots.filter(({ peer }) => peer?.current).flatMap((slot) => ailmentOf(slot, situation) ?? []);
+  const slots = alone.length > 0 ? alone : situation.slots.filter(({ peer }) => peer?.current);
+  const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
   const lasting = ailments.find(({ passing }) => !passing);
   if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
   const apart = ailments.find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
   if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
   return wait(
     'WaitingForQuorum',
-    waitingFor(cluster.metadata.name, ailments),
+    waitingFor(situation, slots, ailments),
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
   );
 }
 
-function isLost(slot: Slot): boolean {
-  const { peer, volume } = slot;
-  return peer?.current === true && (!volume || volume.lost) && !hasDeparted(slot);
+export function isBeingRecovered(slot: Slot): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'recovering' || state === 'recovered';
+}
+
+/** A person has approved exactly this loss. */
+function recovery(loss: Loss, situation: Situation): Decision | undefined {
+  const { life, membership, slots } = situation;
+  const [best] = loss.survivors;
+  if (life.stage !== 'born' || life.clusterId === undefined || !best?.slot.volume || !best.slot.peer?.current)
+    return undefined;
+  if (membership.kind === 'known' || !membership.last) return undefined;
+  const { clusterId, strays } = life;
+  const { id, text } = approvalOf(clusterId, loss);
+  if (approvalGiven(situation) !== text) return undefined;
+  const outvoted = membership.last
+    .filter((member) => member.id !== best.memberId)
+    .map((member) => ({ name: nameOf(member), memberId: member.id }));
+  const volumes = slots
+    .filter((slot) => slot !== best.slot && slot.volume && !strays.includes(slot) && !hasDeparted(slot))
+    .flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
+  const { name, memberId, raftIndex } = best;
+  return act(
+    {
+      kind: 'begin-recovery',
+      id,
+      clusterId,
+      approval: text,
+      volume: { name, uid: best.slot.volume.uid },
+      memberId,
+      raftIndex: String(raftIndex),
+      outvoted,
+      volumes,
+    },
+    'RecoveringQuorum',
+    `as approved, ${situation.cluster.metadata.name} goes on with what ${name} has, and without ${outvoted.map((member) => member.name).join(', ')} for ever`,
+  );
+}
+
+function quorumLost(loss: Loss, situation: Situation): Decision {
+  const { cluster, life } = situation;
+  const { name, namespace = 'default' } = cluster.metadata;
+  const { lost, silent, survivors } = loss;
+  const who = lost.map(inWords).join(', ');
+  if (survivors.length + silent.length === 0) {
+    return refuse(
+      'AllMembersLost',
+      `every member of ${name} is lost: ${who}; it is never started empty in their place`,
+      'only a snapshot helps: restore the PersistentVolumeClaims with their annotations from snapshots of their storage, or delete the EtcdCluster and what is left of its claims, create it again, and load a snapshot of etcd into it',
+    );
+  }
+  const [best] = survivors;
+  const gone = `${who}: lost, and with them the quorum of ${name}`;
+  const unseen = silent.length > 0 ? `; ${listed(silent)} not running, so that nobody knows what they have` : '';
+  if (!best || life.stage !== 'born' || life.clusterId === undefined) {
+    return refuse(
+      'QuorumLost',
+      `${gone}; ${best ? holding(best) : 'no other member answers'}`,
+      life.stage === 'born'
+        ? `bring the lost members back (their PersistentVolumeClaims with annotations, or their nodes), or make ${listed(silent)} run`
+        : 'no client was ever let in: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
+    );
+  }
+  const { text } = approvalOf(life.clusterId, loss);
+  const given = approvalGiven(situation);
+  const other =
+    given === undefined
+      ? ''
+      : `; the approval that is there (${annotations.recoverQuorum}) is for another loss, and void`;
+  return refuse(
+    'QuorumLost',
+    `${gone}; ${holding(best)}${unseen}${other}`,
+    `bring lost members back (their PersistentVolumeClaims with annotations, or their nodes); or approve that it goes on with what ${best.name} has, and without the others for ever: ` +
+      `kubectl -n ${namespace} annotate --overwrite etcdcluster ${name} ${annotations.recoverQuorum}=${text}`,
+  );
+}
+
+function inWords({ name, because }: LostMember): string {
+  return `${name} (${because})`;
+}
+
+function holding({ name, raftTerm, raftIndex, revision }: Survivor): string {
+  return `of those that answer ${name} has the most data (term ${raftTerm}, index ${raftIndex}, revision ${revision})`;
+}
+
+function listed(members: readonly { readonly name: string }[]): string {
+  return members.map(({ name }) => name).join(', ');
 }
 
 /** Whether that is what is wrong between us and this endpoint: TLS, and not that it is dead. */
@@ -50,39 +129,15 @@ function isApart(endpoint: Slot['endpoint'], reason: string): boolean {
   return endpoint.kind === 'unknown' && endpoint.tls !== undefined && endpoint.tls === reason;
 }
 
-/** The same words while members come up one by one: each peer's own condition has the details. */
-function waitingFor(name: string, ailments: readonly Ailment[]): string {
+/** During birth the same words while members come up one by one: each peer's own condition has the details. */
+function waitingFor({ cluster, life }: Situation, slots: readonly Slot[], ailments: readonly Ailment[]): string {
+  const { name } = cluster.metadata;
   const homeless = ailments.find(({ reason }) => reason === 'PodUnscheduled');
   if (homeless) return homeless.message;
   const allRun = ailments.every(({ reason }) => reason === 'NoQuorum' || reason === 'EndpointSilent');
-  return allRun
-    ? `the members of ${name} run, but no quorum of them answers`
+  if (allRun) return `the members of ${name} run, but no quorum of them answers`;
+  const missing = slots.filter(({ endpoint }) => endpoint.kind === 'unknown');
+  return life.stage === 'born' && missing.length > 0
+    ? `waiting for ${listed(missing)}: without them ${name} has no quorum`
     : `waiting for a quorum of the members of ${name} to start`;
-}
-
-/** Raft's own order: the later term, then the longer log. */
-function mostData(slots: readonly Slot[]): string {
-  const [best] = slots
-    .flatMap(({ name, endpoint }) => (endpoint.kind === 'known' ? [{ name, status: endpoint.status }] : []))
-    .toSorted(
-      (a, b) => Number(b.status.raftTerm - a.status.raftTerm) || Number(b.status.raftIndex - a.status.raftIndex),
-    );
-  return best ? `of the members that answer, ${best.name} has the most data` : 'no member answers';
-}
-
-/**
- * Members of which neither volume nor peer is left. Whoever still runs remembers the list; where nobody does, it is the one that
- * the volumes recorded, without those that we removed since.
- */
-function withoutTrace({ membership, slots, cluster }: Situation): readonly string[] {
-  const last = membership.kind === 'unknown' ? membership.last : undefined;
-  const listed = last?.filter(({ isLearner }) => !isLearner).map(({ name }) => name);
-  const removed = cluster.status?.history
-    ?.filter(({ action }) => action === 'retire-member')
-    .map(({ target }) => target);
-  const names = new Set(
-    listed ?? slots.flatMap((slot) => recordOf(slot)?.initialCluster ?? []).map(({ name }) => name),
-  );
-  for (const name of [...slots.map(({ name }) => name), ...(listed ? [] : (removed ?? []))]) names.delete(name ?? '');
-  return [...names];
 }

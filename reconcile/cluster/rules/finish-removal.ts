@@ -45,6 +45,9 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
     case 'released':
     case 'superseded': {
       if (!peer?.current || peer.leaving) return undefined;
+      // One that was about to join when the others were outvoted never had one.
+      if (record.memberId === undefined && record.state === 'superseded')
+        return retire(slot, membership.clusterId, undefined, urlOf(slot));
       if (record.memberId === undefined) return withoutId(slot);
       const { memberId, state } = record;
       const kept = { name, uid: volume.uid, memberId, state, keep: keep || state === 'superseded' };

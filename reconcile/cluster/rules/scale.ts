@@ -4,6 +4,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
 import { memberOf } from '../health.ts';
 import { recordOf } from '../life.ts';
+import { outvotedBy } from '../outvoted.ts';
 import { removalOf } from '../removal.ts';
 
 /** More members than there are: volume and peer of one more are recorded, and `join` makes it a member. */
@@ -39,7 +40,7 @@ function failedJoins({ cluster }: Situation): number {
 
 /**
  * The next member, as its volume will remember it. Its ordinal is the lowest that nothing bears: no peer, pod or volume, also of a
- * member that left, and no entry of the list.
+ * member that left, no entry of the list, and none whom a recovery left behind: such a one may still turn up.
  */
 export function joiner({
   membership,
@@ -53,8 +54,10 @@ export function joiner({
   const { name: clusterName, namespace = '' } = cluster.metadata;
   const scheme = schemeOf(effective.inputs.tls.mode);
   const urlOf = (member: string) => peerUrl(namespace, clusterName, member, scheme);
+  const outvoted = outvotedBy(slots);
   const isTaken = (ordinal: number) =>
     slots.some((slot) => slot.ordinal === ordinal) ||
+    outvoted.some((member) => member.name === peerName(clusterName, ordinal)) ||
     members.some(({ peerURLs }) => peerURLs.includes(urlOf(peerName(clusterName, ordinal))));
   let ordinal = 0;
   while (isTaken(ordinal)) ordinal += 1;
@@ -67,6 +70,7 @@ export function joiner({
     version: effective.inputs.version,
     tlsMode: effective.inputs.tls.mode,
     state: 'joining',
+    ...(outvoted.length > 0 && { outvoted }),
   };
   return { name, record };
 }

@@ -14,6 +14,14 @@ import { handOverCertificates, requestCertificates } from './effects/handing-ove
 import { addLearner, promoteLearner, removeMember, retireMember } from './effects/membership.ts';
 import { applyShared, setFinalizer } from './effects/objects.ts';
 import { followVolumes, prepareMembers, replaceUnboundVolume, startMembers } from './effects/preparing.ts';
+import {
+  beginRecovery,
+  concludeRecovery,
+  deleteRecoveryJob,
+  forceNewCluster,
+  outvoteMembers,
+  stopMembers,
+} from './effects/recovery.ts';
 import { sealMembers } from './effects/sealing.ts';
 import { advanceLog, compact, defragmentMember, disarmAlarm, disarmCorrupt } from './effects/space.ts';
 import { changeTemplate, reconfigureMembers, recreatePod, restartMember } from './effects/templates.ts';
@@ -55,6 +63,12 @@ const effects = {
   'seal-members': sealMembers,
   'set-finalizer': setFinalizer,
   'start-members': startMembers,
+  'begin-recovery': beginRecovery,
+  'conclude-recovery': concludeRecovery,
+  'delete-recovery-job': deleteRecoveryJob,
+  'force-new-cluster': forceNewCluster,
+  'outvote-members': outvoteMembers,
+  'stop-members': stopMembers,
   'wake-members': wakeMembers,
 } satisfies { readonly [K in ActionKind]: EffectsOf<K> };
 

@@ -4,6 +4,7 @@ import { issueRequested, presentLeaves } from './settle/certificates.ts';
 import { runEtcd } from './settle/etcd.ts';
 import { collectGarbage, dropVolumes, endPods } from './settle/garbage.ts';
 import { bindVolumes, makePods, runContainers, seeTemplates } from './settle/pods.ts';
+import { runRecovery } from './settle/recovery.ts';
 
 /** What Kubernetes and etcd do by themselves, each as one who finds nothing in its way would do it. */
 export const actors = [
@@ -15,6 +16,7 @@ export const actors = [
   bindVolumes,
   issueRequested,
   runContainers,
+  runRecovery,
   runEtcd,
   presentLeaves,
 ] as const satisfies readonly Effect[];

@@ -36,6 +36,7 @@ test('the order of the rules is the safety policy', () => {
       'certify', // who starts can prove who it is; renewal waits for nobody,
       'requestCertificates', // cert-manager's as well as ours,
       'admitCertificates', // and what others provided is looked at before a member sees it,
+      'recoverQuorum', // what was approved is finished before anybody else is started,
       'startMembers',
       'cureConfiguration', // what does not run has nothing to lose,
       'keepIdentity', // where etcd has answered, it is the right one,

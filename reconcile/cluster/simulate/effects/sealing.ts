@@ -8,8 +8,9 @@ export const sealMembers: EffectsOf<'seal-members'> = ({ clusterId, members }) =
   ...wave(
     ...members.map(({ name, memberId, version }) =>
       onRecord(name, (record) => {
-        if (record.state !== 'bootstrapping' && record.state !== 'joining') return record;
-        return { ...record, state: 'sealed', clusterId, memberId, version, ...bornOn(version, record) };
+        if (!['bootstrapping', 'joining', 'recovered'].includes(record.state)) return record;
+        const { recovery: _, ...rest } = record;
+        return { ...rest, state: 'sealed', clusterId, memberId, version, ...bornOn(version, record) };
       }),
     ),
   ),

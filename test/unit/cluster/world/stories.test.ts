@@ -147,7 +147,7 @@ describe('volumes of which a quorum is gone', () => {
     await world.apply();
     const end = await tickUntilConverged(world);
     assert.equal(end.reason, 'QuorumLost', end.trail.join('\n'));
-    assert.match(end.message, /orders-0, orders-2/);
+    assert.match(end.message, /orders-0 \(nothing of it is left\), orders-2 \(/);
   });
 });
 

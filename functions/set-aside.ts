@@ -1,0 +1,147 @@
+import { constants, type Stats } from 'node:fs';
+import { cp, lstat, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/**
+ * Before etcd is told to forget all other members: a copy of its data, beside them on the same volume, and a mark that this attempt
+ * has run. Runs in a recovery's Job, as an init container, under the user whose data they are.
+ *
+ * The mark is the last guard: a Job that is created too late, by whoever slept, bears a number that has run, or is lower than one
+ * that has, and ends here.
+ */
+
+/** What the recovery reads from the pod's status (manifests/build/recovery-job.ts); a test compares the two. */
+const codes = { done: 0, failed: 1, noRoom: 3, ranAlready: 4, noData: 5 } as const;
+
+/** What etcd itself needs to start: two segments of its write-ahead log. In bytes. */
+const reserve = 2 * 64 * 1024 * 1024;
+
+export interface SetAside {
+  /** etcd's data directory; the copy and the marks are made beside it. */
+  readonly data: string;
+  readonly recovery: string;
+  readonly attempt: number;
+  readonly withoutCopy: boolean;
+}
+
+export interface Said {
+  readonly code: number;
+  readonly message: string;
+}
+
+export async function setAside({ data, recovery, attempt, withoutCopy }: SetAside): Promise<Said> {
+  const volume = dirname(data);
+  const ran = await attemptsOf(volume, recovery);
+  if (ran.some((number) => number >= attempt)) {
+    return {
+      code: codes.ranAlready,
+      message: `attempt ${attempt} of recovery ${recovery} comes too late: it, or a later one, has run on this volume`,
+    };
+  }
+  if (!(await isDirectory(join(data, 'member')))) {
+    return { code: codes.noData, message: `there is no member in ${data}: the volume is empty, or another one` };
+  }
+  if (!withoutCopy) {
+    const lack = await copy(data, join(volume, `before-recovery-${recovery}`));
+    if (lack !== undefined) return { code: codes.noRoom, message: lack };
+  }
+  // Created, never replaced: of two that come here at once, one fails.
+  await writeFile(join(volume, markOf(recovery, attempt)), '', { flag: 'wx', flush: true });
+  await flushed(volume);
+  return { code: codes.done, message: '' };
+}
+
+/** @returns what is missing, in words. A copy that is there is the one from before the first attempt: it stays as it is. */
+async function copy(data: string, target: string): Promise<string | undefined> {
+  if (await isDirectory(target)) return undefined;
+  const partial = `${target}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  const [size, { bavail, bsize }] = await Promise.all([sizeOf(data), statfs(data)]);
+  const free = bavail * bsize;
+  if (free < size + reserve) {
+    return `a copy of the data takes ${inMiB(size)}, etcd needs ${inMiB(reserve)} to start, and the volume has ${inMiB(free)} left`;
+  }
+  await cp(data, partial, { recursive: true, mode: constants.COPYFILE_FICLONE, preserveTimestamps: true });
+  for (const entry of await readdir(partial, { recursive: true, withFileTypes: true })) {
+    await flushed(join(entry.parentPath, entry.name));
+  }
+  await rename(partial, target);
+  await flushed(dirname(target));
+  return undefined;
+}
+
+async function attemptsOf(volume: string, recovery: string): Promise<readonly number[]> {
+  const prefix = markOf(recovery, '');
+  const names = await readdir(volume);
+  return names.filter((name) => name.startsWith(prefix)).map((name) => Number(name.slice(prefix.length)));
+}
+
+function markOf(recovery: string, attempt: number | ''): string {
+  return `recovery-${recovery}-attempt-${attempt}`;
+}
+
+/** What it takes on the disk, in bytes: etcd's files have holes and are made longer than they are filled. */
+async function sizeOf(directory: string): Promise<number> {
+  let size = 0;
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const { blocks } = await lstat(join(entry.parentPath, entry.name));
+    size += blocks * 512;
+  }
+  return size;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException): Stats | undefined => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return found?.isDirectory() ?? false;
+}
+
+/** A file's contents, or which names a directory has, are on the disk. */
+async function flushed(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function inMiB(bytes: number): string {
+  return `${Math.ceil(bytes / (1024 * 1024))} MiB`;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      data: { type: 'string' },
+      recovery: { type: 'string' },
+      attempt: { type: 'string' },
+      'without-copy': { type: 'boolean', default: false },
+    },
+  });
+  const { data, recovery, attempt, 'without-copy': withoutCopy } = values;
+  if (!data || !recovery || !/^[1-9]\d*$/.test(attempt ?? '')) {
+    throw new Error('usage: set-aside --data=<directory> --recovery=<id> --attempt=<number> [--without-copy]');
+  }
+  const said = await setAside({ data, recovery, attempt: Number(attempt), withoutCopy });
+  await say(said.message);
+  return said.code;
+}
+
+/** Where kubelet looks for a container's last words. */
+async function say(message: string): Promise<void> {
+  if (message === '') return;
+  process.stderr.write(`${message}\n`);
+  await writeFile('/dev/termination-log', message).catch(() => undefined);
+}
+
+if (import.meta.main) {
+  process.exitCode = await main(process.argv.slice(2)).catch(async (error: unknown) => {
+    await say(error instanceof Error ? error.message : String(error));
+    return codes.failed;
+  });
+}

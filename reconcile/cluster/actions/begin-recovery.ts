@@ -1,0 +1,66 @@
+import { annotations, labels } from '../../../manifests/build/names.ts';
+import type { Recovery } from '../../../manifests/build/volume-record.ts';
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { EtcdError } from '../../etcd.ts';
+import type { EtcdAdmin } from '../../etcd-admin.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf } from '../actions.ts';
+import { withEtcd } from '../etcd-way.ts';
+import { moved } from '../outcome.ts';
+import { type ActContext, liveVolume } from './context.ts';
+import { outvote } from './outvote-members.ts';
+import { writeRecord } from './volume-state.ts';
+
+/**
+ * Consumes an approval: the chosen volume says that the cluster goes on from it, then all others that they were outvoted. From the
+ * first of these marks on the recovery is finished, whoever does it.
+ *
+ * Guards I9. Asked again just before: no quorum answers, and nobody who answers has more than the chosen one.
+ */
+export async function beginRecovery(action: ActionOf<'begin-recovery'>, context: ActContext): Promise<void> {
+  const { volume, id, memberId, clusterId, approval, volumes } = action;
+  const { cluster, etcd: way } = context;
+  if (cluster.metadata.annotations?.[annotations.recoverQuorum] !== approval)
+    throw moved('the approval was taken back');
+  await withEtcd(way, (etcd, endpoints) => assertStillLost(etcd, endpoints, action, context));
+  const { claim, record } = await liveVolume(context, volume.name);
+  if (claim.metadata.uid !== volume.uid) throw moved(`volume ${volume.name} is another one than was looked at`);
+  if (record.memberId !== memberId || record.clusterId !== clusterId)
+    throw moved(`volume ${volume.name} is that of member ${record.memberId ?? 'unknown'}, and not of ${memberId}`);
+  const outvoted = [...(record.outvoted ?? []), ...action.outvoted];
+  const recovery: Recovery = { id, attempt: 0, lastSeenOn: await whereTheyAre(context) };
+  await writeRecord(claim, { ...record, state: 'recovering', outvoted, recovery }, context);
+  await outvote(volumes, context);
+}
+
+async function assertStillLost(
+  etcd: EtcdAdmin,
+  endpoints: readonly string[],
+  { volume, memberId, raftIndex }: ActionOf<'begin-recovery'>,
+  { signal }: ActContext,
+): Promise<void> {
+  const [quorum, ...asked] = await Promise.allSettled([
+    etcd.members(endpoints, { signal }),
+    ...endpoints.map((endpoint) => etcd.status(endpoint, { signal })),
+  ]);
+  if (quorum.status === 'fulfilled') throw moved('a quorum answers again');
+  if (!(quorum.reason instanceof EtcdError)) throw quorum.reason;
+  const answers = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const chosen = answers.find((status) => status.memberId === memberId);
+  if (!chosen) throw moved(`${volume.name} does not answer any more`);
+  if (chosen.raftIndex < BigInt(raftIndex) || answers.some((other) => other.raftIndex > chosen.raftIndex))
+    throw moved(`${volume.name} is not the one with the most data any more`);
+}
+
+/** Which node each member's pod is on, by the member's name. */
+export async function whereTheyAre({ kube, cluster, signal }: ActContext): Promise<Recovery['lastSeenOn']> {
+  const { namespace, name } = cluster.metadata;
+  const labelSelector = `${labels.cluster}=${name}`;
+  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });
+  return Object.fromEntries(
+    items.flatMap(({ metadata, spec }) => {
+      const member = metadata.labels?.[labels.peer];
+      return member !== undefined && spec.nodeName !== undefined ? [[member, spec.nodeName]] : [];
+    }),
+  );
+}

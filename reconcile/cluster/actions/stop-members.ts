@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
+import { podName } from '../../../manifests/build/names.ts';
+import { resources } from '../../kube.ts';
+import type { ActionOf } from '../actions.ts';
+import { moved } from '../outcome.ts';
+import { whereTheyAre } from './begin-recovery.ts';
+import { type ActContext, liveVolume } from './context.ts';
+import { writeRecord } from './volume-state.ts';
+
+/** Everybody stops. Before that it is noted where they run: what a kubelet ended and what somebody deleted by force look the same later. */
+export async function stopMembers(action: ActionOf<'stop-members'>, context: ActContext): Promise<void> {
+  const { volume, statefulSets, pods } = action;
+  const { kube, cluster, signal } = context;
+  const { namespace } = cluster.metadata;
+  const { claim, record } = await liveVolume(context, volume.name);
+  const { recovery } = record;
+  if (record.state !== 'recovering' || !recovery) throw moved(`volume ${volume.name} is ${record.state}`);
+  const lastSeenOn = { ...recovery.lastSeenOn, ...(await whereTheyAre(context)) };
+  if (!isDeepStrictEqual(lastSeenOn, recovery.lastSeenOn))
+    await writeRecord(claim, { ...record, recovery: { ...recovery, lastSeenOn } }, context);
+  await Promise.all([
+    ...statefulSets.map(({ name, uid }) =>
+      kube.delete(resources.statefulSets, namespace, name, {
+        preconditions: { uid },
+        propagation: 'Background',
+        signal,
+      }),
+    ),
+    ...pods.map(({ name, uid }) =>
+      kube.delete(resources.pods, namespace, podName(name), { preconditions: { uid }, signal }),
+    ),
+  ]);
+}
