@@ -5,17 +5,33 @@ import type { Pod } from '../../manifests/kube-types.ts';
 import { type Kube, resources } from '../../reconcile/kube.ts';
 import { accessTo, connectTo } from '../e2e/support/client.ts';
 
-/** A client that knows every endpoint, as an application that watches its etcd's membership: who fails it is left at once. */
+/**
+ * A client that knows every endpoint, as an application that watches its etcd's membership: who fails it is left at once, and a
+ * write that is not answered soon is sent to the next as well, which does no harm because it says the same.
+ *
+ * Without the latter its gaps would be its own deadline. While leadership moves, the old leader drops what followers pass on to it,
+ * and nobody tells them: their clients wait until they have had enough, or for etcd's own seven seconds.
+ */
 export interface KnowingWriter {
   readonly acknowledged: number;
-  /** The longest time between two acknowledged writes since this was last asked, in milliseconds. */
-  gap(): number;
+  /** The longest time between two acknowledged writes since this was last asked. */
+  gap(): Gap;
   /** Stops writing and reads everything back. */
   finish(): Promise<{ readonly acknowledged: number; readonly lost: number }>;
 }
 
+export interface Gap {
+  readonly milliseconds: number;
+  /** When it was over, by `performance.now()`. */
+  readonly end: number;
+  /** What went wrong meanwhile: endpoints, in the order in which they were left. */
+  readonly left: readonly string[];
+}
+
 /** One write at one endpoint, in milliseconds: an election takes about one second. */
 const patience = 1_000;
+/** Until the next endpoint is asked as well, in milliseconds. A write takes a few. */
+const soon = 50;
 /** Between two looks at who is there, in milliseconds. */
 const rhythm = 200;
 
@@ -29,7 +45,9 @@ export async function startKnowingWriter(
   const scheme = new URL(access.url).protocol;
   const stop = new AbortController();
   const acknowledged: string[] = [];
-  let [last, gap, tried] = [performance.now(), 0, 0];
+  const none: Gap = { milliseconds: 0, end: 0, left: [] };
+  let [last, tried, gap] = [performance.now(), 0, none];
+  let left: string[] = [];
   await look();
 
   const looking = (async () => {
@@ -47,9 +65,9 @@ export async function startKnowingWriter(
         continue;
       }
       acknowledged.push(key);
-      const now = performance.now();
-      gap = Math.max(gap, now - last);
-      last = now;
+      const end = performance.now();
+      if (end - last > gap.milliseconds) gap = { milliseconds: end - last, end, left };
+      [last, left] = [end, []];
     }
   })();
 
@@ -59,7 +77,7 @@ export async function startKnowingWriter(
     },
     gap: () => {
       const longest = gap;
-      gap = 0;
+      gap = none;
       return longest;
     },
     finish: async () => {
@@ -82,16 +100,34 @@ export async function startKnowingWriter(
     return `${prefix}/${String(number).padStart(9, '0')}`;
   }
 
-  /** At the first endpoint that takes it; one that did not is asked last from then on. */
+  /** By the first that takes it. The next is asked when one has failed, or has not answered soon. */
   async function written(key: string): Promise<boolean> {
+    const taken = Promise.withResolvers<true>();
+    const answers: Promise<boolean>[] = [];
     for (const [address, client] of [...clients]) {
-      try {
-        await client.put(key).value(key);
-        return true;
-      } catch {
-        clients.delete(address);
-        clients.set(address, client);
-      }
+      const answer = client
+        .put(key)
+        .value(key)
+        .then(
+          () => true,
+          () => leave(address, 'failed'),
+        );
+      void answer.then((isTaken) => isTaken && taken.resolve(true));
+      answers.push(answer);
+      const first = await Promise.race([taken.promise, answer, pause(soon, 'late' as const)]);
+      if (first === true) return true;
+      if (first === 'late') leave(address, 'late');
+    }
+    return Promise.race([taken.promise, Promise.all(answers).then((all) => all.includes(true))]);
+  }
+
+  /** It is asked last from then on. */
+  function leave(address: string, why: string): false {
+    left.push(`${address} ${why}`);
+    const client = clients.get(address);
+    if (client) {
+      clients.delete(address);
+      clients.set(address, client);
     }
     return false;
   }

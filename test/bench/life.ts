@@ -1,9 +1,10 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { until } from '../e2e/support/until.ts';
 import { load } from './conditions.ts';
-import { type KnowingWriter, startKnowingWriter } from './knowing-writer.ts';
+import { type Gap, type KnowingWriter, startKnowingWriter } from './knowing-writer.ts';
 import { measure } from './measure.ts';
 import { enterServiceAccount, fillCompileCache } from './pod-like.ts';
 import { rest } from './rest.ts';
@@ -24,8 +25,18 @@ interface Row {
   readonly steps: number;
   readonly ticks: number;
   readonly requests: number;
-  readonly gap: number;
+  readonly gap: Gap;
+  /** What was decided last before the gap was over. */
+  readonly during: string;
+  /** For so long, in milliseconds, this process itself did not get to run: what the machine has added to a gap. */
+  readonly stall: number;
   readonly writes: number;
+}
+
+/** One tick's decision, and when it began, by `performance.now()`. */
+interface Said {
+  readonly at: number;
+  readonly reason: string;
 }
 
 interface Change {
@@ -60,7 +71,7 @@ export async function measureLife(stage: Stage, { directory }: { readonly direct
     await until('writes', async () => writer.acknowledged > 50);
     const row = await during(writer, change, { apply: () => apply(stage, spec), tick, get });
     rows.push(row);
-    console.error(`${row.what}: ${row.seconds.toFixed(1)} s, longest gap ${row.gap.toFixed(0)} ms`);
+    console.error(`${row.what}: ${row.seconds.toFixed(1)} s, longest gap ${gapText(row)}`);
   }
   const { acknowledged, lost } = await writer.finish();
   print(rows, { before, acknowledged, lost });
@@ -110,13 +121,18 @@ async function during(
 ): Promise<Row> {
   const cluster = await get();
   const from = writer.acknowledged;
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
   writer.gap();
   const started = performance.now();
   await apply();
   if (strike && cluster) await strike(cluster);
-  const cost = await toRest(tick, get, done);
+  const { said, ...cost } = await toRest(tick, get, done);
   const seconds = (performance.now() - started) / 1000;
-  return { what, seconds, ...cost, gap: writer.gap(), writes: writer.acknowledged - from };
+  const gap = writer.gap();
+  delay.disable();
+  const during = said.findLast(({ at }) => at < gap.end)?.reason ?? 'nothing';
+  return { what, seconds, ...cost, gap, during, stall: delay.max / 1e6, writes: writer.acknowledged - from };
 }
 
 /** Ticks, as often as follow-ups would, until nothing is left to do and the change has come about. */
@@ -124,17 +140,19 @@ async function toRest(
   tick: Hands['tick'],
   get: Hands['get'],
   done: Change['done'],
-): Promise<Pick<Row, 'steps' | 'ticks' | 'requests'>> {
+): Promise<Pick<Row, 'steps' | 'ticks' | 'requests'> & { readonly said: readonly Said[] }> {
   let [steps, ticks, requests] = [0, 0, 0];
+  const said: Said[] = [];
   let seen = '';
   await until(
     'rest',
     async () => {
+      const at = performance.now();
       const { stdout } = await tick();
       const output = JSON.parse(stdout) as {
         readonly clusters: readonly {
           readonly outcome: string;
-          readonly decision: { readonly kind: string; readonly message: string };
+          readonly decision: { readonly kind: string; readonly reason: string; readonly message: string };
         }[];
         readonly requests: Readonly<Record<string, number>>;
       };
@@ -143,12 +161,18 @@ async function toRest(
       steps += result?.outcome === 'acted' ? 1 : 0;
       requests += Object.values(output.requests).reduce((sum, count) => sum + count, 0);
       seen = result?.decision.message ?? '';
+      said.push({ at, reason: result?.decision.reason ?? '' });
       const cluster = await get();
       return result?.decision.kind === 'done' && cluster !== undefined && done(cluster);
     },
     { within: 300, every: 300, last: () => seen },
   );
-  return { steps, ticks, requests };
+  return { steps, ticks, requests, said };
+}
+
+function gapText({ gap, stall, during }: Row): string {
+  const left = gap.left.length === 0 ? 'no endpoint left' : gap.left.join(', ');
+  return `${gap.milliseconds.toFixed(0)} ms during ${during} (${left}; longest stall ${stall.toFixed(0)} ms)`;
 }
 
 async function apply({ kubectl }: Stage, spec: Readonly<Record<string, unknown>>): Promise<void> {
@@ -173,22 +197,24 @@ function print(
   console.log(`Before: ${before}\n`);
   console.log(
     table([
-      ['', 's', 'steps', 'ticks', 'API requests', 'writes', 'longest gap ms'],
-      ...rows.map(({ what, seconds, steps, ticks, requests, writes, gap }) => [
+      ['', 's', 'steps', 'ticks', 'API requests', 'writes', 'longest gap ms', 'stall ms', 'during'],
+      ...rows.map(({ what, seconds, steps, ticks, requests, writes, gap, stall, during }) => [
         what,
         seconds.toFixed(1),
         String(steps),
         String(ticks),
         String(requests),
         String(writes),
-        gap.toFixed(0),
+        gap.milliseconds.toFixed(0),
+        stall.toFixed(0),
+        during,
       ]),
     ]),
   );
   console.log('');
   for (const { what, gap } of rows) {
     const limit = what.startsWith('a lost member') ? lossLimit : gapLimit;
-    console.log(aim(`${what}: no gap of ${limit} ms`, gap < limit));
+    console.log(aim(`${what}: no gap of ${limit} ms`, gap.milliseconds < limit));
   }
   console.log(aim(`no acknowledged write lost (${acknowledged} writes)`, lost === 0));
   console.log(`After: ${load()}\n`);

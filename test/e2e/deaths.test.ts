@@ -111,10 +111,11 @@ async function resized(name: string, size: number): Promise<Change> {
 async function bereft(name: string): Promise<Change> {
   const { kubectl, namespace, cluster } = stage();
   const { members = [], leader } = (await cluster(name)).status ?? {};
-  const victim = members.find((member) => member.name !== leader)?.name ?? assert.fail('no follower');
+  const { name: victim, id } = members.find((member) => member.name !== leader) ?? assert.fail('no follower');
   await kubectl(['-n', namespace, 'delete', 'pvc', victim, '--wait=false']);
   await kubectl(['-n', namespace, 'delete', 'pod', `${victim}-0`, '--grace-period=0', '--force', '--wait=false']);
-  const isNew = ({ status }: EtcdCluster) => status?.members?.every((member) => member.name !== victim) === true;
+  // Not by its name, which is free again for the second who tries to take its place.
+  const isNew = ({ status }: EtcdCluster) => status?.members?.every((member) => member.id !== id) === true;
   const calls = ['MemberRemove', 'MemberAdd', 'MemberPromote'];
   return { what: 'a member replaced', size: 3, calls, until: isWhole(3, isNew) };
 }
