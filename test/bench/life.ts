@@ -1,15 +1,15 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { until } from '../e2e/support/until.ts';
 import { load } from './conditions.ts';
-import { type Gap, type KnowingWriter, startKnowingWriter } from './knowing-writer.ts';
+import type { Gap } from './knowing-writer.ts';
 import { measure } from './measure.ts';
 import { enterServiceAccount, fillCompileCache } from './pod-like.ts';
 import { rest } from './rest.ts';
 import type { Stage } from './stage.ts';
 import { aim, table } from './table.ts';
+import { startWriterProcess, type WriterProcess } from './writer-process.ts';
 
 /** What a cluster's life costs: each change of it under a writer, from the new spec to rest. */
 
@@ -28,12 +28,12 @@ interface Row {
   readonly gap: Gap;
   /** What was decided last before the gap was over. */
   readonly during: string;
-  /** For so long, in milliseconds, this process itself did not get to run: what the machine has added to a gap. */
+  /** As in `WriterReport`. */
   readonly stall: number;
   readonly writes: number;
 }
 
-/** One tick's decision, and when it began, by `performance.now()`. */
+/** One tick's decision, and when it began, by `Date.now()`. */
 interface Said {
   readonly at: number;
   readonly reason: string;
@@ -64,11 +64,11 @@ export async function measureLife(stage: Stage, { directory }: { readonly direct
   await toRest(tick, get, () => true);
 
   const before = `${await rest()} ${load()}`;
-  const writer = await startKnowingWriter(kube, place, 'life');
+  const writer = await startWriterProcess({ kubeconfig: stage.cluster.kubeconfigPath, ...place, prefix: 'life' });
   const rows: Row[] = [];
   for (const change of changes(stage)) {
     spec = { ...spec, ...change.spec };
-    await until('writes', async () => writer.acknowledged > 50);
+    await until('writes', async () => (await writer.report()).acknowledged > 50);
     const row = await during(writer, change, { apply: () => apply(stage, spec), tick, get });
     rows.push(row);
     console.error(`${row.what}: ${row.seconds.toFixed(1)} s, longest gap ${gapText(row)}`);
@@ -115,24 +115,20 @@ interface Hands {
 }
 
 async function during(
-  writer: KnowingWriter,
+  writer: WriterProcess,
   { what, strike, done }: Change,
   { apply, tick, get }: Hands,
 ): Promise<Row> {
   const cluster = await get();
-  const from = writer.acknowledged;
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
-  writer.gap();
+  const from = await writer.report();
   const started = performance.now();
   await apply();
   if (strike && cluster) await strike(cluster);
   const { said, ...cost } = await toRest(tick, get, done);
   const seconds = (performance.now() - started) / 1000;
-  const gap = writer.gap();
-  delay.disable();
+  const { gap, stall, acknowledged } = await writer.report();
   const during = said.findLast(({ at }) => at < gap.end)?.reason ?? 'nothing';
-  return { what, seconds, ...cost, gap, during, stall: delay.max / 1e6, writes: writer.acknowledged - from };
+  return { what, seconds, ...cost, gap, during, stall, writes: acknowledged - from.acknowledged };
 }
 
 /** Ticks, as often as follow-ups would, until nothing is left to do and the change has come about. */
@@ -147,7 +143,7 @@ async function toRest(
   await until(
     'rest',
     async () => {
-      const at = performance.now();
+      const at = Date.now();
       const { stdout } = await tick();
       const output = JSON.parse(stdout) as {
         readonly clusters: readonly {
