@@ -3,7 +3,7 @@ import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import { actOnFleet } from '../reconcile/fleet/act.ts';
 import { keyOf } from '../reconcile/fleet/names.ts';
 import { type FleetOutcome, nothingApplied } from '../reconcile/fleet/outcome.ts';
-import { planFleet } from '../reconcile/fleet/plan.ts';
+import { type FleetPlan, planFleet } from '../reconcile/fleet/plan.ts';
 import type { Reading } from '../reconcile/fleet/reading.ts';
 import { type Kube, KubeError, resources } from '../reconcile/kube.ts';
 import type { Log } from './log.ts';
@@ -33,6 +33,8 @@ export type FleetResult =
       readonly fleet: EtcdFleet;
       readonly outcome: FleetOutcome;
       readonly planned?: readonly string[];
+      /** What Git asks for; in a dry run only. */
+      readonly asked?: FleetPlan;
     }
   /** Another invocation is at work on it, and reports. */
   | { readonly kind: 'left'; readonly fleet: EtcdFleet };
@@ -84,7 +86,7 @@ async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): P
       ...plan.prune.map((cluster) => `delete ${keyOf(cluster)}`),
       ...plan.keep.map(({ cluster, because }) => `keep ${keyOf(cluster)} (${because})`),
     ];
-    return { kind: 'done', fleet, outcome, planned };
+    return { kind: 'done', fleet, outcome, planned, asked: plan };
   }
   const result = await actOnFleet({ ...input, reading, kube, signal, log });
   if (result.kind === 'lost') return undefined;

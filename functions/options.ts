@@ -11,6 +11,7 @@ export interface TickOptions {
   readonly clusters: readonly ObjectName[];
   readonly namespace?: string;
   readonly dryRun: boolean;
+  readonly plan?: boolean;
   readonly output: 'text' | 'json';
   readonly detailedExitcode: boolean;
   /** Present in a follow-up: which link of which chain this invocation is. `{}`: one that a person started. */
@@ -63,6 +64,7 @@ export function parseOptions(args: readonly string[], context: ParseContext): Pa
       'look at one namespace only (for an installation without cluster-wide rights)',
     )
     .option('--dry-run', 'print the decisions and touch nothing', false)
+    .option('--plan', 'print every step to convergence, as if Git were applied now, and touch nothing', false)
     .addOption(new Option('-o, --output <format>', 'of the results').choices(['text', 'json']).default('text'))
     .option('--detailed-exitcode', 'tell by the exit code what is left to do', false)
     .option('--follow-up [chain.number]', 'continue a roll-out: step what can move, without asking Git', chainLink)
@@ -97,6 +99,7 @@ interface Raw {
   cluster: ObjectName[];
   namespace?: string;
   dryRun: boolean;
+  plan: boolean;
   output: 'text' | 'json';
   detailedExitcode: boolean;
   followUp?: true | ChainLink;
@@ -118,9 +121,10 @@ function toOptions({ cluster, followUp, wait, timeout, ...rest }: Raw): TickOpti
   };
 }
 
-function contradiction({ namespace, fleet, cluster, followUp, dryRun }: Raw): string | undefined {
+function contradiction({ namespace, fleet, cluster, followUp, dryRun, plan }: Raw): string | undefined {
   if (fleet && cluster.length > 0) return '--fleet and --cluster exclude each other';
   if (followUp && dryRun) return '--follow-up and --dry-run exclude each other';
+  if (plan && (followUp || dryRun)) return `--plan and ${dryRun ? '--dry-run' : '--follow-up'} exclude each other`;
   const elsewhere = [...(fleet ? [fleet] : []), ...cluster].find((one) => namespace && one.namespace !== namespace);
   return elsewhere && `${elsewhere.namespace}/${elsewhere.name} is not in --namespace ${namespace}`;
 }

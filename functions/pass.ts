@@ -75,15 +75,17 @@ export function timeForGit(deadline: number, now: number): number {
   return Math.min(gitMs, Math.floor(Math.max(0, deadline - now) / 2));
 }
 
+type Chosen = Pick<PassContext, 'fleet' | 'clusters'>;
+
 /** A cluster that somebody asked for by name is stepped, and nothing else happens. */
-function chosenFleets({ fleet, clusters }: PassContext, fleets: readonly EtcdFleet[]): readonly EtcdFleet[] {
+export function chosenFleets({ fleet, clusters }: Chosen, fleets: readonly EtcdFleet[]): readonly EtcdFleet[] {
   if (clusters.length > 0) return [];
   const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return fleet ? alive.filter((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`) : alive;
 }
 
-function chosenClusters(
-  { fleet, clusters: names }: PassContext,
+export function chosenClusters(
+  { fleet, clusters: names }: Chosen,
   fleets: readonly EtcdFleet[],
   clusters: readonly EtcdCluster[],
 ): readonly EtcdCluster[] {

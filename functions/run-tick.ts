@@ -5,7 +5,8 @@ import { type Identity, identityFrom } from './environment.ts';
 import type { Log } from './log.ts';
 import type { TickOptions } from './options.ts';
 import { detailedExitCode, render } from './output.ts';
-import { type PassResult, pass } from './pass.ts';
+import { type PassContext, type PassResult, pass } from './pass.ts';
+import type { PlanPassContext } from './plan-pass.ts';
 
 export interface TickContext {
   readonly version: string;
@@ -28,20 +29,24 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       userAgent: `etcd-ratchet/${version}`,
       ...(options.kubeconfig && { kubeconfig: options.kubeconfig }),
     });
-    const result = await pass({
-      kube,
+    const reach = {
       // One for each who asks: who asked closes it.
       etcd: async (tls) => (await import('../reconcile/clients/etcd.ts')).connectEtcd(tls ? { tls } : {}),
       wire: async (...what) => (await import('../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
       holder: identity.holder,
       nonce: () => randomBytes(16).toString('hex'),
       log,
-      dryRun: options.dryRun,
       signal,
       deadline,
       namespace: options.namespace,
       fleet: options.fleet,
       clusters: options.clusters,
+    } satisfies Partial<PassContext>;
+    if (options.plan) return await printPlans(options, { ...reach, kube }, out);
+    const result = await pass({
+      ...reach,
+      kube,
+      dryRun: options.dryRun,
       followUp: options.followUp !== undefined,
       waitMs: options.wait * 1000,
     });
@@ -56,6 +61,21 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
   } finally {
     kube?.close();
   }
+}
+
+/** Loaded only where it is asked for: a tick simulates nothing. */
+async function printPlans(
+  { output, detailedExitcode }: TickOptions,
+  context: PlanPassContext,
+  out: (text: string) => void,
+): Promise<number> {
+  const [{ planPass }, { planExitCode, renderPlans }] = await Promise.all([
+    import('./plan-pass.ts'),
+    import('./plan-output.ts'),
+  ]);
+  const result = await planPass(context);
+  out(renderPlans(result, output, { requests: context.kube.requests() }));
+  return detailedExitcode ? planExitCode(result) : 0;
 }
 
 /** Leaves a follow-up Job behind where it is worth it. Its failure costs time only: the next tick goes on. */

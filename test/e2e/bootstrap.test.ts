@@ -5,6 +5,7 @@ import { annotations } from '../../manifests/build/names.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -13,10 +14,11 @@ import { startWriter } from './support/writer.ts';
 const stage = scene();
 
 for (const replicas of [1, 3]) {
-  test(`a push becomes a healthy cluster of ${replicas}, and the commit turns from pending to success`, async () => {
+  test(`a push becomes a healthy cluster of ${replicas}, and the commit turns from pending to success`, async (t) => {
     const { push, tick, tickUntil, namespace, list, get, forge, fleet } = stage();
     const name = `born-${replicas}`;
     const sha = await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { replicas }) });
+    const foretold = await foretell(stage(), name);
     const first = await tick();
     assert.equal(first.code, 0, first.stderr);
     assert.equal(
@@ -26,6 +28,7 @@ for (const replicas of [1, 3]) {
     );
 
     const cluster = await tickUntil(name, isReady);
+    t.diagnostic(assertForetold(foretold, cluster));
     assert.equal(cluster.status?.readyReplicas, replicas);
     assert.equal(condition(cluster, 'Available')?.status, 'True');
     assert.equal(new Set(cluster.status?.members?.map(({ id }) => id)).size, replicas);

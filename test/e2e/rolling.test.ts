@@ -4,6 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -34,7 +35,9 @@ test('a commit that changes etcd’s options rolls one member at a time, the lea
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
   await push('rolled', { etcd: { snapshotCount: 5000 } });
-  await tickUntil('rolled', (found) => isDone(found) && found.spec.etcd?.snapshotCount === 5000, 120);
+  const foretold = await foretell(stage(), 'rolled');
+  const after = await tickUntil('rolled', (found) => isDone(found) && found.spec.etcd?.snapshotCount === 5000, 120);
+  t.diagnostic(assertForetold(foretold, after));
   const { acknowledged, lost, longestGap } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
   t.diagnostic(`longest gap ${longestGap.toFixed(0)} ms over ${acknowledged} writes`);

@@ -5,6 +5,7 @@ import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { isReady } from './support/conditions.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -47,7 +48,9 @@ test('commits make 1 member 3, 5, 3 and 1 again: no write is lost, and the leade
     writer.gap();
     const startedAt = performance.now();
     await push(name, { replicas });
+    const foretold = await foretell(stage(), name);
     const cluster = await tickUntil(name, (found) => isDone(found) && found.spec.replicas === replicas, 180);
+    t.diagnostic(assertForetold(foretold, cluster));
     const seconds = (performance.now() - startedAt) / 1000;
     t.diagnostic(`to ${replicas}: ${seconds.toFixed(1)} s, longest gap ${writer.gap().toFixed(0)} ms`);
     const ordinals = Array.from({ length: replicas }, (_, ordinal) => ordinal);
@@ -67,7 +70,7 @@ test('commits make 1 member 3, 5, 3 and 1 again: no write is lost, and the leade
   assert.ok(longestGap < 1000, `${longestGap} ms`);
 });
 
-test('no members: all stop and the commit succeeds; asked for again, they come back with every write', async () => {
+test('no members: all stop and the commit succeeds; asked for again, they come back with every write', async (t) => {
   const { tickUntil, access, list, cluster, forge } = stage();
   const name = 'sleeper';
   await push(name, { replicas: 3 });
@@ -79,7 +82,13 @@ test('no members: all stop and the commit succeeds; asked for again, they come b
   const { clusterID } = (await cluster(name)).status ?? {};
 
   const sha = await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, stage().namespace, { replicas: 0 }) });
-  await tickUntil(name, (found) => isReady(found) && found.status?.lastDecision?.reason === 'Hibernating', 90);
+  const toSleep = await foretell(stage(), name);
+  const asleep = await tickUntil(
+    name,
+    (found) => isReady(found) && found.status?.lastDecision?.reason === 'Hibernating',
+    90,
+  );
+  t.diagnostic(assertForetold(toSleep, asleep));
   const pods = await list<Pod>(resources.pods);
   assert.deepEqual(
     pods.map(({ metadata }) => metadata.name).filter((pod) => pod.startsWith(`${name}-`)),
@@ -92,7 +101,9 @@ test('no members: all stop and the commit succeeds; asked for again, they come b
   });
 
   await push(name, { replicas: 3 });
+  const toWake = await foretell(stage(), name);
   const awake = await tickUntil(name, (found) => isDone(found) && found.spec.replicas === 3, 90);
+  t.diagnostic(assertForetold(toWake, awake));
   assert.equal(awake.status?.clusterID, clusterID);
   for (const number of [0, Math.floor(acknowledged / 2), acknowledged - 1]) {
     assert.equal(await readKey(await access(name), `asleep/${number}`), `value of asleep/${number}`);

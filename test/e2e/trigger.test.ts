@@ -187,6 +187,21 @@ test('a dry run prints what it would do and the next step of each cluster, and w
   assert.equal(await get(resources.clusters, 'planned'), undefined);
 });
 
+test('a plan prints every step to convergence, also of what Git says and nobody has applied yet, and writes nothing', async () => {
+  const { push, namespace, get } = stage();
+  await push({
+    'clusters/led.yaml': clusterYaml('led', namespace),
+    'clusters/paused.yaml': clusterYaml('paused', namespace, { replicas: 1 }),
+    'clusters/foreseen.yaml': clusterYaml('foreseen', namespace),
+  });
+  const { code, stdout, stderr, writes } = await throughProxy('pass', ['--plan']);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(writes, []);
+  assert.match(stdout, new RegExp(`${namespace}/foreseen is created  6 steps: \\+3 members\n#  ACTION +TARGET`));
+  assert.match(stdout, new RegExp(`${namespace}/led  no steps\n→ Converged: `));
+  assert.equal(await get(resources.clusters, 'foreseen'), undefined);
+});
+
 test('--detailed-exitcode tells that work remains by 4, and that a person is needed by 3', async () => {
   const { tick, push, namespace } = stage();
   assert.equal((await tick('--dry-run')).code, 0, 'not unless it is asked for');

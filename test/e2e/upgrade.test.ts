@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -41,7 +42,9 @@ test('3.5 → 3.6 → 3.7 goes one member at a time, the leader last, and loses 
   for (const version of ['3.6.16', 'v3.7.3']) {
     const before = await stage().cluster('up');
     await push('up', { version });
+    const foretold = await foretell(stage(), 'up');
     const after = await tickUntil('up', runs(version.replace('v', '')), 180);
+    t.diagnostic(assertForetold(foretold, after));
     const restarts = (after.status?.history ?? []).filter(
       ({ at, action }) => action === 'restart-member' && at > (before.status?.history?.at(-1)?.at ?? ''),
     );

@@ -38,6 +38,8 @@ for (const [args, says] of [
   [['--follow-up=x'], /<chain>\.<number>/],
   [['--fleet', 'a/b', '--cluster', 'a/c'], /exclude each other/],
   [['--follow-up', '--dry-run'], /exclude each other/],
+  [['--plan', '--dry-run'], /--plan and --dry-run exclude each other/],
+  [['--plan', '--follow-up'], /--plan and --follow-up exclude each other/],
   [['--namespace', 'x', '--cluster', 'a/c'], /a\/c is not in --namespace x/],
 ] as const) {
   test(`wrong usage is exit code 2, and says what: ${args.join(' ')}`, () => {

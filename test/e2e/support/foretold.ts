@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import type { ClusterHistoryEntry, EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterPlan } from '../../../reconcile/cluster/plan-clusters.ts';
+import type { Scene } from './scene.ts';
+
+type Step = Pick<ClusterHistoryEntry, 'action' | 'target' | 'reason'>;
+
+export interface Foretold {
+  readonly summary: string;
+  readonly steps: readonly Step[];
+  readonly end: NonNullable<ClusterPlan['planned']>['end'];
+}
+
+/** What `tick --plan` says of one cluster, which a commit that was pushed and not applied yet may be about. */
+export async function foretell({ tick, namespace }: Scene, name: string): Promise<Foretold> {
+  const { code, stdout, stderr } = await tick('--plan', '--output', 'json');
+  assert.equal(code, 0, stderr);
+  const { clusters } = JSON.parse(stdout) as { readonly clusters: readonly ClusterPlan[] };
+  const found = clusters.find((cluster) => cluster.name === name && cluster.namespace === namespace);
+  assert.ok(found?.planned, found?.problem ?? stdout);
+  return found.planned;
+}
+
+/** As many as the status remembers. */
+const remembered = 20;
+
+/**
+ * The steps that were taken under the present spec are those that were foretold, in their order.
+ *
+ * Waiting is no step. How often `advance-log` is repeated depends on how fast etcd is, so it counts as one. Where a call to etcd was
+ * refused (it refuses changes of its list for five seconds after a member started), what was left half-done is finished by steps of
+ * its own: then what was foretold must all have been done in its order, and no more besides than was refused.
+ *
+ * @returns what to print of it
+ */
+export function assertForetold({ steps, summary }: Foretold, { metadata, status }: EtcdCluster): string {
+  const history = (status?.history ?? []).filter(({ generation }) => generation === metadata.generation);
+  const taken = history
+    .filter(({ outcome }) => outcome === 'acted')
+    .map(line)
+    .filter(isNoRepetition);
+  const refused = history.filter(({ outcome }) => outcome === 'failed').length;
+  const whole = steps.map(line).filter(isNoRepetition);
+  const foretold = (status?.history?.length ?? 0) < remembered ? whole : whole.slice(-taken.length);
+  if (refused === 0) {
+    assert.deepEqual(taken, foretold, summary);
+    return `as foretold: ${summary}`;
+  }
+  const missing = [...foretold];
+  const besides = taken.filter((step) => {
+    const isExpected = step === missing[0];
+    if (isExpected) missing.shift();
+    return !isExpected;
+  });
+  assert.deepEqual(missing, [], `${summary}; taken:\n${taken.join('\n')}`);
+  assert.ok(besides.length <= refused, `${besides.join(', ')} besides what was foretold; refused: ${refused}`);
+  return `as foretold but for ${refused} refused by etcd: ${summary}`;
+}
+
+function line({ action, target = '', reason }: Step): string {
+  return `${action} ${target} ${reason}`;
+}
+
+function isNoRepetition(step: string, index: number, all: readonly string[]): boolean {
+  return !step.startsWith('advance-log') || step !== all[index - 1];
+}
