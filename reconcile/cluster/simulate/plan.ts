@@ -51,7 +51,7 @@ export function plan(observation: Observation): Plan {
     if (end) return { steps, end, outcome: now };
     const { reason, message } = decision;
     if (decision.kind === 'act') {
-      const trace = `${reason} ${traceOf(now)}`;
+      const trace = `${reason} ${targetOf(decision.action)} ${traceOf(now)}`;
       if (seen.has(trace)) return { steps, end: { kind: 'circles', reason, message }, outcome: now };
       if (steps.length === mostSteps) return { steps, end: { kind: 'goes-on', reason, message }, outcome: now };
       seen.add(trace);

@@ -11,10 +11,11 @@ export const collectGarbage: Effect = (observation) => {
 };
 
 function collectIn(observation: Observation, { name, peer, configMap, statefulSet }: Slot): Observation {
+  const isOrphaned = !peer || isOver(peer);
   const keys = [
     ...(isOver(peer) ? (['peer'] as const) : []),
-    ...(isOver(configMap) || (isOver(peer) && configMap?.current) ? (['configMap'] as const) : []),
-    ...(isOver(statefulSet) || (isOver(peer) && statefulSet?.current) ? (['statefulSet'] as const) : []),
+    ...(isOver(configMap) || (isOrphaned && configMap?.current) ? (['configMap'] as const) : []),
+    ...(isOver(statefulSet) || (isOrphaned && statefulSet?.current) ? (['statefulSet'] as const) : []),
   ];
   return keys.length > 0 ? without(observation, name, ...keys) : observation;
 }
@@ -59,9 +60,10 @@ export const endPods: Effect = (observation) =>
     observation,
   );
 
-/** Claims that are deleted go when no pod has them. */
+/** Claims that are deleted go when no pod that has a node uses them. */
 export const dropVolumes: Effect = (observation) =>
   observation.slots.reduce(
-    (seen, { name, volume, pod }) => (volume?.leaving && !pod ? without(seen, name, 'volume') : seen),
+    (seen, { name, volume, pod }) =>
+      volume?.leaving && (!pod || pod.unscheduled !== undefined) ? without(seen, name, 'volume') : seen,
     observation,
   );
