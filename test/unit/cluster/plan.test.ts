@@ -154,7 +154,7 @@ describe('whatever is observed, a plan', () => {
       fc.property(observations, (observation) => {
         const before = structuredClone(observation);
         const { end, steps } = plan(observation);
-        assert.notEqual(end.kind, 'goes-on', `${steps.length} steps: ${end.reason}`);
+        assert.ok(!['goes-on', 'circles'].includes(end.kind), `${end.kind} after ${steps.length} steps: ${end.reason}`);
         assert.deepEqual(observation, before);
       }),
       { numRuns: 1500 },
