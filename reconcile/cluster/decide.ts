@@ -29,6 +29,7 @@ import { judgeCorruption } from './rules/judge-corruption.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
 import { letRemovedGo } from './rules/let-removed-go.ts';
 import { nameRefusals } from './rules/name-refusals.ts';
+import { outliveVolume } from './rules/outlive-volume.ts';
 import { recoverQuorum } from './rules/recover-quorum.ts';
 import { recreatePod } from './rules/recreate-pod.ts';
 import { reloadAuthorities } from './rules/reload-authorities.ts';
@@ -83,6 +84,7 @@ export const rules = [
   reloadAuthorities,
   awaitQuorum,
   recreatePod,
+  outliveVolume,
   heal,
   letRemovedGo,
   dropLearner,

@@ -2,7 +2,7 @@ import { parseDuration } from '../../manifests/api/duration.ts';
 import { healingDefaults } from '../../manifests/api/healing-defaults.ts';
 import type { Situation } from './decide.ts';
 import { differsFromPeers, verdictOf } from './hashes.ts';
-import { ailmentOf, isCrashing, memberOf } from './health.ts';
+import { ailmentOf, goesWithItsVolume, isCrashing, memberOf } from './health.ts';
 import { recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 import { votersOf } from './voters.ts';
@@ -38,9 +38,11 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
   switch (ailment?.reason) {
     case 'VolumeMissing':
     case 'VolumeLost':
-    case 'VolumeLeaving':
     case 'MemberCorrupt':
       return ailment.message;
+    case 'VolumeLeaving':
+      // One that serves goes on until another one votes in its place (`outliveVolume`).
+      return goesWithItsVolume(slot, situation) && situation.effective.replicas > 0 ? undefined : ailment.message;
     case 'PodLeaving':
       return `the pod of ${name} does not end, as on a node that is dead`;
     case 'PodUnscheduled':

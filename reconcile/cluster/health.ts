@@ -24,6 +24,14 @@ export function isIll(slot: Slot, seen: Seen): boolean {
   return ailment !== undefined && ailment.reason !== 'PodOutdated';
 }
 
+/** All that is wrong with it is that its claim is being deleted: it serves, and has its data, until its pod ends. */
+export function goesWithItsVolume(slot: Slot, seen: Seen): boolean {
+  return (
+    slot.volume?.leaving === true &&
+    ailmentOf({ ...slot, volume: { ...slot.volume, leaving: false } }, seen) === undefined
+  );
+}
+
 /** Entries of raft's log that a member may lag behind and still count as in sync; a busy cluster is never at zero. */
 const maxLag = 5000n;
 

@@ -1,11 +1,22 @@
 import type { ListedMember } from '../etcd.ts';
-import { ailmentOf, memberOf, type Seen } from './health.ts';
+import { ailmentOf, goesWithItsVolume, memberOf, type Seen } from './health.ts';
 import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
 
 /** Members that have a vote. A learner has none: nobody misses it. */
 export function votersOf(members: readonly ListedMember[]): readonly ListedMember[] {
   return members.filter(({ isLearner }) => !isLearner);
+}
+
+/** Of those that vote, who is healthy, or would be if its volume were not about to go. */
+export function servingVoters(situation: Seen): readonly Slot[] {
+  const { membership, slots } = situation;
+  if (membership.kind === 'unknown') return [];
+  const voters = votersOf(membership.members);
+  return slots.filter(
+    (slot) =>
+      memberOf(slot, voters) && (ailmentOf(slot, situation) === undefined || goesWithItsVolume(slot, situation)),
+  );
 }
 
 /** Whether enough voters are healthy, each seen so by itself, to be a quorum of all: what may be done without one of the others. */

@@ -43,11 +43,13 @@ async function nothingLost(writer: Writer): Promise<void> {
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 }
 
-test('a claim that somebody deleted, of the leader: its member hands over, and another one takes its place', async () => {
+test('a claim that somebody deleted, of the leader: it votes until another one does in its place, then hands over and goes', async () => {
   const { kubectl, namespace, get } = stage();
   const { writer, leader } = await underWay('claimed');
   await kubectl(['-n', namespace, 'delete', 'pvc', leader, '--wait=false']);
-  await healedWithout('claimed', leader);
+  const { status } = await healedWithout('claimed', leader);
+  const reasons = (status?.history ?? []).map(({ reason }) => reason);
+  assert.ok(reasons.indexOf('PromotingLearner') < reasons.indexOf('RemovingMember'), reasons.join());
   await nothingLost(writer);
   await until('the claim is gone with its pod', async () => {
     return (await get<PersistentVolumeClaim>(resources.volumeClaims, leader)) === undefined;

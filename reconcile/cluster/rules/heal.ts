@@ -34,7 +34,7 @@ export function heal(situation: Situation): Decision | undefined {
   const comes = slots.some((slot) => recordOf(slot)?.state === 'joining') || voters.length < membership.members.length;
   // None asked for: it is to hibernate as it is, whole.
   const wanted = effective.replicas === 0 ? voters.length : effective.replicas;
-  if (!comes && voters.length <= wanted) return prepared(situation, down, why);
+  if (!comes && voters.length <= wanted) return replacementOf(down, why, situation);
   return act(
     removalOf(down, member, membership.clusterId, situation),
     corrupt ? 'RemovingCorruptMember' : 'RemovingDeadMember',
@@ -46,7 +46,8 @@ function isDownForGood(slot: Slot, situation: Situation): boolean {
   return downFor(slot, situation) >= graceOf(situation).member && needOfReplacement(slot, situation) !== undefined;
 }
 
-function prepared(situation: Situation, down: Slot, why: string): Decision | undefined {
+/** The one that is to come is recorded first: that is what remembers it. */
+export function replacementOf(down: Slot, why: string, situation: Situation): Decision | undefined {
   const member = joiner(situation);
   return (
     member &&

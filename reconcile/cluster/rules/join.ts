@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ListedMember } from '../../etcd.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, wait } from '../decision.ts';
-import { isIll, isInSync, memberOf, urlOf } from '../health.ts';
+import { goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../health.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
@@ -27,7 +27,11 @@ export function join(situation: Situation): Decision | undefined {
     if (member && (member.name !== '' || isRecordedAs(joining, members, url))) return starting(name);
     // etcd refuses while a voter is away, and nobody starts with a list on which somebody has no name yet: `gate` says who that is.
     const voters = slots.filter((slot) => memberOf(slot, others));
-    if (voters.length < others.length || voters.some((slot) => isIll(slot, situation))) return undefined;
+    if (
+      voters.length < others.length ||
+      voters.some((slot) => isIll(slot, situation) && !goesWithItsVolume(slot, situation))
+    )
+      return undefined;
     return act(
       { kind: 'add-learner', name, url, clusterId },
       'AddingLearner',

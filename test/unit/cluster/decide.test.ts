@@ -50,6 +50,7 @@ test('the order of the rules is the safety policy', () => {
       'reloadAuthorities', // nor that of members who trust nobody any more,
       'awaitQuorum', // below this line etcd has answered,
       'recreatePod', // what does not run for no known reason is tried once more,
+      'outliveVolume', // who still serves is replaced before it is lost,
       'heal', // then replaced, while the others are a quorum,
       'letRemovedGo',
       'dropLearner', // a learner that comes to nothing holds up nobody for ever,
@@ -143,9 +144,9 @@ describe('when several things are to be done at once', () => {
       'StartingMembers',
     ],
     [
-      'a deleted volume is named although a quorum serves',
+      'a member whose volume is being deleted is replaced before it is lost',
       healthy(3, { slots: { 1: withVolume({ leaving: true }) } }),
-      'MemberDown',
+      'ReplacingMember',
     ],
   ] as const) {
     test(`${what}: ${reason}`, () => assert.equal(reasonOf(observation), reason));

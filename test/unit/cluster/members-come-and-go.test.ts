@@ -203,7 +203,14 @@ describe('a member that is down', () => {
     ['volume gone, within its grace', lost, 599, 'MemberDown'],
     ['volume gone, after its grace', lost, 600, 'ReplacingMember'],
     ['etcd exits where the others run', all(crashing, withEndpoint(silent)), 600, 'ReplacingMember'],
-    ['volume being deleted', withVolume({ leaving: true }), 600, 'ReplacingMember'],
+    ['volume being deleted while it serves: at once', withVolume({ leaving: true }), 0, 'ReplacingMember'],
+    ['volume being deleted while it does not', all(withVolume({ leaving: true }), hanging), 600, 'ReplacingMember'],
+    [
+      'volume being deleted while it does not, within its grace',
+      all(withVolume({ leaving: true }), hanging),
+      599,
+      'MemberDown',
+    ],
     ['pod does not end', all(withPod({ leaving: true, ready: false }), withEndpoint(silent)), 600, 'ReplacingMember'],
     ['no node has its volume', unscheduled('1 node(s) had volume node affinity conflict'), 600, 'ReplacingMember'],
     ['no node has room: a new one would not fare better', unscheduled('Insufficient memory'), 600, 'PodUnscheduled'],
@@ -244,5 +251,43 @@ describe('a member that is down', () => {
       slot.statefulSet ? { ...slot, statefulSet: { ...slot.statefulSet, inputsHash: 'another' } } : slot;
     const decision = decide(healthy(3, { slots: { 1: all(crashing, withEndpoint(silent), other) }, ...since(6000) }));
     assert.ok(!['ReplacingMember', 'RemovingDeadMember'].includes(decision.reason), decision.reason);
+  });
+});
+
+describe('a voter whose claim is being deleted', () => {
+  const leaving = withVolume({ leaving: true });
+  const four: Differences = { spec: { replicas: 3 }, slots: { 1: leaving } };
+
+  test('votes on while the one that takes its place joins', () => {
+    const observation = joining(asIs, four);
+    const decision = decide(observation);
+    assert.partialDeepStrictEqual(decision, { reason: 'AddingLearner', action: { name: 'orders-3' } });
+    const learner = { ...observation, membership: listed({}, {}, {}, { isLearner: true, name: '' }) };
+    assert.equal(decide(learner).reason, 'StartingMembers');
+  });
+
+  test('leaves when that one votes, and hands over first', () => {
+    const observation = healthy(4, { ...four, slots: { 0: leaving } });
+    assert.partialDeepStrictEqual(decide(observation), {
+      reason: 'RemovingMember',
+      action: { kind: 'remove-member', name: 'orders-0', successor: { name: 'orders-1' } },
+    });
+  });
+
+  test('leaves at once where fewer are asked for', () => {
+    const decision = decide(healthy(4, { spec: { replicas: 3 }, slots: { 1: leaving } }));
+    assert.partialDeepStrictEqual(decision, { action: { kind: 'remove-member', name: 'orders-1' } });
+  });
+
+  test('is replaced also where it is the only one, or one of many to go', () => {
+    assert.equal(decide(healthy(1, { every: leaving })).reason, 'ReplacingMember');
+    assert.equal(decide(healthy(3, { every: leaving })).reason, 'ReplacingMember');
+    assert.equal(decide(healthy(2, { spec: { replicas: 1 }, slots: { 0: leaving } })).reason, 'RemovingMember');
+  });
+
+  test('stays where those that stay would be no quorum', () => {
+    const down = all(crashing, withEndpoint(silent));
+    const decision = decide(healthy(4, { spec: { replicas: 3 }, slots: { 0: leaving, 2: down, 3: down } }));
+    assert.notEqual(decision.kind, 'act', decision.reason);
   });
 });

@@ -63,6 +63,58 @@ describe('a member that is down for longer than its grace is replaced under anot
   }
 });
 
+describe('claims that somebody deletes while their members serve', () => {
+  /** They stay until their pods are gone. */
+  async function claimsDeleted(size: number, victims: readonly string[]): Promise<World> {
+    const world = await healthyWorld(size);
+    for (const victim of victims) {
+      const claim = world.claims().find(({ metadata }) => metadata.name === victim) ?? assert.fail();
+      const deletionTimestamp = new Date(world.now()).toISOString();
+      world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, deletionTimestamp } });
+    }
+    return world;
+  }
+
+  function assertOutlived(world: World, size: number, trail: readonly string[]): void {
+    const story = trail.join('\n');
+    assertWhole(world, size, story);
+    assert.deepEqual(world.state.violations, [], story);
+    assert.ok(
+      world.claims().every(({ metadata }) => metadata.deletionTimestamp === undefined),
+      story,
+    );
+    const steps = trail.filter((line) => /^act (PromotingLearner|RemovingMember) acted/.test(line));
+    assert.match(steps[0] ?? '', /PromotingLearner/, `one votes before another leaves:\n${story}`);
+  }
+
+  for (const [size, victims] of [
+    [3, ['orders-1']],
+    [3, ['orders-0', 'orders-1', 'orders-2']],
+    [2, ['orders-0']],
+    [1, ['orders-0']],
+  ] as const) {
+    test(`${victims.length} of ${size}: nobody leaves before another one votes in its place`, async () => {
+      const world = await claimsDeleted(size, victims);
+      const { kind, trail } = await tickUntilConverged(world, { limit: 300 });
+      assert.equal(kind, 'done', trail.join('\n'));
+      assertOutlived(world, size, trail);
+    });
+  }
+
+  test('one of three, and whoever acts dies at any write', async () => {
+    const counter = killer();
+    await tickUntilConverged(await claimsDeleted(3, ['orders-1']), { faults: counter, limit: 300 });
+    for (const crash of sample(crashesIn(counter.writes()), 9)) {
+      const world = await claimsDeleted(3, ['orders-1']);
+      await tickUntilKilled(world, crash);
+      const { kind, trail } = await tickUntilConverged(world, { limit: 300 });
+      assert.equal(kind, 'done', `${crash.when} ${crash.write}:\n${trail.join('\n')}`);
+      assertWhole(world, 3, trail.join('\n'));
+      assert.deepEqual(world.state.violations, [], trail.join('\n'));
+    }
+  });
+});
+
 describe('nobody is replaced', () => {
   test('before the grace is over', async () => {
     const world = await healthyWorld();
