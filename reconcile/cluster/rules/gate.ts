@@ -33,7 +33,7 @@ export function gate(situation: Situation): Decision | undefined {
       { on: 'time', afterSeconds: 5 },
     );
   }
-  const removed = slots.find((slot) => wasRemovedByOthers(slot, situation));
+  const removed = life.stage === 'born' && slots.find((slot) => wasRemovedByOthers(slot, situation));
   if (removed) {
     return wait(
       'MemberRemoved',
@@ -66,9 +66,9 @@ export function gate(situation: Situation): Decision | undefined {
   return undefined;
 }
 
-/** Only where `heal` could: a quorum of the others is healthy. */
+/** Only where `heal` could: the birth is over, and a quorum of the others is healthy. */
 function willBeReplaced(slot: Slot, situation: Situation): boolean {
-  const { membership } = situation;
-  if (membership.kind === 'unknown' || !memberOf(slot, membership.members)) return false;
+  const { membership, life } = situation;
+  if (life.stage !== 'born' || membership.kind === 'unknown' || !memberOf(slot, membership.members)) return false;
   return needOfReplacement(slot, situation) !== undefined && hasHealthyQuorum(situation);
 }

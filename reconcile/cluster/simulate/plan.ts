@@ -38,15 +38,19 @@ const mostSteps = 250;
 /** Moments at which something may be awaited, between two steps. */
 const mostWaits = 40;
 
-/** Pure, bounded, and never throws for what is observed. */
-export function plan(observation: Observation): Plan {
+/**
+ * Pure, bounded, and never throws for what is observed.
+ *
+ * @param decideBy other rules than ours; for tests
+ */
+export function plan(observation: Observation, decideBy: (seen: Observation) => Decision = decide): Plan {
   const steps: PlannedStep[] = [];
   const seen = new Set<string>();
   let now = observation;
   let waits = 0;
   for (;;) {
     const situation = situate(now);
-    const decision = decide(situation);
+    const decision = decideBy(situation);
     const end = endOf(decision, now);
     if (end) return { steps, end, outcome: now };
     const { reason, message } = decision;

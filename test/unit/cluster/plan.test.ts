@@ -5,6 +5,7 @@ import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import { decide } from '../../../reconcile/cluster/decide.ts';
+import { act } from '../../../reconcile/cluster/decision.ts';
 import type { Observation } from '../../../reconcile/cluster/observation.ts';
 import { nothingOf, planChange, withDesired } from '../../../reconcile/cluster/simulate/change.ts';
 import { effectsOf } from '../../../reconcile/cluster/simulate/effects.ts';
@@ -105,6 +106,23 @@ describe('a plan', () => {
       healthy(3, { every: (slot) => crashing(running(slot)), membership: { kind: 'unknown', cause: 'no' } }),
     );
     assert.deepEqual([end.kind, end.reason], ['refused', 'MemberKeepsExiting']);
+  });
+
+  test('that would do the same for ever ends where it begins to, and says so', () => {
+    const observation = well(3);
+    const bind = { kind: 'set-finalizer', present: true } as const;
+    const stubborn = plan(observation, () => act(bind, 'SettingFinalizer', 'again'));
+    assert.deepEqual(
+      [stubborn.steps.length, stubborn.end.kind, stubborn.end.reason],
+      [2, 'circles', 'SettingFinalizer'],
+    );
+    let size = 0;
+    const restless = plan(observation, () => {
+      size += 1;
+      const volumes = [{ name: 'orders-0', uid: 'volume-0', size: `${size}Gi` }];
+      return act({ kind: 'grow-volumes', volumes }, 'GrowingVolumes', 'and larger');
+    });
+    assert.deepEqual([restless.steps.length, restless.end.kind], [250, 'goes-on']);
   });
 
   test('does not say what a compaction will free', () => {

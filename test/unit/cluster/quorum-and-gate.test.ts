@@ -97,6 +97,15 @@ const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string]
     'MemberDown',
   ],
   [
+    'a volume that is lost before its member has ever started is a person’s: nobody is replaced during a birth',
+    healthy(3, {
+      shared: { clientService: { state: 'missing' } },
+      slots: { 1: all(unsealed, withVolume({ lost: true }), withPod({ ready: false }), withEndpoint(silent)) },
+    }),
+    'refuse',
+    'VolumeLost',
+  ],
+  [
     'a member whose pod is being made is waited for',
     healthy(3, { slots: { 1: all(without('pod'), withEndpoint(silent)) } }),
     'wait',
