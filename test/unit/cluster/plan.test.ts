@@ -116,7 +116,7 @@ describe('a plan', () => {
       [stubborn.steps.length, stubborn.end.kind, stubborn.end.reason],
       [2, 'circles', 'SettingFinalizer'],
     );
-    let size = 0;
+    let size = 1;
     const restless = plan(observation, () => {
       size += 1;
       const volumes = [{ name: 'orders-0', uid: 'volume-0', size: `${size}Gi` }];
