@@ -40,6 +40,21 @@ export async function followUp({ kube, cronJob, link, newChain, signal }: Follow
   return { kind: 'created', job: job.metadata.name };
 }
 
+/**
+ * Whether people have stopped everything: the CronJob is suspended, or gone. A follow-up that runs already, or waits for something,
+ * ends with the step that it is at.
+ *
+ * @throws {KubeError}
+ */
+export async function isStopped(
+  kube: Kube,
+  { namespace, name }: FollowUpContext['cronJob'],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const owner = await kube.get<CronJob>(resources.cronJobs, namespace, name, { signal });
+  return !owner || owner.spec.suspend === true;
+}
+
 function none(because: string): FollowUp {
   return { kind: 'none', because };
 }

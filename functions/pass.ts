@@ -18,6 +18,8 @@ export interface PassContext extends StepContext {
   readonly followUp: boolean;
   /** Milliseconds to wait for what the decisions named. */
   readonly waitMs: number;
+  /** Asked after each wait, before anything else is done: whether people have stopped everything meanwhile. */
+  readonly isStopped?: () => Promise<boolean>;
   /** When everything must be over, in milliseconds since the epoch. */
   readonly deadline: number;
 }
@@ -114,7 +116,7 @@ async function stepAll(
 ): Promise<Stepped> {
   if (clusters.length === 0) return { results: [], moved: false };
   const { stepClusters } = await import('../reconcile/cluster/pass.ts');
-  const { kube, namespace, signal, log, waitMs } = context;
+  const { kube, namespace, signal, log, waitMs, isStopped = async () => false } = context;
   const scope = { namespace, fleets };
   const until = AbortSignal.any([signal, waitMs > 0 ? AbortSignal.timeout(waitMs) : AbortSignal.abort()]);
   const patience = { log, until };
@@ -129,7 +131,7 @@ async function stepAll(
         results.filter(({ workRemains }) => workRemains),
         until,
       );
-      if (woken.size === 0) break;
+      if (woken.size === 0 || (await isStopped())) break;
       waker.forget();
       const { again, stepped } = await patiently(patience, async () => {
         const all = await listClusters(kube, namespace, signal);

@@ -43,12 +43,18 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       clusters: options.clusters,
     } satisfies Partial<PassContext>;
     if (options.plan) return await printPlans(options, { ...reach, kube }, out);
+    const stopped = stopAsked(kube, options, identity, signal);
+    if (await stopped()) {
+      log({ outcome: 'none' }, 'the CronJob is suspended: this follow-up does nothing');
+      return 0;
+    }
     const result = await pass({
       ...reach,
       kube,
       dryRun: options.dryRun,
       followUp: options.followUp !== undefined,
       waitMs: options.wait * 1000,
+      isStopped: stopped,
     });
     if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
     else await goOn(result, options, kube, identity, log, signal);
@@ -76,6 +82,20 @@ async function printPlans(
   const result = await planPass(context);
   out(renderPlans(result, output, { requests: context.kube.requests() }));
   return detailedExitcode ? planExitCode(result) : 0;
+}
+
+/** Suspending the CronJob stops no Job that was made from its template: those ask. Who starts a tick by hand means it. */
+function stopAsked(
+  kube: Kube,
+  { followUp }: TickOptions,
+  { cronJob }: Identity,
+  signal: AbortSignal,
+): () => Promise<boolean> {
+  return async () => {
+    if (!followUp || !cronJob) return false;
+    const { isStopped } = await import('./follow-up.ts');
+    return isStopped(kube, cronJob, signal);
+  };
 }
 
 /** Leaves a follow-up Job behind where it is worth it. Its failure costs time only: the next tick goes on. */

@@ -88,11 +88,18 @@ export const etcdFleetSpecSchema = object({
   maxClustersInProgress: Type.Optional(
     intOrString({
       default: '10%',
-      description: 'Disruptive steps only; a number or a percentage, at least 1.',
+      description:
+        'How many clusters may be changed at once: rolled, upgraded, scaled, stopped or defragmented. One that is not well counts and is healed all the same; one that is being born, sleeps or is paused does not. A number or a percentage, at least 1.',
       rules: [countOrShare],
     }),
   ),
-  suspend: Type.Optional(Type.Boolean({ default: false })),
+  suspend: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'The repository is not looked at. Its clusters are kept as they were last asked to be; to stop those as well, suspend or pause them, or the CronJob.',
+    }),
+  ),
 });
 
 const inventoryEntrySchema = object({

@@ -35,8 +35,8 @@ export interface Observation {
   readonly hasHistory?: boolean;
   /** Asked only while members are suspected to hold different data; absent when nobody could be asked. */
   readonly hashes?: Hashes;
-  /** So many other clusters of its fleet restart members that this one may not begin to. */
-  readonly crowded?: true;
+  /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
+  readonly crowdedBy?: readonly string[];
 }
 
 /** What the keys of each voter hash to, all of them at one revision. */

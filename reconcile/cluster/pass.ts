@@ -4,14 +4,14 @@ import { wait } from './decision.ts';
 import { failureOf } from './outcome.ts';
 import type { ClusterResult } from './result.ts';
 import { clustersWithoutRoom } from './room.ts';
-import { readObjects } from './snapshot.ts';
+import { type ClusterObjects, readObjects } from './snapshot.ts';
 import { type StepContext, type StepObjects, step } from './step.ts';
 
 export interface Scope {
   readonly namespace?: string | undefined;
   /** Those that get a step. Freshly listed, before anything else that the steps look at. */
   readonly clusters: readonly EtcdCluster[];
-  /** All there are, and the fleets that they belong to: how many may restart members at once. */
+  /** All there are, and the fleets that they belong to: how many may change what works at once. */
   readonly all?: readonly EtcdCluster[];
   readonly fleets?: readonly EtcdFleet[];
 }
@@ -31,13 +31,17 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   const chosen = new Set(clusters.map(({ metadata }) => metadata.uid));
   const waiting = objects
     .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
-    .map((one) => ({ ...one, crowded: without.has(one.cluster.metadata.uid ?? '') }));
+    .map((one) => withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')));
   const results: ClusterResult[] = [];
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await stepOne(context, next));
   };
   await Promise.all(Array.from({ length: parallel }, worker));
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
+}
+
+function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | undefined): StepObjects {
+  return { ...objects, ...(crowdedBy && { crowdedBy }) };
 }
 
 async function stepOne(context: StepContext, objects: StepObjects): Promise<ClusterResult> {

@@ -1,8 +1,9 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { inputsHash } from '../../manifests/build/inputs-hash.ts';
-import { labels } from '../../manifests/build/names.ts';
+import { annotations, labels } from '../../manifests/build/names.ts';
 import { effectiveSpec } from './effective.ts';
-import { lifeOf } from './life.ts';
+import { type Life, lifeOf, recordOf } from './life.ts';
+import type { Slot } from './observation.ts';
 import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -10,21 +11,26 @@ import type { ClusterObjects } from './snapshot.ts';
 const usually = '10%';
 
 /**
- * The UIDs of clusters that may not begin to restart members now: so many others of their fleet are at it already
- * (`spec.maxClustersInProgress`). Otherwise one commit would roll every cluster at once.
+ * Of clusters that may not begin to change what works, by their UIDs, who takes the room: so many others of their fleet are at it
+ * already (`spec.maxClustersInProgress`). Otherwise one commit would roll, shrink or stop every cluster at once.
  *
- * Who is at it goes on. Of those that want to begin the first by name may, then the others: who asks in vain says so in its
- * status, and counts among those that want to from then on.
+ * Who is at it goes on. A cluster that is not well asks nobody to be healed, and takes room all the same: nothing more is begun while
+ * as many are. Of those that want to begin the first by name may, then the others: who asks in vain says so in its status, and
+ * counts among those that want to from then on.
  */
-export function clustersWithoutRoom(all: readonly ClusterObjects[], fleets: readonly EtcdFleet[]): ReadonlySet<string> {
-  const without = new Set<string>();
+export function clustersWithoutRoom(
+  all: readonly ClusterObjects[],
+  fleets: readonly EtcdFleet[],
+): ReadonlyMap<string, readonly string[]> {
+  const without = new Map<string, readonly string[]>();
   for (const { metadata, spec } of fleets) {
     const own = all.filter(({ cluster }) => cluster.metadata.labels?.[labels.fleet] === metadata.uid);
-    const [rolling, resting] = parted(own, isRolling);
+    const [busy, resting] = parted(own, takesRoom);
     const [wanting, others] = parted(resting, wantsToRoll);
-    const left = Math.max(0, limitOf(spec.maxClustersInProgress ?? usually, own.length) - rolling.length);
+    const left = Math.max(0, limitOf(spec.maxClustersInProgress ?? usually, own.length) - busy.length);
     const inTurn = [...wanting.toSorted(byName), ...others.toSorted(byName)];
-    for (const { cluster } of inTurn.slice(left)) without.add(cluster.metadata.uid ?? '');
+    const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(nameOf);
+    for (const { cluster } of inTurn.slice(left)) without.set(cluster.metadata.uid ?? '', names);
   }
   return without;
 }
@@ -43,12 +49,19 @@ function limitOf(limit: number | string, clusters: number): number {
   return Math.max(1, count);
 }
 
-/** Some members have what others have not yet, or one that was started anew is not back. */
-function isRolling(objects: ClusterObjects): boolean {
+function takesRoom(objects: ClusterObjects): boolean {
+  const { spec, metadata } = objects.cluster;
+  // Whoever stopped it answers for it: what is left half-done there must not hold up the rest for good.
+  if (spec.suspend || metadata.annotations?.[annotations.paused] !== undefined) return false;
   const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
+  return isRolling(slots, objects) || isChangingSize(slots) || isUnwell(slots, lifeOfObjects(objects));
+}
+
+/** Some members have what others have not yet, or one that was started anew is not back. */
+function isRolling(slots: readonly Slot[], { cluster }: ClusterObjects): boolean {
   const wanted = new Set(slots.flatMap(({ peer }) => (peer ? [inputsHash(peer.inputs)] : [])));
   if (wanted.size > 1 || slots.some(({ pod }) => pod?.upToDate === 'no')) return true;
-  const { history, conditions, replicas, readyReplicas } = objects.cluster.status ?? {};
+  const { history, conditions, replicas, readyReplicas } = cluster.status ?? {};
   const last = history?.at(-1)?.reason;
   // With every member healthy, what else a person is asked to do takes no room.
   const isReady = conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
@@ -56,14 +69,30 @@ function isRolling(objects: ClusterObjects): boolean {
   return last !== undefined && rollingReasons.has(last) && !isBack;
 }
 
+/** A member comes or goes. Between two of them somebody else may have its turn. */
+function isChangingSize(slots: readonly Slot[]): boolean {
+  return slots.some((slot) => ['joining', 'releasing'].includes(recordOf(slot)?.state ?? ''));
+}
+
+/** A member that has served does not, whatever for. One that is being born, or sleeps, is missed by nobody. */
+function isUnwell(slots: readonly Slot[], life: Life): boolean {
+  return life.stage === 'born' && slots.some((slot) => recordOf(slot)?.state === 'sealed' && !slot.pod?.ready);
+}
+
 function wantsToRoll(objects: ClusterObjects): boolean {
   const { cluster } = objects;
   if (cluster.status?.lastDecision?.reason === 'WaitingForRoom') return true;
   const slots = slotsOf(objects);
-  const life = lifeOf({ cluster, slots, claim: { kind: 'free' }, membership: { kind: 'unknown', cause: 'not asked' } });
-  const { inputs } = effectiveSpec({ cluster, slots, certificates: { kind: 'unread' } }, life);
+  const { inputs } = effectiveSpec({ cluster, slots, certificates: { kind: 'unread' } }, lifeOfObjects(objects));
   const wanted = inputsHash(inputs);
   return slots.some(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
+}
+
+/** As far as it can be told without asking etcd. */
+function lifeOfObjects(objects: ClusterObjects): Life {
+  const { cluster } = objects;
+  const membership = { kind: 'unknown', cause: 'not asked' } as const;
+  return lifeOf({ cluster, slots: slotsOf(objects), claim: { kind: 'free' }, membership });
 }
 
 function parted<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [T[], T[]] {
@@ -71,7 +100,10 @@ function parted<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly
   return [groups.get(true) ?? [], groups.get(false) ?? []];
 }
 
-function byName({ cluster: a }: ClusterObjects, { cluster: b }: ClusterObjects): number {
-  const [left, right] = [a, b].map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
-  return (left ?? '') < (right ?? '') ? -1 : 1;
+function byName(a: ClusterObjects, b: ClusterObjects): number {
+  return nameOf(a) < nameOf(b) ? -1 : 1;
+}
+
+function nameOf({ cluster: { metadata } }: ClusterObjects): string {
+  return `${metadata.namespace}/${metadata.name}`;
 }

@@ -32,8 +32,8 @@ export interface StepContext {
 
 /** What one step looks at, of the one LIST per kind. */
 export interface StepObjects extends ClusterObjects {
-  /** So many others of its fleet restart members that this one may not begin to. */
-  readonly crowded?: boolean;
+  /** Who takes the room that it would need to begin anything; absent where there is room. */
+  readonly crowdedBy?: readonly string[];
 }
 
 /**
@@ -44,7 +44,7 @@ export interface StepObjects extends ClusterObjects {
 export async function step(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { kube, signal, dryRun } = context;
   const { observation, etcd } = await observe(context, objects, signal);
-  const situation = situate({ ...observation, ...(objects.crowded && { crowded: true }) });
+  const situation = situate({ ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) });
   const decision = decide(situation);
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' });
 

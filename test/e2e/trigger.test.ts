@@ -124,10 +124,27 @@ test('while the CronJob is suspended a tick makes one step, and no follow-up; af
   );
   assert.equal(isReady(await cluster('paused')), false, 'one step is not a whole birth');
 
+  const seen = await cluster('paused');
+  const { code, stderr } = await run({
+    args: ['--namespace', namespace, '--follow-up=late.1'],
+    env: { KUBECONFIG: process.env.KUBECONFIG ?? '', ...podOf(namespace) },
+  });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /this follow-up does nothing/);
+  assert.equal(
+    (await cluster('paused')).metadata.resourceVersion,
+    seen.metadata.resourceVersion,
+    'made before, started after',
+  );
+
   await suspendCronJob(false);
   await trigger('resumed');
   await ready('paused');
 });
+
+function podOf(namespace: string): Readonly<Record<string, string>> {
+  return { POD_NAMESPACE: namespace, POD_NAME: 'late', POD_UID: 'late', CRONJOB_NAME: 'etcd-ratchet' };
+}
 
 async function throughProxy(
   fate: Fate['kind'] & ('pass' | 'not-served'),

@@ -6,6 +6,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { wasAsked } from '../defragmented.ts';
 import { successorOf } from '../leadership.ts';
+import { waitForRoom } from '../wait-for-room.ts';
 
 /** No member is defragmented more often than that, whatever came of it, in seconds. */
 const atMostEvery = 3600;
@@ -26,6 +27,7 @@ export function defragment(situation: Situation): Decision | undefined {
       !wasAsked(slot, at, { within: atMostEvery }),
   );
   if (!next) return undefined;
+  if (situation.crowdedBy) return waitForRoom(situation);
   const alone = successorOf(next.slot, situation) === undefined;
   return act(
     defragmentation(next, situation),

@@ -3,6 +3,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision, done, wait } from '../decision.ts';
 import { isAsleep, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { waitForRoom } from '../wait-for-room.ts';
 
 /**
  * No members are asked for, and all is well: the volumes are told, then the members stop, all of them. Data, addresses and
@@ -10,9 +11,10 @@ import type { Slot } from '../observation.ts';
  *
  * A named exception to I1. It is below the gate: a cluster that is not well is healed first, because nobody heals one that sleeps.
  */
-export function hibernate({ effective, slots, life }: Situation): Decision | undefined {
+export function hibernate(situation: Situation): Decision | undefined {
+  const { effective, slots, life, crowdedBy } = situation;
   if (effective.replicas > 0 || life.stage !== 'born') return undefined;
-  return stop(slots);
+  return crowdedBy ? waitForRoom(situation) : stop(slots);
 }
 
 /**

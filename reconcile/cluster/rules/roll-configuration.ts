@@ -1,8 +1,9 @@
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision, wait } from '../decision.ts';
+import { act, type Decision } from '../decision.ts';
 import { leads } from '../leadership.ts';
 import type { Slot } from '../observation.ts';
+import { waitForRoom } from '../wait-for-room.ts';
 
 /**
  * Another configuration, for a cluster that is well: one member's template at a time, the leader's last; `finish-rolling` then
@@ -12,27 +13,19 @@ import type { Slot } from '../observation.ts';
  * Guards I1.
  */
 export function rollConfiguration(situation: Situation): Decision | undefined {
-  const { slots, effective, crowded } = situation;
+  const { slots, effective, crowdedBy } = situation;
   const { inputs } = effective;
   const wanted = inputsHash(inputs);
   const outdated = slots.filter((slot) => isOutdated(slot, wanted));
   const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
   if (!next?.peer) return undefined;
   const begun = outdated.length < slots.filter(({ peer }) => peer?.current).length;
-  if (crowded && !begun) return waitForRoom();
+  if (crowdedBy && !begun) return waitForRoom(situation);
   const left = outdated.length > 1 ? `; ${outdated.length - 1} to follow` : '';
   return act(
     { kind: 'change-template', peer: { name: next.name, uid: next.peer.uid }, inputs },
     'RollingConfiguration',
     `giving ${next.name} the configuration that the spec asks for${left}`,
-  );
-}
-
-export function waitForRoom(): Decision {
-  return wait(
-    'WaitingForRoom',
-    'members are to be started anew, and as many clusters of this fleet as may are at it (spec.maxClustersInProgress)',
-    { on: 'time', afterSeconds: 5 },
   );
 }
 

@@ -6,6 +6,7 @@ import { memberOf } from '../health.ts';
 import { recordOf } from '../life.ts';
 import { outvotedBy } from '../outvoted.ts';
 import { removalOf } from '../removal.ts';
+import { waitForRoom } from '../wait-for-room.ts';
 
 /** More members than there are: volume and peer of one more are recorded, and `join` makes it a member. */
 export function grow(situation: Situation): Decision | undefined {
@@ -21,6 +22,7 @@ export function grow(situation: Situation): Decision | undefined {
       'see status.history and the events of the pods for why, and change the spec: each change is given two new attempts',
     );
   }
+  if (situation.crowdedBy) return waitForRoom(situation);
   return act(
     { kind: 'prepare-members', members: [member], inputs: effective.inputs },
     'PreparingMember',
@@ -91,6 +93,7 @@ export function shrink(situation: Situation): Decision | undefined {
     .toSorted((a, b) => b.ordinal - a.ordinal);
   const member = last && memberOf(last, members);
   if (!last || !member) return undefined;
+  if (situation.crowdedBy) return waitForRoom(situation);
   return act(
     removalOf(last, member, membership.clusterId, situation),
     'RemovingMember',

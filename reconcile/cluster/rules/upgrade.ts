@@ -6,7 +6,8 @@ import { act, type Decision, refuse, wait } from '../decision.ts';
 import { isSameMinor, minorText } from '../effective-version.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
-import { reluctance, waitForRoom } from './roll-configuration.ts';
+import { waitForRoom } from '../wait-for-room.ts';
+import { reluctance } from './roll-configuration.ts';
 
 /**
  * Another version, for a cluster that is well: one member's template at a time, the leader's last; `finish-rolling` then starts
@@ -45,13 +46,13 @@ function refuseOtherImage({ slots, effective }: Situation): Decision | undefined
 }
 
 function changeVersion(situation: Situation): Decision | undefined {
-  const { slots, effective, crowded } = situation;
+  const { slots, effective, crowdedBy } = situation;
   const { version, image } = effective.inputs;
   const ours = slots.filter(({ peer }) => peer?.current);
   const outdated = ours.filter((slot) => hasAnother(slot, version));
   const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
   if (!next?.peer) return undefined;
-  if (crowded && outdated.length === ours.length) return waitForRoom();
+  if (crowdedBy && outdated.length === ours.length) return waitForRoom(situation);
   const { name, peer } = next;
   const goesBack = compareVersions(parseVersion(version), parseVersion(runs(next) ?? peer.inputs.version)) < 0;
   return act(

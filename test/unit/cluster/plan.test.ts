@@ -74,7 +74,7 @@ describe('a plan', () => {
   });
 
   test('waits for another cluster of the fleet to be done', () => {
-    const { end } = plan({ ...well(3, { spec: { etcd: { snapshotCount: 5000 } } }), crowded: true });
+    const { end } = plan({ ...well(3, { spec: { etcd: { snapshotCount: 5000 } } }), crowdedBy: ['shop/z'] });
     assert.deepEqual([end.kind, end.reason], ['waits', 'WaitingForRoom']);
   });
 

@@ -2,12 +2,27 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { labels } from '../../../manifests/build/names.ts';
+import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
+import { annotations, labels } from '../../../manifests/build/names.ts';
 import { etcdPeer } from '../../../manifests/build/peer.ts';
+import { writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Slot } from '../../../reconcile/cluster/observation.ts';
 import { clustersWithoutRoom } from '../../../reconcile/cluster/room.ts';
 import type { ClusterObjects } from '../../../reconcile/cluster/snapshot.ts';
-import { baseSpec, healthy, withInputs } from './observations.ts';
+import {
+  all,
+  baseSpec,
+  type Differences,
+  endpoint,
+  healthy,
+  recordFor,
+  silent,
+  withEndpoint,
+  withInputs,
+  without,
+  withVolume,
+} from './observations.ts';
 
 const fleetUid = 'fleet-uid';
 
@@ -30,12 +45,24 @@ function objectsOf(
     behind = 0,
     owner = fleetUid,
     status,
-  }: { behind?: number; owner?: string; status?: Partial<EtcdClusterStatus> } = {},
+    states = [],
+    unready = [],
+    metadata = {},
+  }: {
+    behind?: number;
+    owner?: string;
+    status?: Partial<EtcdClusterStatus>;
+    /** Of its volumes; none: it has none yet. */
+    states?: readonly VolumeState[];
+    /** Members whose pods are not Ready. */
+    unready?: readonly number[];
+    metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+  } = {},
 ): ClusterObjects {
   const cluster: EtcdCluster = {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdCluster',
-    metadata: { name, namespace: 'shop', uid: name, labels: { [labels.fleet]: owner } },
+    metadata: { name, namespace: 'shop', uid: name, labels: { [labels.fleet]: owner }, ...metadata },
     spec: baseSpec,
     status: { observedGeneration: 1, ...status },
   };
@@ -44,16 +71,35 @@ function objectsOf(
     const peer = etcdPeer(cluster, spec, ordinal, { token: 't', initialCluster: [], state: 'New' });
     return { ...peer, metadata: { ...peer.metadata, uid: `${name}-${ordinal}` } };
   });
+  for (const peer of peers)
+    Object.assign(peer.metadata, { ownerReferences: [{ ...ownerOf(cluster), controller: true }] });
+  const volumeClaims = states.map((state, ordinal) => ({
+    metadata: {
+      name: `${name}-${ordinal}`,
+      uid: `volume-${ordinal}`,
+      annotations: writeVolumeRecord(recordFor(ordinal, 3, state)),
+    },
+    spec: { volumeName: 'pv', resources: { requests: { storage: '1Gi' } } },
+  }));
+  const pods = states.map((_, ordinal) => ({
+    metadata: { name: `${name}-${ordinal}-0`, uid: `pod-${ordinal}` },
+    spec: { containers: [], nodeName: 'n' },
+    status: { conditions: [{ type: 'Ready', status: unready.includes(ordinal) ? 'False' : 'True' }] },
+  }));
   return {
-    ...{ volumeClaims: [], configMaps: [], statefulSets: [], pods: [], services: [], disruptionBudgets: [] },
+    ...{ volumeClaims, configMaps: [], statefulSets: [], pods, services: [], disruptionBudgets: [] },
     cluster,
     peers,
   } as unknown as ClusterObjects;
 }
 
+function ownerOf({ apiVersion, kind, metadata }: EtcdCluster) {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' };
+}
+
 const at =
   (...all: ClusterObjects[]) =>
-  (limit?: number | string) => [...clustersWithoutRoom(all, [fleet(limit)])];
+  (limit?: number | string) => [...clustersWithoutRoom(all, [fleet(limit)]).keys()];
 
 describe('a commit that changes the configuration of a whole fleet', () => {
   const all = ['a', 'b', 'c', 'd', 'e'].map((name) => objectsOf(name, { behind: 3 }));
@@ -105,6 +151,70 @@ describe('a commit that changes the configuration of a whole fleet', () => {
   });
 });
 
+describe('room is taken', () => {
+  const eager = ['a', 'b', 'c'].map((name) => objectsOf(name, { behind: 3 }));
+  const sealed = ['sealed', 'sealed', 'sealed'] as const;
+  const paused = { annotations: { [annotations.paused]: 'true' } };
+  for (const [by, z, takes] of [
+    ['a member that joins', { states: ['sealed', 'sealed', 'joining'] }, true],
+    ['a member that leaves', { states: ['sealed', 'sealed', 'releasing'] }, true],
+    ['a member that is down, whoever heals it', { states: sealed, unready: [1] }, true],
+    ['a member that is down and was half-rolled', { states: sealed, unready: [0], behind: 1 }, true],
+    ['nobody where all is well', { states: sealed }, false],
+    ['nobody while a cluster is being born', { states: ['bootstrapping', 'sealed', 'sealed'], unready: [0, 1] }, false],
+    [
+      'nobody where members sleep',
+      { states: ['hibernating', 'hibernating', 'hibernating'], unready: [0, 1, 2] },
+      false,
+    ],
+    ['nobody where a person has paused it', { states: sealed, unready: [1], behind: 1, metadata: paused }, false],
+  ] as const satisfies readonly (readonly [string, Parameters<typeof objectsOf>[1], boolean])[]) {
+    test(`by ${by}`, () => {
+      const without = clustersWithoutRoom([...eager, objectsOf('z', z)], [fleet(1)]);
+      assert.equal(without.has('a'), takes);
+      assert.ok(!takes || without.get('a')?.includes('shop/z'), 'and a person is told by whom');
+      assert.ok(!takes || !without.has('z'), 'who takes room goes on');
+    });
+  }
+
+  test('by several: at most as many are at it at once', () => {
+    const ill = ['x', 'y'].map((name) => objectsOf(name, { states: sealed, unready: [2] }));
+    assert.deepEqual(at(...eager, ...ill)(3), ['b', 'c']);
+    assert.deepEqual(at(...eager, ...ill)(1), ['a', 'b', 'c']);
+    assert.deepEqual(at(...eager, ...ill)('60%'), ['b', 'c']);
+  });
+});
+
+describe('without room', () => {
+  const crowdedBy = ['shop/w', 'shop/x', 'shop/y', 'shop/z'];
+  const grown = (slot: Slot): Slot =>
+    withEndpoint(endpoint(slot.ordinal, { dbSize: 2n ** 30n, dbSizeInUse: 1000n }))(slot);
+  const lost = all(without('volume', 'pod'), withEndpoint(silent));
+  const longAgo = {
+    observedGeneration: 3,
+    members: [
+      { name: 'orders-1', id: 'a1', healthy: false, unhealthySince: '2026-01-02T02:00:00Z', role: 'voter' as const },
+    ],
+  };
+  for (const [what, differences, reason] of [
+    ['no cluster grows', { spec: { replicas: 5 } }, 'WaitingForRoom'],
+    ['none shrinks', { spec: { replicas: 1 } }, 'WaitingForRoom'],
+    ['none hibernates', { spec: { replicas: 0 } }, 'WaitingForRoom'],
+    ['none is defragmented that can wait', { every: grown }, 'WaitingForRoom'],
+    ['volumes grow, which takes nobody away', { spec: { storage: { size: '2Gi' } } }, 'GrowingVolumes'],
+    ['who is lost is replaced', { slots: { 1: lost }, status: longAgo }, 'ReplacingMember'],
+    ['who is about to be is, too', { slots: { 1: withVolume({ leaving: true }) } }, 'ReplacingMember'],
+    ['who is well is at rest', {}, 'Converged'],
+  ] as const satisfies readonly (readonly [string, Differences, string])[]) {
+    test(what, () => assert.equal(decide({ ...healthy(3, differences), crowdedBy }).reason, reason));
+  }
+
+  test('a person is told who takes it', () => {
+    const { message } = decide({ ...healthy(3, { spec: { replicas: 5 } }), crowdedBy });
+    assert.match(message, /not well: shop\/w, shop\/x, shop\/y, others$/);
+  });
+});
+
 test('who waited for room comes before who has not asked', () => {
   const waiting = objectsOf('z', {
     status: { lastDecision: { kind: 'wait', reason: 'WaitingForRoom', message: '' } },
@@ -114,8 +224,8 @@ test('who waited for room comes before who has not asked', () => {
 
 test('without room nothing is begun, and what was begun is finished', () => {
   const older = withInputs({ resources: { limits: { memory: '1Gi' } } });
-  const none = { ...healthy(3, { every: older }), crowded: true as const };
+  const none = { ...healthy(3, { every: older }), crowdedBy: ['shop/z'] };
   assert.equal(decide(none).reason, 'WaitingForRoom');
-  const half = { ...healthy(3, { slots: { 1: older } }), crowded: true as const };
+  const half = { ...healthy(3, { slots: { 1: older } }), crowdedBy: ['shop/z'] };
   assert.equal(decide(half).reason, 'RollingConfiguration');
 });

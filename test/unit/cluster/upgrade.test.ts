@@ -168,7 +168,7 @@ describe('an upgrade', () => {
   });
 
   test('that waits for its turn in the fleet says so, and one that was begun goes on', () => {
-    const none = { crowded: true as const };
+    const none = { crowdedBy: ['shop/z'] };
     assert.equal(decide({ ...from('3.6.16', '3.6.17'), ...none }).reason, 'WaitingForRoom');
     const begun = from('3.6.16', '3.6.17', { 0: ran('3.6.17', '3.6.16') });
     assert.equal(decide({ ...begun, ...none }).reason, 'UpgradingMember');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { activeChains, type CronJob, followUpJob, type Job, nextLink } from '../../../functions/chain.ts';
-import { followUp } from '../../../functions/follow-up.ts';
+import { followUp, isStopped } from '../../../functions/follow-up.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { createFakeKube } from '../../fakes/kube.ts';
 
@@ -102,6 +102,17 @@ test('the same link made twice is one Job', async () => {
   assert.deepEqual(await followUp(context(kube, link)), { kind: 'created', job: 'etcd-ratchet-abc-2' });
   assert.deepEqual(await followUp(context(kube, link)), { kind: 'created', job: 'etcd-ratchet-abc-2' });
   assert.equal(kube.stored(resources.jobs).length, 1);
+});
+
+test('a follow-up is stopped when its CronJob is suspended, or gone', async () => {
+  const kube = createFakeKube();
+  const { signal } = new AbortController();
+  const where = { namespace: 'system', name: 'etcd-ratchet' };
+  assert.equal(await isStopped(kube, where, signal), true);
+  kube.seed(resources.cronJobs, cronJob);
+  assert.equal(await isStopped(kube, where, signal), false);
+  kube.seed(resources.cronJobs, { ...cronJob, spec: { ...cronJob.spec, suspend: true } });
+  assert.equal(await isStopped(kube, where, signal), true);
 });
 
 test('a suspended CronJob, or none, has no follow-ups', async () => {
