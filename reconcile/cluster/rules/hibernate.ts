@@ -1,6 +1,6 @@
 import type { Ref } from '../actions.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision, done, wait } from '../decision.ts';
+import { act, type Decision, done, refuse, wait } from '../decision.ts';
 import { isAsleep, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { waitForRoom } from '../wait-for-room.ts';
@@ -32,6 +32,14 @@ export function sleep({ effective, slots, life }: Situation): Decision | undefin
       { kind: 'wake-members', volumes: asleep.flatMap(volumeOf) },
       'WakingMembers',
       `the members start again on their volumes: ${namesOf(asleep)}`,
+    );
+  }
+  const going = slots.find(({ volume, statefulSet }) => volume?.leaving && statefulSet);
+  if (going) {
+    return refuse(
+      'VolumeLeaving',
+      `volume ${going.name} is being deleted, and goes when its member stops: so it is not stopped`,
+      'set spec.replicas to what it was, and that member is replaced; or, if its data may go, delete its StatefulSet',
     );
   }
   const running = slots.filter((slot) => slot.statefulSet && !slot.statefulSet.leaving);

@@ -1,0 +1,96 @@
+import type { Decision } from '../../reconcile/cluster/decision.ts';
+import { serving, votersOf } from './model/etcd.ts';
+import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
+import { happenings, timePasses } from './model/kubernetes.ts';
+import { lacking, type State, type World } from './model/state.ts';
+import type { Rules } from './model/transitions.ts';
+import { referredIn } from './model/uids.ts';
+import { keyOf, type TakeFingerprint } from './search/fingerprint.ts';
+import { createSeen } from './search/seen.ts';
+import type { Violation } from './search/search.ts';
+
+/**
+ * From here on nothing goes wrong: whoever acts goes on, requests on their way are lost, everything that happens by itself does, and time
+ * passes only when nothing else can. The cluster must come to rest: done, and truly so, or with a refusal that names a cure.
+ *
+ * What comes after a state is told by its world alone, so a world that was gone through once need not be again.
+ */
+export function createConvergence(rules: Rules, fingerprint: TakeFingerprint): (state: State) => Violation | undefined {
+  const known = createSeen();
+  return (state) => {
+    const way = new Set<number>();
+    const path: World[] = [];
+    let current: State = lacking({ ...state, late: [] }, 'looked');
+    for (let steps = 0; steps < longest; steps += 1) {
+      if (!current.acting) {
+        const print = fingerprint(current.world);
+        if (known.has(print)) break;
+        if (way.size === way.add(keyOf(print)).size) return wrong(`it goes round in circles, by way of ${rules.decide(current.world).reason}`);
+        path.push(current.world);
+      }
+      const next = ideal(current, rules);
+      if (next === undefined) {
+        const decision = rules.decide(current.world);
+        const why = restsWrongly(current.world, decision);
+        if (why !== undefined) return wrong(why);
+        break;
+      }
+      if (steps === longest - 1) return wrong('it has not come to rest after a thousand steps');
+      current = next;
+    }
+    for (const world of path) known.add(fingerprint(world));
+    return undefined;
+  };
+}
+
+const longest = 1000;
+
+function wrong(message: string): Violation {
+  return { invariant: 'convergence', message };
+}
+
+/** One thing that happens when nothing goes wrong; `undefined`: it is at rest. */
+export function ideal(state: State, { code, decide }: Rules): State | undefined {
+  const { acting, world } = state;
+  if (acting && !acting.doomed) {
+    const advanced = advance(state, acting, code);
+    if (advanced) return advanced.after;
+  }
+  const natural = firstHappening(state);
+  if (natural) return { ...state, world: natural };
+  if (acting) return withoutActing(state);
+  if (world.cluster.gone) return undefined;
+  const decision = decide(world);
+  if (decision.kind === 'act') return claimed(state, decision.action, decision.reason);
+  const told = toldIn(world);
+  if (told !== world) return { ...state, world: told };
+  const later = timePasses(world);
+  return later && { ...state, world: later };
+}
+
+function firstHappening(state: State): World | undefined {
+  let first: World | undefined;
+  happenings(state.world, referredIn(state), (_, __, after) => {
+    first = after;
+    return 'enough';
+  });
+  return first;
+}
+
+/** At rest, but not as it should be. */
+function restsWrongly(world: World, decision: Decision): string | undefined {
+  const { cluster } = world;
+  if (cluster.gone) return undefined;
+  if (decision.kind === 'refuse') return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
+  // A node may come back; whether it does is for a person to say.
+  if (decision.kind === 'wait' && !serving(world) && world.places.some(({ nodeDead }) => nodeDead)) return undefined;
+  if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
+  if (decision.reason !== 'Converged') return undefined;
+  const formation = serving(world);
+  const running = formation ? votersOf(formation).filter(({ id }) => world.places.some((one) => one.process?.memberId === id)) : [];
+  if (!formation || running.length !== cluster.spec.replicas || formation.members.length !== running.length) {
+    return `it says that it is done, and ${running.length} voters of ${cluster.spec.replicas} run`;
+  }
+  const other = world.places.find(({ process }) => process && process.version !== cluster.spec.version);
+  return other && `it says that it is done, and ${other.name} runs ${other.process?.version}`;
+}

@@ -1,0 +1,173 @@
+import type { Event } from './model/event.ts';
+import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
+import { healthyVoters } from './model/kubernetes.ts';
+import { type Formation, placeOf, type State, type World } from './model/state.ts';
+import { recordIn } from './programs/records.ts';
+import { quorumOf } from '../../reconcile/cluster/quorum.ts';
+import type { Violation } from './search/search.ts';
+
+/**
+ * What must never happen (ARCHITECTURE.md), looked at in the truth, and not in what an invocation sees of it. Each says what is wrong
+ * with one event, or nothing.
+ */
+type Invariant = (before: State, event: Event, after: State) => string | undefined;
+
+/** A holder's own write, sent and carried out at once. What arrives late was right when it was sent. */
+function isSent({ who, write }: Event): boolean {
+  return write !== undefined && (who === 'tick' || who === 'fault');
+}
+
+/**
+ * I1: no voluntary action leaves fewer healthy voters than a quorum of the voters after it. Named exceptions: clusters of one or two, and
+ * hibernation; and deletion, which is a person's.
+ */
+function keepsQuorum({ world: before }: State, event: Event, { world: after }: State): string | undefined {
+  if (!isSent(event) || event.action?.kind === 'hibernate-members' || before.cluster.deleting) return undefined;
+  for (const { id } of before.formations) {
+    const formation = formationOf(after, id);
+    const healthy = healthyVoters(before, id);
+    const kept = healthyVoters(after, id).filter((member) => healthy.includes(member));
+    const voters = formation ? votersOf(formation).length : 0;
+    if (kept.length >= healthy.length || voters < 3) continue;
+    if (kept.length < quorumOf(voters)) return `${kept.length} healthy voters are left of ${voters}`;
+  }
+  return undefined;
+}
+
+/** I2: no membership call while the outcome of an earlier one is unknown; never two members joining. */
+function oneAtATime(before: State, event: Event, { world }: State): string | undefined {
+  const two = world.formations.find(({ members }) => members.filter(({ learner }) => learner).length > 1);
+  if (two) return 'two members are joining';
+  const { membership } = event.write ?? {};
+  if (!membership || !isSent(event)) return undefined;
+  const pending = unfinished(before.world, membership.target) ?? underWay(before, membership.target);
+  return pending && `a ${membership.kind} is sent while ${pending}`;
+}
+
+/** A removal that a volume remembers, and that has not been seen to be done. */
+function unfinished(world: World, target: string): string | undefined {
+  const listed = serving(world)?.members ?? [];
+  const other = world.places.find((place) => {
+    const record = recordIn(place);
+    const id = record?.memberId;
+    return record?.state === 'releasing' && id !== target && listed.some((member) => member.id === id);
+  });
+  return other && `the removal of ${other.name} is unfinished`;
+}
+
+function underWay({ late, world }: State, target: string): string | undefined {
+  // A learner that is being promoted is the one that was added.
+  const name = formationOf(world, serving(world)?.id)?.members.find(({ id }) => id === target)?.name;
+  const other = late.find(({ action, known }) => {
+    if (known) return false;
+    if (action.kind === 'add-learner') return action.name !== target && action.name !== name;
+    return action.kind === 'remove-member' && action.memberId !== target;
+  });
+  return other && `${other.action.kind} of another member is still on its way`;
+}
+
+/** I3: a member joins as a learner, the first bootstrap aside. */
+function learnersFirst({ world: before }: State, _: Event, { world: after }: State): string | undefined {
+  for (const { id, members } of after.formations) {
+    const earlier = formationOf(before, id)?.members;
+    if (!earlier) continue;
+    const sudden = members.find((one) => !one.learner && !earlier.some((other) => other.id === one.id));
+    if (sudden) return `${sudden.name} is a voter at once`;
+  }
+  return undefined;
+}
+
+/** I4: a volume is deleted only when nothing that a member needs is on it. The deletion of the cluster, by its policy, is a person's. */
+function keepsVolumes({ world: before }: State, event: Event, { world: after }: State): string | undefined {
+  if (!event.write || (event.who !== 'late' && !isSent(event)) || before.cluster.deleting) return undefined;
+  for (const place of before.places) {
+    const now = placeOf(after, place.name)?.volume;
+    const isDeleted = place.volume && !place.volume.leaving && (now === undefined || now.leaving);
+    if (!isDeleted || !place.disk) continue;
+    const formation = formationOf(before, place.disk.formation);
+    const isListed = formation?.members.some(({ id }) => id === place.disk?.memberId);
+    const record = recordIn(place);
+    if (isListed) return `volume ${place.name} is deleted, and its member is on the list`;
+    if (record?.state !== 'released' && record?.state !== 'superseded') {
+      return `volume ${place.name} is deleted, and says ${record?.state}: nobody recorded that we removed its member`;
+    }
+  }
+  return undefined;
+}
+
+/** I5: from the moment a cluster serves clients, no member that ever started starts again on an empty volume; no write is lost by it. */
+function neverStartsEmpty({ world: before }: State, event: Event, { world: after }: State): string | undefined {
+  const lost = after.formations.find(({ id, lost: isLost }) => isLost && !formationOf(before, id)?.lost);
+  if (lost) return 'a write that clients were told is kept is on no disk of the quorum that runs';
+  if (event.who !== 'world') return undefined;
+  for (const place of after.places) {
+    const earlier = placeOf(before, place.name);
+    if (!place.process || !place.disk || earlier?.disk) continue;
+    const formation = formationOf(after, place.disk.formation);
+    const member = formation?.members.find(({ id }) => id === place.disk?.memberId);
+    if (after.shared.clientService.state === 'present' && member && !member.learner && member.published) {
+      return `${place.name} starts on an empty volume, as a voter that has started before, while clients are let in`;
+    }
+  }
+  const open = after.shared.clientService.state === 'present' && after.formations.filter(({ formed }) => formed).length > 1;
+  return open && serving(after) ? 'two clusters were formed behind one Service' : undefined;
+}
+
+const wrongVersions: ReadonlySet<string> = new Set([words.downgrade, words.skipped, words.unreadable]);
+
+/** I6: version only up, one minor at a time; back only while another member still runs the old minor and the cluster version has not moved. */
+function versionsGoUp(_: State, event: Event, { world }: State): string | undefined {
+  const said = world.places.find(({ pod }) => pod?.words !== undefined && wrongVersions.has(pod.words));
+  if (said) return `${said.name} was given ${said.pod?.inputs.version}, and says: ${said.pod?.words}`;
+  if (event.who !== 'world' || event.name === undefined) return undefined;
+  const place = placeOf(world, event.name);
+  const formation = formationOf(world, place?.process?.formation);
+  if (!place?.process || !formation?.version) return undefined;
+  const [runs, settled] = [place.process.version, formation.version].map(minorNumber);
+  return (runs ?? 0) - (settled ?? 0) > 1 ? `${place.name} runs ${place.process.version} in a cluster of ${formation.version}` : undefined;
+}
+
+/** I7: no step from a stale observation; what a late holder writes or deletes fails at the API server. */
+function neverStale(_: State, event: Event): string | undefined {
+  if (!event.stale) return undefined;
+  return event.begins ? 'a step begins that was decided before another one' : 'a write gets through to an object that has changed since';
+}
+
+/** I9: no member is replaced or removed unless a quorum of the others runs and holds the data. */
+function othersHoldTheData({ world: before }: State, event: Event): string | undefined {
+  const { membership } = event.write ?? {};
+  if (membership?.kind !== 'remove' || !isSent(event)) return undefined;
+  const formation = serving(before);
+  const member = formation?.members.find(({ id }) => id === membership.target);
+  if (!formation || !member || member.learner) return undefined;
+  return withoutData(before, formation, member.id);
+}
+
+function withoutData(world: World, formation: Formation, leaving: string): string | undefined {
+  const others = votersOf(formation).filter(({ id }) => id !== leaving);
+  const running = others.filter(({ id }) => runnerOf(world, formation, id));
+  if (running.length < quorumOf(others.length)) return `a member is removed, and only ${running.length} of the ${others.length} others run`;
+  const holding = running.filter(({ id }) => runnerOf(world, formation, id)?.disk?.behind === false);
+  return others.length > 0 && holding.length === 0 ? 'a member is removed, and none of the others holds every write' : undefined;
+}
+
+export const invariants = {
+  I1: keepsQuorum,
+  I2: oneAtATime,
+  I3: learnersFirst,
+  I4: keepsVolumes,
+  I5: neverStartsEmpty,
+  I6: versionsGoUp,
+  I7: neverStale,
+  I9: othersHoldTheData,
+} as const satisfies Readonly<Record<string, Invariant>>;
+
+const all = Object.entries(invariants);
+
+export function judge(before: State, event: Event, after: State): Violation | undefined {
+  for (const [invariant, holds] of all) {
+    const message = (holds as Invariant)(before, event, after);
+    if (message !== undefined) return { invariant, message };
+  }
+  return undefined;
+}

@@ -1,0 +1,195 @@
+import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
+import type { Disk, Formation, Member, Place, World } from './state.ts';
+
+/** etcd, as far as membership, leadership and durability go. Measured on real ones: ARCHITECTURE.md and test/world. */
+
+export function formationOf(world: World, id: string | undefined): Formation | undefined {
+  return world.formations.find((formation) => formation.id === id);
+}
+
+export function votersOf({ members }: Formation): readonly Member[] {
+  return members.filter(({ learner }) => !learner);
+}
+
+export function runnerOf(world: World, formation: Formation, memberId: string): Place | undefined {
+  return world.places.find(({ process }) => process?.memberId === memberId && process.formation === formation.id);
+}
+
+export function runningVoters(world: World, formation: Formation): readonly Member[] {
+  return votersOf(formation).filter(({ id }) => runnerOf(world, formation, id) !== undefined);
+}
+
+export function hasQuorum(world: World, formation: Formation): boolean {
+  const voters = votersOf(formation).length;
+  return voters > 0 && runningVoters(world, formation).length >= quorumOf(voters);
+}
+
+/** The cluster that answers: of two, the one that has a quorum. */
+export function serving(world: World): Formation | undefined {
+  return world.formations.find((formation) => hasQuorum(world, formation));
+}
+
+/**
+ * What follows at once from who runs: somebody leads, names are told, who is away misses what is written meanwhile, and nobody who
+ * hears no quorum is Ready.
+ *
+ * Of those that may lead, the one with the highest number does: who is to leave first when a cluster shrinks. Others lead after a fault.
+ */
+export function settleEtcd(world: World): World {
+  let settled = world;
+  for (const formation of world.formations) settled = settleFormation(settled, formation);
+  return notReady(settled);
+}
+
+function settleFormation(world: World, formation: Formation): World {
+  if (!hasQuorum(world, formation)) {
+    if (formation.leader === undefined) return world;
+    const { leader: _, ...rest } = formation;
+    return withFormation(world, rest);
+  }
+  const running = runningVoters(world, formation);
+  const isComplete = ({ id }: Member) => runnerOf(world, formation, id)?.disk?.behind === false;
+  const leads = running.find(({ id }) => id === formation.leader);
+  // Raft's rule: nobody is elected who lacks what was committed, as long as a quorum of those who have it can be asked.
+  const leader = leads ?? running.filter(isComplete).at(-1) ?? running.at(-1);
+  const lost = !running.some(isComplete);
+  const members = formation.members.map((member) =>
+    member.published || !runnerOf(world, formation, member.id) ? member : { ...member, published: true },
+  );
+  const moved = members.some((member, index) => member !== formation.members[index]);
+  const next: Formation = {
+    ...formation,
+    ...(moved && { members }),
+    formed: true,
+    ...(leader && { leader: leader.id }),
+    version: formation.version ?? lowestMinor(world, formation),
+    ...(lost && { lost: true }),
+  };
+  const same =
+    !moved && formation.formed && next.leader === formation.leader && formation.version && !!formation.lost === lost;
+  return awayMiss(same ? world : withFormation(world, next), formation.id);
+}
+
+/** Clients write all the time. */
+function awayMiss(world: World, formation: string): World {
+  const isMissing = ({ disk, process }: Place) => disk?.formation === formation && !disk.behind && process === undefined;
+  if (!world.places.some(isMissing)) return world;
+  const places = world.places.map((place) =>
+    place.disk && isMissing(place) ? { ...place, disk: { ...place.disk, behind: true } } : place,
+  );
+  return { ...world, places };
+}
+
+function notReady(world: World): World {
+  const isWrong = (place: Place) => place.pod?.ready === true && !isServed(world, place);
+  if (!world.places.some(isWrong)) return world;
+  const places = world.places.map((place) =>
+    place.pod && isWrong(place) ? { ...place, pod: { ...place.pod, ready: false } } : place,
+  );
+  return { ...world, places };
+}
+
+/** Whether it runs, has a vote, and hears a quorum: what readiness asks. */
+export function isServed(world: World, { process }: Place): boolean {
+  const formation = formationOf(world, process?.formation);
+  if (!formation || !hasQuorum(world, formation)) return false;
+  return votersOf(formation).some(({ id }) => id === process?.memberId);
+}
+
+export function lowestMinor(world: World, formation: Formation): string {
+  const minors = formation.members.flatMap(({ id }) => runnerOf(world, formation, id)?.process?.version ?? []);
+  return minors.map(minorOf).toSorted()[0] ?? '3.6';
+}
+
+/** Like `3.6`. */
+export function minorOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}
+
+export function minorNumber(version: string): number {
+  return Number(version.split('.')[1]);
+}
+
+export function withFormation(world: World, formation: Formation): World {
+  const known = world.formations.some(({ id }) => id === formation.id);
+  const formations = known
+    ? world.formations.map((one) => (one.id === formation.id ? formation : one))
+    : [...world.formations, formation];
+  return { ...world, formations };
+}
+
+export const words = {
+  sealed: "couldn't find local name in the initial cluster configuration",
+  mismatch: 'member count is unequal',
+  removed: 'the member has been permanently removed from the cluster',
+  downgrade: 'invalid downgrade; server version is lower than determined cluster version',
+  skipped: 'the data is of a minor that this one does not follow',
+  unreadable: 'unmarshal should never fail',
+  settings: 'its usage, as for a flag that it does not know',
+} as const;
+
+export type Started =
+  | { readonly kind: 'runs'; readonly disk: Disk; readonly begun?: Formation }
+  | { readonly kind: 'exits'; readonly words: string };
+
+/** What etcd does when it starts: with data it goes on, without it does as its variables say, or exits. */
+export function start(world: World, place: Place, version: string): Started {
+  const { disk, configMap, name, peer } = place;
+  const formation = formationOf(world, disk?.formation);
+  if (disk && formation) {
+    const why = whyNotOn(version, formation);
+    if (why) return { kind: 'exits', words: why };
+    const isMember = formation.members.some(({ id }) => id === disk.memberId);
+    if (!isMember && hasQuorum(world, formation)) return { kind: 'exits', words: words.removed };
+    return { kind: 'runs', disk };
+  }
+  const named = (configMap?.initialCluster ?? '').split(',').map((entry) => entry.split('=')[0] ?? '');
+  if (!configMap || !named.includes(name)) return { kind: 'exits', words: words.sealed };
+  if (configMap.initialClusterState !== 'new') return join(world, place, named);
+  const token = peer?.bootstrap.token ?? '';
+  return begin(world, place, version, { token, named });
+}
+
+/** Whoever starts with the same token and list is a member of the same cluster, under an ID made of them. */
+function begin(
+  world: World,
+  { name }: Place,
+  version: string,
+  { token, named }: { readonly token: string; readonly named: readonly string[] },
+): Started {
+  const id = `c-${token}`;
+  const formation = formationOf(world, id);
+  const memberId = `${id}-${name}`;
+  const fresh: Formation = {
+    id,
+    token,
+    members: named.map((one) => ({ id: `${id}-${one}`, name: one, published: false, learner: false })),
+    oldest: minorOf(version),
+    index: 'low',
+    formed: false,
+  };
+  return {
+    kind: 'runs',
+    disk: { formation: id, memberId, behind: formation?.formed ?? false },
+    ...(!formation && { begun: fresh }),
+  };
+}
+
+/** Its list must be the living one, and it must be in it. */
+function join(world: World, { name }: Place, named: readonly string[]): Started {
+  const formation = world.formations.find((one) =>
+    one.members.some((member) => member.name !== name && named.includes(member.name) && runnerOf(world, one, member.id)),
+  );
+  const me = formation?.members.find((member) => member.name === name);
+  const same = formation?.members.length === named.length && formation.members.every((one) => named.includes(one.name));
+  if (!formation || !me || !same) return { kind: 'exits', words: words.mismatch };
+  return { kind: 'runs', disk: { formation: formation.id, memberId: me.id, behind: true } };
+}
+
+function whyNotOn(version: string, { version: settled, oldest }: Formation): string | undefined {
+  if (settled === undefined) return undefined;
+  const wanted = minorNumber(version);
+  if (wanted < minorNumber(settled)) return words.downgrade;
+  if (wanted > minorNumber(settled) + 1) return words.skipped;
+  return wanted > 6 && minorNumber(oldest) < 6 ? words.unreadable : undefined;
+}

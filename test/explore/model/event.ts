@@ -1,0 +1,36 @@
+import type { Action } from '../../../reconcile/cluster/actions.ts';
+import type { Write } from '../programs/program.ts';
+
+/** One thing that happens. */
+export interface Event {
+  readonly who: 'tick' | 'late' | 'world' | 'fault' | 'git' | 'time';
+  /** A sentence, or what is to follow who it is; `#` stands for the member's name. */
+  readonly what: string;
+  readonly name?: string;
+  /** What is carried out. */
+  readonly action?: Action;
+  readonly write?: Write;
+  /** It was not refused, though it should have been: only a bug lets it through. */
+  readonly stale?: true;
+  /** A claim, and with it the beginning of an action. */
+  readonly begins?: true;
+}
+
+/** For a story: a line. */
+export function describeEvent({ who, what, name }: Event): string {
+  const sentence = what.replaceAll('#', name ?? '');
+  switch (who) {
+    case 'tick':
+      return `tick: ${sentence}`;
+    case 'late':
+      return `late: ${sentence}`;
+    case 'world':
+      return name === undefined || what.includes('#') ? sentence : `${name}: ${sentence}`;
+    case 'fault':
+      return `FAULT: ${sentence}`;
+    case 'git':
+      return `git: ${sentence}`;
+    case 'time':
+      return sentence;
+  }
+}

@@ -1,0 +1,123 @@
+import { lettingGo } from '../programs/births.ts';
+import { lettingPodGo, movedLeader } from '../programs/members.ts';
+import { formationOf, hasQuorum, isServed, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
+import { lacking, type Place, type World, withPlace, withoutPeer } from './state.ts';
+import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
+
+/**
+ * What may go wrong, each of them once or more often as a scenario says. The first four are about invocations and their requests
+ * (`transitions.ts`), the others happen to the world.
+ */
+export type FaultKind = 'death' | 'late' | 'again' | 'second' | WorldFault;
+
+export type WorldFault = keyof typeof worldFaults;
+
+type Strike = (world: World, place: Place) => World | undefined;
+
+interface Fault {
+  readonly what: string;
+  /** `undefined`: it can't happen to that one. */
+  readonly strike: Strike;
+}
+
+/** Faults that strike one member. */
+export const worldFaults = {
+  crash: {
+    what: 'the container of # ends',
+    strike: (world, { name, process }) => process && settleEtcd(withPlace(world, name, exited)),
+  },
+  eviction: {
+    what: 'somebody deletes the pod of #',
+    strike: (world, { name, pod }) => (pod && !pod.leaving ? lettingPodGo(world, name) : undefined),
+  },
+  wipe: {
+    what: 'the disk of # is wiped',
+    strike: (world, { name, disk }) => disk && settleEtcd(withPlace(world, name, (one) => lacking(exited(one), 'disk'))),
+  },
+  claim: {
+    what: 'somebody deletes the volume claim of #',
+    strike: (world, { name, volume }) => (volume && !volume.leaving ? lettingGo(world, name) : undefined),
+  },
+  lost: {
+    what: 'what is behind the volume of # is lost',
+    strike: (world, { name, volume }) =>
+      volume?.bound && !volume.lost
+        ? settleEtcd(withPlace(world, name, (one) => lacking({ ...exited(one), volume: { ...volume, lost: true } }, 'disk')))
+        : undefined,
+  },
+  node: {
+    what: 'the node of # dies',
+    strike: (world, { name, pod, nodeDead }) =>
+      pod && !nodeDead
+        ? settleEtcd(
+            withPlace(world, name, (one) => {
+              const dead = lacking(one, 'process');
+              return { ...dead, nodeDead: true, pod: { ...pod, leaving: true, ready: false } };
+            }),
+          )
+        : undefined,
+  },
+  peer: {
+    what: 'somebody deletes peer #',
+    strike: (world, { name, peer }) => peer && withPlace(world, name, withoutPeer),
+  },
+  set: {
+    what: 'somebody deletes StatefulSet #',
+    strike: (world, { name, statefulSet }) => statefulSet && withPlace(world, name, (one) => lacking(one, 'statefulSet')),
+  },
+  configMap: {
+    what: 'somebody deletes ConfigMap #',
+    strike: (world, { name, configMap }) => configMap && withPlace(world, name, (one) => lacking(one, 'configMap')),
+  },
+  remove: {
+    what: 'somebody removes # with etcdctl',
+    strike: (world, { name, disk }) => {
+      const formation = serving(world);
+      const member = formation?.members.find(({ id }) => id === disk?.memberId);
+      if (!formation || !member || member.name !== name || formation.leader === member.id) return undefined;
+      const rest = votersOf(formation).filter((one) => one !== member);
+      const running = rest.filter(({ id }) => runnerOf(world, formation, id)).length;
+      if (running < quorumOf(rest.length)) return undefined;
+      const members = formation.members.filter((one) => one !== member);
+      return settleEtcd(withFormation(world, { ...formation, members }));
+    },
+  },
+  leader: {
+    what: 'leadership goes to #',
+    strike: (world, { process, disk }) => {
+      const formation = formationOf(world, process?.formation);
+      if (!process || !formation || disk?.behind || formation.leader === process.memberId) return undefined;
+      if (!votersOf(formation).some(({ id }) => id === process.memberId)) return undefined;
+      return movedLeader(world, formation.id, process.memberId);
+    },
+  },
+  lag: {
+    what: 'a write is acknowledged that # does not have yet',
+    strike: (world, place) => {
+      const formation = formationOf(world, place.process?.formation);
+      const { disk } = place;
+      if (!formation || !disk || disk.behind || !isServed(world, place) || formation.leader === disk.memberId) return undefined;
+      const others = runningVoters(world, formation).filter(
+        ({ id }) => id !== disk.memberId && runnerOf(world, formation, id)?.disk?.behind === false,
+      );
+      if (!hasQuorum(world, formation) || others.length < quorumOf(votersOf(formation).length)) return undefined;
+      return withPlace(world, place.name, (one) => ({ ...one, disk: { ...disk, behind: true } }));
+    },
+  },
+  status: {
+    what: 'the resource is restored without its status',
+    strike: (world, { ordinal }) => {
+      const told = world.places.some(({ ill }) => ill !== undefined) || Object.keys(world.cluster.memory).length > 0;
+      if (ordinal > 0 || (!told && !world.cluster.abandoned)) return undefined;
+      const places = world.places.map((place) => (place.ill === undefined ? place : lacking(place, 'ill')));
+      return { ...world, places, cluster: { ...lacking(world.cluster, 'abandoned'), memory: {} } };
+    },
+  },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+/** The container ended; kubelet starts it again. */
+function exited(place: Place): Place {
+  const rest = lacking(place, 'process');
+  if (!place.pod || place.pod.container !== 'running') return rest;
+  return { ...rest, pod: { ...place.pod, ready: false, container: 'exited' } };
+}

@@ -1,0 +1,180 @@
+import { start, votersOf, words, type Started } from './etcd.ts';
+import { formationOf, hasQuorum, isServed, lowestMinor, minorNumber, settleEtcd, withFormation } from './etcd.ts';
+import { type Age, lacking, type Place, type Pod, type World, withPlace, withoutPeer } from './state.ts';
+import { freshUid, type Referred } from './uids.ts';
+
+/** What happens by itself, sooner or later: kubelet, controllers, garbage collection, and etcd's own heartbeat. */
+
+export type Happening = (what: string, at: string | undefined, after: World) => unknown;
+
+/** Every small thing that may happen next, until who asks says `enough`. */
+export function happenings(world: World, referred: Referred, happens: Happening): void {
+  for (const place of world.places) {
+    const changed = ofPlace(world, place, referred);
+    if (changed && happens(changed.what, place.name, changed.after) === 'enough') return;
+    const caught = catchUp(world, place);
+    if (caught && happens('catches up', place.name, caught) === 'enough') return;
+  }
+  for (const formation of world.formations) {
+    const minor = lowestMinor(world, formation);
+    const all = formation.members.every(({ id }) => world.places.some(({ process }) => process?.memberId === id));
+    if (!all || !hasQuorum(world, formation) || formation.version === undefined) continue;
+    if (minorNumber(minor) <= minorNumber(formation.version)) continue;
+    const after = withFormation(world, { ...formation, version: minor });
+    if (happens(`etcd's cluster version moves to ${minor}`, undefined, after) === 'enough') return;
+  }
+  const gone = collected(world);
+  if (gone) happens('what the deleted resource owned is collected', undefined, gone);
+}
+
+interface Change {
+  readonly what: string;
+  readonly after: World;
+}
+
+/** One thing at a time for each member, in the order in which Kubernetes would. */
+function ofPlace(world: World, place: Place, referred: Referred): Change | undefined {
+  const { name, pod, statefulSet, configMap, volume } = place;
+  if ((configMap?.current ?? statefulSet?.current) === false) {
+    const without = (one: Place) => leave(lacking(one, 'configMap', 'statefulSet'));
+    return { what: 'what the peer owned is collected', after: settleEtcd(withPlace(world, name, without)) };
+  }
+  if (pod && !pod.leaving && !statefulSet) {
+    return { what: 'the pod is told to end', after: withPlace(world, name, leave) };
+  }
+  if (pod?.leaving) {
+    if (place.nodeDead) return undefined;
+    return { what: 'the pod ends', after: settleEtcd(withPlace(world, name, (one) => ended(one))) };
+  }
+  if (volume?.leaving && !pod) {
+    return { what: 'the volume goes', after: withPlace(world, name, (one) => lacking(one, 'volume', 'disk')) };
+  }
+  if (statefulSet && !pod) return volume && !place.nodeDead ? madePod(world, place, statefulSet, referred) : undefined;
+  return pod ? running(world, place, pod) : undefined;
+}
+
+function leave(place: Place): Place {
+  return place.pod ? { ...place, pod: { ...place.pod, leaving: true } } : place;
+}
+
+/** A claim that was only waiting for its pod goes with it. */
+function ended(place: Place): Place {
+  const rest = lacking(place, 'pod', 'process');
+  return place.volume?.leaving ? lacking(rest, 'volume', 'disk') : rest;
+}
+
+function madePod(
+  world: World,
+  place: Place,
+  { inputs, inputsHash }: NonNullable<Place['statefulSet']>,
+  referred: Referred,
+): Change {
+  const pod: Pod = {
+    uid: freshUid('pod', place, referred),
+    leaving: false,
+    ready: false,
+    inputs,
+    hash: inputsHash,
+    container: 'waiting',
+    everStarted: false,
+    ...(place.ill !== undefined && { renewed: true }),
+  };
+  const bound = (one: Place): Place => ({ ...one, pod, ...(one.volume && { volume: { ...one.volume, bound: true } }) });
+  return { what: 'a pod is made', after: withPlace(world, place.name, bound) };
+}
+
+function running(world: World, place: Place, pod: Pod): Change | undefined {
+  const { name, process } = place;
+  const formation = formationOf(world, process?.formation);
+  if (process && formation) {
+    const isMember = formation.members.some(({ id }) => id === process.memberId);
+    if (!isMember && hasQuorum(world, formation)) {
+      return { what: 'etcd learns that it is no member, and ends', after: crash(world, name, words.removed) };
+    }
+    if (!pod.ready && isServed(world, place)) {
+      return { what: 'the pod is Ready', after: withPlace(world, name, (one) => ({ ...one, pod: { ...pod, ready: true } })) };
+    }
+    return undefined;
+  }
+  const started = isDeadly(pod) ? ({ kind: 'exits', words: words.settings } as const) : start(world, place, versionOf(pod));
+  if (started.kind === 'exits') {
+    if (pod.container === 'crashing' && pod.words === started.words) return undefined;
+    return { what: `etcd exits: ${started.words}`, after: crash(world, name, started.words) };
+  }
+  return { what: 'etcd starts', after: settleEtcd(run(world, place, pod, started)) };
+}
+
+function run(world: World, { name }: Place, pod: Pod, { disk, begun }: Extract<Started, { kind: 'runs' }>): World {
+  const process = { formation: disk.formation, memberId: disk.memberId, version: versionOf(pod) };
+  const alive: Pod = { ...lacking(pod, 'words'), container: 'running', everStarted: true };
+  const known = begun ? withFormation(world, begun) : world;
+  return withPlace(known, name, (one) => ({ ...one, disk, process, pod: alive }));
+}
+
+function crash(world: World, name: string, said: string): World {
+  const ill = (one: Place): Place => {
+    const rest = lacking(one, 'process');
+    if (!one.pod) return rest;
+    return { ...rest, pod: { ...one.pod, ready: false, container: 'crashing', everStarted: true, words: said } };
+  };
+  return settleEtcd(withPlace(world, name, ill));
+}
+
+export function versionOf({ inputs }: Pod): string {
+  return inputs.version;
+}
+
+/** The bad commit of the scenarios: etcd does not know what it is told. */
+export const deadlyOption = 'max-txn-ops';
+
+function isDeadly({ inputs }: Pod): boolean {
+  return inputs.etcd?.extraArgs?.[deadlyOption] === 'none';
+}
+
+function catchUp(world: World, place: Place): World | undefined {
+  const formation = formationOf(world, place.process?.formation);
+  if (!place.disk?.behind || !formation?.leader || !hasQuorum(world, formation)) return undefined;
+  if (!formation.members.some(({ id }) => id === place.disk?.memberId)) return undefined;
+  const { disk } = place;
+  return withPlace(world, place.name, (one) => ({ ...one, disk: { ...disk, behind: false } }));
+}
+
+/** A deleted resource without a finalizer, and then what it owned: all but the volumes. */
+function collected(world: World): World | undefined {
+  const { cluster, places } = world;
+  if (cluster.deleting && !cluster.finalizer && !cluster.gone) {
+    return { ...world, cluster: { ...cluster, gone: true } };
+  }
+  const { headlessService, clientService, disruptionBudget } = world.shared;
+  const views = [headlessService, clientService, disruptionBudget];
+  if (!cluster.gone && !views.some(({ state }) => state === 'leftover') && !places.some(({ peer }) => peer?.current === false))
+    return undefined;
+  const isLeftover = ({ peer }: Place) => peer !== undefined && (cluster.gone === true || !peer.current);
+  const shared = Object.fromEntries(
+    Object.entries(world.shared).map(([kind, view]) => [
+      kind,
+      view.state === 'leftover' || (cluster.gone && view.state !== 'missing') ? { state: 'missing' } : view,
+    ]),
+  ) as unknown as World['shared'];
+  const isSame = Object.entries(shared).every(([kind, view]) => world.shared[kind as keyof World['shared']] === view);
+  if (isSame && !places.some(isLeftover)) return undefined;
+  return { ...world, shared, places: places.map((place) => (isLeftover(place) ? withoutPeer(place) : place)) };
+}
+
+/** Whoever has been unhealthy for some time has been so for longer. */
+export function timePasses(world: World): World | undefined {
+  if (!world.places.some(({ ill }) => ill !== undefined && ill < 3)) return undefined;
+  const older = (place: Place): Place =>
+    place.ill === undefined || place.ill === 3 ? place : { ...place, ill: (place.ill + 1) as Age };
+  return { ...world, places: world.places.map(older) };
+}
+
+/** Voters that are as a healthy member is, for everybody to see. */
+export function healthyVoters(world: World, id: string): readonly string[] {
+  const formation = formationOf(world, id);
+  if (!formation || !hasQuorum(world, formation)) return [];
+  return votersOf(formation).flatMap((member) => {
+    const place = world.places.find(({ process }) => process?.memberId === member.id);
+    return place?.pod?.ready && !place.pod.leaving ? [member.id] : [];
+  });
+}

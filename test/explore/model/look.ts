@@ -1,0 +1,194 @@
+import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
+import { peerUrl } from '../../../manifests/build/names.ts';
+import type { Endpoint, Membership, Observation, PodView, Slot } from '../../../reconcile/cluster/observation.ts';
+import type { ListedMember } from '../../../reconcile/etcd.ts';
+import { formationOf, hasQuorum, serving } from './etcd.ts';
+import type { Age, Cluster, Formation, Place, Pod, World } from './state.ts';
+
+/** What an invocation sees of the truth: what the API server holds, and what those who run would answer. */
+
+export const namespace = 'shop';
+export const clusterName = 'orders';
+
+const now = Date.parse('2026-01-02T03:04:05Z');
+const minute = 60_000;
+/** Each longer than one grace of `spec.healing`, which are as by default: 2m, 10m, and six times that for a learner. */
+const ages: Readonly<Record<Age, number>> = { 0: 1000, 1: 3 * minute, 2: 15 * minute, 3: 120 * minute };
+const nowDate = new Date(now);
+const nowText = new Date(now).toISOString();
+const since: Readonly<Record<Age, string>> = {
+  0: new Date(now - ages[0]).toISOString(),
+  1: new Date(now - ages[1]).toISOString(),
+  2: new Date(now - ages[2]).toISOString(),
+  3: new Date(now - ages[3]).toISOString(),
+};
+const longAgo = new Date(now - 24 * 60 * minute);
+
+export interface Seen {
+  /** Fresh randomness, as a value. */
+  readonly nonce: string;
+}
+
+export function look(world: World, { nonce }: Seen): Observation {
+  const { cluster, places, shared } = world;
+  const slots = places.flatMap((place) => (bearsAnything(place) ? [slotOf(world, place)] : []));
+  const formation = serving(world);
+  return {
+    at: nowDate,
+    nonce,
+    cluster: resourceOf(cluster, places),
+    slots,
+    shared,
+    certificates: { kind: 'none' },
+    membership: membershipOf(world),
+    ...(formation?.version !== undefined && { clusterVersion: `${formation.version}.0` }),
+    claim: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
+  };
+}
+
+function bearsAnything({ peer, volume, configMap, statefulSet, pod }: Place): boolean {
+  return [peer, volume, configMap, statefulSet, pod].some((object) => object !== undefined);
+}
+
+const silent: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
+
+function slotOf(world: World, place: Place): Slot {
+  return { ...objectsOf(place), endpoint: endpointOf(world, place) };
+}
+
+const known = new WeakMap<Place, Slot>();
+
+function objectsOf(place: Place): Slot {
+  let slot = known.get(place);
+  if (!slot) {
+    const { name, ordinal, peer, volume, configMap, statefulSet } = place;
+    slot = {
+      name,
+      ordinal,
+      endpoint: silent,
+      ...(peer && { peer }),
+      ...(volume && { volume }),
+      ...(configMap && { configMap }),
+      ...(statefulSet && { statefulSet }),
+      ...(place.pod && { pod: podOf(place, place.pod) }),
+    };
+    known.set(place, slot);
+  }
+  return slot;
+}
+
+function podOf({ ordinal, statefulSet }: Place, pod: Pod): PodView {
+  const { container, words = '' } = pod;
+  return {
+    uid: pod.uid,
+    leaving: pod.leaving,
+    ready: pod.ready,
+    upToDate: !statefulSet ? 'unknown' : statefulSet.inputsHash === pod.hash ? 'yes' : 'no',
+    version: pod.inputs.version,
+    address: `10.244.0.${ordinal + 1}`,
+    createdAt: pod.renewed ? new Date(now) : longAgo,
+    container: {
+      state: container === 'running' ? 'running' : container === 'exited' ? 'terminated' : 'waiting',
+      reason: container === 'crashing' ? 'CrashLoopBackOff' : container === 'waiting' ? 'ContainerCreating' : '',
+      everStarted: pod.everStarted,
+      restarts: container === 'crashing' ? 4 : 0,
+      lastWords: words,
+    },
+  };
+}
+
+/** Index of raft's log by which a learner's lag, and a snapshot, are told. */
+const indices = { low: 1000n, high: 100_000n } as const;
+
+function endpointOf(world: World, { process, disk }: Place): Endpoint {
+  const formation = formationOf(world, process?.formation);
+  if (!process || !formation) return silent;
+  const raftIndex = indices[formation.index];
+  const member = formation.members.find(({ id }) => id === process.memberId);
+  const leads = hasQuorum(world, formation) ? formation.leader : undefined;
+  const lag = disk?.behind ? (member?.learner ? raftIndex / 2n : 1n) : 0n;
+  return {
+    kind: 'known',
+    status: {
+      memberId: process.memberId,
+      clusterId: formation.id,
+      leader: leads ?? '0',
+      version: process.version,
+      isLearner: member?.learner ?? false,
+      raftIndex,
+      raftAppliedIndex: raftIndex - lag,
+      raftTerm: 2n,
+      revision: 10n,
+      dbSize: 20480n,
+      dbSizeInUse: 16384n,
+      errors: [],
+    },
+  };
+}
+
+function membershipOf(world: World): Membership {
+  const formation = serving(world);
+  if (formation) return { kind: 'known', clusterId: formation.id, members: listOf(formation) };
+  const survivor = world.places.find(({ process }) => process !== undefined)?.process;
+  const remembered = formationOf(world, survivor?.formation);
+  const cause = survivor ? 'no quorum answers' : 'no member runs';
+  return { kind: 'unknown', cause, ...(remembered && { last: listOf(remembered) }) };
+}
+
+const lists = new WeakMap<Formation, readonly ListedMember[]>();
+
+export function listOf(formation: Formation): readonly ListedMember[] {
+  let list = lists.get(formation);
+  if (!list) {
+    list = formation.members.map(({ id, name, published, learner }) => ({
+      id,
+      name: published ? name : '',
+      peerURLs: [urlOf(name)],
+      clientURLs: [],
+      isLearner: learner,
+    }));
+    lists.set(formation, list);
+  }
+  return list;
+}
+
+export function urlOf(name: string): string {
+  return peerUrl(namespace, clusterName, name);
+}
+
+function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
+  const { spec, generation, uid, deleting, finalizer, annotations } = cluster;
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: {
+      name: clusterName,
+      namespace,
+      uid,
+      generation,
+      ...(deleting && { deletionTimestamp: nowText }),
+      ...(finalizer && { finalizers: [volumesFinalizer] }),
+      ...(annotations && { annotations }),
+    },
+    spec,
+    status: statusOf(cluster, places),
+  };
+}
+
+function statusOf({ memory, generation }: Cluster, places: readonly Place[]): EtcdClusterStatus {
+  const { clusterId, clusterVersion, failedJoins = 0, retired = [] } = memory;
+  const told = { at: nowText, message: 'as it was', outcome: 'acted', generation };
+  return {
+    observedGeneration: generation,
+    ...(clusterId !== undefined && { clusterID: clusterId }),
+    ...(clusterVersion !== undefined && { clusterVersion }),
+    members: places.flatMap(({ name, ill }) =>
+      ill === undefined ? [] : [{ name, healthy: false, unhealthySince: since[ill] }],
+    ),
+    history: [
+      ...retired.map((target) => ({ ...told, action: 'retire-member', target, reason: 'RetiringMember' })),
+      ...Array.from({ length: failedJoins }, () => ({ ...told, action: 'remove-member', reason: 'RemovingFailedLearner' })),
+    ],
+  };
+}

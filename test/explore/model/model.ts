@@ -1,0 +1,40 @@
+import { judge } from '../invariants.ts';
+import { createConvergence } from '../ideal.ts';
+import type { Scenario } from '../scenarios.ts';
+import { createFingerprints, keyOf } from '../search/fingerprint.ts';
+import type { Model } from '../search/search.ts';
+import type { Code } from './code.ts';
+import { describeEvent, type Event } from './event.ts';
+import { decideIn } from './invocation.ts';
+import type { State, World } from './state.ts';
+import { type Rules, successors } from './transitions.ts';
+import { beginning } from './worlds.ts';
+import type { Decision } from '../../../reconcile/cluster/decision.ts';
+
+/** A scenario as something that can be searched. */
+export function modelOf(scenario: Scenario, code: Code): Model<State, Event> {
+  const fingerprint = createFingerprints();
+  const decisions = new Map<number, Decision>();
+  const rules: Rules = { code, changes: scenario.changes, decide };
+  const { faults, atMost, changes } = scenario;
+  return {
+    initial: beginning(scenario.world(), { changes: changes.length, faults, total: atMost }),
+    fingerprint,
+    successors: (state, visit) => successors(state, rules, visit),
+    judge,
+    examine: createConvergence(rules, fingerprint),
+    describe: describeEvent,
+  };
+
+  /** Most worlds are looked at more than once. 53 bits tell them apart. */
+  function decide(world: World): Decision {
+    const key = keyOf(fingerprint(world));
+    let decision = decisions.get(key);
+    if (!decision) {
+      decision = decideIn(world, code);
+      if (decisions.size > 200_000) decisions.clear();
+      decisions.set(key, decision);
+    }
+    return decision;
+  }
+}

@@ -1,0 +1,206 @@
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { Action } from '../../../reconcile/cluster/actions.ts';
+import type { Inputs } from '../../../reconcile/cluster/effective.ts';
+import type {
+  ConfigMapView,
+  PeerView,
+  Shared,
+  StatefulSetView,
+  VolumeView,
+} from '../../../reconcile/cluster/observation.ts';
+import type { FaultKind } from './faults.ts';
+
+/**
+ * The whole truth about one small cluster, as plain data that is never changed, only followed by other data.
+ *
+ * What the API server holds is said in the very words of an observation, so that what `decide` looks at is hardly a translation.
+ * What it does not hold (disks, processes, who leads, requests that are still on their way) stands beside it and is never shown.
+ *
+ * Left out, because no rule that is searched here can tell the difference:
+ * - time: how long a member has been unhealthy is one of four ages (just now, longer than a pod's grace, longer than a member's, longer
+ *   than a learner may take); a claim is over when its holder is;
+ * - raft's log: a disk has all acknowledged writes, or lacks some; a member that is down while others serve lacks some;
+ * - Kubernetes' steps between "there is a pod" and "its container starts"; nodes other than "alive" and "dead"; names and UIDs are taken
+ *   again as soon as nothing refers to them any more, and so are member IDs, so that states that differ only in them are one;
+ * - TLS, sizes of databases and NOSPACE: their rules see that there is nothing to do.
+ */
+export interface World {
+  readonly cluster: Cluster;
+  /** One per ordinal that may be used. */
+  readonly places: readonly Place[];
+  readonly shared: Shared;
+  readonly formations: readonly Formation[];
+}
+
+export interface State {
+  readonly world: World;
+  /** The invocation that holds the claim. All others wait for it, so there is never a second. */
+  readonly acting?: Acting;
+  /** Another one, which has looked and decided, and has not claimed yet. */
+  readonly looked?: Looked;
+  /** Writes of holders that are gone, still on their way. */
+  readonly late: readonly Late[];
+  readonly left: Left;
+}
+
+export interface Cluster {
+  readonly spec: EtcdClusterSpec;
+  readonly generation: number;
+  readonly uid: string;
+  /** Absent from the API server: deleted, and not applied again. */
+  readonly gone?: true;
+  readonly deleting?: true;
+  readonly finalizer?: true;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** What status remembers; a backup tool restores the resource without it. */
+  readonly memory: Memory;
+  /** The only action in a claim of the dead that `decide` looks at is a birth. */
+  readonly abandoned?: Action;
+}
+
+export interface Memory {
+  readonly clusterId?: string;
+  readonly clusterVersion?: string;
+  /** Learners that came to nothing under this spec, since the last that got through; two are as many as any. */
+  readonly failedJoins?: number;
+  readonly retired?: readonly string[];
+}
+
+export interface Place {
+  readonly name: string;
+  readonly ordinal: number;
+  readonly peer?: PeerView;
+  readonly volume?: VolumeView;
+  readonly configMap?: ConfigMapView;
+  readonly statefulSet?: StatefulSetView & { readonly inputs: Inputs };
+  readonly pod?: Pod;
+  /** For how long status has said that it is unhealthy. */
+  readonly ill?: Age;
+  /** What is behind the volume; absent: it is empty. */
+  readonly disk?: Disk;
+  /** The etcd that runs in the pod. */
+  readonly process?: Process;
+  /** Its node, and with that its disk, will never be seen again. */
+  readonly nodeDead?: true;
+}
+
+/** Just now · longer than `podGracePeriod` · longer than `memberGracePeriod` · longer than a learner may take to catch up. */
+export type Age = 0 | 1 | 2 | 3;
+
+export interface Pod {
+  readonly uid: string;
+  readonly leaving: boolean;
+  readonly ready: boolean;
+  /** From which template it was made. */
+  readonly inputs: Inputs;
+  readonly hash: string;
+  readonly container: 'waiting' | 'running' | 'exited' | 'crashing';
+  readonly everStarted: boolean;
+  /** What etcd said when it ended. */
+  readonly words?: string;
+  /** Made after its member was first seen unhealthy. */
+  readonly renewed?: true;
+}
+
+export interface Disk {
+  readonly formation: string;
+  readonly memberId: string;
+  /** Some write that clients were told is kept is not on it. */
+  readonly behind: boolean;
+}
+
+export interface Process {
+  readonly formation: string;
+  readonly memberId: string;
+  readonly version: string;
+}
+
+/** One etcd cluster. */
+export interface Formation {
+  readonly id: string;
+  /** Of what it was begun: token and list. */
+  readonly token: string;
+  readonly members: readonly Member[];
+  readonly leader?: string;
+  /** The cluster version, like `3.6`; it moves up when all members run the next, and never back. */
+  readonly version?: string;
+  /** Its oldest entries that a member may have to replay were written by members of this minor. */
+  readonly oldest: string;
+  /** Raft's index: where it began, or far beyond any snapshot count. */
+  readonly index: 'low' | 'high';
+  /** A quorum of it ran: from then on it may hold writes. */
+  readonly formed: boolean;
+  /** An acknowledged write is on no disk of a quorum that runs. */
+  readonly lost?: true;
+}
+
+export interface Member {
+  readonly id: string;
+  /** As its URL says. */
+  readonly name: string;
+  /** It has told its name: it has started. */
+  readonly published: boolean;
+  readonly learner: boolean;
+}
+
+export interface Acting {
+  readonly action: Action;
+  readonly reason: string;
+  /** The operation that comes next; as many as there are: only the report is left. */
+  readonly at: number;
+  /** It goes on to the end of the writes that are sent side by side, and dies. */
+  readonly doomed?: true;
+}
+
+export interface Looked {
+  readonly action: Action;
+  readonly reason: string;
+  /** The resource has been written since. */
+  readonly stale: boolean;
+}
+
+export interface Late {
+  readonly action: Action;
+  readonly at: number;
+  /** What the request says, from what was read before it was sent. */
+  readonly said?: unknown;
+  /** Another one has done the same meanwhile, and seen it done. */
+  readonly known?: true;
+  /** The object has changed since it was read: only a bug lets it through. */
+  readonly stale?: true;
+}
+
+/** What may still happen to this cluster. */
+export interface Left {
+  /** Changes of the spec, in order. */
+  readonly changes: number;
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly total: number;
+}
+
+export function placeOf(world: World, name: string): Place | undefined {
+  return world.places.find((place) => place.name === name);
+}
+
+/** The same world with another place of this name. */
+export function withPlace(world: World, name: string, change: (place: Place) => Place): World {
+  const places = world.places.map((place) => (place.name === name ? change(place) : place));
+  return { ...world, places };
+}
+
+/** Without the fields that are `undefined`: an absent one is no field at all. */
+export function lacking<T extends object>(thing: T, ...keys: readonly (keyof T)[]): T {
+  const rest = { ...thing };
+  for (const key of keys) delete rest[key];
+  return rest;
+}
+
+/** What a peer owned is nobody's without it, and will be collected. */
+export function withoutPeer(place: Place): Place {
+  const { configMap, statefulSet } = place;
+  return {
+    ...lacking(place, 'peer', 'ill'),
+    ...(configMap && { configMap: { ...configMap, current: false } }),
+    ...(statefulSet && { statefulSet: { ...statefulSet, current: false } }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Action } from '../../../reconcile/cluster/actions.ts';
+import type { Place, State, World } from './state.ts';
+
+/** Which UIDs and member IDs something still refers to: the others may be given again, so that states do not differ in them alone. */
+export type Referred = (id: string) => boolean;
+
+const ofActions = new WeakMap<Action, string>();
+
+/** All that holders, and requests on their way, speak of. */
+export function referredIn({ acting, looked, late, world }: State): Referred {
+  const actions = [acting?.action, looked?.action, world.cluster.abandoned, ...late.map(({ action }) => action)];
+  const texts = actions.flatMap((action) => (action ? [textOf(action)] : []));
+  return (id) => texts.some((text) => text.includes(`"${id}"`));
+}
+
+function textOf(action: Action): string {
+  let text = ofActions.get(action);
+  if (text === undefined) {
+    text = JSON.stringify(action);
+    ofActions.set(action, text);
+  }
+  return text;
+}
+
+export function freshUid(kind: string, { ordinal, peer, volume, statefulSet, pod }: Place, referred: Referred): string {
+  const present = [peer?.uid, volume?.uid, statefulSet?.uid, pod?.uid, peer?.replacingVolume];
+  for (let turn = 0; ; turn += 1) {
+    const uid = `${kind}-${ordinal}.${turn}`;
+    if (!present.includes(uid) && !referred(uid)) return uid;
+  }
+}
+
+/** No list, disk or volume knows it, and nobody speaks of it. */
+export function freshMemberId({ formations, places }: World, referred: Referred): string {
+  const known = new Set([
+    ...formations.flatMap(({ members }) => members.map(({ id }) => id)),
+    ...places.flatMap(({ disk, volume, process }) => [
+      disk?.memberId,
+      process?.memberId,
+      volume?.record.kind === 'valid' ? volume.record.record.memberId : undefined,
+    ]),
+  ]);
+  for (let turn = 0; ; turn += 1) {
+    const id = `b${turn}`;
+    if (!known.has(id) && !referred(id)) return id;
+  }
+}

@@ -1,0 +1,110 @@
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import { peerName } from '../../../manifests/build/names.ts';
+import { peerInputs } from '../../../manifests/build/peer.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
+import { minorOf } from './etcd.ts';
+import { clusterName, urlOf } from './look.ts';
+import type { Formation, Left, Place, State, World } from './state.ts';
+
+/** Where searches begin: before a birth, or with a cluster that is well. */
+
+export const baseSpec: EtcdClusterSpec = {
+  replicas: 3,
+  version: '3.6.16',
+  storage: { size: '1Gi' },
+  image: { repository: 'quay.io/coreos/etcd' },
+  tls: { mode: 'Disabled' },
+  volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Delete' },
+  suspend: false,
+};
+
+const missing = { state: 'missing' } as const;
+const present = { state: 'present' } as const;
+
+/** A resource that was just applied, and nothing else. */
+export function unborn(spec: Partial<EtcdClusterSpec>, places: number): World {
+  return {
+    cluster: { spec: { ...baseSpec, ...spec }, generation: 1, uid: 'cluster-1', memory: {} },
+    places: Array.from({ length: places }, (_, ordinal) => ({ name: peerName(clusterName, ordinal), ordinal })),
+    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing },
+    formations: [],
+  };
+}
+
+/** Born, sealed, healthy, and all of it done. */
+export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
+  const empty = unborn(spec, places);
+  const whole = empty.cluster.spec;
+  const token = 'token1cluster-1';
+  const id = `c-${token}`;
+  const names = empty.places.slice(0, whole.replicas).map(({ name }) => name);
+  const inputs = peerInputs(whole);
+  const initialCluster = names.map((name) => ({ name, url: urlOf(name) }));
+  const formation: Formation = {
+    id,
+    token,
+    members: names.map((name) => ({ id: `${id}-${name}`, name, published: true, learner: false })),
+    leader: `${id}-${names.at(-1)}`,
+    version: minorOf(whole.version),
+    oldest: minorOf(whole.version),
+    index: 'low',
+    formed: true,
+  };
+  const minorSince = { minor: minorOf(whole.version), index: '0' };
+  const member = (place: Place): Place => {
+    const { name, ordinal } = place;
+    const memberId = `${id}-${name}`;
+    const record: VolumeRecord = {
+      ...{ token, initialCluster, clusterId: id, memberId, version: whole.version, minorSince },
+      tlsMode: 'Disabled',
+      state: 'sealed',
+    };
+    const variables = bootstrapVariables(record, name);
+    const hash = inputsHash(inputs);
+    const ours = { leaving: false, current: true };
+    return {
+      ...place,
+      peer: { uid: `peer-${ordinal}.0`, ...ours, inputs, bootstrap: { token, initialCluster, state: 'New' } },
+      volume: {
+        uid: `volume-${ordinal}.0`,
+        leaving: false,
+        record: { kind: 'valid', record },
+        bound: true,
+        lost: false,
+        size: String(whole.storage.size),
+      },
+      configMap: {
+        uid: `config-${ordinal}.0`,
+        ...ours,
+        initialCluster: variables.ETCD_INITIAL_CLUSTER,
+        initialClusterState: variables.ETCD_INITIAL_CLUSTER_STATE,
+        immutable: true,
+      },
+      statefulSet: { uid: `set-${ordinal}.0`, ...ours, inputs, inputsHash: hash, updateRevision: hash },
+      pod: { uid: `pod-${ordinal}.0`, leaving: false, ready: true, inputs, hash, container: 'running', everStarted: true },
+      disk: { formation: id, memberId, behind: false },
+      process: { formation: id, memberId, version: whole.version },
+    };
+  };
+  return {
+    cluster: {
+      ...empty.cluster,
+      memory: { clusterId: id, clusterVersion: `${formation.version}.0` },
+      ...(whole.volumeRetention?.whenDeleted === 'Delete' && { finalizer: true }),
+    },
+    places: empty.places.map((place) => (names.includes(place.name) ? member(place) : place)),
+    shared: {
+      headlessService: present,
+      clientService: present,
+      disruptionBudget: names.length > 1 ? { state: 'present', minAvailable: quorumOf(names.length) } : missing,
+    },
+    formations: [formation],
+  };
+}
+
+export function beginning(world: World, left: Left): State {
+  return { world, late: [], left };
+}

@@ -1,0 +1,63 @@
+import type { Action, ActionKind, ActionOf } from '../../../reconcile/cluster/actions.ts';
+import { prepareMembers, replaceUnboundVolume, startMembers } from './births.ts';
+import { changeTemplate, growVolumes, reconfigureMembers, restartMember } from './configuration.ts';
+import {
+  addLearner,
+  followVolumes,
+  hibernateMembers,
+  promoteLearner,
+  recreatePod,
+  removeMember,
+  retireMember,
+  sealMembers,
+  wakeMembers,
+} from './members.ts';
+import type { Program } from './program.ts';
+import { applyShared, deletePeers, deleteVolumes, setFinalizer } from './shared.ts';
+import { advanceLog, noteVersions } from './versions.ts';
+
+type Programs = { readonly [K in ActionKind]: ((action: ActionOf<K>) => Program) | 'certificates' | 'space' };
+
+/** Every action there is: how it goes, or which part of the world that is left out it belongs to. */
+const programs: Programs = {
+  'set-finalizer': setFinalizer,
+  'delete-peers': deletePeers,
+  'delete-volumes': deleteVolumes,
+  'apply-shared': applyShared,
+  'follow-volumes': followVolumes,
+  'grow-volumes': growVolumes,
+  'prepare-members': prepareMembers,
+  'start-members': startMembers,
+  'replace-unbound-volume': replaceUnboundVolume,
+  'reconfigure-members': reconfigureMembers,
+  'restart-member': restartMember,
+  'change-template': changeTemplate,
+  'note-versions': noteVersions,
+  'advance-log': advanceLog,
+  'make-authorities': 'certificates',
+  'issue-certificates': 'certificates',
+  'request-certificates': 'certificates',
+  'hand-over-certificates': 'certificates',
+  'rotate-authorities': 'certificates',
+  'note-served': 'certificates',
+  'retire-authorities': 'certificates',
+  'delete-authorities': 'certificates',
+  'seal-members': sealMembers,
+  compact: 'space',
+  'defragment-member': 'space',
+  'disarm-alarm': 'space',
+  'add-learner': addLearner,
+  'promote-learner': promoteLearner,
+  'remove-member': removeMember,
+  'retire-member': retireMember,
+  'recreate-pod': recreatePod,
+  'hibernate-members': hibernateMembers,
+  'wake-members': wakeMembers,
+};
+
+/** @throws where a rule asks for what can't be needed in this world: then the model, or the rule, is wrong. */
+export function programOf(action: Action): Program {
+  const program = programs[action.kind];
+  if (typeof program === 'string') throw new Error(`${action.kind} was decided, and the model has no ${program}`);
+  return (program as (action: Action) => Program)(action);
+}

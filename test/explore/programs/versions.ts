@@ -1,0 +1,61 @@
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
+import { mayGoBackTo } from '../../../reconcile/cluster/effective-version.ts';
+import { serving } from '../model/etcd.ts';
+import { minorNumber, minorOf, withFormation } from '../model/etcd.ts';
+import { look } from '../model/look.ts';
+import { placeOf, type World } from '../model/state.ts';
+import { type Program, refused } from './program.ts';
+import { writesRecord } from './records.ts';
+
+export function isHigher(version: string, than: string): boolean {
+  return compareVersions(parseVersion(version), parseVersion(than)) > 0;
+}
+
+/** actions/going-back.ts: its pod did not run a higher minor, or going back is still possible. */
+export function mayRun(world: World, name: string, version: string): { readonly refused: string } | undefined {
+  const pod = placeOf(world, name)?.pod;
+  if (!pod?.everStarted || minorNumber(pod.inputs.version) <= minorNumber(version)) return undefined;
+  const { cluster, slots } = look(world, { nonce: '' });
+  const asSeen = slots.map((slot) => ({ ...slot, endpoint: { kind: 'unknown', cause: 'not asked' } as const }));
+  const settled = serving(world)?.version;
+  const moved = settled !== undefined && minorNumber(settled) > minorNumber(version);
+  if (mayGoBackTo(version, { cluster, slots: asSeen }) && !moved) return undefined;
+  return refused(`${name} has run ${pod.inputs.version}, and may not go back to ${version}`);
+}
+
+/** actions/note-versions.ts */
+export function noteVersions({ members, clusterId, since }: ActionOf<'note-versions'>): Program {
+  return members.map(({ name, memberId, version }) =>
+    writesRecord(
+      name,
+      `notes on volume ${name} that it runs ${version}`,
+      (record) => {
+        if (record.state !== 'sealed' || record.memberId !== memberId || record.clusterId !== clusterId)
+          return refused(`volume ${name} is another member's by now`);
+        const { nextVersion: _, ...rest } = record;
+        return { ...rest, version, ...(since && { minorSince: since }) };
+      },
+      { beside: 1 },
+    ),
+  );
+}
+
+/** actions/advance-log.ts: as many entries as it takes, in one. */
+export function advanceLog({ clusterId }: ActionOf<'advance-log'>): Program {
+  return [
+    {
+      what: "adds entries that change nothing to raft's log",
+      check: (world) => (serving(world)?.id === clusterId ? 'go' : refused('no quorum answers')),
+      write: {
+        fence: 'claim',
+        apply: (world) => {
+          const formation = serving(world);
+          if (!formation) return world;
+          const oldest = minorOf(`${formation.version ?? formation.oldest}.0`);
+          return withFormation(world, { ...formation, index: 'high', oldest });
+        },
+      },
+    },
+  ];
+}

@@ -1,0 +1,87 @@
+import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { FaultKind } from './model/faults.ts';
+import type { Change } from './model/git.ts';
+import { deadlyOption } from './model/kubernetes.ts';
+import type { World } from './model/state.ts';
+import { healthy, unborn } from './model/worlds.ts';
+
+/** One cluster, what is done to it, and what may go wrong meanwhile: searched by itself, as far as it goes. */
+export interface Scenario {
+  readonly name: string;
+  readonly world: () => World;
+  /** In this order, each at any time, or never. */
+  readonly changes: readonly Change[];
+  /** How often each kind of fault may strike. */
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  /** How many of them together. */
+  readonly atMost: number;
+}
+
+const holders = { death: 2, late: 1, again: 1 } as const;
+const pods = { crash: 2, eviction: 1 } as const;
+const disks = { wipe: 1, claim: 1, lost: 1, node: 1 } as const;
+
+function spec(what: string, changes: Partial<EtcdClusterSpec>): Change {
+  return { what, spec: changes };
+}
+
+function size(replicas: number): Change {
+  return spec(replicas === 0 ? 'hibernate (replicas: 0)' : `replicas: ${replicas}`, { replicas });
+}
+
+function version(to: string): Change {
+  return spec(`version: ${to}`, { version: to });
+}
+
+const otherOptions = spec('etcd.snapshotCount: 5000', { etcd: { snapshotCount: 5000 } });
+const badOptions = spec('an option that etcd does not know', { etcd: { extraArgs: { [deadlyOption]: 'none' } } });
+const goodOptions = spec('the commit is reverted', { etcd: {} });
+const larger = spec('storage.size: 2Gi', { storage: { size: '2Gi' } });
+const smaller = spec('storage.size: 512Mi', { storage: { size: '512Mi' } });
+const suspended = spec('suspend: true', { suspend: true });
+const resumed = spec('suspend: false', { suspend: false });
+
+export const scenarios: readonly Scenario[] = [
+  one('birth of 1', unborn({ replicas: 1 }, 6), [], { ...holders, ...pods, second: 1 }, 2),
+  one('birth of 3', unborn({}, 6), [], { death: 1, late: 1, second: 1 }, 1),
+  one('birth of 5', unborn({ replicas: 5 }, 6), [], { death: 1 }, 0),
+  one('birth of 2, other size', unborn({ replicas: 2 }, 6), [larger, size(1)], { death: 1, late: 1 }, 1),
+  one('grow 1 to 3', healthy({ replicas: 1 }, 6), [size(3)], { ...holders, crash: 1, second: 1, lag: 1, leader: 1 }, 2),
+  one('grow 3 to 5', healthy({}, 6), [size(5)], { ...holders, crash: 1 }, 1),
+  one('shrink 3 to 1', healthy({}, 6), [size(1)], { ...holders, ...pods, leader: 1, second: 1 }, 2),
+  one('shrink 5 to 3', healthy({ replicas: 5 }, 6), [size(3)], { ...holders, crash: 1, leader: 1 }, 1),
+  one('1 to 3, and back', healthy({ replicas: 1 }, 6), [size(3), size(1)], { death: 1, late: 1, again: 1, wipe: 1 }, 2),
+  one('3 to 2, and back', healthy({}, 6), [size(2), size(3)], { death: 1, late: 1, again: 1, status: 1 }, 2),
+  one('heal 3', healthy({}, 6), [], { ...disks, ...pods, lag: 1, status: 1 }, 2),
+  one('heal 3, and who heals it dies', healthy({}, 6), [], { ...disks, ...holders }, 2),
+  one('heal 5', healthy({ replicas: 5 }, 6), [], { ...disks }, 2),
+  one('heal while it grows', healthy({ replicas: 1 }, 6), [size(3)], { ...disks, crash: 1 }, 2),
+  one('heal while it shrinks', healthy({}, 6), [size(1)], { ...disks, crash: 1 }, 2),
+  one('two disks of 3', healthy({}, 6), [], { wipe: 2, lost: 2, claim: 2, crash: 1 }, 3),
+  one('by hand', healthy({}, 6), [], { peer: 1, set: 1, configMap: 1, remove: 1, claim: 1, status: 1 }, 2),
+  one('by hand, while it shrinks', healthy({}, 6), [size(2)], { peer: 1, set: 1, configMap: 1, remove: 1, death: 1 }, 2),
+  one('upgrade 3.6 to 3.7', healthy({}, 6), [version('3.7.3')], { ...holders, crash: 1, leader: 1 }, 2),
+  one('upgrade, and back', healthy({}, 6), [version('3.7.3'), version('3.6.16')], { death: 1, late: 1, crash: 1 }, 2),
+  one('3.5 to 3.7 by way of 3.6', healthy({ replicas: 2, version: '3.5.35' }, 6), [version('3.7.3'), version('3.6.16'), version('3.7.3'), version('3.5.35')], { death: 1, crash: 1 }, 1),
+  one('configuration', healthy({}, 6), [otherOptions], { ...holders, ...pods, leader: 1, second: 1 }, 2),
+  one('bad configuration, and back', healthy({}, 6), [badOptions, goodOptions], { death: 1, late: 1, crash: 2 }, 2),
+  one('configuration of 5', healthy({ replicas: 5 }, 6), [otherOptions], { death: 1, crash: 1 }, 1),
+  one('all in one commit', healthy({ replicas: 1 }, 6), [spec('version, options, size and replicas', { version: '3.7.3', etcd: { snapshotCount: 5000 }, storage: { size: '2Gi' }, replicas: 3 })], { death: 1, late: 1, crash: 1 }, 1),
+  one('volumes', healthy({}, 6), [larger, smaller], { ...holders, claim: 1 }, 2),
+  one('hibernate, and wake', healthy({}, 6), [size(0), size(3)], { ...holders, wipe: 1, status: 1 }, 1),
+  one('hibernate, and wake as 1', healthy({ replicas: 2 }, 6), [size(0), size(1)], { ...holders, wipe: 1, claim: 1 }, 2),
+  one('suspend while it grows', healthy({ replicas: 1 }, 6), [size(2), suspended, resumed], { ...holders, wipe: 1 }, 2),
+  one('deleted, and applied again', healthy({ replicas: 2 }, 6), [{ what: 'the resource is deleted', resource: 'deleted' }, { what: 'the resource is applied again', resource: 'applied' }], { ...holders, claim: 1 }, 2),
+  one('deleted with its volumes', healthy({ replicas: 2, volumeRetention: { whenDeleted: 'Delete', whenScaled: 'Delete' } }, 6), [{ what: 'the resource is deleted', resource: 'deleted' }, { what: 'the resource is applied again', resource: 'applied' }], { ...holders }, 2),
+  one('kept volumes', healthy({ replicas: 2, volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Retain' } }, 6), [size(1), size(2)], { death: 1, late: 1 }, 2),
+];
+
+function one(
+  name: string,
+  world: World,
+  changes: readonly Change[],
+  faults: Scenario['faults'],
+  atMost: number,
+): Scenario {
+  return { name, world: () => world, changes, faults, atMost };
+}
