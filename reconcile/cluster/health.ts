@@ -39,7 +39,9 @@ const maxLag = 5000n;
 export function ailmentOf(slot: Slot, seen: Seen): Ailment | undefined {
   const { membership, slots } = seen;
   if (hasDeparted(slot)) return undefined;
-  if (recordOf(slot)?.state === 'releasing') return passing('MemberLeaving', `${slot.name} is leaving the cluster`);
+  // Without a quorum it does not leave, and is needed.
+  if (recordOf(slot)?.state === 'releasing' && membership.kind === 'known')
+    return passing('MemberLeaving', `${slot.name} is leaving the cluster`);
   const inKubernetes = podAilment(slot);
   if (inKubernetes) return inKubernetes;
   const { name, endpoint } = slot;

@@ -99,9 +99,9 @@ export function hasDeparted(slot: Pick<Slot, 'volume'>): boolean {
   return record !== undefined && !mayCount(record);
 }
 
-/** Its member does not run, because the spec asks for none. */
+/** Its member does not run, because the spec asks for none. One whose volume is on its way out will not wake on it. */
 export function isAsleep(slot: Pick<Slot, 'volume'>): boolean {
-  return recordOf(slot)?.state === 'hibernating';
+  return recordOf(slot)?.state === 'hibernating' && !slot.volume?.leaving;
 }
 
 /** Voters as far as volumes and peers remember them: for when etcd can't be asked. */

@@ -6,8 +6,8 @@ import { lacking, type State, type World } from './model/state.ts';
 import type { Rules } from './model/transitions.ts';
 import { referredIn } from './model/uids.ts';
 import { keyOf, type TakeFingerprint } from './search/fingerprint.ts';
-import { createSeen } from './search/seen.ts';
 import type { Violation } from './search/search.ts';
+import { createSeen } from './search/seen.ts';
 
 /**
  * From here on nothing goes wrong: whoever acts goes on, requests on their way are lost, everything that happens by itself does, and time
@@ -25,7 +25,8 @@ export function createConvergence(rules: Rules, fingerprint: TakeFingerprint): (
       if (!current.acting) {
         const print = fingerprint(current.world);
         if (known.has(print)) break;
-        if (way.size === way.add(keyOf(print)).size) return wrong(`it goes round in circles, by way of ${rules.decide(current.world).reason}`);
+        if (way.size === way.add(keyOf(print)).size)
+          return wrong(`it goes round in circles, by way of ${rules.decide(current.world).reason}`);
         path.push(current.world);
       }
       const next = ideal(current, rules);
@@ -81,13 +82,16 @@ function firstHappening(state: State): World | undefined {
 function restsWrongly(world: World, decision: Decision): string | undefined {
   const { cluster } = world;
   if (cluster.gone) return undefined;
-  if (decision.kind === 'refuse') return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
+  if (decision.kind === 'refuse')
+    return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
   // A node may come back; whether it does is for a person to say.
   if (decision.kind === 'wait' && !serving(world) && world.places.some(({ nodeDead }) => nodeDead)) return undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
   if (decision.reason !== 'Converged') return undefined;
   const formation = serving(world);
-  const running = formation ? votersOf(formation).filter(({ id }) => world.places.some((one) => one.process?.memberId === id)) : [];
+  const running = formation
+    ? votersOf(formation).filter(({ id }) => world.places.some((one) => one.process?.memberId === id))
+    : [];
   if (!formation || running.length !== cluster.spec.replicas || formation.members.length !== running.length) {
     return `it says that it is done, and ${running.length} voters of ${cluster.spec.replicas} run`;
   }

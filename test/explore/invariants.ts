@@ -1,9 +1,9 @@
-import type { Event } from './model/event.ts';
+import { quorumOf } from '../../reconcile/cluster/quorum.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
+import type { Event } from './model/event.ts';
 import { healthyVoters } from './model/kubernetes.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
 import { recordIn } from './programs/records.ts';
-import { quorumOf } from '../../reconcile/cluster/quorum.ts';
 import type { Violation } from './search/search.ts';
 
 /**
@@ -85,8 +85,11 @@ function keepsVolumes({ world: before }: State, event: Event, { world: after }: 
     const isDeleted = place.volume && !place.volume.leaving && (now === undefined || now.leaving);
     if (!isDeleted || !place.disk) continue;
     const formation = formationOf(before, place.disk.formation);
-    const isListed = formation?.members.some(({ id }) => id === place.disk?.memberId);
     const record = recordIn(place);
+    // A learner that was added too late has nothing that anybody was told is kept.
+    const isListed = formation?.members.some(
+      ({ id, learner }) => id === record?.memberId || (id === place.disk?.memberId && !learner),
+    );
     if (isListed) return `volume ${place.name} is deleted, and its member is on the list`;
     if (record?.state !== 'released' && record?.state !== 'superseded') {
       return `volume ${place.name} is deleted, and says ${record?.state}: nobody recorded that we removed its member`;
@@ -109,7 +112,8 @@ function neverStartsEmpty({ world: before }: State, event: Event, { world: after
       return `${place.name} starts on an empty volume, as a voter that has started before, while clients are let in`;
     }
   }
-  const open = after.shared.clientService.state === 'present' && after.formations.filter(({ formed }) => formed).length > 1;
+  const open =
+    after.shared.clientService.state === 'present' && after.formations.filter(({ formed }) => formed).length > 1;
   return open && serving(after) ? 'two clusters were formed behind one Service' : undefined;
 }
 
@@ -124,13 +128,17 @@ function versionsGoUp(_: State, event: Event, { world }: State): string | undefi
   const formation = formationOf(world, place?.process?.formation);
   if (!place?.process || !formation?.version) return undefined;
   const [runs, settled] = [place.process.version, formation.version].map(minorNumber);
-  return (runs ?? 0) - (settled ?? 0) > 1 ? `${place.name} runs ${place.process.version} in a cluster of ${formation.version}` : undefined;
+  return (runs ?? 0) - (settled ?? 0) > 1
+    ? `${place.name} runs ${place.process.version} in a cluster of ${formation.version}`
+    : undefined;
 }
 
 /** I7: no step from a stale observation; what a late holder writes or deletes fails at the API server. */
 function neverStale(_: State, event: Event): string | undefined {
   if (!event.stale) return undefined;
-  return event.begins ? 'a step begins that was decided before another one' : 'a write gets through to an object that has changed since';
+  return event.begins
+    ? 'a step begins that was decided before another one'
+    : 'a write gets through to an object that has changed since';
 }
 
 /** I9: no member is replaced or removed unless a quorum of the others runs and holds the data. */
@@ -146,9 +154,12 @@ function othersHoldTheData({ world: before }: State, event: Event): string | und
 function withoutData(world: World, formation: Formation, leaving: string): string | undefined {
   const others = votersOf(formation).filter(({ id }) => id !== leaving);
   const running = others.filter(({ id }) => runnerOf(world, formation, id));
-  if (running.length < quorumOf(others.length)) return `a member is removed, and only ${running.length} of the ${others.length} others run`;
+  if (running.length < quorumOf(others.length))
+    return `a member is removed, and only ${running.length} of the ${others.length} others run`;
   const holding = running.filter(({ id }) => runnerOf(world, formation, id)?.disk?.behind === false);
-  return others.length > 0 && holding.length === 0 ? 'a member is removed, and none of the others holds every write' : undefined;
+  return others.length > 0 && holding.length === 0
+    ? 'a member is removed, and none of the others holds every write'
+    : undefined;
 }
 
 export const invariants = {

@@ -59,21 +59,101 @@ export const scenarios: readonly Scenario[] = [
   one('heal while it shrinks', healthy({}, 6), [size(1)], { ...disks, crash: 1 }, 2),
   one('two disks of 3', healthy({}, 6), [], { wipe: 2, lost: 2, claim: 2, crash: 1 }, 3),
   one('by hand', healthy({}, 6), [], { peer: 1, set: 1, configMap: 1, remove: 1, claim: 1, status: 1 }, 2),
-  one('by hand, while it shrinks', healthy({}, 6), [size(2)], { peer: 1, set: 1, configMap: 1, remove: 1, death: 1 }, 2),
+  one(
+    'by hand, while it shrinks',
+    healthy({}, 6),
+    [size(2)],
+    { peer: 1, set: 1, configMap: 1, remove: 1, death: 1 },
+    2,
+  ),
   one('upgrade 3.6 to 3.7', healthy({}, 6), [version('3.7.3')], { ...holders, crash: 1, leader: 1 }, 2),
   one('upgrade, and back', healthy({}, 6), [version('3.7.3'), version('3.6.16')], { death: 1, late: 1, crash: 1 }, 2),
-  one('3.5 to 3.7 by way of 3.6', healthy({ replicas: 2, version: '3.5.35' }, 6), [version('3.7.3'), version('3.6.16'), version('3.7.3'), version('3.5.35')], { death: 1, crash: 1 }, 1),
+  one(
+    '3.5 to 3.7 by way of 3.6',
+    healthy({ replicas: 2, version: '3.5.35' }, 6),
+    [version('3.7.3'), version('3.6.16'), version('3.7.3'), version('3.5.35')],
+    { death: 1, crash: 1 },
+    1,
+  ),
   one('configuration', healthy({}, 6), [otherOptions], { ...holders, ...pods, leader: 1, second: 1 }, 2),
   one('bad configuration, and back', healthy({}, 6), [badOptions, goodOptions], { death: 1, late: 1, crash: 2 }, 2),
   one('configuration of 5', healthy({ replicas: 5 }, 6), [otherOptions], { death: 1, crash: 1 }, 1),
-  one('all in one commit', healthy({ replicas: 1 }, 6), [spec('version, options, size and replicas', { version: '3.7.3', etcd: { snapshotCount: 5000 }, storage: { size: '2Gi' }, replicas: 3 })], { death: 1, late: 1, crash: 1 }, 1),
+  one(
+    'all in one commit',
+    healthy({ replicas: 1 }, 6),
+    [
+      spec('version, options, size and replicas', {
+        version: '3.7.3',
+        etcd: { snapshotCount: 5000 },
+        storage: { size: '2Gi' },
+        replicas: 3,
+      }),
+    ],
+    { death: 1, late: 1, crash: 1 },
+    1,
+  ),
   one('volumes', healthy({}, 6), [larger, smaller], { ...holders, claim: 1 }, 2),
   one('hibernate, and wake', healthy({}, 6), [size(0), size(3)], { ...holders, wipe: 1, status: 1 }, 1),
-  one('hibernate, and wake as 1', healthy({ replicas: 2 }, 6), [size(0), size(1)], { ...holders, wipe: 1, claim: 1 }, 2),
+  one(
+    'hibernate, and wake as 1',
+    healthy({ replicas: 2 }, 6),
+    [size(0), size(1)],
+    { ...holders, wipe: 1, claim: 1 },
+    2,
+  ),
   one('suspend while it grows', healthy({ replicas: 1 }, 6), [size(2), suspended, resumed], { ...holders, wipe: 1 }, 2),
-  one('deleted, and applied again', healthy({ replicas: 2 }, 6), [{ what: 'the resource is deleted', resource: 'deleted' }, { what: 'the resource is applied again', resource: 'applied' }], { ...holders, claim: 1 }, 2),
-  one('deleted with its volumes', healthy({ replicas: 2, volumeRetention: { whenDeleted: 'Delete', whenScaled: 'Delete' } }, 6), [{ what: 'the resource is deleted', resource: 'deleted' }, { what: 'the resource is applied again', resource: 'applied' }], { ...holders }, 2),
-  one('kept volumes', healthy({ replicas: 2, volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Retain' } }, 6), [size(1), size(2)], { death: 1, late: 1 }, 2),
+  one(
+    'deleted, and applied again',
+    healthy({ replicas: 2 }, 6),
+    [
+      { what: 'the resource is deleted', resource: 'deleted' },
+      { what: 'the resource is applied again', resource: 'applied' },
+    ],
+    { ...holders, claim: 1 },
+    2,
+  ),
+  one(
+    'deleted with its volumes',
+    healthy({ replicas: 2, volumeRetention: { whenDeleted: 'Delete', whenScaled: 'Delete' } }, 6),
+    [
+      { what: 'the resource is deleted', resource: 'deleted' },
+      { what: 'the resource is applied again', resource: 'applied' },
+    ],
+    { ...holders },
+    2,
+  ),
+  one(
+    'kept volumes',
+    healthy({ replicas: 2, volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Retain' } }, 6),
+    [size(1), size(2)],
+    { death: 1, late: 1 },
+    2,
+  ),
+];
+
+const everything = {
+  ...{ death: 3, late: 3, again: 2, second: 2 },
+  ...{ crash: 3, eviction: 2, wipe: 2, claim: 2, lost: 1, node: 1, peer: 1, set: 1, configMap: 1, remove: 1 },
+  ...{ leader: 3, lag: 3, status: 2 },
+};
+
+/** For random walks: too much may happen to search through it. */
+export const wild: readonly Scenario[] = [
+  one(
+    'wild 3',
+    healthy({}, 8),
+    [size(5), otherOptions, size(2), badOptions, goodOptions, larger, size(3)],
+    everything,
+    9,
+  ),
+  one('wild 1', unborn({ replicas: 1 }, 8), [size(3), version('3.7.3'), size(0), size(5), size(1)], everything, 8),
+  one(
+    'wild 5',
+    healthy({ replicas: 5, version: '3.5.35' }, 9),
+    [version('3.6.16'), size(3), version('3.5.35'), version('3.7.3'), size(4)],
+    everything,
+    8,
+  ),
 ];
 
 function one(

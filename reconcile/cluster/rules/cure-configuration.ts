@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { compareVersions, isVersion, parseVersion, type Version } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
@@ -23,6 +23,8 @@ export function cureConfiguration({ slots, effective }: Situation): Decision | u
     wanted,
   );
   if (ahead) return ahead;
+  const returning = slots.find((slot) => slot.statefulSet && isGoingBack(slot, effective.inputs));
+  if (returning?.peer?.current) return goingOn(returning.name, returning.peer, effective.inputs);
   const outdated = slots.filter((slot) => isNotReady(slot) && slot.peer?.current && !isOn(slot, wanted));
   if (outdated.length === 0) return correctTemplates(slots, effective, wanted);
   if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
@@ -61,6 +63,28 @@ function correctTemplates(
     'CorrectingTemplates',
     `the templates of ${peers.map(({ name }) => name).join(', ')} are put right; their pods stay`,
   );
+}
+
+function goingOn(name: string, peer: PeerView, { version, image }: Inputs): Decision {
+  return act(
+    { kind: 'change-template', peer: { name, uid: peer.uid }, inputs: { ...peer.inputs, version, image } },
+    'CorrectingTemplates',
+    `the template of ${name} is put right: it has run etcd ${version}, which is to stay`,
+  );
+}
+
+/**
+ * It was told to go back to a lower minor than it ran, and that minor is to stay by now. Before anybody else is started on it: with all
+ * members there at once the cluster version moves, and what it was told would be too low (I6).
+ */
+function isGoingBack({ peer, pod }: Slot, { version }: Inputs): boolean {
+  if (!peer || !pod?.container.everStarted || !isVersion(pod.version)) return false;
+  const ran = minorOf(pod.version);
+  return compareVersions(ran, minorOf(peer.inputs.version)) > 0 && compareVersions(minorOf(version), ran) >= 0;
+}
+
+function minorOf(version: string): Version {
+  return { ...parseVersion(version), patch: 0 };
 }
 
 /** A member that answers votes, whatever its pod's readiness says (a node that lost the API server makes all its pods unready). */

@@ -18,7 +18,9 @@ export function dropLearner(situation: Situation): Decision | undefined {
   const learner = slots.find((slot) => {
     const member = memberOf(slot, membership.members);
     const patience = graceOf(situation).member * (slot.endpoint.kind === 'known' ? catchingUp : 1);
-    return member?.isLearner && recordOf(slot) && downFor(slot, situation) >= patience;
+    // Its peer alone is left of it where somebody took its volume away.
+    const isOurs = recordOf(slot) !== undefined || slot.peer?.current;
+    return member?.isLearner && isOurs && downFor(slot, situation) >= patience;
   });
   const member = learner && memberOf(learner, membership.members);
   if (!learner || !member) return undefined;

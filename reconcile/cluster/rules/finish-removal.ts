@@ -1,9 +1,11 @@
 import type { ActionOf } from '../actions.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision, refuse } from '../decision.ts';
-import { memberOf, urlOf } from '../health.ts';
+import { act, type Decision, refuse, wait } from '../decision.ts';
+import { needOfReplacement } from '../down.ts';
+import { ailmentOf, memberOf, urlOf } from '../health.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { quorumOf } from '../quorum.ts';
 import { removalOf } from '../removal.ts';
 
 /**
@@ -36,6 +38,8 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
       const { clusterId } = membership;
       const member = membership.members.find(({ id }) => id === memberId);
       if (!member) return retire(slot, clusterId, { name, uid: volume.uid, memberId, state: 'released', keep });
+      const unsafe = unsafeWithout(memberId, situation);
+      if (unsafe) return unsafe;
       return act(
         removalOf(slot, member, clusterId, situation),
         'RemovingMember',
@@ -56,6 +60,37 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
     default:
       return undefined;
   }
+}
+
+/**
+ * Somebody else went down since it was begun, and without this one too nobody would be a quorum. It is not undone, because it may
+ * have been sent: it waits for the other one.
+ */
+function unsafeWithout(memberId: string, situation: Situation): Decision | undefined {
+  const { membership, slots } = situation;
+  if (membership.kind === 'unknown') return undefined;
+  const others = membership.members.filter(({ id, isLearner }) => id !== memberId && !isLearner);
+  const places = slots.filter((slot) => memberOf(slot, others));
+  const silent = places.filter(({ endpoint }) => endpoint.kind === 'unknown' || endpoint.status.leader === '0');
+  const answering = places.length - silent.length;
+  const [down] = silent;
+  if (answering >= quorumOf(others.length) || !down) return undefined;
+  const member = memberOf(down, others);
+  const ailment = ailmentOf(down, situation);
+  const why = ailment?.message ?? `${down.name} does not answer`;
+  if (needOfReplacement(down, situation) === undefined && ailment?.passing !== false) {
+    return wait(
+      'RemovalUnsafe',
+      `a removal that was begun waits for another member: ${why}`,
+      { on: 'change', of: 'pods' },
+      { on: 'time', afterSeconds: 5 },
+    );
+  }
+  return refuse(
+    'RemovalUnsafe',
+    `a removal that was begun can not be finished, or nobody would be a quorum: ${why}`,
+    `bring ${down.name} back; or, if that can not be, remove it: etcdctl member remove ${member?.id}`,
+  );
 }
 
 /** It lost its volume before it was removed; or an invocation that slept has made its peer when everything else had gone. */

@@ -17,6 +17,8 @@ export function join(situation: Situation): Decision | undefined {
   if (membership.kind === 'unknown') return undefined;
   const joining = slots.find((slot) => isJoining(slot, membership.members));
   if (!joining?.peer || !joining.configMap || !joining.volume) return undefined;
+  // Nobody is to rely on a disk that goes with its pod: it is dropped, and another one joins.
+  if (joining.volume.leaving) return undefined;
   const { name } = joining;
   const { clusterId, members } = membership;
   const url = urlOf(joining);

@@ -50,7 +50,11 @@ function changeVersion(situation: Situation): Decision | undefined {
   const { version, image } = effective.inputs;
   const ours = slots.filter(({ peer }) => peer?.current);
   const outdated = ours.filter((slot) => hasAnother(slot, version));
-  const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
+  // Who runs it already is only told so. First, because a peer that still says otherwise may be taken for one that ran otherwise.
+  const isNews = ({ pod }: Slot) => Number(pod?.version !== version);
+  const [next] = outdated.toSorted(
+    (a, b) => isNews(a) - isNews(b) || reluctance(a, situation) - reluctance(b, situation),
+  );
   if (!next?.peer) return undefined;
   if (crowdedBy && outdated.length === ours.length) return waitForRoom(situation);
   const { name, peer } = next;

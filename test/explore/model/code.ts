@@ -1,9 +1,9 @@
-import { type Situation, decide, situate } from '../../../reconcile/cluster/decide.ts';
 import type { Action } from '../../../reconcile/cluster/actions.ts';
+import { decide, type Situation, situate } from '../../../reconcile/cluster/decide.ts';
 import type { Decision } from '../../../reconcile/cluster/decision.ts';
 import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import { programOf } from '../programs/programs.ts';
 import type { Program } from '../programs/program.ts';
+import { programOf } from '../programs/programs.ts';
 
 /** What is searched: the real rules, and actions as they are carried out. A seeded bug is another one of these. */
 export interface Code {

@@ -36,9 +36,15 @@ export function serving(world: World): Formation | undefined {
  * Of those that may lead, the one with the highest number does: who is to leave first when a cluster shrinks. Others lead after a fault.
  */
 export function settleEtcd(world: World): World {
-  let settled = world;
-  for (const formation of world.formations) settled = settleFormation(settled, formation);
+  let settled = forgotten(world);
+  for (const formation of settled.formations) settled = settleFormation(settled, formation);
   return notReady(settled);
+}
+
+/** A cluster of which no disk is left is none. */
+function forgotten(world: World): World {
+  const isKept = ({ id }: Formation) => world.places.some(({ disk }) => disk?.formation === id);
+  return world.formations.every(isKept) ? world : { ...world, formations: world.formations.filter(isKept) };
 }
 
 function settleFormation(world: World, formation: Formation): World {
@@ -72,7 +78,8 @@ function settleFormation(world: World, formation: Formation): World {
 
 /** Clients write all the time. */
 function awayMiss(world: World, formation: string): World {
-  const isMissing = ({ disk, process }: Place) => disk?.formation === formation && !disk.behind && process === undefined;
+  const isMissing = ({ disk, process }: Place) =>
+    disk?.formation === formation && !disk.behind && process === undefined;
   if (!world.places.some(isMissing)) return world;
   const places = world.places.map((place) =>
     place.disk && isMissing(place) ? { ...place, disk: { ...place.disk, behind: true } } : place,
@@ -178,7 +185,9 @@ function begin(
 /** Its list must be the living one, and it must be in it. */
 function join(world: World, { name }: Place, named: readonly string[]): Started {
   const formation = world.formations.find((one) =>
-    one.members.some((member) => member.name !== name && named.includes(member.name) && runnerOf(world, one, member.id)),
+    one.members.some(
+      (member) => member.name !== name && named.includes(member.name) && runnerOf(world, one, member.id),
+    ),
   );
   const me = formation?.members.find((member) => member.name === name);
   const same = formation?.members.length === named.length && formation.members.every((one) => named.includes(one.name));

@@ -1,8 +1,18 @@
+import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
 import { lettingGo } from '../programs/births.ts';
 import { lettingPodGo, movedLeader } from '../programs/members.ts';
-import { formationOf, hasQuorum, isServed, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
-import { lacking, type Place, type World, withPlace, withoutPeer } from './state.ts';
-import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
+import {
+  formationOf,
+  hasQuorum,
+  isServed,
+  runnerOf,
+  runningVoters,
+  serving,
+  settleEtcd,
+  votersOf,
+  withFormation,
+} from './etcd.ts';
+import { lacking, type Place, type World, withoutPeer, withPlace } from './state.ts';
 
 /**
  * What may go wrong, each of them once or more often as a scenario says. The first four are about invocations and their requests
@@ -32,7 +42,8 @@ export const worldFaults = {
   },
   wipe: {
     what: 'the disk of # is wiped',
-    strike: (world, { name, disk }) => disk && settleEtcd(withPlace(world, name, (one) => lacking(exited(one), 'disk'))),
+    strike: (world, { name, disk }) =>
+      disk && settleEtcd(withPlace(world, name, (one) => lacking(exited(one), 'disk'))),
   },
   claim: {
     what: 'somebody deletes the volume claim of #',
@@ -42,7 +53,9 @@ export const worldFaults = {
     what: 'what is behind the volume of # is lost',
     strike: (world, { name, volume }) =>
       volume?.bound && !volume.lost
-        ? settleEtcd(withPlace(world, name, (one) => lacking({ ...exited(one), volume: { ...volume, lost: true } }, 'disk')))
+        ? settleEtcd(
+            withPlace(world, name, (one) => lacking({ ...exited(one), volume: { ...volume, lost: true } }, 'disk')),
+          )
         : undefined,
   },
   node: {
@@ -63,7 +76,8 @@ export const worldFaults = {
   },
   set: {
     what: 'somebody deletes StatefulSet #',
-    strike: (world, { name, statefulSet }) => statefulSet && withPlace(world, name, (one) => lacking(one, 'statefulSet')),
+    strike: (world, { name, statefulSet }) =>
+      statefulSet && withPlace(world, name, (one) => lacking(one, 'statefulSet')),
   },
   configMap: {
     what: 'somebody deletes ConfigMap #',
@@ -96,7 +110,8 @@ export const worldFaults = {
     strike: (world, place) => {
       const formation = formationOf(world, place.process?.formation);
       const { disk } = place;
-      if (!formation || !disk || disk.behind || !isServed(world, place) || formation.leader === disk.memberId) return undefined;
+      if (!formation || !disk || disk.behind || !isServed(world, place) || formation.leader === disk.memberId)
+        return undefined;
       const others = runningVoters(world, formation).filter(
         ({ id }) => id !== disk.memberId && runnerOf(world, formation, id)?.disk?.behind === false,
       );
@@ -118,6 +133,6 @@ export const worldFaults = {
 /** The container ended; kubelet starts it again. */
 function exited(place: Place): Place {
   const rest = lacking(place, 'process');
-  if (!place.pod || place.pod.container !== 'running') return rest;
+  if (place.pod?.container !== 'running') return rest;
   return { ...rest, pod: { ...place.pod, ready: false, container: 'exited' } };
 }

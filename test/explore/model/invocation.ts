@@ -52,7 +52,8 @@ export function advance(state: State, acting: Acting, code: Code): Advanced | un
     return { event: { ...base, what: `stops: ${check.refused}` }, after: reported(state, acting, false) };
   }
   const { write } = operation;
-  if (!write) return { event: { ...base, what: operation.what }, after: { ...state, acting: { ...acting, at: at + 1 } } };
+  if (!write)
+    return { event: { ...base, what: operation.what }, after: { ...state, acting: { ...acting, at: at + 1 } } };
   if (write.admits && !write.admits(state.world, false)) {
     return { event: { ...base, what: `${operation.what}: refused` }, after: reported(state, acting, false) };
   }
@@ -108,7 +109,9 @@ export function toldIn(world: World): World {
   const clusterId = membership.kind === 'known' ? membership.clusterId : memory.clusterId;
   const clusterVersion = observation.clusterVersion ?? memory.clusterVersion;
   const same = clusterId === memory.clusterId && clusterVersion === memory.clusterVersion;
-  const told = same ? memory : { ...memory, ...(clusterId && { clusterId }), ...(clusterVersion && { clusterVersion }) };
+  const told = same
+    ? memory
+    : { ...memory, ...(clusterId && { clusterId }), ...(clusterVersion && { clusterVersion }) };
   const isNew = places.some((place, index) => place !== world.places[index]) || told !== memory;
   return isNew ? { ...world, places, cluster: { ...world.cluster, memory: told } } : world;
 }

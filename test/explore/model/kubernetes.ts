@@ -1,6 +1,17 @@
-import { start, votersOf, words, type Started } from './etcd.ts';
-import { formationOf, hasQuorum, isServed, lowestMinor, minorNumber, settleEtcd, withFormation } from './etcd.ts';
-import { type Age, lacking, type Place, type Pod, type World, withPlace, withoutPeer } from './state.ts';
+import {
+  formationOf,
+  hasQuorum,
+  isServed,
+  lowestMinor,
+  minorNumber,
+  type Started,
+  settleEtcd,
+  start,
+  votersOf,
+  withFormation,
+  words,
+} from './etcd.ts';
+import { type Age, lacking, type Place, type Pod, type World, withoutPeer, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
 
 /** What happens by itself, sooner or later: kubelet, controllers, garbage collection, and etcd's own heartbeat. */
@@ -47,7 +58,10 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
     return { what: 'the pod ends', after: settleEtcd(withPlace(world, name, (one) => ended(one))) };
   }
   if (volume?.leaving && !pod) {
-    return { what: 'the volume goes', after: withPlace(world, name, (one) => lacking(one, 'volume', 'disk')) };
+    return {
+      what: 'the volume goes',
+      after: settleEtcd(withPlace(world, name, (one) => lacking(one, 'volume', 'disk'))),
+    };
   }
   if (statefulSet && !pod) return volume && !place.nodeDead ? madePod(world, place, statefulSet, referred) : undefined;
   return pod ? running(world, place, pod) : undefined;
@@ -92,11 +106,16 @@ function running(world: World, place: Place, pod: Pod): Change | undefined {
       return { what: 'etcd learns that it is no member, and ends', after: crash(world, name, words.removed) };
     }
     if (!pod.ready && isServed(world, place)) {
-      return { what: 'the pod is Ready', after: withPlace(world, name, (one) => ({ ...one, pod: { ...pod, ready: true } })) };
+      return {
+        what: 'the pod is Ready',
+        after: withPlace(world, name, (one) => ({ ...one, pod: { ...pod, ready: true } })),
+      };
     }
     return undefined;
   }
-  const started = isDeadly(pod) ? ({ kind: 'exits', words: words.settings } as const) : start(world, place, versionOf(pod));
+  const started = isDeadly(pod)
+    ? ({ kind: 'exits', words: words.settings } as const)
+    : start(world, place, versionOf(pod));
   if (started.kind === 'exits') {
     if (pod.container === 'crashing' && pod.words === started.words) return undefined;
     return { what: `etcd exits: ${started.words}`, after: crash(world, name, started.words) };
@@ -147,7 +166,11 @@ function collected(world: World): World | undefined {
   }
   const { headlessService, clientService, disruptionBudget } = world.shared;
   const views = [headlessService, clientService, disruptionBudget];
-  if (!cluster.gone && !views.some(({ state }) => state === 'leftover') && !places.some(({ peer }) => peer?.current === false))
+  if (
+    !cluster.gone &&
+    !views.some(({ state }) => state === 'leftover') &&
+    !places.some(({ peer }) => peer?.current === false)
+  )
     return undefined;
   const isLeftover = ({ peer }: Place) => peer !== undefined && (cluster.gone === true || !peer.current);
   const shared = Object.fromEntries(

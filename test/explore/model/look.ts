@@ -1,6 +1,6 @@
 import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
-import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
 import { peerUrl } from '../../../manifests/build/names.ts';
+import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
 import type { Endpoint, Membership, Observation, PodView, Slot } from '../../../reconcile/cluster/observation.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import { formationOf, hasQuorum, serving } from './etcd.ts';
@@ -188,7 +188,11 @@ function statusOf({ memory, generation }: Cluster, places: readonly Place[]): Et
     ),
     history: [
       ...retired.map((target) => ({ ...told, action: 'retire-member', target, reason: 'RetiringMember' })),
-      ...Array.from({ length: failedJoins }, () => ({ ...told, action: 'remove-member', reason: 'RemovingFailedLearner' })),
+      ...Array.from({ length: failedJoins }, () => ({
+        ...told,
+        action: 'remove-member',
+        reason: 'RemovingFailedLearner',
+      })),
     ],
   };
 }

@@ -1,5 +1,6 @@
-import { judge } from '../invariants.ts';
+import type { Decision } from '../../../reconcile/cluster/decision.ts';
 import { createConvergence } from '../ideal.ts';
+import { judge } from '../invariants.ts';
 import type { Scenario } from '../scenarios.ts';
 import { createFingerprints, keyOf } from '../search/fingerprint.ts';
 import type { Model } from '../search/search.ts';
@@ -9,10 +10,9 @@ import { decideIn } from './invocation.ts';
 import type { State, World } from './state.ts';
 import { type Rules, successors } from './transitions.ts';
 import { beginning } from './worlds.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
 
-/** A scenario as something that can be searched. */
-export function modelOf(scenario: Scenario, code: Code): Model<State, Event> {
+/** A scenario as something that can be searched; without `convergence`, for safety alone. */
+export function modelOf(scenario: Scenario, code: Code, { convergence = true } = {}): Model<State, Event> {
   const fingerprint = createFingerprints();
   const decisions = new Map<number, Decision>();
   const rules: Rules = { code, changes: scenario.changes, decide };
@@ -22,7 +22,7 @@ export function modelOf(scenario: Scenario, code: Code): Model<State, Event> {
     fingerprint,
     successors: (state, visit) => successors(state, rules, visit),
     judge,
-    examine: createConvergence(rules, fingerprint),
+    examine: convergence ? createConvergence(rules, fingerprint) : () => undefined,
     describe: describeEvent,
   };
 

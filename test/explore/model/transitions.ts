@@ -1,15 +1,15 @@
+import type { Decision } from '../../../reconcile/cluster/decision.ts';
+import { type Operation, objectOf } from '../programs/program.ts';
 import type { Visit } from '../search/search.ts';
-import { objectOf, type Operation } from '../programs/program.ts';
 import type { Code } from './code.ts';
+import { serving } from './etcd.ts';
 import type { Event } from './event.ts';
 import { type FaultKind, type WorldFault, worldFaults } from './faults.ts';
 import { type Change, commit } from './git.ts';
 import { advance, carriedOut, claimed, skipping, toldIn, withoutActing } from './invocation.ts';
 import { happenings, timePasses } from './kubernetes.ts';
-import { lacking, type Late, type Left, type State, type World } from './state.ts';
+import { type Late, type Left, lacking, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
-import { serving } from './etcd.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
 
 export interface Rules {
   readonly code: Code;
@@ -73,7 +73,8 @@ function arrivals(state: State, { code }: Rules, emit: Visit<State, Event>): voi
     const event: Event = { ...base, what: `a request arrives: ${what}`, ...(late.stale && { stale: true }) };
     emit(event, { ...rest, late: state.late.toSpliced(index, 1) });
     const left = spent(state.left, 'again');
-    if (left && write.fence === 'none') emit({ ...event, what: `a request arrives, and stays to arrive again: ${what}` }, { ...rest, left });
+    if (left && write.fence === 'none')
+      emit({ ...event, what: `a request arrives, and stays to arrive again: ${what}` }, { ...rest, left });
   }
 }
 
@@ -153,14 +154,24 @@ function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
   const at = skipping(state.world, program, acting.at);
   const operation = program[at];
   const death = spent(state.left, 'death');
-  if (death) emit({ who: 'fault', what: `the invocation dies before it ${operation?.what ?? 'reports'}` }, abandoned({ ...state, left: death }));
+  if (death)
+    emit(
+      { who: 'fault', what: `the invocation dies before it ${operation?.what ?? 'reports'}` },
+      abandoned({ ...state, left: death }),
+    );
   const { write } = operation ?? {};
   if (!operation || !write || (operation.check?.(state.world) ?? 'go') !== 'go') return;
   const isAccepted = write.admits?.(state.world, false) !== false;
   if (death && isAccepted) {
     const world = carriedOut(state, operation);
     const { name } = operation;
-    const event: Event = { who: 'fault', what: `the invocation ${operation.what}, and dies`, action, write, ...(name !== undefined && { name }) };
+    const event: Event = {
+      who: 'fault',
+      what: `the invocation ${operation.what}, and dies`,
+      action,
+      write,
+      ...(name !== undefined && { name }),
+    };
     emit(event, abandoned({ ...state, left: death, world }));
   }
   const slow = spent(state.left, 'late');
@@ -168,7 +179,10 @@ function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
   const said = write.say?.(state.world);
   const late = [...state.late, { action, at, ...(said !== undefined && { said }) }];
   const frozen = { ...state, left: slow, late };
-  emit({ who: 'fault', what: `the invocation freezes when it ${operation.what}: the request is on its way` }, abandoned(frozen));
+  emit(
+    { who: 'fault', what: `the invocation freezes when it ${operation.what}: the request is on its way` },
+    abandoned(frozen),
+  );
   if (operation.beside === undefined || program[at + 1]?.beside !== operation.beside || acting.doomed) return;
   const what = `a request is slow, while others sent beside it go on, and the invocation dies: ${operation.what}`;
   emit({ who: 'fault', what }, { ...frozen, acting: { ...acting, at: at + 1, doomed: true } });

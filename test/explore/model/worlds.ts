@@ -84,7 +84,15 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
         immutable: true,
       },
       statefulSet: { uid: `set-${ordinal}.0`, ...ours, inputs, inputsHash: hash, updateRevision: hash },
-      pod: { uid: `pod-${ordinal}.0`, leaving: false, ready: true, inputs, hash, container: 'running', everStarted: true },
+      pod: {
+        uid: `pod-${ordinal}.0`,
+        leaving: false,
+        ready: true,
+        inputs,
+        hash,
+        container: 'running',
+        everStarted: true,
+      },
       disk: { formation: id, memberId, behind: false },
       process: { formation: id, memberId, version: whole.version },
     };

@@ -1,7 +1,8 @@
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
-import { placeOf, type World, withPlace, lacking } from '../model/state.ts';
+import { settleEtcd } from '../model/etcd.ts';
+import { lacking, placeOf, type World, withPlace } from '../model/state.ts';
 import { freshUid } from '../model/uids.ts';
 import { changing, type Operation, type Program, refused } from './program.ts';
 import { livePlace, recordIn, writesRecord } from './records.ts';
@@ -18,7 +19,9 @@ export function prepareMembers({ members, inputs }: ActionOf<'prepare-members'>)
         const place = placeOf(world, name);
         const found = place && recordIn(place);
         if (!place?.volume) return 'go';
-        return found?.token === record.token && !place.volume.leaving ? 'skip' : refused(`there is another volume ${name}`);
+        return found?.token === record.token && !place.volume.leaving
+          ? 'skip'
+          : refused(`there is another volume ${name}`);
       },
       write: {
         fence: 'absent',
@@ -58,7 +61,8 @@ export function prepareMembers({ members, inputs }: ActionOf<'prepare-members'>)
               uid: freshUid('peer', place, referred),
               leaving: false,
               current: true,
-              inputs: place.volume && !place.volume.bound ? { ...inputs, storage: { size: place.volume.size } } : inputs,
+              inputs:
+                place.volume && !place.volume.bound ? { ...inputs, storage: { size: place.volume.size } } : inputs,
               bootstrap: {
                 token: record.token,
                 initialCluster: [...record.initialCluster],
@@ -73,10 +77,7 @@ export function prepareMembers({ members, inputs }: ActionOf<'prepare-members'>)
   return [...volumes, ...peers, ...members.map(({ name, record }) => createsConfigMap(name, record))];
 }
 
-function createsConfigMap(
-  name: string,
-  record: ActionOf<'prepare-members'>['members'][number]['record'],
-): Operation {
+function createsConfigMap(name: string, record: ActionOf<'prepare-members'>['members'][number]['record']): Operation {
   return {
     what: `creates ConfigMap ${name}`,
     name,
@@ -208,7 +209,9 @@ export function replaceUnboundVolume({ volume, storage }: ActionOf<'replace-unbo
       check: (world) => {
         const place = livePlace(world, name);
         if ('refused' in place) return place;
-        return isIt(world) && record(world)?.state === 'bootstrapping' ? 'go' : refused(`volume ${name} is another one`);
+        return isIt(world) && record(world)?.state === 'bootstrapping'
+          ? 'go'
+          : refused(`volume ${name} is another one`);
       },
       write: {
         fence: 'version',
@@ -259,8 +262,9 @@ export function replaceUnboundVolume({ volume, storage }: ActionOf<'replace-unbo
 
 /** A claim that a pod waits for stays until the pod lets go. */
 export function lettingGo(world: World, name: string): World {
-  return withPlace(world, name, (place) => {
+  const after = withPlace(world, name, (place) => {
     if (!place.volume) return place;
     return place.pod ? { ...place, volume: { ...place.volume, leaving: true } } : lacking(place, 'volume', 'disk');
   });
+  return settleEtcd(after);
 }

@@ -1,5 +1,5 @@
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import type { Inputs } from '../../../reconcile/cluster/effective.ts';
 import { placeOf, type World } from '../model/state.ts';
@@ -117,7 +117,9 @@ export function restartMember({ pod: { name, uid }, by, successor, cutOff }: Act
       name,
       check: (world): Check => {
         const process = placeOf(world, name)?.process;
-        const leads = world.formations.some(({ id, leader }) => id === successor?.clusterId && leader === process?.memberId);
+        const leads = world.formations.some(
+          ({ id, leader }) => id === successor?.clusterId && leader === process?.memberId,
+        );
         return successor && process && leads ? 'go' : 'skip';
       },
       write: {

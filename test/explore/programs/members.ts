@@ -1,9 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
-import { formationOf, hasQuorum, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from '../model/etcd.ts';
+import {
+  formationOf,
+  hasQuorum,
+  runnerOf,
+  runningVoters,
+  serving,
+  settleEtcd,
+  votersOf,
+  withFormation,
+} from '../model/etcd.ts';
 import { urlOf } from '../model/look.ts';
-import { lacking, placeOf, type Formation, type World, withPlace, withoutPeer } from '../model/state.ts';
+import { type Formation, lacking, placeOf, type World, withoutPeer, withPlace } from '../model/state.ts';
 import { freshMemberId } from '../model/uids.ts';
 import { lettingGo } from './births.ts';
 import { type Check, changing, type Operation, type Program, refused, settled } from './program.ts';
@@ -17,7 +26,8 @@ export function sealMembers({ clusterId, members }: ActionOf<'seal-members'>): P
       `seals volume ${name}`,
       (record) => {
         if (record.state === 'sealed' && record.memberId === memberId) return undefined;
-        if (record.state !== 'bootstrapping' && record.state !== 'joining') return refused(`volume ${name} is ${record.state}`);
+        if (record.state !== 'bootstrapping' && record.state !== 'joining')
+          return refused(`volume ${name} is ${record.state}`);
         const born = record.state === 'bootstrapping' && minorText(record.version) === minorText(version);
         return {
           ...record,
@@ -250,7 +260,10 @@ export function retireMember({ name, clusterId, peer, volume, url }: ActionOf<'r
     write: { fence: 'version', object: 'volume', apply: (world) => lettingGo(world, name) },
   };
   // One that has gone since it was looked at is nothing to release, and no reason to stop.
-  const skipsGone = releases && { ...releases, check: (world: World) => (isIt(world) ? (releases.check?.(world) ?? 'go') : 'skip') };
+  const skipsGone = releases && {
+    ...releases,
+    check: (world: World) => (isIt(world) ? (releases.check?.(world) ?? 'go') : 'skip'),
+  };
   return [
     looks,
     ...(skipsGone ? [skipsGone] : []),
@@ -259,7 +272,10 @@ export function retireMember({ name, clusterId, peer, volume, url }: ActionOf<'r
   ];
 }
 
-export function deletesPeer({ name, uid }: { readonly name: string; readonly uid: string }, beside?: number): Operation {
+export function deletesPeer(
+  { name, uid }: { readonly name: string; readonly uid: string },
+  beside?: number,
+): Operation {
   return {
     what: `deletes peer ${name}`,
     name,

@@ -1,5 +1,5 @@
-import type { Referred } from '../model/uids.ts';
 import { type Cluster, type Formation, type Place, placeOf, type World, withPlace } from '../model/state.ts';
+import type { Referred } from '../model/uids.ts';
 
 /**
  * An action as the operations that it consists of, in the order in which `reconcile/cluster/actions/*.ts` carries them out: what it reads

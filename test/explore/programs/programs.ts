@@ -16,7 +16,9 @@ import type { Program } from './program.ts';
 import { applyShared, deletePeers, deleteVolumes, setFinalizer } from './shared.ts';
 import { advanceLog, noteVersions } from './versions.ts';
 
-type Programs = { readonly [K in ActionKind]: ((action: ActionOf<K>) => Program) | 'certificates' | 'space' };
+type Programs = {
+  readonly [K in ActionKind]: ((action: ActionOf<K>) => Program) | 'certificates' | 'space' | 'corruption' | 'approval';
+};
 
 /** Every action there is: how it goes, or which part of the world that is left out it belongs to. */
 const programs: Programs = {
@@ -43,6 +45,13 @@ const programs: Programs = {
   'retire-authorities': 'certificates',
   'delete-authorities': 'certificates',
   'seal-members': sealMembers,
+  'begin-recovery': 'approval',
+  'outvote-members': 'approval',
+  'stop-members': 'approval',
+  'force-new-cluster': 'approval',
+  'conclude-recovery': 'approval',
+  'delete-recovery-job': 'approval',
+  'disarm-corrupt': 'corruption',
   compact: 'space',
   'defragment-member': 'space',
   'disarm-alarm': 'space',

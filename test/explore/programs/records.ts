@@ -1,5 +1,5 @@
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Place, World } from '../model/state.ts';
 import { placeOf } from '../model/state.ts';
 import { freshUid } from '../model/uids.ts';

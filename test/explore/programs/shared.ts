@@ -1,10 +1,9 @@
 import type { ActionOf, SharedObject } from '../../../reconcile/cluster/actions.ts';
 import type { SharedView } from '../../../reconcile/cluster/observation.ts';
-import { placeOf, type World } from '../model/state.ts';
+import { lacking, placeOf, type World } from '../model/state.ts';
 import { lettingGo } from './births.ts';
 import { deletesPeer } from './members.ts';
 import { changingCluster, type Operation, type Program, refused } from './program.ts';
-import { lacking } from '../model/state.ts';
 
 const kinds = {
   'headless-service': 'headlessService',

@@ -1,8 +1,7 @@
 import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import { mayGoBackTo } from '../../../reconcile/cluster/effective-version.ts';
-import { serving } from '../model/etcd.ts';
-import { minorNumber, minorOf, withFormation } from '../model/etcd.ts';
+import { minorNumber, minorOf, serving, withFormation } from '../model/etcd.ts';
 import { look } from '../model/look.ts';
 import { placeOf, type World } from '../model/state.ts';
 import { type Program, refused } from './program.ts';

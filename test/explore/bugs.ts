@@ -1,0 +1,231 @@
+import type { Action, ActionKind } from '../../reconcile/cluster/actions.ts';
+import { decide, type Rule, rules, situate } from '../../reconcile/cluster/decide.ts';
+import { act, type Decision } from '../../reconcile/cluster/decision.ts';
+import { memberOf } from '../../reconcile/cluster/health.ts';
+import { recordOf } from '../../reconcile/cluster/life.ts';
+import { removalOf } from '../../reconcile/cluster/removal.ts';
+import type { Code } from './model/code.ts';
+import { serving, withFormation } from './model/etcd.ts';
+import { retireMember } from './programs/members.ts';
+import type { Operation, Program } from './programs/program.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+
+/**
+ * Bugs that are put in on purpose, one or more for each invariant: a search that does not find them searches nothing. What must never
+ * happen is guarded more than once (a rule, a look just before, what etcd or the API server refuse), so that some of these take several
+ * of the guards away.
+ */
+export interface Bug {
+  readonly name: string;
+  readonly what: string;
+  /** What it violates. */
+  readonly violates: string;
+  /** Where it is found, and with which faults. */
+  readonly scenario: string;
+  readonly faults: Scenario['faults'];
+  readonly seed: (code: Code) => Code;
+}
+
+export const bugs: readonly Bug[] = [
+  {
+    name: 'restarts-at-once',
+    what: 'an outdated pod is deleted, whoever else is ill, without another look',
+    violates: 'I1',
+    scenario: 'configuration',
+    faults: { crash: 1 },
+    seed: (code) => unchecked(instead(code, 'finishRolling', restartAtOnce), 'restart-member'),
+  },
+  {
+    name: 'goes-on-removing',
+    what: 'the next member is removed while the removal of another is unfinished',
+    violates: 'I2',
+    scenario: 'shrink 5 to 3',
+    faults: { death: 1 },
+    seed: (code) => instead(code, 'finishRemoval', removeNext),
+  },
+  {
+    name: 'adds-voters',
+    what: 'a member is added as a voter',
+    violates: 'I3',
+    scenario: 'grow 1 to 3',
+    faults: {},
+    seed: (code) => mapped(code, 'add-learner', (program) => program.map(asVoter)),
+  },
+  {
+    name: 'deletes-first',
+    what: 'the volume of a member that leaves is deleted before the member is removed',
+    violates: 'I4',
+    scenario: 'shrink 3 to 1',
+    faults: {},
+    seed: (code) => mapped(code, 'remove-member', deletedFirst),
+  },
+  {
+    name: 'seals-halfway',
+    what: 'sealing a volume leaves its ConfigMap as it is, and nobody looks',
+    violates: 'I5',
+    scenario: '1 to 3, and back',
+    faults: { wipe: 1 },
+    seed: (code) => {
+      const halfway = mapped(code, 'seal-members', (program) => program.filter(({ beside }) => beside === 1));
+      return unchecked(
+        instead(halfway, 'supportMembers', () => undefined),
+        'promote-learner',
+      );
+    },
+  },
+  {
+    name: 'skips-minors',
+    what: 'the version is taken as the spec says it',
+    violates: 'I6',
+    scenario: '3.5 to 3.7 by way of 3.6',
+    faults: {},
+    seed: (code) => ({
+      ...code,
+      decide: (observation) => {
+        const { effective, ...situation } = situate(observation);
+        const { version } = observation.cluster.spec;
+        const { pending: _, ...rest } = effective;
+        return first(rules, { ...situation, effective: { ...rest, inputs: { ...effective.inputs, version } } });
+      },
+    }),
+  },
+  {
+    name: 'claims-blindly',
+    what: 'a claim does not carry the resourceVersion that was looked at',
+    violates: 'I7',
+    scenario: 'birth of 1',
+    faults: { second: 1 },
+    seed: (code) => ({ ...code, comparesClaims: false }),
+  },
+  {
+    name: 'writes-blindly',
+    what: 'updates and deletes do not carry what was read',
+    violates: 'I7',
+    scenario: 'upgrade, and back',
+    faults: { late: 1 },
+    seed: (code) => ({ ...code, fencesWrites: false }),
+  },
+  {
+    name: 'removes-blindly',
+    what: 'a member is removed without asking the others, and etcd is told not to check either',
+    violates: 'I9',
+    scenario: 'heal while it shrinks',
+    faults: { wipe: 1 },
+    seed: (code) => {
+      const unasked = unchecked(instead(code, 'heal', removeNext), 'remove-member');
+      return mapped(unasked, 'remove-member', (program) => program.map(unguarded));
+    },
+  },
+  {
+    name: 'leaves-removals',
+    what: 'a removal that was begun is not finished',
+    violates: 'convergence',
+    scenario: 'shrink 3 to 1',
+    faults: {},
+    seed: (code) => instead(code, 'finishRemoval', () => undefined),
+  },
+];
+
+/** As small as it may be to find it. @throws when there is none of that name. */
+export function scenarioOf({ scenario: name, faults }: Bug): Scenario {
+  const scenario = scenarios.find((one) => one.name === name);
+  if (!scenario) throw new Error(`there is no scenario "${name}"`);
+  return { ...scenario, faults, atMost: Object.keys(faults).length };
+}
+
+/** The same rules, one of them replaced. */
+function instead(code: Code, name: (typeof rules)[number]['name'], rule: Rule): Code {
+  const changed = rules.map((one): Rule => (one.name === name ? rule : one));
+  return { ...code, decide: (observation) => first(changed, situate(observation)) };
+}
+
+function first(list: readonly Rule[], situation: ReturnType<typeof situate>): Decision {
+  for (const rule of list) {
+    const decision = rule(situation);
+    if (decision) return decision;
+  }
+  return decide(situation);
+}
+
+/** The same actions, one kind carried out otherwise. */
+function mapped(code: Code, kind: ActionKind, change: (program: Program, action: Action) => Program): Code {
+  const known = new WeakMap<Action, Program>();
+  return {
+    ...code,
+    programOf: (action) => {
+      if (action.kind !== kind) return code.programOf(action);
+      const program = known.get(action) ?? change(code.programOf(action), action);
+      known.set(action, program);
+      return program;
+    },
+  };
+}
+
+/** Nothing that is read again just before stops it. */
+function unchecked(code: Code, kind: ActionKind): Code {
+  const careless = ({ check, ...operation }: Operation): Operation => ({
+    ...operation,
+    ...(check && {
+      check: (world) => {
+        const found = check(world);
+        return typeof found === 'object' ? 'go' : found;
+      },
+    }),
+  });
+  return mapped(code, kind, (program) => program.map(careless));
+}
+
+function restartAtOnce({ slots, membership }: Parameters<Rule>[0]): Decision | undefined {
+  const old = slots.find(({ pod }) => pod?.upToDate === 'no' && pod.ready && !pod.leaving);
+  if (!old?.pod || membership.kind === 'unknown') return undefined;
+  const pod = { name: old.name, uid: old.pod.uid };
+  return act({ kind: 'restart-member', pod, by: 'deletion' }, 'FinishingRolling', `starting ${old.name} anew`);
+}
+
+function removeNext(situation: Parameters<Rule>[0]): Decision | undefined {
+  const { slots, membership, effective } = situation;
+  if (membership.kind === 'unknown' || membership.members.length <= effective.replicas) return undefined;
+  const next = slots.findLast((slot) => recordOf(slot)?.state === 'sealed' && memberOf(slot, membership.members));
+  const member = next && memberOf(next, membership.members);
+  if (!next || !member) return undefined;
+  return act(removalOf(next, member, membership.clusterId, situation), 'RemovingMember', `removing ${next.name}`);
+}
+
+function asVoter(operation: Operation): Operation {
+  const { write } = operation;
+  if (write?.membership?.kind !== 'add') return operation;
+  return {
+    ...operation,
+    write: {
+      ...write,
+      apply: (world, ...rest) => {
+        const after = write.apply(world, ...rest);
+        const formation = serving(after);
+        if (!formation) return after;
+        return withFormation(after, {
+          ...formation,
+          members: formation.members.map((one) => ({ ...one, learner: false })),
+        });
+      },
+    },
+  };
+}
+
+function deletedFirst(program: Program, action: Action): Program {
+  if (action.kind !== 'remove-member' || !action.volume) return program;
+  const { name, clusterId, memberId, volume } = action;
+  const retired = retireMember({
+    kind: 'retire-member',
+    name,
+    clusterId,
+    volume: { ...volume, memberId, state: 'released', keep: false },
+  });
+  const writes = retired.filter(({ write }) => write !== undefined);
+  return [...program.slice(0, -1), ...writes, ...program.slice(-1)];
+}
+
+function unguarded(operation: Operation): Operation {
+  const { write } = operation;
+  if (write?.membership?.kind !== 'remove') return operation;
+  return { ...operation, write: { ...write, admits: (world) => write.admits?.(world, true) !== false } };
+}

@@ -1,0 +1,63 @@
+import * as fc from 'fast-check';
+import type { Code } from './model/code.ts';
+import { realCode } from './model/code.ts';
+import type { Event } from './model/event.ts';
+import { modelOf } from './model/model.ts';
+import type { State } from './model/state.ts';
+import { type Scenario, wild } from './scenarios.ts';
+import { type Model, retell, type Violation } from './search/search.ts';
+
+/** Deeper than any search: long walks at random through a cluster to which much happens, with many faults of all kinds. */
+export interface Walked {
+  readonly walks: number;
+  readonly events: number;
+  readonly seed: number;
+  readonly found?: { readonly violation: Violation; readonly story: readonly string[] };
+}
+
+export const eventsOfAWalk = 150;
+
+export function walkAtRandom(walks: number, seed: number, code: Code = realCode()): Walked {
+  let events = 0;
+  const models = new Map(wild.map((scenario) => [scenario, modelOf(scenario, code)]));
+  const modelFor = (scenario: Scenario) => models.get(scenario) ?? modelOf(scenario, code);
+  const way = fc.array(fc.nat({ max: 2 ** 30 }), { minLength: eventsOfAWalk, maxLength: eventsOfAWalk });
+  const details = fc.check(
+    fc.property(fc.constantFrom(...wild), way, (scenario, choices) => {
+      const { turns, violation } = walk(modelFor(scenario), choices);
+      events += turns.length;
+      return violation === undefined;
+    }),
+    { numRuns: walks, seed, endOnFailure: true },
+  );
+  const base = { walks: details.numRuns, events, seed };
+  if (!details.counterexample) return base;
+  const [scenario, choices] = details.counterexample;
+  const model = modelOf(scenario, code);
+  const { turns, violation } = walk(model, choices);
+  return violation ? { ...base, found: { violation, story: retell(model, turns) } } : base;
+}
+
+interface Walk {
+  /** Which of its successors each state was followed by. */
+  readonly turns: readonly number[];
+  readonly violation?: Violation;
+}
+
+function walk(model: Model<State, Event>, choices: readonly number[]): Walk {
+  const turns: number[] = [];
+  let state = model.initial;
+  for (const choice of choices) {
+    const next: (readonly [Event, State])[] = [];
+    model.successors(state, (event, after) => next.push([event, after]));
+    if (next.length === 0) break;
+    const turn = choice % next.length;
+    const [event, after] = next[turn] ?? [];
+    if (!event || !after) break;
+    turns.push(turn);
+    const violation = model.judge(state, event, after) ?? model.examine(after);
+    if (violation) return { turns, violation };
+    state = after;
+  }
+  return { turns };
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import {
+  all,
+  clusterId,
+  crashing,
+  endpoint,
+  healthy,
+  memberId,
+  members,
+  noQuorum,
+  silent,
+  withEndpoint,
+  withInputs,
+  without,
+  withPod,
+  withRecord,
+  withVolume,
+} from './observations.ts';
+
+/** What `npm run explore` found, each of them a cluster that would never have come to rest, or worse. */
+
+const hourAgo = '2026-01-02T02:00:00Z';
+
+function illFor(name: string): Parameters<typeof healthy>[1] {
+  return { status: { observedGeneration: 3, members: [{ name, healthy: false, unhealthySince: hourAgo }] } };
+}
+
+const listWithLearner = (joined: string) => ({
+  ...members(3),
+  members: members(3).members.map((one, index) => (index === 2 ? { ...one, name: joined, isLearner: true } : one)),
+});
+
+function reasonOf(observation: Observation): string {
+  return decide(observation).reason;
+}
+
+const learner = (slot: Slot): Slot => withEndpoint(endpoint(2, { isLearner: true }))(slot);
+
+describe('what the search for counterexamples has found', () => {
+  test('a learner whose volume somebody took away is removed again, or nothing would ever join', () => {
+    const observation = healthy(3, {
+      ...illFor('orders-2'),
+      slots: { 2: all(without('volume', 'statefulSet', 'pod', 'configMap'), withEndpoint(silent)) },
+      membership: listWithLearner(''),
+    });
+    const decision = decide(observation);
+    assert.equal(decision.reason, 'RemovingFailedLearner');
+    assert.deepEqual(decision.kind === 'act' && decision.action, {
+      kind: 'remove-member',
+      name: 'orders-2',
+      memberId: memberId(2),
+      clusterId,
+    });
+  });
+
+  test('a learner is not promoted on a volume that goes with its pod', () => {
+    const leaving = all(learner, withVolume({ leaving: true }));
+    const observation = healthy(3, { slots: { 2: leaving }, membership: listWithLearner('orders-2') });
+    assert.equal(reasonOf(observation), 'VolumeLeaving');
+    const later = healthy(3, {
+      ...illFor('orders-2'),
+      slots: { 2: all(leaving, withEndpoint(silent)) },
+      membership: listWithLearner('orders-2'),
+    });
+    assert.equal(reasonOf(later), 'RemovingFailedLearner');
+  });
+
+  test('a removal that would now cost the quorum is not tried for ever: it waits, or says what to do', () => {
+    const going = withRecord({ state: 'releasing' });
+    const starting = all(withEndpoint(silent), withPod({ ready: false }));
+    const waiting = decide(healthy(3, { spec: { replicas: 1 }, slots: { 0: starting, 2: going } }));
+    assert.deepEqual([waiting.kind, waiting.reason], ['wait', 'RemovalUnsafe']);
+    const stuck = decide(healthy(3, { spec: { replicas: 1 }, slots: { 0: crashing, 2: going } }));
+    assert.equal(stuck.kind === 'refuse' && stuck.reason, 'RemovalUnsafe');
+    assert.match(stuck.kind === 'refuse' ? stuck.cure : '', /bring orders-0 back; .* etcdctl member remove a0/);
+  });
+
+  test('a removal of somebody else, whom nobody needs, goes on beside a member that is down', () => {
+    const observation = healthy(5, {
+      spec: { replicas: 3 },
+      slots: { 0: crashing, 4: withRecord({ state: 'releasing' }) },
+    });
+    assert.equal(reasonOf(observation), 'RemovingMember');
+  });
+
+  test('without a quorum, a member that was to leave does not hide that it is broken', () => {
+    const observation = healthy(2, {
+      spec: { replicas: 1 },
+      slots: { 1: all(crashing, withRecord({ state: 'releasing' })) },
+      membership: noQuorum('no quorum answers'),
+    });
+    assert.notEqual(decide(observation).kind, 'wait');
+  });
+
+  test('a member does not fall asleep when its volume would go with it', () => {
+    const asleep = withRecord({ state: 'hibernating' });
+    const observation = healthy(3, { spec: { replicas: 0 }, slots: { 0: asleep, 1: withVolume({ leaving: true }) } });
+    const decision = decide(observation);
+    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'VolumeLeaving']);
+  });
+
+  test('a member does not wake on a volume that goes: it is healed', () => {
+    const observation = healthy(3, {
+      ...illFor('orders-0'),
+      slots: { 0: all(withRecord({ state: 'hibernating' }), withVolume({ leaving: true })) },
+    });
+    assert.equal(reasonOf(observation), 'ReplacingMember');
+  });
+
+  test('on the way back, who never ran the new minor is told first: until then it may be taken for one that did', () => {
+    const newer = all(
+      withInputs({ version: '3.6.16' }),
+      withRecord({ version: '3.5.35', nextVersion: '3.6.16' }),
+      withPod({ version: '3.6.16' }),
+    );
+    const told = all(
+      withInputs({ version: '3.6.16' }),
+      withRecord({ version: '3.5.35', nextVersion: '3.6.16' }),
+      withPod({ version: '3.5.35' }),
+    );
+    const observation = healthy(2, {
+      spec: { version: '3.5.35' },
+      slots: {
+        0: all(newer, withEndpoint(endpoint(0, { version: '3.6.16', leader: memberId(1) }))),
+        1: all(told, withEndpoint(endpoint(1, { version: '3.5.35', leader: memberId(1) }))),
+      },
+    });
+    const decision = decide({ ...observation, clusterVersion: '3.5.0' });
+    assert.equal(
+      decision.kind === 'act' && decision.action.kind === 'change-template' && decision.action.peer.name,
+      'orders-1',
+    );
+  });
+
+  test('nobody is started on a minor while another member that ran it is about to start on the one below (I6)', () => {
+    const back = all(
+      withInputs({ version: '3.5.35' }),
+      withRecord({ version: '3.5.35' }),
+      withPod({ version: '3.6.16', ready: false, leaving: true, upToDate: 'no' }),
+      withEndpoint(endpoint(0, { version: '3.6.16' })),
+    );
+    const down = all(
+      crashing,
+      withInputs({ version: '3.5.35' }),
+      withRecord({ version: '3.5.35' }),
+      withPod({ version: '3.5.35' }),
+    );
+    const observation = healthy(2, { spec: { version: '3.6.16' }, slots: { 0: back, 1: down } });
+    const decision = decide({ ...observation, clusterVersion: '3.5.0' });
+    assert.equal(decision.reason, 'CorrectingTemplates');
+    assert.equal(
+      decision.kind === 'act' && decision.action.kind === 'change-template' && decision.action.peer.name,
+      'orders-0',
+    );
+  });
+});
