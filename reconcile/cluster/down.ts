@@ -74,12 +74,23 @@ function othersAgree(slot: Slot, situation: Situation): boolean {
   return votersOf(membership.members).every(({ id }) => id === own || verdict.trusted.has(id));
 }
 
-/** Then it is not the configuration that it can't start on, but what is its own: data, volume or node. */
+/**
+ * What etcd 3.5 to 3.7 say of data that are not what they were. Not what they say where a file can't be opened at all: that may as
+ * well be a mount, a disk or a right.
+ */
+const spoiltData = /inconsistency with peers|crc mismatch|invalid database|Page expected to be/;
+
+/**
+ * Then it is not the configuration that it can't start on, but what is its own: data, volume or node. A member that is started
+ * anew for another configuration, and then finds its data spoilt, is the first on that one: for it the same version is enough.
+ */
 function othersRunOnTheSame(slot: Slot, situation: Situation): boolean {
+  const isSpoilt = spoiltData.test(slot.pod?.container.lastWords ?? '');
   return situation.slots.some(
     (other) =>
       other !== slot &&
-      other.statefulSet?.inputsHash === slot.statefulSet?.inputsHash &&
+      (other.statefulSet?.inputsHash === slot.statefulSet?.inputsHash ||
+        (isSpoilt && other.pod?.version !== undefined && other.pod.version === slot.pod?.version)) &&
       ailmentOf(other, situation) === undefined,
   );
 }

@@ -38,11 +38,11 @@ async function underWay(
 }
 
 /** Until it is in the file: etcd writes what it has committed every tenth of a second. */
-async function alter(victim: string): Promise<void> {
+async function alter(victim: string, part: string): Promise<void> {
   const { namespace } = stage();
   await until(
     'the value to change on the disk',
-    async () => (await node().alterVolume(namespace, victim, 'snap/db', right, wrong)) > 0,
+    async () => (await node().alterVolume(namespace, victim, part, right, wrong)) > 0,
   );
 }
 
@@ -60,14 +60,17 @@ async function replaced(name: string, victim: string, within: number): Promise<E
   return stage().tickUntil(name, isHealed, within);
 }
 
-async function assertKept(name: string, victim: string, writer: Writer): Promise<void> {
-  const { access, get } = stage();
+async function assertSound(name: string, writer: Writer): Promise<void> {
+  const { access } = stage();
   const before = writer.acknowledged;
   await until('writes go on', async () => writer.acknowledged > before + 20);
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
   assert.equal(await readKey(await access(name), 'witness'), right);
-  const claim = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
+}
+
+async function assertEvidence(victim: string): Promise<void> {
+  const claim = await stage().get<PersistentVolumeClaim>(resources.volumeClaims, victim);
   assert.equal(claim?.metadata.annotations?.[annotations.volumeState], 'released');
   assert.equal(claim?.metadata.annotations?.[annotations.evidence], 'true');
 }
@@ -78,7 +81,7 @@ for (const version of ['3.5.35', '3.6.16']) {
     const { writer, cluster } = await underWay(name, version);
     const members = (cluster.status?.members ?? []).map((member) => member.name);
     const victim = members.find((member) => member !== cluster.status?.leader) ?? '';
-    await alter(victim);
+    await alter(victim, 'snap/db');
     await compact(name);
 
     // etcd compares its members every minute.
@@ -88,7 +91,8 @@ for (const version of ['3.5.35', '3.6.16']) {
       ['ReplacingMember', 'RemovingCorruptMember', 'Corrupt'].includes(reason),
     );
     assert.deepEqual(own, ['ReplacingMember', 'RemovingCorruptMember', 'Corrupt']);
-    await assertKept(name, victim, writer);
+    await assertSound(name, writer);
+    await assertEvidence(victim);
     t.diagnostic(acted(healed).join(' '));
   });
 }
@@ -97,9 +101,23 @@ test('a member that finds at its start that its data differ is replaced after it
   const { namespace } = stage();
   const { writer, cluster } = await underWay('differs', '3.6.16');
   const victim = cluster.status?.leader ?? '';
-  await alter(victim);
+  await alter(victim, 'snap/db');
   await node().killContainer(namespace, `${victim}-0`);
   const healed = await replaced('differs', victim, 240);
   assert.ok(acted(healed).includes('RemovingDeadMember'), acted(healed).join());
-  await assertKept('differs', victim, writer);
+  await assertSound('differs', writer);
+  await assertEvidence(victim);
+});
+
+test('a member that can’t read its own log any more is replaced after its grace, by one that has everything', async () => {
+  const { namespace, get } = stage();
+  const { writer, cluster } = await underWay('unreadable', '3.7.3');
+  const victim = cluster.status?.leader ?? '';
+  await alter(victim, '/wal/');
+  await node().killContainer(namespace, `${victim}-0`);
+  const told = (found: EtcdCluster) => /crc mismatch/.test(found.status?.lastDecision?.message ?? '');
+  await stage().tickUntil('unreadable', told, 240);
+  await replaced('unreadable', victim, 240);
+  await assertSound('unreadable', writer);
+  await until('the volume is gone', async () => (await get(resources.volumeClaims, victim)) === undefined);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Action } from '../../../reconcile/cluster/actions.ts';
 import { decide } from '../../../reconcile/cluster/decide.ts';
@@ -18,7 +19,9 @@ import {
   prepared,
   recordFor,
   silent,
+  withContainer,
   withEndpoint,
+  withInputs,
   without,
   withPod,
   withRecord,
@@ -252,6 +255,36 @@ describe('a member that is down', () => {
     const decision = decide(healthy(3, { slots: { 1: all(crashing, withEndpoint(silent), other) }, ...since(6000) }));
     assert.ok(!['ReplacingMember', 'RemovingDeadMember'].includes(decision.reason), decision.reason);
   });
+
+  /** Its template is made from what its peer says. */
+  function made(slot: Slot): Slot {
+    if (!slot.statefulSet || !slot.peer) return slot;
+    return { ...slot, statefulSet: { ...slot.statefulSet, inputsHash: inputsHash(slot.peer.inputs) } };
+  }
+
+  for (const [lastWords, version, isReplaced] of [
+    ['discovery failed: walpb: crc mismatch: expected: eeea35e5 computed: debd9f99', '3.6.16', true],
+    ['panic: assertion failed: Page expected to be: 80, but self identifies as 119', '3.6.16', true],
+    ['failed to open database: invalid database', '3.6.16', true],
+    ['failed to open database: permission denied', '3.6.16', false],
+    ['discovery failed: walpb: crc mismatch', '3.6.17', false],
+  ] as const) {
+    const verb = isReplaced ? 'is' : 'is not';
+    test(`and was given another configuration, on ${version} like the others or not, ${verb} replaced when it says "${lastWords}"`, () => {
+      const etcd = { snapshotCount: 5000 };
+      const exits = all(
+        crashing,
+        withContainer({ lastWords, restarts: 5 }),
+        withEndpoint(silent),
+        withPod({ version }),
+        withInputs({ etcd }),
+        made,
+      );
+      const every = withPod({ version: '3.6.16' });
+      const decision = decide(healthy(3, { spec: { etcd }, every, slots: { 1: exits }, ...since(6000) }));
+      assert.equal(decision.reason === 'ReplacingMember', isReplaced, decision.reason);
+    });
+  }
 });
 
 describe('a voter whose claim is being deleted', () => {
