@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { peerLabels } from '../../manifests/build/names.ts';
+import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { readKey, writeKey } from './support/keys.ts';
+import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -14,17 +19,22 @@ const healing = { podGracePeriod: '5s', memberGracePeriod: '20s' };
 const isWhole = (cluster: EtcdCluster) =>
   isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
 
-async function underWay(
+async function born(
   name: string,
-): Promise<{ readonly writer: Writer; readonly leader: string; readonly others: readonly string[] }> {
-  const { kubectl, namespace, tickUntil, access } = stage();
-  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, { healing }) });
-  const cluster = await tickUntil(name, isWhole, 90);
-  const writer = startWriter(await access(name), 'recovering');
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly leader: string; readonly others: readonly string[] }> {
+  const { kubectl, namespace, tickUntil } = stage();
+  const stdin = clusterYaml(name, namespace, { healing, ...fields });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+  const leader = (await tickUntil(name, isWhole, 90)).status?.leader ?? assert.fail('no leader');
+  return { leader, others: [0, 1, 2].map((ordinal) => `${name}-${ordinal}`).filter((one) => one !== leader) };
+}
+
+async function underWay(name: string): Promise<Awaited<ReturnType<typeof born>> & { readonly writer: Writer }> {
+  const who = await born(name);
+  const writer = startWriter(await stage().access(name), 'recovering');
   await until('fifty writes', async () => writer.acknowledged >= 50);
-  const leader = cluster.status?.leader ?? assert.fail('no leader');
-  const others = [0, 1, 2].map((ordinal) => `${name}-${ordinal}`).filter((one) => one !== leader);
-  return { writer, leader, others };
+  return { ...who, writer };
 }
 
 /** Their claims are deleted, and their pods, which had kept them. */
@@ -54,7 +64,7 @@ function approvalIn(cluster: EtcdCluster): string {
 
 test('two of three volumes are gone: a person approves what is said to be lost, and nothing that was acknowledged is missing', async () => {
   const name = 'lossy';
-  const { tickUntil, cluster } = stage();
+  const { tickUntil } = stage();
   const { writer, leader, others } = await underWay(name);
   await loseVolumes(others);
   const stalled = await tickUntil(name, isStalledFor('QuorumLost'), 60);
@@ -70,10 +80,113 @@ test('two of three volumes are gone: a person approves what is said to be lost, 
   await approve(name, approvalIn(refused));
   const whole = await tickUntil(name, isWhole, 240);
   assert.equal(whole.status?.clusterID, stalled.status?.clusterID);
-  const steps = (await cluster(name)).status?.history?.map(({ reason, target }) => `${reason} ${target}`) ?? [];
-  console.log(steps.join('\n'));
   const before = writer.acknowledged;
   await until('writes go on', async () => writer.acknowledged > before + 20);
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 });
+
+test('the survivor lags: what it has is said, and kept; whoever is left behind is started by hand and never serves', async () => {
+  const name = 'laggard';
+  const { namespace, tickUntil, access, get, kubectl } = stage();
+  const { leader, others } = await born(name, { tls: { mode: 'Disabled' } });
+  const [survivor = '', other = ''] = others;
+  const lost = [leader, other];
+  const way = await access(name);
+  const write = (prefix: string) => async () => {
+    for (let number = 0; number < 10; number += 1) await writeKey(way, `${prefix}/${number}`, `value ${number}`);
+    return true;
+  };
+  await until('writes that all have', write('early'));
+  await node().unplugPod(namespace, `${survivor}-0`);
+  await until('writes that the survivor never hears of', write('late'));
+  const old = await Promise.all(lost.map((member) => get<Pod>(resources.pods, `${member}-0`)));
+
+  await keepFromEnding(lost);
+  await kubectl([
+    '-n',
+    namespace,
+    'delete',
+    'pod',
+    ...lost.map((member) => `${member}-0`),
+    '--wait=false',
+    '--grace-period=1',
+  ]);
+  await node().replugPod(namespace, `${survivor}-0`);
+  const waiting = await tickUntil(name, (found) => found.status?.lastDecision?.reason === 'WaitingForQuorum', 30);
+  for (const member of lost)
+    assert.ok(waiting.status?.lastDecision?.message.includes(member), waiting.status?.lastDecision?.message);
+  const stalled = await tickUntil(name, isStalledFor('QuorumLost'), 60);
+  const said = condition(stalled, 'Stalled')?.message ?? '';
+  assert.ok(said.includes(`${survivor} has the most data`), said);
+  for (const member of lost) assert.ok(said.includes(`${member} (its pod does not end`), said);
+
+  await approve(name, approvalIn(stalled));
+  const fencing = await tickUntil(name, (found) => found.status?.lastDecision?.reason === 'FencingMembers', 60);
+  assert.match(fencing.status?.lastDecision?.message ?? '', /to end, as its kubelet says it/);
+  await letEnd(lost);
+  const whole = await tickUntil(name, isWhole, 240);
+  assert.equal(whole.status?.clusterID, stalled.status?.clusterID);
+  for (const member of lost) {
+    const claim = await get<PersistentVolumeClaim>(resources.volumeClaims, member);
+    assert.equal(claim?.metadata.annotations?.['etcd.ratchet.dev/volume-state'], 'superseded', `${member} is kept`);
+  }
+  assert.equal(await readKey(way, 'early/9'), 'value 9');
+  assert.equal(await readKey(way, 'late/9'), null, 'the survivor never had it');
+
+  await Promise.all(old.map((pod) => startByHand(pod ?? assert.fail('no pod'))));
+  await until('those left behind exit', async () => {
+    const logs = await Promise.all(lost.map((member) => node().logs(namespace, `${member}-0`)));
+    return logs.every((text) => /removed from the cluster|has been permanently removed|removed member/.test(text));
+  });
+  const still = await tickUntil(name, isWhole, 60);
+  assert.deepEqual(
+    still.status?.members?.map((member) => member.name),
+    whole.status?.members?.map((member) => member.name),
+  );
+  for (const member of lost) {
+    const pod = await get<Pod>(resources.pods, `${member}-0`);
+    assert.equal(
+      pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.status,
+      'False',
+      `${member} serves nobody`,
+    );
+  }
+  assert.equal(await readKey(way, 'late/9'), null, 'nobody who answers has it');
+});
+
+/** As on a node that is dead: Kubernetes marks the pods for deletion, and nobody carries that out. */
+async function keepFromEnding(members: readonly string[]): Promise<void> {
+  await patchFinalizers(members, '["example.com/dead-node"]');
+}
+
+async function letEnd(members: readonly string[]): Promise<void> {
+  await patchFinalizers(members, 'null');
+}
+
+async function patchFinalizers(members: readonly string[], list: string): Promise<void> {
+  const { kubectl, namespace } = stage();
+  for (const member of members)
+    await kubectl(['-n', namespace, 'patch', 'pod', `${member}-0`, '-p', `{"metadata":{"finalizers":${list}}}`]);
+}
+
+/** As somebody might who finds its disk: the same pod, with the settings that it had, and nobody who would stop it. */
+async function startByHand({ metadata, spec }: Pod): Promise<void> {
+  const { kube, namespace } = stage();
+  const member = metadata.name.replace(/-0$/, '');
+  const { nodeName: _, ...rest } = spec;
+  const containers = spec.containers.map((container) => ({
+    ...container,
+    env: [
+      { name: 'ETCD_INITIAL_CLUSTER', value: 'sealed=http://sealed.invalid:2380' },
+      { name: 'ETCD_INITIAL_CLUSTER_STATE', value: 'existing' },
+    ],
+  }));
+  const labels = peerLabels(member.replace(/-\d+$/, ''), member);
+  await kube.create<Pod>(resources.pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: metadata.name, namespace, labels },
+    spec: { ...rest, containers },
+  });
+}

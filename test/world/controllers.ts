@@ -15,6 +15,7 @@ const owned = [
   resources.secrets,
   certificateResource,
   resources.statefulSets,
+  resources.jobs,
   resources.pods,
   resources.services,
   resources.disruptionBudgets,

@@ -7,7 +7,7 @@ import type { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service } from '../
 import { type KubeObject, resources } from '../../reconcile/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import { type Data, downgraded, skippedMinor, unreadable } from './members.ts';
-import { hasQuorum, leaderOf, quorumIn, type State, votersOf } from './state.ts';
+import { hasQuorum, leaderOf, quorumIn, runningOf, type State, votersOf } from './state.ts';
 import { partyOf, whyNotClient, whyNotPeers } from './tls.ts';
 
 /** What must never happen (ARCHITECTURE.md), looked at after every single write and at every start of a container. */
@@ -59,6 +59,22 @@ export function assertOneCluster(state: State): void {
     if (cluster === undefined || service.metadata.name !== cluster) continue;
     const holding = serving.filter((id) => holds(state, service.metadata.namespace, cluster, id));
     if (holding.length > 1) violate(state, `two clusters behind Service ${cluster}: ${holding.join(', ')}`);
+  }
+}
+
+/**
+ * Those whom a recovery left behind were a quorum once: as many of them as that, running at one time, would take writes under the
+ * same cluster ID.
+ */
+export function assertOldQuorumStays(state: State): void {
+  for (const [clusterId, { forced }] of state.formations) {
+    if (!forced) continue;
+    const voters = forced.before.filter(({ isLearner }) => !isLearner);
+    const back = runningOf(state, clusterId).filter(
+      ({ data }) => data.memberId !== forced.by && voters.some(({ id }) => id === data.memberId),
+    );
+    if (back.length > voters.length / 2)
+      violate(state, `two clusters: ${back.map(({ pod }) => pod).join(', ')} are a quorum of before the recovery`);
   }
 }
 

@@ -5,6 +5,7 @@ import { grace } from './controllers.ts';
 import { differsFromOthers } from './corruption.ts';
 import { assertMayStart } from './invariants.ts';
 import { type Data, type Living, minorOf, type Running, start } from './members.ts';
+import { assertNotForced, isRecovery } from './recovery.ts';
 import { claimOf, drop, hasQuorum, isInQuorum, put, runningOf, type State } from './state.ts';
 import { loadTls, refreshFiles } from './tls.ts';
 
@@ -27,7 +28,7 @@ function runPod(state: State, pod: Pod): void {
     if (finalizers.includes(grace)) drop(state, resources.pods, pod);
     return;
   }
-  if (pod.spec.nodeName === undefined) return;
+  if (pod.spec.nodeName === undefined || isRecovery(pod)) return;
   const process = processes.get(uid);
   if (!process) {
     say(state, pod, startContainer(state, pod));
@@ -68,6 +69,7 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
     return exited(before, `discovery failed: ${started.data.memberId} found data inconsistency with peers`);
 
   assertMayStart(state, pod, claim, data, started.data);
+  assertNotForced(state, claim);
   disks.set(claimUid, started.data);
   remember(state, claimUid, started);
   state.addresses += 1;

@@ -44,6 +44,8 @@ export interface Formation {
   space?: Space;
   /** Whom etcd blames for data that differ: IDs, or `0` for nobody. While there is any, it takes no writes. */
   corrupt?: Set<string>;
+  /** The members of before, where somebody was told to go on without them. */
+  forced?: { readonly by: string; readonly before: readonly Member[] };
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }
@@ -53,6 +55,8 @@ export interface State {
   readonly kube: FakeKube;
   /** By UID of the claim: what is on the disk. */
   readonly disks: Map<string, Data>;
+  /** By UID of the claim: attempts of recoveries that have run on that disk, like `<id>/1`. */
+  readonly attempts: Map<string, Set<string>>;
   /** By UID of the claim: every cluster ID that was ever on that disk. */
   readonly wrote: Map<string, Set<string>>;
   readonly processes: Map<string, Process>;

@@ -24,11 +24,13 @@ import {
   assertMayLetIn,
   assertNoDowngrade,
   assertNotTheirs,
+  assertOldQuorumStays,
   assertOneCluster,
   assertSeals,
 } from './invariants.ts';
 import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
+import { runJobs, runRecoveries } from './recovery.ts';
 import { replicate } from './replication.ts';
 import type { State } from './state.ts';
 import { wireOf } from './wire.ts';
@@ -73,6 +75,7 @@ export function createWorld() {
   const state: State = {
     kube,
     disks: new Map(),
+    attempts: new Map(),
     wrote: new Map(),
     processes: new Map(),
     formations: new Map(),
@@ -223,14 +226,17 @@ export function createWorld() {
     collectGarbage(state);
     protect(state);
     runStatefulSets(state);
+    runJobs(state);
     bindVolumes(state);
     dropVolumes(state);
     schedule(state);
     runPods(state);
+    runRecoveries(state);
     countDisruptions(state);
     replicate(state);
     assertOneCluster(state);
     assertNoDowngrade(state);
+    assertOldQuorumStays(state);
     if (state.watchful) assertEverybodyTalks(state);
     if (state.changes === before) quietAt = before;
   }
