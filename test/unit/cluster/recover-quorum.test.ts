@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setAsideCodes } from '../../../manifests/build/recovery-job.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/observation.ts';
+import {
+  all,
+  endpoint,
+  healthy,
+  members,
+  silent,
+  withEndpoint,
+  without,
+  withPod,
+  withRecord,
+  withVolume,
+} from './observations.ts';
+
+const id = '0123456789ab';
+const recovery = (attempt: number): Partial<VolumeRecord> => ({
+  state: 'recovering',
+  recovery: { id, attempt, lastSeenOn: {} },
+});
+const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
+const outvoted = all(stopped, withRecord({ state: 'superseded' }));
+const job = { name: 'orders-0-recovery', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };
+const pod: RecoveryPodView = { name: 'orders-0-recovery-x', uid: 'job-pod', leaving: false, ready: false };
+const failure = (code: number, container = 'etcd') => ({ ...pod, failure: { container, code, words: 'it said so' } });
+const down = { kind: 'unknown', cause: 'no quorum', last: members(3).members } as const;
+const known = (view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {}): RecoveryView => ({
+  kind: 'known',
+  pods: [],
+  nodes: {},
+  ...view,
+});
+
+/** Three members, the first of which the cluster goes on from. */
+function seen(
+  chosen: (slot: Slot) => Slot,
+  others: (slot: Slot) => Slot,
+  view: RecoveryView = known(),
+  approval?: string,
+): Observation {
+  const observation = healthy(3, {
+    membership: down,
+    slots: { 0: chosen, 1: others, 2: others },
+    metadata: { ...(approval !== undefined && { annotations: { 'etcd.ratchet.dev/recover-quorum': approval } }) },
+  });
+  return { ...observation, recovery: view };
+}
+
+const chosen = (attempt: number) => all(stopped, withRecord(recovery(attempt)));
+const running = withRecord(recovery(0));
+
+const cases: readonly (readonly [string, Observation, string])[] = [
+  ['marks that were not made are made first', seen(running, (slot) => slot), 'act OutvotingMembers'],
+  ['then everybody stops', seen(running, withRecord({ state: 'superseded' })), 'act StoppingMembers'],
+  [
+    'a pod that has not ended is waited for',
+    seen(chosen(0), all(without('statefulSet'), withPod({ leaving: true }), withRecord({ state: 'superseded' }))),
+    'wait FencingMembers',
+  ],
+  [
+    'one on a node that is not heard needs a person',
+    seen(
+      chosen(0),
+      all(without('statefulSet'), withPod({ leaving: true, node: 'node-b' }), withRecord({ state: 'superseded' })),
+      known({ nodes: { 'node-b': 'silent' } }),
+    ),
+    'refuse MemberNotFenced',
+  ],
+  ['when all have ended, the Job is made', seen(chosen(0), outvoted), 'act ForcingNewCluster'],
+  ['it is awaited', seen(chosen(1), outvoted, known({ job, pods: [pod] })), 'wait RecoveringData'],
+  [
+    'when it leads itself, it is over',
+    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, ready: true }] })),
+    'act ConcludingRecovery',
+  ],
+  [
+    'a pod that is Ready and leaves proves nothing',
+    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, ready: true, leaving: true }] })),
+    'wait RecoveringData',
+  ],
+  [
+    'a Job that has lost its pod is repeated',
+    seen(chosen(1), outvoted, known({ job: { ...job, failed: true } })),
+    'act RepeatingRecovery',
+  ],
+  ['a Job of another attempt goes', seen(chosen(2), outvoted, known({ job, pods: [pod] })), 'act RepeatingRecovery'],
+  [
+    'one whose pod was killed is repeated',
+    seen(chosen(1), outvoted, known({ job: { ...job, failed: true }, pods: [failure(137)] })),
+    'act RepeatingRecovery',
+  ],
+  [
+    'one that says why it failed needs a person',
+    seen(chosen(1), outvoted, known({ job: { ...job, failed: true }, pods: [failure(1)] })),
+    'refuse RecoveryFailed',
+  ],
+  [
+    'without room for the copy a person decides',
+    seen(
+      chosen(1),
+      outvoted,
+      known({ job: { ...job, failed: true }, pods: [failure(setAsideCodes.noRoom, 'set-aside')] }),
+    ),
+    'refuse NoRoomForCopy',
+  ],
+  [
+    'that it may be done without one is approved by its own word',
+    seen(
+      chosen(1),
+      outvoted,
+      known({ job: { ...job, failed: true }, pods: [failure(setAsideCodes.noRoom, 'set-aside')] }),
+      'c1c1/without-copy',
+    ),
+    'act RepeatingRecovery',
+  ],
+  [
+    'an image that can not be had is told',
+    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, waiting: 'ErrImagePull' }] })),
+    'refuse RecoveryPodStuck',
+  ],
+  [
+    'a pod that is being made is not',
+    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, waiting: 'PodInitializing' }] })),
+    'wait RecoveringData',
+  ],
+  [
+    'who may not look at Jobs says so',
+    seen(chosen(0), outvoted, { kind: 'unknown', cause: 'forbidden' }),
+    'refuse RecoveryNotPermitted',
+  ],
+  [
+    'the volume itself is being deleted',
+    seen(all(chosen(0), withVolume({ leaving: true })), outvoted),
+    'refuse RecoveryVolumeLost',
+  ],
+  [
+    'two that say that it goes on from them need a person',
+    seen(chosen(0), all(stopped, withRecord(recovery(0)))),
+    'refuse TwoRecoveries',
+  ],
+  [
+    'afterwards its Job goes',
+    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted, known({ job, pods: [pod] })),
+    'act DeletingRecoveryJob',
+  ],
+  [
+    'and the member starts only when its pod is gone: both would have the data open',
+    seen(
+      all(stopped, withRecord({ ...recovery(1), state: 'recovered' })),
+      outvoted,
+      known({ pods: [{ ...pod, leaving: true }] }),
+    ),
+    'wait RecoveryPodLeaving',
+  ],
+  [
+    'then it starts',
+    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted),
+    'act StartingMembers',
+  ],
+];
+
+for (const [what, observation, decided] of cases) {
+  test(`${what}: ${decided}`, () => {
+    const decision = decide(observation);
+    assert.equal(`${decision.kind} ${decision.reason}`, decided, decision.message);
+    if (decision.kind === 'refuse') assert.notEqual(decision.cure, '');
+  });
+}
+
+test('it is sealed when its list has it alone, and no sooner', () => {
+  const slots = {
+    0: all(withRecord({ ...recovery(1), state: 'recovered' }), withEndpoint(endpoint(0))),
+    1: outvoted,
+    2: outvoted,
+  };
+  const list = members(3);
+  const [me] = list.members;
+  const alone = decide(
+    healthy(3, {
+      membership: { ...list, members: me ? [me] : [] },
+      slots,
+      shared: { disruptionBudget: { state: 'missing' } },
+    }),
+  );
+  assert.equal(`${alone.kind} ${alone.reason}`, 'act RecoveredQuorum', alone.message);
+  const together = decide(healthy(3, { slots }));
+  assert.equal(`${together.kind} ${together.reason}`, 'refuse RecoveredListUnexpected', together.message);
+});
+
+test('what is said of a loss stays the same from step to step', () => {
+  const lossy = () => healthy(3, { membership: down, slots: { 1: without('volume'), 2: without('volume') } });
+  const [first, second] = [
+    decide(lossy()),
+    decide({ ...lossy(), at: new Date('2026-02-01T00:00:00Z'), nonce: 'another' }),
+  ];
+  assert.deepEqual(first, second);
+  assert.match(
+    first.kind === 'refuse' ? first.cure : '',
+    /kubectl -n shop annotate --overwrite etcdcluster orders etcd\.ratchet\.dev\/recover-quorum=c1c1\/[0-9a-f]{12}$/,
+  );
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { labels, podSelector } from '../../../manifests/build/names.ts';
+import { recoveryJob } from '../../../manifests/build/recovery-job.ts';
+import { statefulSet } from '../../../manifests/build/stateful-set.ts';
+import { publishedImage } from '../../../reconcile/cluster/own-image.ts';
+import { peerOf } from './build-fixtures.ts';
+
+const order = { image: 'registry.example/us:v1', id: '0123456789ab', attempt: 2, withoutCopy: false };
+const job = recoveryJob(peerOf(), order);
+const { spec, metadata } = job.spec.template;
+
+test('it is run once, and belongs to its peer', () => {
+  assert.equal(job.spec.backoffLimit, 0);
+  assert.equal(spec.restartPolicy, 'Never');
+  assert.equal(job.metadata.ownerReferences?.[0]?.uid, 'peer-uid');
+});
+
+test('nobody finds its pod: neither Service nor budget selects it, and no StatefulSet takes it', () => {
+  const found = metadata?.labels ?? {};
+  assert.ok(Object.entries(podSelector('orders')).some(([key, value]) => found[key] !== value));
+  const { matchLabels } = statefulSet(peerOf()).spec.selector;
+  assert.ok(Object.entries(matchLabels).some(([key, value]) => found[key] !== value));
+  assert.equal(found[labels.cluster], 'orders');
+});
+
+test('etcd listens to nobody but itself, and tells the same of itself as before', () => {
+  const [etcd] = spec.containers;
+  const args = etcd?.args ?? [];
+  for (const flag of ['listen-peer-urls', 'listen-client-urls'])
+    assert.match(args.find((arg) => arg.startsWith(`--${flag}=`)) ?? '', /\/\/127\.0\.0\.1:\d+$/);
+  assert.ok(args.includes('--force-new-cluster=true'));
+  const usual = statefulSet(peerOf()).spec.template.spec.containers[0]?.args ?? [];
+  for (const flag of ['name', 'data-dir', 'initial-advertise-peer-urls', 'advertise-client-urls']) {
+    const of = (list: readonly string[]) => list.find((arg) => arg.startsWith(`--${flag}=`));
+    assert.equal(of(args), of(usual));
+  }
+  assert.ok(!usual.some((arg) => arg.includes('force-new-cluster')));
+  assert.ok(etcd?.readinessProbe);
+  assert.equal(etcd?.livenessProbe, undefined);
+});
+
+test('the copy is made before, by our own image, as the user whose data they are', () => {
+  const copy = spec.initContainers?.at(-1);
+  assert.equal(copy?.image, 'registry.example/us:v1');
+  assert.deepEqual(copy?.args, ['--data=/var/lib/etcd/data', '--recovery=0123456789ab', '--attempt=2']);
+  assert.ok(
+    recoveryJob(peerOf(), { ...order, withoutCopy: true })
+      .spec.template.spec.initContainers?.at(-1)
+      ?.args?.includes('--without-copy'),
+  );
+});
+
+test('whoever runs a step by hand uses the image of the CronJob', () => {
+  const cronJob = readFileSync(join(import.meta.dirname, '../../../manifests/install/workload/cronjob.yaml'), 'utf8');
+  assert.ok(cronJob.includes(`image: ${publishedImage}\n`));
+});
