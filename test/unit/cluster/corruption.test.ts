@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { askHashes } from '../../../reconcile/cluster/ask-hashes.ts';
 import { decide } from '../../../reconcile/cluster/decide.ts';
@@ -279,6 +280,58 @@ describe('hashes are asked for', () => {
       hashes?.answers.map(({ kind }) => kind),
       ['hash', 'unknown', 'unknown'],
     );
+  });
+});
+
+describe('whatever the voters answer', () => {
+  const answer = fc.record({
+    kind: fc.constantFrom('hash', 'hash', 'hash', 'behind', 'unknown'),
+    hash: fc.nat(2),
+    compact: fc.nat(1),
+  });
+  const answers = fc.array(answer, { minLength: 1, maxLength: 7 }).map((all) =>
+    all.map(({ kind, hash, compact }, ordinal): HashAnswer => {
+      if (kind === 'hash') return answered(ordinal, hash, BigInt(compact));
+      return kind === 'behind' ? behind(ordinal) : silence(ordinal);
+    }),
+  );
+
+  test('nobody leaves whom a majority of all does not contradict, and writes are let in only where all hold the same', () => {
+    const reached = new Set<string>();
+    fc.assert(
+      fc.property(answers, fc.boolean(), (given, fewer) => {
+        const spec = { replicas: fewer ? Math.max(1, given.length - 2) : given.length };
+        const decision = decide(seen(given, { every: raised, spec }));
+        reached.add(decision.reason);
+        if (decision.kind !== 'act') return;
+        const { action } = decision;
+        const told = given.filter((one) => one.kind === 'hash');
+        const agreeing = (hash: number, compact: bigint) =>
+          told.filter((one) => one.hash === hash && one.compactRevision === compact);
+        if (action.kind === 'disarm-corrupt') {
+          assert.ok(told.every((one) => agreeing(one.hash, one.compactRevision).length === given.length));
+          assert.equal(told.length, given.length);
+          return;
+        }
+        // To grow first, or to remove at once: for somebody whom most contradict.
+        const most = told.find((one) => agreeing(one.hash, one.compactRevision).length > given.length / 2);
+        assert.ok(most, decision.reason);
+        const contradicted = given.filter(
+          (one) =>
+            one.kind === 'behind' ||
+            (one.kind === 'hash' && one.compactRevision === most.compactRevision && one.hash !== most.hash),
+        );
+        assert.ok(contradicted.length > 0 && contradicted.length < given.length / 2);
+        if (action.kind !== 'remove-member') return assert.equal(action.kind, 'prepare-members');
+        assert.ok(contradicted.some(({ memberId }) => memberId === action.memberId));
+        assert.ok(contradicted.every(({ memberId }) => memberId !== action.successor?.memberId));
+        const trusted = agreeing(most.hash, most.compactRevision).map(({ memberId }) => memberId);
+        assert.deepEqual(action.corrupt?.trusted, trusted);
+      }),
+      { numRuns: 2000 },
+    );
+    for (const reason of ['Corrupt', 'DataDiffer', 'ReplacingMember', 'RemovingCorruptMember'])
+      assert.ok(reached.has(reason), `${reason} of ${[...reached].join()}`);
   });
 });
 
