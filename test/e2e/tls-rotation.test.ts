@@ -8,6 +8,7 @@ import { resources } from '../../reconcile/kube.ts';
 import type { Access } from './support/client.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -54,7 +55,9 @@ test('new CAs under load: old and new clients talk to every member until the old
   t.diagnostic(`longest gap while two are trusted: ${writer.gap().milliseconds} ms`);
 
   await apply('1s');
+  const foretold = await foretell(stage(), name);
   const ready = await tickUntil(name, isReady, 120);
+  t.diagnostic(assertForetold(foretold, ready));
   assert.equal(condition(ready, 'CertificatesReady')?.status, 'True');
   const gap = writer.gap();
   const { restarts, mostAway } = await watcher.finish();

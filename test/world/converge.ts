@@ -27,6 +27,8 @@ export interface Pace {
   readonly limit?: number;
   /** Of every invocation. */
   readonly faults?: Faults;
+  /** What others do between two ticks. */
+  readonly meanwhile?: () => Promise<void>;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface Pace {
  */
 export async function tickUntilConverged(
   world: World,
-  { slow = false, limit = 120, faults = {} }: Pace = {},
+  { slow = false, limit = 120, faults = {}, meanwhile = async () => {} }: Pace = {},
 ): Promise<Converged> {
   const trail: string[] = [];
   const steps: PlannedStep[] = [];
@@ -44,6 +46,7 @@ export async function tickUntilConverged(
   for (let ticks = 0; ticks < limit; ticks += 1) {
     if (slow) world.round();
     else world.settle();
+    await meanwhile();
     const result = await world.tick(faults);
     if (!result) return { kind: 'gone', reason: 'Gone', message: '', acts: steps.length, steps, trail };
     const { decision, outcome, problem } = result;

@@ -3,6 +3,7 @@ import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import type { Authority } from '../../../manifests/build/certificate-names.ts';
 import { chainOf } from '../../certificates/chain.ts';
 import { isFatal } from '../../certificates/defect.ts';
+import type { CertificateFacts } from '../../certificates/facts.ts';
 import type { LeafFacts } from '../../certificates/inspect.ts';
 import { defaultSkewMs } from '../../certificates/judge.ts';
 import type { ActionOf, HandOver, TrustOrder } from '../actions.ts';
@@ -90,11 +91,21 @@ function mayShow({ slots, at, cluster }: Facts, read: ReadCertificates, leaf: Le
 function anchorsOf(leaf: LeafFacts, { authorities }: LeafFacts, at: Date): readonly string[] {
   return authorities
     .filter((authority) => {
+      if (isOnlyPlanned(leaf) || isOnlyPlanned(authority)) return namesIssuer(leaf, authority);
       const { intermediates, usages } = leaf;
       const question = { leaf, intermediates, trust: [authority], usages, now: at, skewMs: defaultSkewMs };
       return chainOf(question).kind === 'anchored';
     })
     .map(({ fingerprint }) => fingerprint);
+}
+
+/** In a simulation: what was never signed has no bytes. Of what was read in a Secret that is never so. */
+function isOnlyPlanned({ der }: CertificateFacts): boolean {
+  return der === '';
+}
+
+function namesIssuer({ issuer, intermediates }: LeafFacts, { subject }: CertificateFacts): boolean {
+  return issuer === subject || intermediates.some((one) => one.subject === issuer && one.issuer === subject);
 }
 
 /** Newest first: what cert-manager gives, then, until everybody has moved to it, what is trusted now. */

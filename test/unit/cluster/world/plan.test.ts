@@ -3,18 +3,23 @@ import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import type { PlanEnd, PlannedStep } from '../../../../reconcile/cluster/simulate/plan.ts';
 import { askForRotation } from '../../../world/applications.ts';
-import { type Converged, tickUntilConverged } from '../../../world/converge.ts';
+import { certManagerIn } from '../../../world/cert-manager.ts';
+import { type Converged, type Pace, tickUntilConverged } from '../../../world/converge.ts';
 import { createWorld, type World } from '../../../world/world.ts';
 
 type Changes = Partial<EtcdClusterSpec>;
 
 /** Plans it, does it, and compares step by step what was said with what was done. */
-async function foretold(world: World, changes: Changes | 'delete'): Promise<{ end: PlanEnd; reached: Converged }> {
+async function foretold(
+  world: World,
+  changes: Changes | 'delete',
+  pace: Pace = {},
+): Promise<{ end: PlanEnd; reached: Converged }> {
   const { planned, problem } = await world.plan(changes);
   assert.ok(planned, problem);
   if (changes === 'delete') await world.remove();
   else await world.apply(changes);
-  const reached = await tickUntilConverged(world, { limit: 600 });
+  const reached = await tickUntilConverged(world, { limit: 600, ...pace });
   assert.deepEqual(reached.steps.map(line), planned.steps.map(line), reached.trail.join('\n'));
   return { end: planned.end, reached };
 }
@@ -102,6 +107,16 @@ describe('what a plan says before the first step is what is done', () => {
     const world = await born({ tls });
     await askForRotation(world, 'now');
     await foretold(world, { tls });
+  });
+
+  test('when cert-manager signs, at a birth, for one more member, and in another name', async () => {
+    const world = createWorld();
+    const certManager = certManagerIn(world);
+    const pace = { meanwhile: () => certManager.attend() };
+    const company = { mode: 'CertManager', issuerRef: { name: 'company' }, rotationOverlap: '30s' } as const;
+    await foretold(world, { tls: company }, pace);
+    await foretold(world, { tls: company, replicas: 4 }, pace);
+    await foretold(world, { tls: { ...company, dnsNames: ['etcd.example.com'] }, replicas: 4 }, pace);
   });
 
   test('when it is to be deleted, with its volumes or without', async () => {
