@@ -5,7 +5,7 @@ import { annotations } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { connectTo } from './support/client.ts';
-import { isReady } from './support/conditions.ts';
+import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { type Dying, dyingUntil } from './support/deaths.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -18,12 +18,12 @@ const stage = scene({ fleet: false });
 const healing = { podGracePeriod: '10s', memberGracePeriod: '25s' };
 
 /** A change of a cluster that is whole, to one that is whole again. */
-interface Change extends Pick<Dying, 'until'> {
+interface Change extends Pick<Dying, 'until' | 'eachMember'> {
   readonly what: string;
   /** Voters that there are afterwards. */
   readonly size: number;
-  /** What it asks of etcd, among others. */
-  readonly calls: readonly string[];
+  /** What is written meanwhile, among other things. */
+  readonly writes: readonly RegExp[];
 }
 
 async function apply(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -41,9 +41,15 @@ function isWhole(size: number, also: (cluster: EtcdCluster) => boolean = () => t
     also(cluster);
 }
 
+/** Nobody dies. Not `tickUntil`, whose ticks are for every cluster of the namespace: the others' deaths are their own. */
+async function livingUntil(name: string, until: (cluster: EtcdCluster) => boolean): Promise<EtcdCluster> {
+  await dyingUntil(stage(), name, { until, dies: 'nowhere', within: 120 });
+  return stage().cluster(name);
+}
+
 async function born(name: string, fields: { readonly replicas: number; readonly version?: string }): Promise<void> {
   await apply(name, fields);
-  await stage().tickUntil(name, isWhole(fields.replicas), 120);
+  await livingUntil(name, isWhole(fields.replicas));
 }
 
 async function written(name: string, prefix: string): Promise<Writer> {
@@ -91,11 +97,13 @@ async function nothingLost(writer: Writer): Promise<string> {
 /** All deaths in one life, each followed by the next. */
 async function livesThrough(name: string, change: Change): Promise<string> {
   const places = await dyingUntil(stage(), name, { ...change, within: 300 });
+  await livingUntil(name, isWhole(change.size));
   await assertWhole(name, change.size);
   const deaths = (when: string) => places.filter((place) => place.startsWith(`${when} `));
   const [before, after] = [deaths('before'), deaths('after')];
-  for (const call of change.calls) {
-    assert.ok(before.some((place) => place.endsWith(call)) && after.some((place) => place.endsWith(call)), call);
+  for (const write of change.writes) {
+    const isMet = (place: string) => write.test(place);
+    assert.ok(before.some(isMet) && after.some(isMet), `${write}: ${places.join(', ')}`);
   }
   assert.ok(before.length >= 8 && after.length >= 10, places.join('\n'));
   return `${change.what}: ${before.length} deaths before a write, ${after.length} after one`;
@@ -103,8 +111,8 @@ async function livesThrough(name: string, change: Change): Promise<string> {
 
 async function resized(name: string, size: number): Promise<Change> {
   await apply(name, { replicas: size });
-  const calls = size > 1 ? ['MemberAdd', 'MemberPromote'] : ['MemberRemove'];
-  return { what: `to ${size}`, size, calls, until: isWhole(size) };
+  const writes = size > 1 ? [/MemberAdd/, /MemberPromote/] : [/MemberRemove/];
+  return { what: `to ${size}`, size, writes, until: isWhole(size) };
 }
 
 /** A follower of three, whose volume is gone for good. */
@@ -116,15 +124,38 @@ async function bereft(name: string): Promise<Change> {
   await kubectl(['-n', namespace, 'delete', 'pod', `${victim}-0`, '--grace-period=0', '--force', '--wait=false']);
   // Not by its name, which is free again for the second who tries to take its place.
   const isNew = ({ status }: EtcdCluster) => status?.members?.every((member) => member.id !== id) === true;
-  const calls = ['MemberRemove', 'MemberAdd', 'MemberPromote'];
-  return { what: 'a member replaced', size: 3, calls, until: isWhole(3, isNew) };
+  const writes = [/MemberRemove/, /MemberAdd/, /MemberPromote/];
+  return { what: 'a member replaced', size: 3, writes, until: isWhole(3, isNew) };
 }
 
 async function upgraded(name: string): Promise<Change> {
   await apply(name, { version: '3.6.16' });
   const runs = ({ status }: EtcdCluster) =>
     status?.clusterVersion === '3.6.0' && status.members?.every(({ version }) => version === '3.6.16') === true;
-  return { what: '3.5 to 3.6', size: 3, calls: ['MoveLeader'], until: isWhole(3, runs) };
+  return { what: '3.5 to 3.6', size: 3, writes: [/MoveLeader/, /eviction/], until: isWhole(3, runs) };
+}
+
+/** Two of three have lost their volumes, and a person has approved that it goes on without them. */
+async function recovering(name: string): Promise<Change> {
+  const { kubectl, namespace, cluster } = stage();
+  const { members = [], leader } = (await cluster(name)).status ?? {};
+  const lost = members.map((member) => member.name).filter((member) => member !== leader);
+  await kubectl(['-n', namespace, 'delete', 'pvc', ...lost, '--wait=false']);
+  await kubectl(['-n', namespace, 'delete', 'pod', ...lost.map((member) => `${member}-0`), '--grace-period=1']);
+  const stalled = await livingUntil(name, isStalledFor('QuorumLost'));
+  const [approval = assert.fail('no approval is named')] =
+    /etcd\.ratchet\.dev\/recover-quorum=\S+$/.exec(condition(stalled, 'Stalled')?.message ?? '') ?? [];
+  await kubectl(['-n', namespace, 'annotate', 'etcdcluster', name, approval]);
+  // From then on it grows like any other.
+  const serves = (cluster: EtcdCluster) => condition(cluster, 'Available')?.status === 'True';
+  return { what: 'the quorum recovered', size: 3, writes: [/POST jobs/, /DELETE jobs/], until: serves };
+}
+
+/** As many volumes, peers and the rest as members, each recorded before any starts. */
+async function conceived(name: string): Promise<Change> {
+  await apply(name, { replicas: 3 });
+  const writes = [/POST persistentvolumeclaims/, /POST statefulsets/, /POST services/];
+  return { what: 'born', size: 3, writes, eachMember: true, until: isWhole(3) };
 }
 
 describe('killed before and after each write, of Kubernetes and of etcd, of what makes', { concurrency: true }, () => {
@@ -139,6 +170,13 @@ describe('killed before and after each write, of Kubernetes and of etcd, of what
     await born('changed', { replicas: 3, version: '3.5.35' });
     const writer = await written('changed', 'deaths');
     for (const begin of [upgraded, bereft]) t.diagnostic(await livesThrough('changed', await begin('changed')));
+    t.diagnostic(await nothingLost(writer));
+  });
+
+  test('nothing a cluster of three, and one that lost its quorum whole: whoever comes next finishes it', async (t) => {
+    t.diagnostic(await livesThrough('fresh', await conceived('fresh')));
+    const writer = await written('fresh', 'deaths');
+    t.diagnostic(await livesThrough('fresh', await recovering('fresh')));
     t.diagnostic(await nothingLost(writer));
   });
 });

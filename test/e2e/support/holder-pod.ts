@@ -1,4 +1,5 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
+import { publishedImage } from '../../../reconcile/cluster/own-image.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
 
 /** A pod that an invocation claims to run in. Nobody schedules it: its status is what the test says. */
@@ -13,7 +14,8 @@ export async function createHolderPod(kube: Kube, namespace: string, name: strin
   const spec = {
     schedulerName: 'nobody',
     restartPolicy: 'Never' as const,
-    containers: [{ name: 'tick', image: 'none' }],
+    // Jobs that it makes have its image.
+    containers: [{ name: 'tick', image: publishedImage }],
   };
   const pod = await kube.create<Pod>(resources.pods, {
     apiVersion: 'v1',
@@ -31,7 +33,7 @@ export async function createHolderPod(kube: Kube, namespace: string, name: strin
           name: 'tick',
           ready: false,
           restartCount: 0,
-          image: 'none',
+          image: publishedImage,
           imageID: '',
           state: { terminated: { exitCode: 137, reason: 'Error' } },
         },

@@ -13,9 +13,8 @@ import { type MortalOptions, mortalEnv, type When } from './mortal-options.ts';
  * the life of a cluster, are words and not numbers, because whoever finishes another one's work writes other things than he did.
  */
 
-const { cluster, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
+const { alike, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
 const met = new Set(readFileSync(ledger, 'utf8').split('\n'));
-const member = new RegExp(`\\b${cluster}-\\d+\\b`, 'g');
 
 /** What is being carried out, from its claim on. */
 let step = '';
@@ -31,7 +30,8 @@ function strike(when: When, place: string): void {
 }
 
 function lineOf(when: When, place: string): string {
-  return `${when} ${place.replaceAll(member, 'member')}`;
+  const line = `${when} ${place}`;
+  return alike === undefined ? line : line.replaceAll(new RegExp(`\\b${alike}-\\d+\\b`, 'g'), 'member');
 }
 
 function isReport(place: string): boolean {
@@ -42,6 +42,7 @@ function isReport(place: string): boolean {
 interface Told {
   readonly kind?: string;
   readonly reason?: string;
+  readonly metadata?: { readonly name: string };
   readonly status?: {
     readonly step?: { readonly action: string; readonly target?: string };
     readonly lastDecision?: { readonly reason: string };
@@ -52,6 +53,7 @@ function placeOf(method: string, path: string, body: string): string {
   const resource = path.replace(/\?.*$/, '').replace(/^.*\/namespaces\/[^/]+\//, '');
   const told = (body === '' ? {} : JSON.parse(body)) as Told;
   if (told.kind === 'Event') return `${step}: event ${told.reason}`;
+  if (method === 'POST') return `${step}: POST ${resource} ${told.metadata?.name}`;
   if (told.kind !== 'EtcdCluster') return `${step}: ${method} ${resource}`;
   if (!told.status?.step) return `${step}: report ${told.status?.lastDecision?.reason}`;
   step = [told.status.step.action, told.status.step.target].join(' ').trim();
