@@ -18,7 +18,7 @@ const stage = scene({ fleet: false });
 const healing = { podGracePeriod: '10s', memberGracePeriod: '25s' };
 
 /** A change of a cluster that is whole, to one that is whole again. */
-interface Change extends Pick<Dying, 'until' | 'eachMember'> {
+interface Change extends Pick<Dying, 'until'> {
   readonly what: string;
   /** Voters that there are afterwards. */
   readonly size: number;
@@ -155,7 +155,7 @@ async function recovering(name: string): Promise<Change> {
 async function conceived(name: string): Promise<Change> {
   await apply(name, { replicas: 3 });
   const writes = [/POST persistentvolumeclaims/, /POST statefulsets/, /POST services/];
-  return { what: 'born', size: 3, writes, eachMember: true, until: isWhole(3) };
+  return { what: 'born', size: 3, writes, until: isWhole(3) };
 }
 
 describe('killed before and after each write, of Kubernetes and of etcd, of what makes', { concurrency: true }, () => {

@@ -13,8 +13,6 @@ const mortal = pathToFileURL(join(import.meta.dirname, 'mortal.ts')).href;
 let ledgers = 0;
 
 export interface Dying extends Partial<Pick<MortalOptions, 'dies'>> {
-  /** Whether a write for one member is another place than the same for another. */
-  readonly eachMember?: boolean;
   /** When this part of the life is over. */
   readonly until: (cluster: EtcdCluster) => boolean;
   /** Seconds. */
@@ -31,12 +29,12 @@ export interface Dying extends Partial<Pick<MortalOptions, 'dies'>> {
 export async function dyingUntil(
   { namespace, kube, cluster }: Scene,
   name: string,
-  { until, within, dies = 'everywhere', eachMember = false }: Dying,
+  { until, within, dies = 'everywhere' }: Dying,
 ): Promise<readonly string[]> {
   const life = `${namespace}-${name}-${process.pid}-${ledgers++}`;
   const ledger = join(tmpdir(), `${life}.ledger`);
   await writeFile(ledger, '');
-  const options: MortalOptions = { ledger, dies, ...(!eachMember && { alike: name }) };
+  const options: MortalOptions = { cluster: name, ledger, dies };
   const deadline = performance.now() + within * 1000;
   let holder: HolderPod | undefined;
   try {

@@ -5,8 +5,8 @@ export const mortalEnv = 'TEST_MORTAL';
 export type When = 'before' | 'after';
 
 export interface MortalOptions {
-  /** What is asked for members whose names begin so is the same place, whoever it is for; absent: each has places of its own. */
-  readonly alike?: string;
+  /** Whose members' names are of no account: what is written for one of them is the same place as for another. */
+  readonly cluster: string;
   /** A file with a line for each place that was met, so that nobody dies twice in one. */
   readonly ledger: string;
   /** `everywhere`: in each place that the ledger does not have; `nowhere`: they are only noted; else in the place of this line. */

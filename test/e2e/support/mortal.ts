@@ -13,7 +13,8 @@ import { type MortalOptions, mortalEnv, type When } from './mortal-options.ts';
  * the life of a cluster, are words and not numbers, because whoever finishes another one's work writes other things than he did.
  */
 
-const { alike, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
+const { cluster, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
+const member = new RegExp(`\\b${cluster}-\\d+\\b`, 'g');
 const met = new Set(readFileSync(ledger, 'utf8').split('\n'));
 
 /** What is being carried out, from its claim on. */
@@ -30,8 +31,7 @@ function strike(when: When, place: string): void {
 }
 
 function lineOf(when: When, place: string): string {
-  const line = `${when} ${place}`;
-  return alike === undefined ? line : line.replaceAll(new RegExp(`\\b${alike}-\\d+\\b`, 'g'), 'member');
+  return `${when} ${place.replaceAll(member, 'member')}`;
 }
 
 function isReport(place: string): boolean {
