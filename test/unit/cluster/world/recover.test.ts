@@ -31,7 +31,12 @@ async function annotate(world: World, text: string): Promise<void> {
 
 /** Ticks until a person is asked, and lets that person approve. */
 async function approved(world: World): Promise<string> {
-  const end = await tickUntilConverged(world, { limit: 300 });
+  let end = await tickUntilConverged(world, { limit: 300 });
+  if (end.reason !== 'QuorumLost') {
+    // Who may still come back is lost when the grace is over.
+    world.advance(60);
+    end = await tickUntilConverged(world, { limit: 300 });
+  }
   assert.equal(end.reason, 'QuorumLost', end.trail.join('\n'));
   const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
   const text = approvalIn(stalled?.message ?? '') ?? assert.fail(stalled?.message);
@@ -152,6 +157,15 @@ describe('a quorum that is lost for good', () => {
     assert.equal(recordOf(world, 'orders-4').state, 'sealed');
     assert.equal(recordOf(world, 'orders-3').state, 'superseded');
   });
+});
+
+test('disks that came back empty are lost as well, once their members have kept exiting for long enough', async () => {
+  const world = await lossy(3, []);
+  for (const volume of ['orders-1', 'orders-2']) world.wipe(volume);
+  await approved(world);
+  const end = await tickUntilConverged(world, { limit: 400 });
+  assert.equal(end.kind, 'done', end.trail.join('\n'));
+  assertWhole(world, ['orders-0', 'orders-3', 'orders-4'], end.trail.join('\n'));
 });
 
 describe('nothing happens', () => {
@@ -366,6 +380,26 @@ describe('while it is recovered', () => {
       assert.equal(end.kind, 'done', end.trail.join('\n'));
       if (names.length > 0) assertWhole(world, names, end.trail.join('\n'));
       assert.equal(recordOf(world, 'orders-0').state, names.length > 0 ? 'sealed' : 'hibernating');
+    }
+  });
+
+  test('the resource is deleted, and its volumes with it: whatever it had come to, all of them go', async () => {
+    const volumeRetention = { whenDeleted: 'Delete', whenScaled: 'Delete' } as const;
+    for (const ticks of [1, 2, 3, 4, 5, 6]) {
+      const world = await lossy(3, [1]);
+      world.loseNode('orders-2-0');
+      await world.apply({ replicas: 3, healing, volumeRetention });
+      await approved(world);
+      for (let tick = 0; tick < ticks; tick += 1) {
+        world.settle();
+        await world.tick();
+      }
+      world.kube.remove(resources.pods, namespace, 'orders-2-0');
+      await world.remove();
+      const end = await tickUntilConverged(world, { limit: 100 });
+      world.settle();
+      assert.equal(end.kind, 'gone', `${ticks}:\n${end.trail.join('\n')}`);
+      assert.deepEqual(world.claims(), [], `${ticks}:\n${end.trail.join('\n')}`);
     }
   });
 
