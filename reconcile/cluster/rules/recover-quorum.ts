@@ -25,6 +25,8 @@ export function recoverQuorum(situation: Situation): Decision | undefined {
   const recovery = record.recovery;
   const problem = problemOf(chosen, recovery, situation);
   if (problem || !recovery) return problem;
+  const returned = quorumReturned(chosen, recovery, situation);
+  if (returned) return returned;
   return outvote(chosen, situation) ?? isolate(chosen, recovery, situation) ?? force(chosen, recovery, situation);
 }
 
@@ -52,6 +54,24 @@ function problemOf({ name, volume }: Slot, recovery: Recovery | undefined, { slo
     );
   }
   return undefined;
+}
+
+/**
+ * Between the approval and the stop those that were given up have come back, and take writes that the chosen one may not have: a
+ * person must say which of the two is to be. Nobody has been stopped yet.
+ */
+function quorumReturned(
+  { name, statefulSet }: Slot,
+  { attempt }: Recovery,
+  situation: Situation,
+): Decision | undefined {
+  const { membership, cluster } = situation;
+  if (membership.kind === 'unknown' || attempt > 0 || !statefulSet) return undefined;
+  return refuse(
+    'QuorumReturned',
+    `a quorum of ${cluster.metadata.name} answers again, after its recovery from ${name} was approved and before anybody was stopped`,
+    `to call the recovery off, remove annotation ${annotations.outvoted} of PersistentVolumeClaim ${name}, and set ${annotations.volumeState} of every claim whose member is on "etcdctl member list" to sealed; to go on with it, delete the StatefulSets of the others`,
+  );
 }
 
 /** Those that whoever began did not come to. */

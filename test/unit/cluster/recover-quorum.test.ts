@@ -57,6 +57,11 @@ const cases: readonly (readonly [string, Observation, string])[] = [
   ['marks that were not made are made first', seen(running, (slot) => slot), 'act OutvotingMembers'],
   ['then everybody stops', seen(running, withRecord({ state: 'superseded' })), 'act StoppingMembers'],
   [
+    'a quorum that answers again before anybody was stopped is a person’s to weigh',
+    { ...seen(running, withRecord({ state: 'superseded' })), membership: members(3) },
+    'refuse QuorumReturned',
+  ],
+  [
     'a pod that has not ended is waited for',
     seen(chosen(0), all(without('statefulSet'), withPod({ leaving: true }), withRecord({ state: 'superseded' }))),
     'wait FencingMembers',
