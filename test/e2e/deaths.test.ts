@@ -204,7 +204,10 @@ async function livesOncePerPlace(
     names.map(async (name, lane) => {
       for (let number = lane; number < rounds; number += lanes) {
         for (const [index, begin] of round.entries()) {
-          deaths += (await lifeWith(name, begin, places[index]?.[number])).length;
+          const met = await lifeWith(name, begin, places[index]?.[number]);
+          // It takes hours: whoever watches sees how far it is.
+          for (const place of met) console.log(`${name} lived on after a death ${place}`);
+          deaths += met.length;
         }
       }
     }),
