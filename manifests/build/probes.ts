@@ -14,6 +14,14 @@ export function probes(): Pick<Container, 'startupProbe' | 'readinessProbe' | 'l
   };
 }
 
+/**
+ * Of one that is alone and forgets the others: the same, and CORRUPT, which may have been raised before, keeps it from nothing. It
+ * agrees with itself; that the alarm is taken back comes when it serves.
+ */
+export function isolatedReadiness(): Probe {
+  return probe('/readyz?exclude=data_corruption', { periodSeconds: 2, timeoutSeconds: 8, failureThreshold: 2 });
+}
+
 function probe(path: string, times: Pick<Probe, 'periodSeconds' | 'timeoutSeconds' | 'failureThreshold'>): Probe {
   return { httpGet: { path, port: ports.metrics, scheme: 'HTTP' }, ...times };
 }

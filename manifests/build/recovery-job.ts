@@ -4,6 +4,7 @@ import { dataDirectory, isolatedArgs } from './etcd-args.ts';
 import { annotations, labels, peerLabels, recoveryJobName, recoveryPodLabels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
 import { dataMountPath, dataVolume, etcdContainer, podTemplate } from './pod-template.ts';
+import { isolatedReadiness } from './probes.ts';
 
 /** The init container that keeps a copy of the data; what it says when it fails is told by its exit codes. */
 export const setAsideContainer = 'set-aside';
@@ -60,7 +61,7 @@ export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder): Job {
 
 /** A database that does not come up is not restarted, so nothing probes whether it lives; it is done when it leads itself. */
 function isolated({ livenessProbe: _, lifecycle: __, ...etcd }: Container, peer: EtcdPeer): Container {
-  return { ...etcd, args: isolatedArgs(peer) };
+  return { ...etcd, args: isolatedArgs(peer), readinessProbe: isolatedReadiness() };
 }
 
 function setAside({ image, id, attempt, withoutCopy }: RecoveryOrder): Container {

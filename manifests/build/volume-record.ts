@@ -60,7 +60,7 @@ export interface Recovery {
   /** Of the last Job that was made for it, counted from 1; 0: none yet. No attempt is ever run twice on a volume. */
   readonly attempt: number;
   /** Where pods of the members were seen last: what is gone from the API server may still run on a node that it does not hear. */
-  readonly lastSeenOn: Readonly<Record<string, string>>;
+  readonly lastSeenOn: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface MinorSince {
@@ -184,7 +184,7 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       state,
       ...(outvoted && { outvoted: outvoted.map(([name, memberId]) => ({ name, memberId })) }),
       ...(id !== '' && {
-        recovery: { id, attempt: Number(attempt), lastSeenOn: Object.fromEntries(lastSeenOn ?? []) },
+        recovery: { id, attempt: Number(attempt), lastSeenOn: grouped(lastSeenOn ?? []) },
       }),
     },
   };
@@ -198,6 +198,12 @@ function readPairs(text: string | undefined, value: RegExp): [string, string][] 
     return [name, rest];
   });
   return pairs.every(([name, found]) => namePattern.test(name) && value.test(found)) ? pairs : 'invalid';
+}
+
+/** A member may have been seen on several nodes. */
+function grouped(pairs: readonly (readonly [string, string])[]): Readonly<Record<string, readonly string[]>> {
+  const groups = Map.groupBy(pairs, ([name]) => name);
+  return Object.fromEntries([...groups].map(([name, found]) => [name, found.map(([, value]) => value)]));
 }
 
 function writePairs(pairs: readonly (readonly [string, string])[]): string {
@@ -225,7 +231,7 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
 }
 
 function writeRecovery({ id, attempt, lastSeenOn }: Recovery): Record<string, string> {
-  const seen = Object.entries(lastSeenOn);
+  const seen = Object.entries(lastSeenOn).flatMap(([name, nodes]) => nodes.map((node) => [name, node] as const));
   return {
     [annotations.recovery]: `${id}/${attempt}`,
     ...(seen.length > 0 && { [annotations.lastSeenOn]: writePairs(seen) }),

@@ -8,23 +8,35 @@ export interface OpenFence {
   readonly cure?: string;
 }
 
+/** Of everybody of whom anything is seen, or was when the recovery began: also of those of whom the API server has nothing left. */
+export function openFences(
+  slots: readonly Slot[],
+  { lastSeenOn }: Recovery,
+  view: RecoveryView | undefined,
+): readonly OpenFence[] {
+  const names = new Set([...slots.map(({ name }) => name), ...Object.keys(lastSeenOn)]);
+  return [...names].flatMap((name) => {
+    const pod = slots.find((slot) => slot.name === name)?.pod;
+    return fenceOf({ name, pod, seenOn: lastSeenOn[name] ?? [] }, view) ?? [];
+  });
+}
+
 /**
  * Whether nothing of this member can still run; `undefined`: nothing can.
  *
  * A pod that its kubelet has ended leaves the API server by that kubelet's own word. One that was deleted by force leaves it as
- * well, and its containers may run on where the API server does not hear: so the node where it was seen last must be there, or
+ * well, and its containers may run on where the API server does not hear: so every node where it was seen must be there, or
  * be gone, or be known to be off (Kubernetes' taint `out-of-service`, with which it lets go of pods and volumes itself).
  */
-export function fenceOf(
-  { name, pod }: Slot,
-  { lastSeenOn }: Recovery,
+function fenceOf(
+  { name, pod, seenOn }: { readonly name: string; readonly pod: Slot['pod']; readonly seenOn: readonly string[] },
   view: RecoveryView | undefined,
 ): OpenFence | undefined {
-  const node = pod?.node ?? lastSeenOn[name];
-  const state = (node !== undefined && view?.kind === 'known' && view.nodes[node]) || 'unknown';
-  if (state === 'silent' && node !== undefined) {
+  const nodes = view?.kind === 'known' ? view.nodes : {};
+  const node = [pod?.node, ...seenOn].find((one) => one !== undefined && nodes[one] === 'silent');
+  if (node !== undefined) {
     return {
-      message: `${podName(name)} was last seen on node ${node}, which is not heard: it may still run there`,
+      message: `${podName(name)} was seen on node ${node}, which is not heard: it may still run there`,
       cure: `bring ${node} back; or, when it is certainly off, say so: kubectl taint nodes ${node} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`,
     };
   }

@@ -1,3 +1,4 @@
+import { annotations } from '../../manifests/build/names.ts';
 import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -135,6 +136,15 @@ function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[])
   const traces = slots.filter(({ peer, configMap }) => peer !== undefined || configMap !== undefined);
   if (traces.length === 0 && !cluster.status?.clusterID) return { stage: 'unborn' };
   const once = cluster.status?.clusterID ? ` (etcd cluster ${cluster.status.clusterID})` : '';
+  const left = slots.filter((slot) => recordOf(slot)?.state === 'superseded').map(({ name }) => name);
+  if (left.length > 0) {
+    return {
+      stage: 'unclear',
+      reason: 'AllVolumesGone',
+      message: `${cluster.metadata.name} had members${once}, and of their volumes only those are left that a recovery left behind: ${left.join(', ')}; they hold what was before it`,
+      cure: `restore the PersistentVolumeClaims with their annotations; or, to go on from what was before, set annotation ${annotations.volumeState} of ${left.join(', ')} to sealed`,
+    };
+  }
   return {
     stage: 'unclear',
     reason: 'AllVolumesGone',

@@ -37,24 +37,32 @@ export interface Survivor extends Voter {
 /** `undefined` while a quorum may come back. */
 export function lossOf(situation: Situation): Loss | undefined {
   const voters = votersOf(situation);
-  const lost = voters.flatMap((voter): LostMember[] => {
-    const because = lostBecause(voter, situation);
-    return because === undefined ? [] : [{ ...voter, because }];
-  });
+  // Never told by their names: whoever added a member by hand may have called it anything.
+  const judged = voters.map((voter) => ({
+    voter,
+    because: lostBecause(voter, situation),
+    survivor: survivorOf(voter),
+  }));
+  const lost = judged.flatMap(({ voter, because }) => (because === undefined ? [] : [{ ...voter, because }]));
   if (voters.length - lost.length >= quorumOf(voters.length)) return undefined;
-  const left = voters.filter(({ name }) => !lost.some((one) => one.name === name));
-  const survivors = left.flatMap(survivorOf).toSorted(byData);
-  const silent = left.filter(({ name }) => !survivors.some((one) => one.name === name));
+  const left = judged.filter(({ because }) => because === undefined);
+  const survivors = left.flatMap(({ survivor }) => survivor ?? []).toSorted(byData);
+  const silent = left.flatMap(({ voter, survivor }) => (survivor ? [] : [voter]));
   return { lost, silent, survivors };
 }
 
 /**
- * What a person approves: the etcd cluster that is meant, and exactly those whose data are given up unseen. Members are told by
- * their IDs, which are never used again, so that an approval never fits another loss.
+ * What a person approves: the etcd cluster that is meant, exactly those whose data are given up unseen, and what is kept. Members
+ * are told by their IDs, which are never used again. What is kept ends at an entry of raft's log, and every leader adds one: an
+ * approval that was not needed, because the quorum came back, fits no loss that comes later, not even one of the same members.
  */
-export function approvalOf(clusterId: string, { lost, silent }: Loss): { readonly id: string; readonly text: string } {
+export function approvalOf(
+  clusterId: string,
+  { lost, silent, survivors: [best] }: Loss,
+): { readonly id: string; readonly text: string } {
   const given = [...lost, ...silent].map(({ memberId, name }) => memberId ?? name).toSorted();
-  const id = hashOf({ clusterId, given }).slice(0, 12);
+  const kept = best && { memberId: best.memberId, raftIndex: String(best.raftIndex) };
+  const id = hashOf({ clusterId, given, kept }).slice(0, 12);
   return { id, text: `${clusterId}/${id}` };
 }
 
@@ -110,6 +118,7 @@ export function nameOf({ name, id, peerURLs }: ListedMember): string {
 /** Why its data will not come back by themselves; `undefined`: they may. */
 function lostBecause({ slot }: Voter, situation: Situation): string | undefined {
   if (!slot) return 'nothing of it is left';
+  if (hasDeparted(slot)) return 'its volume says that it was left behind';
   const { volume, endpoint, pod } = slot;
   if (!volume) return 'its volume is gone';
   if (volume.lost) return 'what was behind its volume is gone';
@@ -131,13 +140,13 @@ function answersOnTheSame(slot: Slot, { slots }: Situation): boolean {
   );
 }
 
-function survivorOf(voter: Voter): Survivor[] {
+function survivorOf(voter: Voter): Survivor | undefined {
   const { slot } = voter;
-  if (slot?.endpoint.kind !== 'known') return [];
+  if (slot?.endpoint.kind !== 'known') return undefined;
   const { memberId, clusterId, raftIndex, raftTerm, revision } = slot.endpoint.status;
   const record = recordOf(slot);
-  if (record?.memberId !== memberId || record.clusterId !== clusterId) return [];
-  return [{ ...voter, slot, memberId, raftIndex, raftTerm, revision }];
+  if (record?.memberId !== memberId || record.clusterId !== clusterId) return undefined;
+  return { ...voter, slot, memberId, raftIndex, raftTerm, revision };
 }
 
 /**

@@ -99,6 +99,8 @@ export interface VolumeView extends View {
   readonly bound: boolean;
   /** What was bound is gone (`Lost`). */
   readonly lost: boolean;
+  /** `superseded`, as others remember it; its own claim says something else still. */
+  readonly unmarked?: true;
   /** Requested, a quantity. */
   readonly size: string;
   readonly storageClassName?: string;
@@ -189,7 +191,13 @@ export interface RecoveryPodView extends View {
   /** What holds it up, in the kubelet's word. */
   readonly waiting?: string;
   /** Of the container that ended with an error. */
-  readonly failure?: { readonly container: string; readonly code: number; readonly words: string };
+  readonly failure?: {
+    readonly container: string;
+    readonly code: number;
+    /** The kubelet's word, like `OOMKilled`. */
+    readonly reason?: string;
+    readonly words: string;
+  };
 }
 
 /** `silent`: its kubelet is not heard. `outOfService`: a person has said that it is off. `unknown`: we may not look. */

@@ -20,7 +20,7 @@ export async function readRecovery(
   const jobName = chosen ? recoveryJobName(chosen.name) : found[0]?.metadata.labels?.['batch.kubernetes.io/job-name'];
   if (jobName === undefined) return undefined;
   const recovery = chosen && recordOf(chosen)?.recovery;
-  const seen = slots.flatMap((slot) => slot.pod?.node ?? recovery?.lastSeenOn[slot.name] ?? []);
+  const seen = [...slots.flatMap(({ pod }) => pod?.node ?? []), ...Object.values(recovery?.lastSeenOn ?? {}).flat()];
   try {
     const [job, nodes] = await Promise.all([
       kube.get<Job>(resources.jobs, namespace, jobName, { signal }),
@@ -73,7 +73,8 @@ function podView(pod: Pod): RecoveryPodView {
 function failureOf({ name, state }: ContainerStatus): NonNullable<RecoveryPodView['failure']>[] {
   const ended = state?.terminated;
   if (!ended || ended.exitCode === 0) return [];
-  return [{ container: name, code: ended.exitCode, words: lastLine(ended.message ?? '') }];
+  const { exitCode: code, reason, message = '' } = ended;
+  return [{ container: name, code, words: lastLine(message), ...(reason !== undefined && { reason }) }];
 }
 
 async function readNodes(

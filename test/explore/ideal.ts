@@ -5,7 +5,7 @@ import { happenings, timePasses } from './model/kubernetes.ts';
 import { lacking, type State, type World } from './model/state.ts';
 import type { Rules } from './model/transitions.ts';
 import { referredIn } from './model/uids.ts';
-import { type Fingerprints, keyOf } from './search/fingerprint.ts';
+import { keyOf, type TakeFingerprint } from './search/fingerprint.ts';
 import type { Violation } from './search/search.ts';
 import { createSeen } from './search/seen.ts';
 
@@ -15,10 +15,7 @@ import { createSeen } from './search/seen.ts';
  *
  * What comes after a state is told by its world alone, so a world that was gone through once need not be again.
  */
-export function createConvergence(
-  rules: Rules,
-  fingerprint: Fingerprints['take'],
-): (state: State) => Violation | undefined {
+export function createConvergence(rules: Rules, fingerprint: TakeFingerprint): (state: State) => Violation | undefined {
   const known = createSeen();
   return (state) => {
     const way = new Set<number>();
@@ -88,9 +85,7 @@ function restsWrongly(world: World, decision: Decision): string | undefined {
   if (decision.kind === 'refuse')
     return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
   // A node may come back; whether it does is for a person to say.
-  const isAwaited =
-    world.places.some(({ nodeDead }) => nodeDead) && (!serving(world) || decision.reason === 'OldObjectsLeaving');
-  if (decision.kind === 'wait' && isAwaited) return undefined;
+  if (decision.kind === 'wait' && !serving(world) && world.places.some(({ nodeDead }) => nodeDead)) return undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
   if (decision.reason !== 'Converged') return undefined;
   const formation = serving(world);

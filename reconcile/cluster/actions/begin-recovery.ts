@@ -1,4 +1,4 @@
-import { annotations, labels } from '../../../manifests/build/names.ts';
+import { annotations, labels, ordinalOf } from '../../../manifests/build/names.ts';
 import type { Recovery } from '../../../manifests/build/volume-record.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { EtcdError } from '../../etcd.ts';
@@ -52,7 +52,7 @@ async function assertStillLost(
     throw moved(`${volume.name} is not the one with the most data any more`);
 }
 
-/** Which node each member's pod is on, by the member's name. */
+/** Which node each member's pod is on, by the member's name. Anybody may have given our label to a pod, and anything as its name. */
 export async function whereTheyAre({ kube, cluster, signal }: ActContext): Promise<Recovery['lastSeenOn']> {
   const { namespace, name } = cluster.metadata;
   const labelSelector = `${labels.cluster}=${name}`;
@@ -60,7 +60,8 @@ export async function whereTheyAre({ kube, cluster, signal }: ActContext): Promi
   return Object.fromEntries(
     items.flatMap(({ metadata, spec }) => {
       const member = metadata.labels?.[labels.peer];
-      return member !== undefined && spec.nodeName !== undefined ? [[member, spec.nodeName]] : [];
+      const isOurs = member !== undefined && ordinalOf(name, member) !== undefined;
+      return isOurs && spec.nodeName !== undefined ? [[member, [spec.nodeName]]] : [];
     }),
   );
 }

@@ -7,6 +7,7 @@ import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { ownImage } from '../own-image.ts';
 import { type ActContext, createOurs, livePeer, liveVolume } from './context.ts';
+import { noteNextVersion } from './note-versions.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -33,6 +34,7 @@ export async function forceNewCluster(action: ActionOf<'force-new-cluster'>, con
   if (record.state !== 'recovering' || recovery?.id !== id || recovery.attempt !== attempt - 1)
     throw moved(`volume ${name} is ${record.state}, or somebody else is at it`);
   await writeRecord(claim, { ...record, recovery: { ...recovery, attempt } }, context);
+  await noteNextVersion(name, peer.spec.version, context);
   const job = recoveryJob(peer, { image, id, attempt, withoutCopy });
   await createOurs<Job>(
     context,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { podName } from '../../../manifests/build/names.ts';
+import type { Recovery, VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
@@ -14,8 +15,8 @@ export async function stopMembers(action: ActionOf<'stop-members'>, context: Act
   const { namespace } = cluster.metadata;
   const { claim, record } = await liveVolume(context, volume.name);
   const { recovery } = record;
-  if (record.state !== 'recovering' || !recovery) throw moved(`volume ${volume.name} is ${record.state}`);
-  const lastSeenOn = { ...recovery.lastSeenOn, ...(await whereTheyAre(context)) };
+  if (!isOnItsWay.has(record.state) || !recovery) throw moved(`volume ${volume.name} is ${record.state}`);
+  const lastSeenOn = bothOf(recovery.lastSeenOn, await whereTheyAre(context));
   if (!isDeepStrictEqual(lastSeenOn, recovery.lastSeenOn))
     await writeRecord(claim, { ...record, recovery: { ...recovery, lastSeenOn } }, context);
   await Promise.all([
@@ -30,4 +31,14 @@ export async function stopMembers(action: ActionOf<'stop-members'>, context: Act
       kube.delete(resources.pods, namespace, podName(name), { preconditions: { uid }, signal }),
     ),
   ]);
+}
+
+const isOnItsWay: ReadonlySet<VolumeRecord['state']> = new Set(['recovering', 'recovered']);
+
+/** Nobody is forgotten: a pod that was deleted by force, and made anew on another node, may run on the first one still. */
+function bothOf(before: Recovery['lastSeenOn'], now: Recovery['lastSeenOn']): Recovery['lastSeenOn'] {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+  return Object.fromEntries(
+    [...names].map((name) => [name, [...new Set([...(before[name] ?? []), ...(now[name] ?? [])])]]),
+  );
 }

@@ -1,4 +1,6 @@
-import { annotations } from '../../../manifests/build/names.ts';
+import { annotations, ordinalOf } from '../../../manifests/build/names.ts';
+import type { OutvotedMember } from '../../../manifests/build/volume-record.ts';
+import type { ListedMember } from '../../etcd.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type Ailment, ailmentOf } from '../health.ts';
@@ -50,12 +52,9 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
   const { clusterId, strays } = life;
   const { id, text } = approvalOf(clusterId, loss);
   if (approvalGiven(situation) !== text) return undefined;
-  const outvoted = membership.last
-    .filter((member) => member.id !== best.memberId)
-    .map((member) => ({ name: nameOf(member), memberId: member.id }));
-  const volumes = slots
-    .filter((slot) => slot !== best.slot && slot.volume && !strays.includes(slot) && !hasDeparted(slot))
-    .flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
+  const others = slots.filter((slot) => slot !== best.slot && !strays.includes(slot) && !hasDeparted(slot));
+  const outvoted = allOf(membership.last, others, situation).filter(({ memberId }) => memberId !== best.memberId);
+  const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
   const { name, memberId, raftIndex } = best;
   return act(
     {
@@ -72,6 +71,27 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
     'RecoveringQuorum',
     `as approved, ${situation.cluster.metadata.name} goes on with what ${name} has, and without ${outvoted.map((member) => member.name).join(', ')} for ever`,
   );
+}
+
+/**
+ * Everybody on the list, and whoever has a volume: the list is that of one member, who may have missed what the others decided. A
+ * name that is none of ours is somebody's own, and may be anything.
+ */
+function allOf(
+  list: readonly ListedMember[],
+  others: readonly Slot[],
+  { cluster }: Situation,
+): readonly OutvotedMember[] {
+  const listed = list.map((member) => {
+    const name = nameOf(member);
+    const isOurs = ordinalOf(cluster.metadata.name, name) !== undefined;
+    return { name: isOurs ? name : member.id, memberId: member.id };
+  });
+  const remembered = others.flatMap((slot): OutvotedMember[] => {
+    const memberId = recordOf(slot)?.memberId;
+    return memberId === undefined ? [] : [{ name: slot.name, memberId }];
+  });
+  return [...new Map([...remembered, ...listed].map((member) => [member.memberId, member])).values()];
 }
 
 function quorumLost(loss: Loss, situation: Situation): Decision {

@@ -1,12 +1,17 @@
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import { setAsideCodes } from '../../../manifests/build/recovery-job.ts';
 import type { Recovery } from '../../../manifests/build/volume-record.ts';
+import type { Ref } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
-import { fenceOf } from '../fencing.ts';
+import type { Inputs } from '../effective.ts';
+import { openFences } from '../fencing.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import { approvalGiven } from '../lost.ts';
 import type { RecoveryPodView, Slot } from '../observation.ts';
+import { outvotedBy, unmarkedOf } from '../outvoted.ts';
 import { isBeingRecovered } from './await-quorum.ts';
 
 /**
@@ -20,17 +25,27 @@ import { isBeingRecovered } from './await-quorum.ts';
 export function recoverQuorum(situation: Situation): Decision | undefined {
   const chosen = situation.slots.find(isBeingRecovered);
   const record = chosen && recordOf(chosen);
-  if (!chosen?.volume || !record) return leftover(situation);
-  if (record.state === 'recovered') return leftover(situation) ?? podLeaving(situation);
+  if (!chosen?.volume || !record) return mark(situation) ?? leftover(situation);
   const recovery = record.recovery;
   const problem = problemOf(chosen, recovery, situation);
   if (problem || !recovery) return problem;
-  const returned = quorumReturned(chosen, recovery, situation);
-  if (returned) return returned;
-  return outvote(chosen, situation) ?? isolate(chosen, recovery, situation) ?? force(chosen, recovery, situation);
+  if (record.state === 'recovered') {
+    // Whoever slept may have started one of those that are left behind.
+    const others = situation.slots.filter((slot) => slot !== chosen && hasDeparted(slot));
+    return mark(situation) ?? stop(chosen, others, situation) ?? leftover(situation) ?? podLeaving(situation);
+  }
+  return (
+    quorumReturned(chosen, recovery, situation) ??
+    mark(situation) ??
+    outvote(chosen, situation) ??
+    stop(chosen, situation.slots, situation) ??
+    fence(recovery, situation) ??
+    force(chosen, recovery, situation)
+  );
 }
 
-function problemOf({ name, volume }: Slot, recovery: Recovery | undefined, { slots }: Situation): Decision | undefined {
+function problemOf(chosen: Slot, recovery: Recovery | undefined, { slots, life }: Situation): Decision | undefined {
+  const { name, volume } = chosen;
   if (!recovery) {
     return refuse(
       'VolumeRecordUnreadable',
@@ -50,7 +65,16 @@ function problemOf({ name, volume }: Slot, recovery: Recovery | undefined, { slo
     return refuse(
       'RecoveryVolumeLost',
       `volume ${name}, which the cluster was to go on from, is ${volume.leaving ? 'being deleted' : 'lost'}`,
-      `restore PersistentVolumeClaim ${name} with its annotations, or set annotation ${annotations.volumeState} of another one that holds data to sealed`,
+      `restore PersistentVolumeClaim ${name} with its annotations; or, to go on from another one that holds data, delete PersistentVolumeClaim ${name} and set annotation ${annotations.volumeState} of the other one to sealed`,
+    );
+  }
+  const strays = life.stage === 'born' ? life.strays : [];
+  const since = slots.find((slot) => slot !== chosen && !strays.includes(slot) && hasJoinedSince(slot, chosen));
+  if (since && recordOf(chosen)?.state === 'recovering') {
+    return refuse(
+      'RecoveryOutdated',
+      `volume ${name} says that the cluster is to go on from it alone, and ${since.name} has become a member since, as after a backup was restored`,
+      `if that recovery is over, set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed`,
     );
   }
   return undefined;
@@ -74,41 +98,64 @@ function quorumReturned(
   );
 }
 
+/**
+ * Whoever was a member when the recovery began is known by its ID. What this one has is not among what was given up, and nobody has
+ * approved that it is.
+ */
+function hasJoinedSince(slot: Slot, chosen: Slot): boolean {
+  const record = recordOf(slot);
+  if (record?.memberId === undefined || hasDeparted(slot) || isBeingRecovered(slot)) return false;
+  return !outvotedBy([chosen]).some(({ memberId }) => memberId === record.memberId);
+}
+
+/** Those that were left behind, and whose claims do not say so: nobody may start them when the others are gone, either. */
+function mark({ slots }: Situation): Decision | undefined {
+  const found = unmarkedOf(slots);
+  return found && outvoting(found.witness, found.unmarked);
+}
+
 /** Those that whoever began did not come to. */
 function outvote(chosen: Slot, { slots, life }: Situation): Decision | undefined {
   const strays = life.stage === 'born' ? life.strays : [];
-  const volumes = slots.flatMap((slot) =>
-    slot !== chosen && slot.volume && recordOf(slot) && !hasDeparted(slot) && !strays.includes(slot)
-      ? [{ name: slot.name, uid: slot.volume.uid }]
-      : [],
+  const others = slots.filter(
+    (slot) => slot !== chosen && recordOf(slot) && !hasDeparted(slot) && !strays.includes(slot),
   );
-  if (volumes.length === 0 || !chosen.volume) return undefined;
-  return act(
-    { kind: 'outvote-members', volume: { name: chosen.name, uid: chosen.volume.uid }, volumes },
-    'OutvotingMembers',
-    `${volumes.map(({ name }) => name).join(', ')}: left behind by the recovery from ${chosen.name}; their volumes are kept`,
+  return others.length > 0 ? outvoting(chosen, others) : undefined;
+}
+
+function outvoting(witness: Slot, others: readonly Slot[]): Decision | undefined {
+  const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
+  return (
+    witness.volume &&
+    act(
+      { kind: 'outvote-members', volume: { name: witness.name, uid: witness.volume.uid }, volumes },
+      'OutvotingMembers',
+      `${volumes.map(({ name }) => name).join(', ')}: left behind by the recovery from which ${witness.name} goes on; their volumes are kept`,
+    )
   );
 }
 
-/** Nobody runs any more, and that has been seen. */
-function isolate(chosen: Slot, recovery: Recovery, situation: Situation): Decision | undefined {
-  // Everybody was seen stopped before the first attempt, and nobody has been started since.
-  if (!chosen.volume || recovery.attempt > 0) return undefined;
-  const { slots, cluster } = situation;
+/** Also whom somebody who slept has started since: nobody of these runs. */
+function stop(chosen: Slot, slots: readonly Slot[], { cluster }: Situation): Decision | undefined {
   const statefulSets = slots.flatMap(({ name, statefulSet }) =>
     statefulSet && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
   );
   const pods = slots.flatMap(({ name, statefulSet, pod }) =>
     pod && !pod.leaving && !statefulSet ? [{ name, uid: pod.uid }] : [],
   );
-  if (statefulSets.length + pods.length > 0) {
-    return act(
-      { kind: 'stop-members', volume: { name: chosen.name, uid: chosen.volume.uid }, statefulSets, pods },
-      'StoppingMembers',
-      `stopping every member of ${cluster.metadata.name}: none may run while one forgets the others`,
-    );
-  }
-  const open = slots.flatMap((slot) => fenceOf(slot, recovery, situation.recovery) ?? []);
+  if (statefulSets.length + pods.length === 0 || !chosen.volume) return undefined;
+  return act(
+    { kind: 'stop-members', volume: { name: chosen.name, uid: chosen.volume.uid }, statefulSets, pods },
+    'StoppingMembers',
+    `stopping members of ${cluster.metadata.name}: none may run while one forgets the others`,
+  );
+}
+
+/** That nobody runs any more has been seen. */
+function fence(recovery: Recovery, { slots, recovery: view }: Situation): Decision | undefined {
+  // Before the first attempt everybody was seen stopped, wherever they had been.
+  const { lastSeenOn, ...rest } = recovery;
+  const open = openFences(slots, recovery.attempt === 0 ? recovery : { ...rest, lastSeenOn: {} }, view);
   const stuck = open.find(({ cure }) => cure !== undefined);
   if (stuck?.cure !== undefined) return refuse('MemberNotFenced', stuck.message, stuck.cure);
   const [first] = open;
@@ -137,8 +184,17 @@ function force(chosen: Slot, recovery: Recovery, situation: Situation): Decision
     );
   }
   const { job, pods } = view;
+  const wanted = inputsFor(peer.inputs, situation.effective.inputs);
+  const isOutdated = inputsHash(wanted) !== inputsHash(peer.inputs);
   if (!job) {
     if (pods.length > 0) return wait('RecoveryPodLeaving', 'the pod of an earlier attempt is leaving', ...soon);
+    if (isOutdated) {
+      return act(
+        { kind: 'reconfigure-members', peers: [{ name, uid: peer.uid }], inputs: wanted },
+        'CuringConfiguration',
+        `giving ${name} the configuration that the spec now asks for, before the Job is made`,
+      );
+    }
     const withoutCopy = mayDoWithoutCopy(situation);
     return act(
       {
@@ -155,7 +211,9 @@ function force(chosen: Slot, recovery: Recovery, situation: Situation): Decision
   }
   if (job.leaving) return wait('RecoveryPodLeaving', 'the Job of an earlier attempt is leaving', ...soon);
   const [pod] = pods;
-  if (job.failed || job.attempt !== `${recovery.id}/${recovery.attempt}`) return failed(chosen, pod, job, situation);
+  const isStale = job.attempt !== `${recovery.id}/${recovery.attempt}`;
+  if (isStale || (job.failed && isOutdated)) return repeating(job);
+  if (job.failed) return failed(chosen, pod, job, situation);
   if (pod?.ready && !pod.leaving) {
     return act(
       {
@@ -172,13 +230,23 @@ function force(chosen: Slot, recovery: Recovery, situation: Situation): Decision
   }
   const held = pod?.waiting ?? pod?.unscheduled;
   if (held !== undefined && !passing.has(held)) {
+    if (isOutdated) return repeating(job);
     return refuse(
       'RecoveryPodStuck',
       `the pod of Job ${job.name} does not start (${held})`,
-      `kubectl -n ${cluster.metadata.namespace} describe pod ${pod?.name} says why; it goes on when that is cured`,
+      `kubectl -n ${cluster.metadata.namespace} describe pod ${pod?.name} says why; it goes on when that is cured, or the spec is`,
     );
   }
   return wait('RecoveringData', `a Job makes a cluster of one out of what ${name} has`, ...soon);
+}
+
+/**
+ * What cures a Job that can't be run: whatever the spec asks for by now, but for a higher version. That comes when the cluster is
+ * whole again, by the rules for it.
+ */
+function inputsFor(present: Inputs, wanted: Inputs): Inputs {
+  const isHigher = compareVersions(parseVersion(wanted.version), parseVersion(present.version)) > 0;
+  return isHigher ? present : wanted;
 }
 
 const soon = [
@@ -189,19 +257,17 @@ const soon = [
 const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
 
 /** What another attempt may cure is tried again; what says why it failed is a person's. */
-function failed(
-  { name }: Slot,
-  pod: RecoveryPodView | undefined,
-  job: { readonly name: string; readonly uid: string },
-  situation: Situation,
-): Decision {
+function failed({ name }: Slot, pod: RecoveryPodView | undefined, job: Ref, situation: Situation): Decision {
   const { cluster } = situation;
   const failure = pod?.failure;
-  const again = act(
-    { kind: 'delete-recovery-job', job },
-    'RepeatingRecovery',
-    `Job ${job.name} has ended without a result: it is made anew, since nobody was let in yet`,
-  );
+  const again = repeating(job);
+  if (failure?.reason === 'OOMKilled') {
+    return refuse(
+      'RecoveryOutOfMemory',
+      `container ${failure.container} of Job ${job.name} was killed because it has too little memory`,
+      'raise spec.resources.limits.memory: the Job is made anew then',
+    );
+  }
   if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure.code)) return again;
   const { namespace = 'default' } = cluster.metadata;
   if (failure.code === setAsideCodes.noRoom && failure.container === 'set-aside') {
@@ -217,6 +283,15 @@ function failed(
     'RecoveryFailed',
     `Job ${job.name} has failed in container ${failure.container}: ${failure.words || `exit code ${failure.code}`}`,
     `cure that, then kubectl -n ${namespace} delete job ${job.name}: it is made anew; what ${name} had before is in before-recovery-… on its volume`,
+  );
+}
+
+/** The Job that is there goes, and with it its pod; then the next one is made. */
+function repeating({ name, uid }: Ref): Decision {
+  return act(
+    { kind: 'delete-recovery-job', job: { name, uid } },
+    'RepeatingRecovery',
+    `Job ${name} has ended without a result: it is made anew, since nobody was let in yet`,
   );
 }
 

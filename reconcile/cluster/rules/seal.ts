@@ -1,3 +1,4 @@
+import { annotations } from '../../../manifests/build/names.ts';
 import type { SealedMember } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
@@ -43,7 +44,7 @@ function sealRecovered(slot: Slot, { clusterId, members }: KnownMembership): Dec
     return refuse(
       'RecoveredListUnexpected',
       `${name} was to be the only member after its recovery, and the member list has ${members.map((member) => member.name || member.id).join(', ')}`,
-      'look at "etcdctl member list", and remove who does not belong there (etcdctl member remove)',
+      `look at "etcdctl member list"; if the claim was restored from a backup and the recovery is long over, set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed; else remove who does not belong there (etcdctl member remove)`,
     );
   }
   return act(

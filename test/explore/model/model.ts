@@ -13,22 +13,22 @@ import { beginning } from './worlds.ts';
 
 /** A scenario as something that can be searched; without `convergence`, for safety alone. */
 export function modelOf(scenario: Scenario, code: Code, { convergence = true } = {}): Model<State, Event> {
-  const { take, ofWhole } = createFingerprints();
+  const fingerprint = createFingerprints();
   const decisions = new Map<number, Decision>();
   const rules: Rules = { code, changes: scenario.changes, decide };
   const { faults, atMost, changes } = scenario;
   return {
     initial: beginning(scenario.world(), { changes: changes.length, faults, total: atMost }),
-    fingerprint: ofWhole,
+    fingerprint,
     successors: (state, visit) => successors(state, rules, visit),
     judge,
-    examine: convergence ? createConvergence(rules, take) : () => undefined,
+    examine: convergence ? createConvergence(rules, fingerprint) : () => undefined,
     describe: describeEvent,
   };
 
   /** Most worlds are looked at more than once. 53 bits tell them apart. */
   function decide(world: World): Decision {
-    const key = keyOf(take(world));
+    const key = keyOf(fingerprint(world));
     let decision = decisions.get(key);
     if (!decision) {
       decision = decideIn(world, code);

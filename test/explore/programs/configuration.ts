@@ -27,12 +27,8 @@ export function changeTemplate({ peer: { name, uid }, inputs }: ActionOf<'change
 /** actions/member-template.ts: the volume is told first of a version that it never ran. */
 function newTemplate(name: string, inputs: Inputs): Program {
   const hash = inputsHash(inputs);
-  const notes = notesNextVersion(name, 0, inputs.version);
-  // As `updatePeer` has it: only where the peer is told another version.
-  const isTold = (world: World) => placeOf(world, name)?.peer?.inputs.version === inputs.version;
-  const noted: Operation = { ...notes, check: (world) => (isTold(world) ? 'skip' : (notes.check?.(world) ?? 'go')) };
   return [
-    noted,
+    notesNextVersion(name, 0, inputs.version),
     {
       what: `writes the new configuration on peer ${name}`,
       name,
@@ -111,8 +107,7 @@ export function restartMember({ pod: { name, uid }, by, successor, cutOff }: Act
         const no = place.peer && mayRun(world, name, place.peer.inputs.version);
         if (no) return no;
         const down = world.places.find(
-          (other) =>
-            other.name !== name && other.peer && other.pod && ((!other.pod.ready && !cutOff) || other.pod.leaving),
+          (other) => other.name !== name && other.pod && ((!other.pod.ready && !cutOff) || other.pod.leaving),
         );
         return down ? refused(`${down.name} is not Ready any more`) : 'go';
       },

@@ -8,6 +8,7 @@ import {
   all,
   endpoint,
   healthy,
+  memberId,
   members,
   silent,
   withEndpoint,
@@ -21,6 +22,7 @@ const id = '0123456789ab';
 const recovery = (attempt: number): Partial<VolumeRecord> => ({
   state: 'recovering',
   recovery: { id, attempt, lastSeenOn: {} },
+  outvoted: [1, 2].map((ordinal) => ({ name: `orders-${ordinal}`, memberId: memberId(ordinal) })),
 });
 const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
 const outvoted = all(stopped, withRecord({ state: 'superseded' }));

@@ -15,7 +15,7 @@ export const beginRecovery: EffectsOf<'begin-recovery'> = ({ id, volume, outvote
       recovery: {
         id,
         attempt: 0,
-        lastSeenOn: Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node ? [[name, pod.node]] : []))),
+        lastSeenOn: Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node ? [[name, [pod.node]]] : []))),
       },
     })),
     ...volumes.map(outvote),

@@ -437,7 +437,7 @@ test('what a volume remembers of a recovery is read back as it was written', () 
       { name: 'orders-1', memberId: 'a1' },
       { name: 'orders-2', memberId: 'a2' },
     ],
-    recovery: { id: '0123456789ab', attempt: 2, lastSeenOn: { 'orders-1': 'node-a' } },
+    recovery: { id: '0123456789ab', attempt: 2, lastSeenOn: { 'orders-1': ['node-a'] } },
   };
   assert.deepEqual(readVolumeRecord(withVolumeRecord({}, record)), { kind: 'valid', record });
 });
