@@ -51,3 +51,22 @@ export function compareVersions(a: Version, b: Version): number {
 export function formatVersion({ major, minor, patch }: Version): string {
   return `${major}.${minor}.${patch}`;
 }
+
+/** Minors in their order, as numbers. */
+export function minorOf({ major, minor }: Version): number {
+  return major * 10_000 + minor;
+}
+
+/** Like `3.6`. */
+export function minorText({ major, minor }: Version): string {
+  return `${major}.${minor}`;
+}
+
+export function isSameMinor(version: string, other: Version): boolean {
+  return minorOf(parseVersion(version)) === minorOf(other);
+}
+
+/** `undefined` of none. */
+export function highestOf(versions: readonly Version[]): Version | undefined {
+  return versions.toSorted(compareVersions).at(-1);
+}

@@ -1,6 +1,6 @@
 import { EtcdError } from '../etcd.ts';
 import type { EtcdAnswers } from './ask-etcd.ts';
-import { isOutOfSpace } from './databases.ts';
+import { isOutOfSpace, newestOf } from './databases.ts';
 import { type EtcdWay, withEtcd } from './etcd-way.ts';
 import type { Observation } from './observation.ts';
 
@@ -12,8 +12,7 @@ export async function askSpace(
 ): Promise<Pick<Observation, 'hasHistory'>> {
   if (membership.kind === 'unknown' || !isOutOfSpace(slots)) return {};
   const { clusterId } = membership;
-  const revisions = slots.flatMap(({ endpoint }) => (endpoint.kind === 'known' ? [endpoint.status.revision] : []));
-  const newest = revisions.reduce((a, b) => (a > b ? a : b), 0n);
+  const newest = newestOf(slots.flatMap(({ endpoint }) => (endpoint.kind === 'known' ? [endpoint.status] : [])));
   try {
     return {
       hasHistory: await withEtcd(way, (etcd, endpoints) => etcd.hasHistory(endpoints, newest, { signal, clusterId })),

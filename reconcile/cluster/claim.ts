@@ -1,7 +1,8 @@
 import type { ClusterStep, EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { isReason, type Kube, resources } from '../kube.ts';
-import { type Action, targetOf } from './actions.ts';
+import { targetOf } from './action-target.ts';
+import type { Action } from './actions.ts';
 import type { Claim } from './observation.ts';
 
 /** The invocation that acts: its pod, or where there is none, whatever tells it from every other. */

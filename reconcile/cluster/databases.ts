@@ -67,7 +67,7 @@ export function contentOf(databases: readonly Database[]): number {
 }
 
 /** The revision that etcd is at. */
-export function newestOf(databases: readonly Database[]): bigint {
+export function newestOf(databases: readonly Pick<Database, 'revision'>[]): bigint {
   return databases.reduce((newest, { revision }) => (revision > newest ? revision : newest), 0n);
 }
 

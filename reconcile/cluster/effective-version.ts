@@ -1,17 +1,21 @@
 import {
   compareVersions,
   formatVersion,
+  highestOf,
+  isSameMinor,
   isSupportedVersion,
   isVersion,
+  minorOf,
+  minorText,
   parseVersion,
-  supportedVersions,
   type Version,
 } from '../../manifests/api/version.ts';
 import { unknownFlags } from '../../manifests/build/etcd-flags.ts';
-import { inputsHash } from '../../manifests/build/inputs-hash.ts';
 import type { Refusal } from './effective.ts';
 import { recordOf } from './life.ts';
-import type { Observation, Slot } from './observation.ts';
+import type { Slot } from './observation.ts';
+import { downgrade, flagsUnknown, patchTooOld, skipped, unsupported } from './version-refusals.ts';
+import { type Looked, lowestMinorFor, mayHaveRun } from './versions-run.ts';
 
 /** Which version members should run now, and what has to come before the one that the spec asks for. */
 export interface VersionPlan {
@@ -27,8 +31,6 @@ export type Pending =
   | { readonly kind: 'unnoted'; readonly to: string }
   /** Members must have taken a snapshot under this minor: they have when they applied this index. */
   | { readonly kind: 'snapshots'; readonly to: string; readonly index: bigint };
-
-type Looked = Pick<Observation, 'cluster' | 'slots' | 'clusterVersion'> & Partial<Pick<Observation, 'membership'>>;
 
 /** Of the minor before: etcd's own upgrade notes ask for these patches, of every member, before the next minor is started. */
 const patchesBefore: Readonly<Record<string, string>> = { '3.6': '3.5.26', '3.7': '3.6.11' };
@@ -57,7 +59,7 @@ const margin = 200n;
 export function judgeVersion(looked: Looked): VersionPlan {
   const { cluster, slots } = looked;
   const { spec } = cluster;
-  const highest = max(slots.flatMap(mayHaveRun));
+  const highest = highestOf(slots.flatMap(mayHaveRun));
   if (!isSupportedVersion(spec.version)) {
     const value = highest ?? presentOf(slots) ?? { major: 3, minor: 6, patch: 0 };
     return { value: formatVersion(value), refusal: unsupported(spec.version) };
@@ -141,130 +143,20 @@ function sinceOf(ours: readonly Slot[], version: Version): bigint | undefined {
   return known.toSorted((a, b) => (a < b ? -1 : 1))[0];
 }
 
-/**
- * The lowest minor that members may go back to: that of one who never ran a higher one. etcd moves its cluster version when all
- * members run the next minor at once, so it has not, and the others' data can still be read (seen on 3.5 and 3.6, with two of
- * three members upgraded).
- */
-function lowestMinorFor({ cluster, slots, membership, clusterVersion }: Looked): number {
-  const listed = membership?.kind === 'known' ? new Set(membership.members.map(({ id }) => id)) : undefined;
-  const witnesses = slots.filter((slot) => {
-    const record = recordOf(slot);
-    return record?.state === 'sealed' && (listed?.has(record.memberId ?? '') ?? true);
-  });
-  const ran = witnesses.flatMap((slot) => max(testimonyOf(slot)) ?? []);
-  const lowest = ran.toSorted(compareVersions)[0] ?? max(slots.flatMap(mayHaveRun));
-  // What is remembered in status only ever refuses.
-  const moved = [clusterVersion, cluster.status?.clusterVersion].filter(isVersion).map(parseVersion);
-  return Math.max(...[...(lowest ? [lowest] : []), ...moved].map(minorOf));
-}
-
-/** Who runs a minor now has not let the cluster version move beyond it, whatever its template says by now. */
-function testimonyOf(slot: Slot): readonly Version[] {
-  const record = recordOf(slot);
-  if (slot.endpoint.kind === 'unknown' || !record) return mayHaveRun(slot);
-  return [slot.endpoint.status.version, record.version].filter(isVersion).map(parseVersion);
-}
-
-/** Whether this version may be started where a higher minor ran. */
-export function mayGoBackTo(version: string, looked: Looked): boolean {
-  return minorOf(parseVersion(version)) >= lowestMinorFor(looked);
-}
-
-/** What this member's data may have been opened by. What certainly never ran is not among them. */
-function mayHaveRun(slot: Slot): readonly Version[] {
-  const { peer, pod, endpoint } = slot;
-  const record = recordOf(slot);
-  if (record?.state === 'released' || record?.state === 'superseded') return [];
-  const said: string[] = [];
-  if (record && record.state !== 'bootstrapping') said.push(record.version);
-  if (record?.nextVersion !== undefined && nextMayHaveRun(slot, record.nextVersion)) said.push(record.nextVersion);
-  if (endpoint.kind === 'known') said.push(endpoint.status.version);
-  if (pod?.container.everStarted && peer) said.push(pod.version ?? peer.inputs.version);
-  // A re-created resource has no pods to ask: what was recorded is what may have run.
-  if (record && !peer) said.push(record.version);
-  return said.filter(isVersion).map(parseVersion);
-}
-
-/** Not when its template never said so, or says so no more; nor when the pod that was made for it never got to start. */
-function nextMayHaveRun({ peer, statefulSet, pod }: Slot, next: string): boolean {
-  if (!peer?.current) return true;
-  if (pod?.version === next) return pod.container.everStarted;
-  const isBehind = statefulSet !== undefined && statefulSet.inputsHash !== inputsHash(peer.inputs);
-  return peer.inputs.version === next || isBehind;
-}
-
 function isOurs(slot: Slot): boolean {
   const state = recordOf(slot)?.state;
   return slot.peer?.current === true && state !== 'released' && state !== 'superseded';
 }
 
 function presentOf(slots: readonly Slot[]): Version | undefined {
-  return max(
+  return highestOf(
     slots.flatMap((slot) => [recordOf(slot)?.version, slot.peer?.inputs.version].filter(isVersion).map(parseVersion)),
   );
-}
-
-function max(versions: readonly Version[]): Version | undefined {
-  return versions.toSorted(compareVersions).at(-1);
 }
 
 function minimumBefore(version: Version): Version | undefined {
   const patch = patchesBefore[minorText(version)];
   return patch === undefined ? undefined : parseVersion(patch);
-}
-
-function minorOf({ major, minor }: Version): number {
-  return major * 10_000 + minor;
-}
-
-/** Like `3.6`. */
-export function minorText({ major, minor }: Version): string {
-  return `${major}.${minor}`;
-}
-
-export function isSameMinor(version: string, other: Version): boolean {
-  return minorOf(parseVersion(version)) === minorOf(other);
-}
-
-const field = 'spec.version';
-
-function unsupported(version: string): Refusal {
-  return {
-    reason: 'VersionNotSupported',
-    message: `spec.version is ${JSON.stringify(version.slice(0, 40))}, which is none that etcd-ratchet knows how to run`,
-    cure: `set spec.version to a version like 3.6.16; ${supportedVersions}`,
-    field,
-  };
-}
-
-function downgrade(runs: string, wanted: Version): Refusal {
-  return {
-    reason: 'DowngradeRefused',
-    message: `etcd ${runs} has run here, and its data must not be opened by ${formatVersion(wanted)}`,
-    cure: `set spec.version to ${runs}, or restore a snapshot into a new cluster`,
-    field,
-  };
-}
-
-function skipped(runs: Version, wanted: Version): Refusal {
-  const next = `${runs.major}.${runs.minor + 1}`;
-  return {
-    reason: 'MinorSkipped',
-    message: `the cluster runs etcd ${formatVersion(runs)}, and goes to ${formatVersion(wanted)} by way of ${next} only`,
-    cure: `set spec.version to a ${next} first, and to ${formatVersion(wanted)} when every member runs that`,
-    field,
-  };
-}
-
-function patchTooOld(old: Version, other: Version, minimum: Version): Refusal {
-  const first = formatVersion(minimum);
-  return {
-    reason: 'PatchTooOld',
-    message: `members of etcd ${formatVersion(old)} do not go together with ${minorText(other)}: etcd asks for ${first} or a later ${minorText(minimum)}`,
-    cure: `set spec.version to ${first} or a later ${minorText(minimum)} first`,
-    field,
-  };
 }
 
 /** The next minor is not begun; whoever runs it already goes on without them. */
@@ -277,11 +169,6 @@ function withoutFlags(
   const entered = highest === undefined || minorOf(highest) === minorOf(wanted);
   return {
     value: entered ? value : formatVersion(highest),
-    refusal: {
-      reason: 'FlagNotInVersion',
-      message: `etcd ${formatVersion(wanted)} does not know ${flags.map((flag) => `--${flag}`).join(', ')}`,
-      cure: `take ${flags.join(', ')} out of spec.etcd.extraArgs, or name what replaced it`,
-      field: 'spec.etcd.extraArgs',
-    },
+    refusal: flagsUnknown(wanted, flags),
   };
 }

@@ -1,7 +1,7 @@
 import type { ClusterHistoryEntry, ClusterMemberStatus, EtcdClusterStatus } from '../../manifests/api/etcd-cluster.ts';
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../manifests/api/version.ts';
 import { selectorOf } from '../../manifests/build/names.ts';
-import { targetOf } from './actions.ts';
+import { targetOf } from './action-target.ts';
 import { certificatesStatement, certificatesStatus } from './certificates/status.ts';
 import { conditionsFrom, statementsFor, timestamp } from './conditions.ts';
 import { isOutOfSpace } from './databases.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
-import { targetOf } from '../../reconcile/cluster/actions.ts';
+import { targetOf } from '../../reconcile/cluster/action-target.ts';
 import type { Decision } from '../../reconcile/cluster/decision.ts';
 import type { PlannedStep } from '../../reconcile/cluster/simulate/plan.ts';
 import type { Faults } from './invocation.ts';

@@ -3,11 +3,11 @@ import { compareVersions, isVersion, parseVersion } from '../../../manifests/api
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { EtcdError } from '../../etcd.ts';
 import { resources } from '../../kube.ts';
-import { mayGoBackTo } from '../effective-version.ts';
 import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { ranHigherThan, versionOf } from '../pods.ts';
 import { slotsOf } from '../slots.ts';
+import { mayGoBackTo } from '../versions-run.ts';
 import { type ActContext, listOurs } from './context.ts';
 
 /**

@@ -1,7 +1,6 @@
-import { parseVersion } from '../../../manifests/api/version.ts';
+import { isSameMinor, minorText, parseVersion } from '../../../manifests/api/version.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { ActionOf, SealedMember } from '../actions.ts';
-import { isSameMinor, minorText } from '../effective-version.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, liveVolume } from './context.ts';
 import { followRecord } from './follow-volumes.ts';

@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareVersions, formatVersion, parseVersion } from '../../../manifests/api/version.ts';
+import {
+  compareVersions,
+  formatVersion,
+  isSameMinor,
+  minorText,
+  parseVersion,
+} from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
-import { isSameMinor, minorText } from '../effective-version.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { waitForRoom } from '../wait-for-room.ts';

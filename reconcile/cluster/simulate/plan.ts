@@ -1,4 +1,5 @@
-import { type ActionKind, targetOf } from '../actions.ts';
+import { targetOf } from '../action-target.ts';
+import type { ActionKind } from '../actions.ts';
 import { decide, situate } from '../decide.ts';
 import type { Decision } from '../decision.ts';
 import type { Observation } from '../observation.ts';

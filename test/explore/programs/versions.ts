@@ -1,6 +1,6 @@
 import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
-import { mayGoBackTo } from '../../../reconcile/cluster/effective-version.ts';
+import { mayGoBackTo } from '../../../reconcile/cluster/versions-run.ts';
 import { minorNumber, minorOf, serving, withFormation } from '../model/etcd.ts';
 import { look } from '../model/look.ts';
 import { placeOf, type World } from '../model/state.ts';

@@ -1,6 +1,5 @@
-import { parseVersion } from '../../../../manifests/api/version.ts';
+import { isSameMinor, minorText, parseVersion } from '../../../../manifests/api/version.ts';
 import type { VolumeRecord } from '../../../../manifests/build/volume-record.ts';
-import { isSameMinor, minorText } from '../../effective-version.ts';
 import { type EffectsOf, onRecord, wave } from '../effect.ts';
 import { followVolume } from './preparing.ts';
 
