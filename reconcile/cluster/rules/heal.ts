@@ -1,6 +1,7 @@
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { downFor, graceOf, needOfReplacement } from '../down.ts';
+import { learnersFail } from '../failed-joins.ts';
 import { isConvicted } from '../hashes.ts';
 import { memberOf } from '../health.ts';
 import { leads } from '../leadership.ts';
@@ -49,12 +50,14 @@ function isDownForGood(slot: Slot, situation: Situation): boolean {
 /** The one that is to come is recorded first: that is what remembers it. */
 export function replacementOf(down: Slot, why: string, situation: Situation): Decision | undefined {
   const member = joiner(situation);
+  if (!member) return undefined;
+  const { name, record } = member;
   return (
-    member &&
+    learnersFail(situation) ??
     act(
-      { kind: 'prepare-members', members: [member], inputs: situation.effective.inputs },
+      { kind: 'prepare-members', members: [{ name, record }], inputs: situation.effective.inputs },
       'ReplacingMember',
-      `recording ${member.name}, which is to take the place of ${down.name}: ${why}`,
+      `recording ${name}, which is to take the place of ${down.name}: ${why}`,
     )
   );
 }

@@ -1,7 +1,8 @@
 import { peerName, peerUrl, schemeOf } from '../../../manifests/build/names.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision, refuse } from '../decision.ts';
+import { act, type Decision } from '../decision.ts';
+import { learnersFail } from '../failed-joins.ts';
 import { memberOf } from '../health.ts';
 import { recordOf } from '../life.ts';
 import { outvotedBy } from '../outvoted.ts';
@@ -14,30 +15,14 @@ export function grow(situation: Situation): Decision | undefined {
   if (membership.kind === 'unknown' || membership.members.length >= effective.replicas) return undefined;
   const member = joiner(situation);
   if (!member) return undefined;
-  const failures = failedJoins(situation);
-  if (failures > 1) {
-    return refuse(
-      'LearnersFail',
-      'two new members in a row have not come to join',
-      'see status.history and the events of the pods for why, and change the spec: each change is given two new attempts',
-    );
-  }
+  const failing = learnersFail(situation);
+  if (failing) return failing;
   if (situation.crowdedBy) return waitForRoom(situation);
   return act(
     { kind: 'prepare-members', members: [member], inputs: effective.inputs },
     'PreparingMember',
     `recording volume and peer of ${member.name}, which is to join`,
   );
-}
-
-/** Under this spec, since the last one that got through. Told by the status: where it is lost, it is only tried again. */
-function failedJoins({ cluster }: Situation): number {
-  const { history = [] } = cluster.status ?? {};
-  const last = history.findLastIndex(({ reason }) => reason === 'PromotingLearner');
-  return history
-    .slice(last + 1)
-    .filter(({ reason, outcome }) => reason === 'RemovingFailedLearner' && outcome === 'acted')
-    .filter(({ generation }) => generation === cluster.metadata.generation).length;
 }
 
 /**

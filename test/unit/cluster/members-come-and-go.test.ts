@@ -318,6 +318,31 @@ describe('a voter whose claim is being deleted', () => {
     assert.equal(decide(healthy(2, { spec: { replicas: 1 }, slots: { 0: leaving } })).reason, 'RemovingMember');
   });
 
+  test('stays where two that were to take its place came to nothing: a person must look, and each change is tried again', () => {
+    const failed = {
+      at: '2026-01-02T03:00:00Z',
+      action: 'remove-member',
+      target: 'orders-3',
+      reason: 'RemovingFailedLearner',
+      message: 'removing the learner orders-3 again',
+      outcome: 'acted',
+    };
+    const after = (failures: number, generation: number) =>
+      decide(
+        healthy(3, {
+          metadata: { generation },
+          status: {
+            observedGeneration: generation,
+            history: Array.from({ length: failures }, () => ({ ...failed, generation: 1 })),
+          },
+          slots: { 1: leaving },
+        }),
+      );
+    assert.equal(after(1, 1).reason, 'ReplacingMember');
+    assert.partialDeepStrictEqual(after(2, 1), { kind: 'refuse', reason: 'LearnersFail' });
+    assert.equal(after(2, 2).reason, 'ReplacingMember');
+  });
+
   test('stays where those that stay would be no quorum', () => {
     const down = all(crashing, withEndpoint(silent));
     const decision = decide(healthy(4, { spec: { replicas: 3 }, slots: { 0: leaving, 2: down, 3: down } }));
