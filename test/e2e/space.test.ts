@@ -76,7 +76,7 @@ test('a file that has grown far beyond what is in it is given back, before etcd 
   const { tickUntil, access } = stage();
   const defragmentation = { minReclaim: '8Mi', maxUsedRatio: 0.5 };
   await push('grown', { defragmentation });
-  const before = await tickUntil('grown', isReady);
+  await tickUntil('grown', isReady);
   const way = await access('grown');
   const writer = startWriter(way, 'kept');
   const client = connectTo(way, 5000);
@@ -84,14 +84,18 @@ test('a file that has grown far beyond what is in it is given back, before etcd 
   // As auto-compaction does it.
   const { header } = await client.kv.range({ key: Buffer.from('again and again') });
   await client.kv.compact({ revision: header.revision, physical: true });
+  // So much at once can cost a busy machine an election: what is asked of us begins here.
+  writer.gap();
+  const before = await tickUntil('grown', isReady);
 
   const after = await tickUntil('grown', (found) => isReady(found) && targetsOf(found).length >= 3, 120);
-  const { acknowledged, lost, longestGap } = await writer.finish();
+  const longestGap = writer.gap();
+  const { acknowledged, lost } = await writer.finish();
   client.close();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
   assert.ok(longestGap < 1500, `${longestGap} ms`);
-  assert.deepEqual(new Set(targetsOf(after)).size, 3, 'each once');
-  assert.equal(targetsOf(after).length, 3);
+  assert.equal(new Set(targetsOf(after)).size, 3, `each once: ${targetsOf(after).join()}`);
+  assert.equal(targetsOf(after).length, 3, targetsOf(after).join());
   assert.equal(targetsOf(after).at(-1), before.status?.leader, 'the leader last');
   const rest = await tickUntil('grown', (found) => sizesOf(found).every((size) => size < 8 * MiB));
   assert.equal(targetsOf(rest).length, 3, 'and nobody again');
