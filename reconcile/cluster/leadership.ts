@@ -1,4 +1,4 @@
-import { isIll, memberOf, type Seen } from './health.ts';
+import { goesWithItsVolume, isIll, memberOf, type Seen } from './health.ts';
 import type { Slot } from './observation.ts';
 
 export interface Successor {
@@ -21,9 +21,11 @@ export function successorOf(slot: Slot, seen: Seen): Successor | undefined {
   const able = slots.flatMap((other) => {
     const member = memberOf(other, membership.members);
     if (other === slot || !member || member.isLearner || other.endpoint.kind === 'unknown') return [];
-    if (isIll(other, seen)) return [];
-    return [{ name: other.name, memberId: member.id, log: other.endpoint.status.raftAppliedIndex }];
+    // Whose volume is about to go serves until then: better than nobody.
+    const goes = goesWithItsVolume(other, seen);
+    if (isIll(other, seen) && !goes) return [];
+    return [{ goes, name: other.name, memberId: member.id, log: other.endpoint.status.raftAppliedIndex }];
   });
-  const [best] = able.toSorted((a, b) => Number(b.log - a.log));
+  const [best] = able.toSorted((a, b) => Number(a.goes) - Number(b.goes) || Number(b.log - a.log));
   return best && { clusterId: membership.clusterId, name: best.name, memberId: best.memberId };
 }

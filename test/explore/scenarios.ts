@@ -54,7 +54,7 @@ export const scenarios: readonly Scenario[] = [
   one('3 to 2, and back', healthy({}, 6), [size(2), size(3)], { death: 1, late: 1, again: 1, status: 1 }, 2),
   one('heal 3', healthy({}, 6), [], { ...disks, ...pods, lag: 1, status: 1 }, 2),
   one('heal 3, and who heals it dies', healthy({}, 6), [], { ...disks, ...holders }, 2),
-  one('heal 5', healthy({ replicas: 5 }, 6), [], { ...disks }, 2),
+  one('heal 5', healthy({ replicas: 5 }, 9), [], { ...disks }, 2),
   one('heal while it grows', healthy({ replicas: 1 }, 6), [size(3)], { ...disks, crash: 1 }, 2),
   one('heal while it shrinks', healthy({}, 6), [size(1)], { ...disks, crash: 1 }, 2),
   one('two disks of 3', healthy({}, 6), [], { wipe: 2, lost: 2, claim: 2, crash: 1 }, 3),

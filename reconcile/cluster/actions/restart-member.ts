@@ -1,3 +1,4 @@
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { podName } from '../../../manifests/build/names.ts';
 import type { Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
@@ -12,8 +13,8 @@ import { assertMayRun } from './going-back.ts';
  * Lets the pod of one member go, so that its StatefulSet makes it anew from its template.
  *
  * Guards I1: read again just before, every other pod of the cluster is Ready, and this one is still the outdated pod that
- * was looked at; one that is cut off waits for nobody but who is on his way out. Guards I6: onto a lower minor than it runs only where that may go
- * back.
+ * was looked at; one that is cut off waits for nobody but who is on his way out. What is left of a member that was removed, like a pod
+ * that its dead node never ends, counts for nobody. Guards I6: onto a lower minor than it runs only where that may go back.
  */
 export async function restartMember(
   { pod: { name, uid }, by, cutOff, successor }: ActionOf<'restart-member'>,
@@ -21,18 +22,19 @@ export async function restartMember(
 ): Promise<void> {
   const { kube, cluster, signal } = context;
   const { namespace = '' } = cluster.metadata;
-  const [peer, set, pods] = await Promise.all([
+  const [peer, set, pods, peers] = await Promise.all([
     livePeer(context, name),
     kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal }),
     listOurs<Pod>(context, resources.pods),
+    listOurs<EtcdPeer>(context, resources.peers),
   ]);
   const pod = pods.find(({ metadata }) => metadata.name === podName(name));
   if (!pod || pod.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
   if (!set || revisionOf(pod) === set.status?.updateRevision) return;
   await assertMayRun(pod, peer, peer.spec.version, context);
-  const down = pods.find(
-    (other) => other !== pod && ((!isReady(other) && !cutOff) || other.metadata.deletionTimestamp !== undefined),
-  );
+  const ours = new Set(peers.map(({ metadata }) => podName(metadata.name)));
+  const others = pods.filter((other) => other !== pod && ours.has(other.metadata.name));
+  const down = others.find((other) => (!isReady(other) && !cutOff) || other.metadata.deletionTimestamp !== undefined);
   if (down) throw moved(`${down.metadata.name} is not Ready any more, so ${name} stays`);
 
   if (successor) await handOverLeadership(name, successor, context);

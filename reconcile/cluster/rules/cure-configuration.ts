@@ -16,17 +16,19 @@ import type { PeerView, Slot, StatefulSetView } from '../observation.ts';
  */
 export function cureConfiguration({ slots, effective }: Situation): Decision | undefined {
   const wanted = inputsHash(effective.inputs);
+  // A template is of no use to who has lost the volume that would be told of it: `heal` sees to that.
+  const curable = slots.filter(({ volume }) => volume && !volume.leaving);
   // First of all nobody else may come up on a minor that is to be left: the others could not go back any more.
   const ahead = correctTemplates(
-    slots.filter((slot) => isAhead(slot, effective.inputs)),
+    curable.filter((slot) => isAhead(slot, effective.inputs)),
     effective,
     wanted,
   );
   if (ahead) return ahead;
-  const returning = slots.find((slot) => slot.statefulSet && isGoingBack(slot, effective.inputs));
+  const returning = curable.find((slot) => slot.statefulSet && isGoingBack(slot, effective.inputs));
   if (returning?.peer?.current) return goingOn(returning.name, returning.peer, effective.inputs);
-  const outdated = slots.filter((slot) => isNotReady(slot) && slot.peer?.current && !isOn(slot, wanted));
-  if (outdated.length === 0) return correctTemplates(slots, effective, wanted);
+  const outdated = curable.filter((slot) => isNotReady(slot) && slot.peer?.current && !isOn(slot, wanted));
+  if (outdated.length === 0) return correctTemplates(curable, effective, wanted);
   if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
 
   const peers = chosen(outdated, slots).flatMap(({ name, peer }) => (peer ? [{ name, uid: peer.uid }] : []));

@@ -107,7 +107,8 @@ export function restartMember({ pod: { name, uid }, by, successor, cutOff }: Act
         const no = place.peer && mayRun(world, name, place.peer.inputs.version);
         if (no) return no;
         const down = world.places.find(
-          (other) => other.name !== name && other.pod && ((!other.pod.ready && !cutOff) || other.pod.leaving),
+          (other) =>
+            other.name !== name && other.peer && other.pod && ((!other.pod.ready && !cutOff) || other.pod.leaving),
         );
         return down ? refused(`${down.name} is not Ready any more`) : 'go';
       },

@@ -156,4 +156,29 @@ describe('what the search for counterexamples has found', () => {
       'orders-0',
     );
   });
+
+  test('a member that has no volume any more is healed, and not asked for ever to take another version', () => {
+    const lost = (slot: Slot) => without('volume')(crashing(slot));
+    const observation = healthy(3, { ...illFor('orders-2'), spec: { version: '3.6.17' }, slots: { 2: lost } });
+    assert.equal(reasonOf(observation), 'ReplacingMember');
+    const going = all(crashing, withVolume({ leaving: true }));
+    assert.equal(
+      reasonOf(healthy(3, { ...illFor('orders-2'), spec: { version: '3.6.17' }, slots: { 2: going } })),
+      'ReplacingMember',
+    );
+  });
+
+  test('leadership may go to one whose volume is about to go, where nobody else could lead', () => {
+    const observation = healthy(2, {
+      spec: { replicas: 1 },
+      slots: {
+        0: all(withVolume({ leaving: true }), withEndpoint(endpoint(0, { leader: memberId(1) }))),
+        1: all(withRecord({ state: 'releasing' }), withEndpoint(endpoint(1, { leader: memberId(1) }))),
+      },
+    });
+    const decision = decide(observation);
+    assert.equal(decision.reason, 'RemovingMember');
+    const { action } = decision.kind === 'act' ? decision : {};
+    assert.equal(action?.kind === 'remove-member' && action.successor?.name, 'orders-0');
+  });
 });

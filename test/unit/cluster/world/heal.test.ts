@@ -210,3 +210,13 @@ describe('somebody else changes the membership', () => {
     assert.deepEqual(kept.toSorted(), ['orders-0', 'orders-1', 'orders-2', 'orders-3']);
   });
 });
+
+test('what is left of a member on a dead node keeps nobody from being started anew', async () => {
+  const world = await healthyWorld();
+  world.loseNode('orders-1-0');
+  await tickUntilConverged(world, { limit: 300 });
+  await world.apply({ replicas: 3, healing, etcd: { snapshotCount: 5000 } });
+  const end = await tickUntilConverged(world, { limit: 300 });
+  assert.equal(end.kind, 'done', end.trail.join('\n'));
+  assertWhole(world, 3, end.trail.join('\n'));
+});
