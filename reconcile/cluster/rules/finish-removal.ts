@@ -1,3 +1,4 @@
+import { annotations } from '../../../manifests/build/names.ts';
 import type { ActionOf } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
@@ -38,7 +39,7 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
       const { clusterId } = membership;
       const member = membership.members.find(({ id }) => id === memberId);
       if (!member) return retire(slot, clusterId, { name, uid: volume.uid, memberId, state: 'released', keep });
-      const unsafe = unsafeWithout(memberId, situation);
+      const unsafe = unsafeWithout(slot, memberId, situation);
       if (unsafe) return unsafe;
       return act(
         removalOf(slot, member, clusterId, situation),
@@ -66,10 +67,17 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
  * Somebody else went down since it was begun, and without this one too nobody would be a quorum. It is not undone, because it may
  * have been sent: it waits for the other one.
  */
-function unsafeWithout(memberId: string, situation: Situation): Decision | undefined {
+function unsafeWithout({ name }: Slot, memberId: string, situation: Situation): Decision | undefined {
   const { membership, slots } = situation;
   if (membership.kind === 'unknown') return undefined;
   const others = membership.members.filter(({ id, isLearner }) => id !== memberId && !isLearner);
+  if (others.length === 0) {
+    return refuse(
+      'RemovalUnsafe',
+      `volume ${name} says that its member is to leave, and nobody else is left`,
+      `set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed`,
+    );
+  }
   const places = slots.filter((slot) => memberOf(slot, others));
   const silent = places.filter(({ endpoint }) => endpoint.kind === 'unknown' || endpoint.status.leader === '0');
   const answering = places.length - silent.length;

@@ -78,6 +78,11 @@ describe('what the search for counterexamples has found', () => {
     assert.match(stuck.kind === 'refuse' ? stuck.cure : '', /bring orders-0 back; .* etcdctl member remove a0/);
   });
 
+  test('the last member does not leave, whatever its volume says', () => {
+    const decision = decide(healthy(1, { slots: { 0: withRecord({ state: 'releasing' }) } }));
+    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'RemovalUnsafe']);
+  });
+
   test('a removal of somebody else, whom nobody needs, goes on beside a member that is down', () => {
     const observation = healthy(5, {
       spec: { replicas: 3 },
