@@ -5,7 +5,7 @@ import { happenings, timePasses } from './model/kubernetes.ts';
 import { lacking, type State, type World } from './model/state.ts';
 import type { Rules } from './model/transitions.ts';
 import { referredIn } from './model/uids.ts';
-import { keyOf, type TakeFingerprint } from './search/fingerprint.ts';
+import { type Fingerprints, keyOf } from './search/fingerprint.ts';
 import type { Violation } from './search/search.ts';
 import { createSeen } from './search/seen.ts';
 
@@ -15,7 +15,10 @@ import { createSeen } from './search/seen.ts';
  *
  * What comes after a state is told by its world alone, so a world that was gone through once need not be again.
  */
-export function createConvergence(rules: Rules, fingerprint: TakeFingerprint): (state: State) => Violation | undefined {
+export function createConvergence(
+  rules: Rules,
+  fingerprint: Fingerprints['take'],
+): (state: State) => Violation | undefined {
   const known = createSeen();
   return (state) => {
     const way = new Set<number>();

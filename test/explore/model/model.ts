@@ -13,22 +13,22 @@ import { beginning } from './worlds.ts';
 
 /** A scenario as something that can be searched; without `convergence`, for safety alone. */
 export function modelOf(scenario: Scenario, code: Code, { convergence = true } = {}): Model<State, Event> {
-  const fingerprint = createFingerprints();
+  const { take, ofWhole } = createFingerprints();
   const decisions = new Map<number, Decision>();
   const rules: Rules = { code, changes: scenario.changes, decide };
   const { faults, atMost, changes } = scenario;
   return {
     initial: beginning(scenario.world(), { changes: changes.length, faults, total: atMost }),
-    fingerprint,
+    fingerprint: ofWhole,
     successors: (state, visit) => successors(state, rules, visit),
     judge,
-    examine: convergence ? createConvergence(rules, fingerprint) : () => undefined,
+    examine: convergence ? createConvergence(rules, take) : () => undefined,
     describe: describeEvent,
   };
 
   /** Most worlds are looked at more than once. 53 bits tell them apart. */
   function decide(world: World): Decision {
-    const key = keyOf(fingerprint(world));
+    const key = keyOf(take(world));
     let decision = decisions.get(key);
     if (!decision) {
       decision = decideIn(world, code);

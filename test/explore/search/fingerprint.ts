@@ -15,12 +15,17 @@ export function keyOf({ high, low }: Fingerprint): number {
   return high * 2 ** 21 + (low >>> 11);
 }
 
-export type TakeFingerprint = (value: unknown) => Fingerprint;
+export interface Fingerprints {
+  /** Of a part, which is kept as long as the part is there. */
+  readonly take: (value: unknown) => Fingerprint;
+  /** Of a whole, which no other whole has in it. */
+  readonly ofWhole: (fields: object) => Fingerprint;
+}
 
-export function createFingerprints(): TakeFingerprint {
+export function createFingerprints(): Fingerprints {
   const ofObjects = new WeakMap<object, Fingerprint>();
   const ofTexts = new Map<string, Fingerprint>();
-  return take;
+  return { take, ofWhole: ofFields };
 
   function take(value: unknown): Fingerprint {
     if (typeof value === 'string') return ofText(value);
@@ -56,7 +61,9 @@ export function createFingerprints(): TakeFingerprint {
   function ofFields(fields: object): Fingerprint {
     let high = 0;
     let low = 0;
-    for (const [name, value] of Object.entries(fields)) {
+    // Not `Object.entries`: this is where most of a search's time goes.
+    for (const name in fields) {
+      const value = (fields as Readonly<Record<string, unknown>>)[name];
       if (value === undefined) continue;
       const key = ofText(name);
       const field = take(value);
