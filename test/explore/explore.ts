@@ -28,9 +28,16 @@ async function main(options: Options): Promise<number> {
     { workers, states, time: budget * 1000, bug: options.bug, told: tell },
   );
   const all = [...prunes, ...searched];
-  if (searched.length > 0) console.log(`\n${summaryOf(searched, { time: performance.now() - begun, workers })}`);
+  if (searched.length > 0)
+    console.log(`\n${summaryOf(searched, { time: performance.now() - begun, workers, busy: busy() })}`);
   const sound = all.every(({ found }) => !found);
   return (bug ? true : walks(options)) && sound ? 0 : 1;
+}
+
+/** Of all threads, in milliseconds: what they were given of the processors, on a machine that has other things to do. */
+function busy(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 function tell(done: Done): void {

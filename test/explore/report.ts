@@ -25,13 +25,13 @@ export function storyOf({ scenario, found }: Done): readonly string[] {
 
 export function summaryOf(
   all: readonly Done[],
-  { time, workers }: { readonly time: number; readonly workers: number },
+  { time, workers, busy }: { readonly time: number; readonly workers: number; readonly busy: number },
 ): string {
   const { states, transitions, depth, violations, complete, scenarios } = totalsOf(all);
   const rate = count((states / Math.max(1, time)) * 1000);
   return [
     `${count(states)} distinct states, ${count(transitions)} transitions, depth ${depth}, ${violations} violations, ${seconds(time)}`,
-    `${rate} states a second on ${workers} workers; ${complete} of ${scenarios} scenarios to the end, the others (+) as far as time went`,
+    `${rate} states a second on ${workers} workers, which were given ${seconds(busy)} of processor time; ${complete} of ${scenarios} scenarios to the end, the others (+) as far as time went`,
     ...(violations > 0
       ? []
       : [

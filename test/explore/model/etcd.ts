@@ -73,7 +73,11 @@ function settleFormation(world: World, formation: Formation): World {
   };
   const same =
     !moved && formation.formed && next.leader === formation.leader && formation.version && !!formation.lost === lost;
-  return awayMiss(same ? world : withFormation(world, next), formation.id);
+  const settled = same ? world : withFormation(world, next);
+  // What is acknowledged is on the disks of a quorum: as long as too few have caught up, nothing new is.
+  return running.filter(isComplete).length >= quorumOf(votersOf(formation).length)
+    ? awayMiss(settled, formation.id)
+    : settled;
 }
 
 /** Clients write all the time. */

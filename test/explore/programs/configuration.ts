@@ -27,8 +27,12 @@ export function changeTemplate({ peer: { name, uid }, inputs }: ActionOf<'change
 /** actions/member-template.ts: the volume is told first of a version that it never ran. */
 function newTemplate(name: string, inputs: Inputs): Program {
   const hash = inputsHash(inputs);
+  const notes = notesNextVersion(name, 0, inputs.version);
+  // As `updatePeer` has it: only where the peer is told another version.
+  const isTold = (world: World) => placeOf(world, name)?.peer?.inputs.version === inputs.version;
+  const noted: Operation = { ...notes, check: (world) => (isTold(world) ? 'skip' : (notes.check?.(world) ?? 'go')) };
   return [
-    notesNextVersion(name, 0, inputs.version),
+    noted,
     {
       what: `writes the new configuration on peer ${name}`,
       name,
