@@ -9,6 +9,23 @@ export interface Identity {
   readonly cronJob?: { readonly namespace: string; readonly name: string };
 }
 
+/** Nobody reads a longer one, and forges refuse it together with what is added to it. */
+const longestPageUrl = 150;
+
+/** `RATCHET_PAGE_URL`: where the page is for people. What is wrong with it costs links and nothing else, so it is told, not thrown. */
+export function pageUrlFrom(env: NodeJS.ProcessEnv): { readonly url?: string; readonly problem?: string } {
+  const { RATCHET_PAGE_URL: given } = env;
+  if (!given) return {};
+  const url = URL.parse(given);
+  const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol)) {
+    return { problem: 'RATCHET_PAGE_URL must be an http(s) address without credentials, query or fragment' };
+  }
+  if (url.href.length > longestPageUrl)
+    return { problem: `RATCHET_PAGE_URL is longer than ${longestPageUrl} characters` };
+  return { url: url.href.replace(/\/+$/, '') };
+}
+
 export function identityFrom(env: NodeJS.ProcessEnv): Identity {
   const { POD_NAME: pod, POD_UID: uid, POD_NAMESPACE: namespace, CRONJOB_NAME: cronJob } = env;
   return {

@@ -47,6 +47,7 @@ Environment:
   KUBECONFIG               the cluster, as for kubectl; in a pod, its service account
   POD_NAME, POD_UID, POD_NAMESPACE   who holds the claims of this invocation
   CRONJOB_NAME             makes follow-up Jobs of this CronJob's template in POD_NAMESPACE; unset: none
+  RATCHET_PAGE_URL         where the page is for people: commit statuses lead there
   NO_COLOR                 plain text on a terminal
 
 Results go to stdout; one line per step goes to stderr, as JSON unless stderr is a terminal.

@@ -4,6 +4,7 @@ import type { Scope } from '../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../reconcile/cluster/result.ts';
 import type { StepContext } from '../reconcile/cluster/step.ts';
 import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
+import type { PageLinks } from '../reconcile/fleet/page-links.ts';
 import { type Kube, resources } from '../reconcile/kube.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { ObjectName } from './options.ts';
@@ -22,6 +23,8 @@ export interface PassContext extends StepContext {
   readonly isStopped?: () => Promise<boolean>;
   /** When everything must be over, in milliseconds since the epoch. */
   readonly deadline: number;
+  /** Where commit statuses lead; absent: nowhere. */
+  readonly links?: PageLinks | undefined;
 }
 
 export interface PassResult {
@@ -166,7 +169,7 @@ async function reportAll(
   results: readonly FleetResult[],
   clusters: readonly EtcdCluster[],
 ): Promise<PassResult['fleets']> {
-  const { kube, log, dryRun, followUp, deadline } = context;
+  const { kube, log, dryRun, followUp, deadline, links } = context;
   // What was done is worth saying also when the time for doing is over.
   const left = Math.max(deadline - Date.now(), 3_000);
   const signal = AbortSignal.timeout(left);
@@ -174,7 +177,7 @@ async function reportAll(
   return Promise.all(
     results.map(async (result) => {
       if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
-      const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always: !followUp });
+      const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always: !followUp, links });
       return { fleet, result };
     }),
   );

@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
 import type { FleetOutcome } from '../reconcile/fleet/outcome.ts';
+import type { PageLinks } from '../reconcile/fleet/page-links.ts';
 import { verdictsOf } from '../reconcile/fleet/roll-up.ts';
 import { type FleetReport, fleetStatus, problemsOf } from '../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../reconcile/fleet/wanted-statuses.ts';
@@ -18,6 +19,8 @@ export interface ReportContext {
   readonly forgeDeadline: number;
   /** A tick leaves the time of its run also where nothing else changed; a follow-up does not. */
   readonly always: boolean;
+  /** Where statuses lead. */
+  readonly links?: PageLinks | undefined;
 }
 
 /**
@@ -30,11 +33,11 @@ export interface ReportContext {
 export async function reportFleet(
   { fleet, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
   clusters: readonly EtcdCluster[],
-  { kube, log, signal, forgeDeadline, always }: ReportContext,
+  { kube, log, signal, forgeDeadline, always, links }: ReportContext,
 ): Promise<EtcdFleet> {
   const verdicts = verdictsOf(ownClusters(fleet, clusters));
   const problems = problemsOf(fleet, outcome);
-  const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts });
+  const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
   const forge = await sendStatuses(fleet, wanted, { kube, signal, deadline: forgeDeadline });
   if (forge?.failure) {
     log(

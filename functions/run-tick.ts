@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connectKube } from '../reconcile/clients/kube.ts';
+import { pageLinks } from '../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
-import { type Identity, identityFrom } from './environment.ts';
+import { type Identity, identityFrom, pageUrlFrom } from './environment.ts';
 import type { Log } from './log.ts';
 import type { TickOptions } from './options.ts';
 import { detailedExitCode, render } from './output.ts';
@@ -23,6 +24,8 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
   const deadline = Date.now() + options.timeout * 1000;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(options.timeout * 1000)]);
   const identity = identityFrom(env);
+  const page = pageUrlFrom(env);
+  if (page.problem) log({ problem: page.problem }, 'commit statuses lead nowhere');
   let kube: Kube | undefined;
   try {
     kube = await connectKube({
@@ -55,6 +58,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       followUp: options.followUp !== undefined,
       waitMs: options.wait * 1000,
       isStopped: stopped,
+      ...(page.url && { links: pageLinks(page.url) }),
     });
     if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
     else await goOn(result, options, kube, identity, log, signal);

@@ -68,6 +68,7 @@ function isSame(wanted: WantedStatus, sent: ForgeOutcome['remembered'][number]):
     wanted.sha === sent.sha &&
     wanted.context === sent.context &&
     wanted.state === sent.state &&
-    wanted.description === sent.description
+    wanted.description === sent.description &&
+    wanted.targetUrl === sent.targetUrl
   );
 }

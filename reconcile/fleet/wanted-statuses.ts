@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { KStatus } from './kstatus.ts';
 import type { FleetOutcome } from './outcome.ts';
+import type { PageLinks } from './page-links.ts';
 import { type SpecProblem, shaOf } from './reading.ts';
 import type { ClusterVerdict } from './roll-up.ts';
 import { type FleetFacts, place, progressOf } from './statements.ts';
@@ -12,6 +13,8 @@ export interface WantedStatus {
   readonly state: 'pending' | 'success' | 'failure';
   /** At most 140 characters, free of counters and clocks: it is sent again whenever it differs. */
   readonly description: string;
+  /** Where it leads. */
+  readonly targetUrl?: string;
 }
 
 /** A fleet up to this size gets a status per cluster; of a larger one, the clusters that the commit changed. */
@@ -22,20 +25,29 @@ const maxPerCluster = 50;
 export interface StatusFacts extends FleetFacts {
   /** With the cluster that each is about, where this pass knows it. */
   readonly problems: readonly SpecProblem[];
+  /** Absent: statuses lead nowhere. */
+  readonly links?: PageLinks | undefined;
 }
 
 /** The commit statuses as they should be now. Pure. Empty when no commit could be named. */
 export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
   const sha = shaFor(facts.fleet, facts.outcome);
   if (!sha) return [];
-  const context = `etcd-ratchet/${facts.fleet.metadata.name}`;
+  const { namespace = '', name } = facts.fleet.metadata;
+  const context = `etcd-ratchet/${name}`;
   const sent = new Map(
     (facts.fleet.status?.commitStatuses ?? [])
       .filter((status) => status.sha === sha)
       .map((status) => [status.context, status.description] as const),
   );
   const { kind, message } = progressOf(facts);
-  const ofFleet: WantedStatus = { sha, context, state: fleetStates[kind], description: fit(message) };
+  const ofFleet: WantedStatus = {
+    sha,
+    context,
+    state: fleetStates[kind],
+    description: fit(message),
+    ...leadingTo(facts.links?.fleet(namespace, name)),
+  };
 
   const ofClusters = clustersOf(facts).filter(
     ({ key, few }) => few || facts.outcome.changed.has(key) || sent.has(`${context}/${key}`),
@@ -45,11 +57,19 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
     ...ofClusters.slice(0, maxPerCluster).map(({ key, cluster }) => {
       const own = `${context}/${key}`;
       const problem = problemOf(cluster, facts.problems, sent.get(own));
-      return problem
-        ? ({ sha, context: own, state: 'failure', description: fit(place(problem)) } as const)
-        : ({ sha, context: own, state: clusterStates[cluster.verdict], description: fit(cluster.message) } as const);
+      const said = problem
+        ? ({ state: 'failure', description: fit(place(problem)) } as const)
+        : ({ state: clusterStates[cluster.verdict], description: fit(cluster.message) } as const);
+      return { sha, context: own, ...said, ...leadingTo(facts.links?.cluster(cluster.namespace, cluster.name)) };
     }),
   ];
+}
+
+/** Forges refuse longer ones, and a status that leads nowhere is better than none. */
+const longestTarget = 255;
+
+function leadingTo(targetUrl: string | undefined): Pick<WantedStatus, 'targetUrl'> {
+  return targetUrl === undefined || targetUrl.length > longestTarget ? {} : { targetUrl };
 }
 
 const fleetStates = {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { conditionOf, kstatusOf } from '../../../reconcile/fleet/kstatus.ts';
 import type { FleetOutcome } from '../../../reconcile/fleet/outcome.ts';
+import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
 import type { Reading } from '../../../reconcile/fleet/reading.ts';
 import { verdictsOf } from '../../../reconcile/fleet/roll-up.ts';
 import { fleetStatus } from '../../../reconcile/fleet/status.ts';
@@ -202,4 +203,23 @@ test('property: kstatus reads every report as it is meant, and messages fit', ()
     ),
     { numRuns: 1000 },
   );
+});
+
+test('statuses lead to the page where there is one, and a longer address than forges take is left out', () => {
+  const fleet = fleetWith({}, { forge: true });
+  const clusters = [ready('orders')];
+  const leads = (base: string) =>
+    wantedStatuses({
+      fleet,
+      outcome: outcome(),
+      problems: [],
+      clusters: verdictsOf(clusters),
+      links: pageLinks(base),
+    }).map(({ targetUrl }) => targetUrl);
+  assert.deepEqual(leads('https://ops.example.com/etcd/'), [
+    'https://ops.example.com/etcd/fleets/platform/production',
+    'https://ops.example.com/etcd/clusters/payments/orders',
+  ]);
+  assert.deepEqual(leads(`https://ops.example.com/${'x'.repeat(230)}`), [undefined, undefined]);
+  for (const status of wanted(clusters)) assert.ok(!('targetUrl' in status));
 });
