@@ -75,6 +75,26 @@ export const etcdFleetSpecSchema = object({
       { description: 'Where commit statuses go. Absent: none are sent.' },
     ),
   ),
+  checks: Type.Optional(
+    object(
+      {
+        pullRequests: Type.Optional(
+          Type.Enum(['Enabled', 'Disabled'], {
+            default: 'Enabled',
+            description:
+              'Open pull (merge) requests that touch the path get a status with the plan of what merging them would do.',
+          }),
+        ),
+        comment: Type.Optional(
+          Type.Boolean({
+            default: false,
+            description: 'Also as one comment that is kept up to date (GitHub, Gitea, Forgejo, GitLab).',
+          }),
+        ),
+      },
+      { description: 'Of what asks to be merged into git.ref. Without a forge there are none.' },
+    ),
+  ),
   serviceAccountName: Type.Optional(
     text(253, {
       default: 'fleet',
@@ -125,6 +145,19 @@ const commitStatusSchema = object({
   targetUrl: Type.Optional(text(2048)),
 });
 
+/** One change request as it was last checked. */
+const requestCheckSchema = object({
+  number: text(64),
+  head: text(40),
+  target: text(40, { description: 'The commit of the target branch that it was merged with.' }),
+  state: Type.Enum(['untouched', 'pending', 'success', 'failure', 'error']),
+  description: text(140),
+  seen: Type.Optional(text(64, { description: 'What the clusters it touches looked like, as a hash.' })),
+  clusters: Type.Optional(list(text(317), 10, { description: 'Those clusters; absent: all of the fleet.' })),
+  sent: Type.Optional(Type.Boolean({ description: 'The forge has this state and description.' })),
+  comment: Type.Optional(text(64, { description: 'Hash of the comment as the forge has it.' })),
+});
+
 export const etcdFleetStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),
   revision: Type.Optional(
@@ -152,6 +185,9 @@ export const etcdFleetStatusSchema = object({
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
   problemCount: Type.Optional(int32({ minimum: 0 })),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
+  checks: Type.Optional(
+    list(requestCheckSchema, 100, { description: 'Open change requests as they were last checked.' }),
+  ),
   conditions: Type.Optional(conditionsSchema),
 });
 
@@ -179,6 +215,7 @@ export type EtcdFleetStatus = ReadonlyDeep<Static<typeof etcdFleetStatusSchema>>
 export type FleetInventoryEntry = ReadonlyDeep<Static<typeof inventoryEntrySchema>>;
 export type FleetProblem = ReadonlyDeep<Static<typeof problemSchema>>;
 export type FleetCommitStatus = ReadonlyDeep<Static<typeof commitStatusSchema>>;
+export type RequestCheck = ReadonlyDeep<Static<typeof requestCheckSchema>>;
 
 /** One Git repository, ref and path whose specs are kept live. */
 export interface EtcdFleet {
