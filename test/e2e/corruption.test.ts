@@ -5,7 +5,7 @@ import { annotations } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { connectTo } from './support/client.ts';
-import { isReady } from './support/conditions.ts';
+import { isWhole } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
@@ -17,8 +17,6 @@ const stage = scene({ fleet: false });
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 const [right, wrong] = ['what was acknowledged', 'what the disk now says'.slice(0, 21)] as const;
 
-const isWhole = (cluster: EtcdCluster) =>
-  isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
 const acted = ({ status }: EtcdCluster) =>
   (status?.history ?? []).filter(({ outcome }) => outcome === 'acted').map(({ reason }) => reason);
 

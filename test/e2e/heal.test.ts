@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { connectTo } from './support/client.ts';
-import { isReady } from './support/conditions.ts';
+import { isWhole } from './support/conditions.ts';
 import { readKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -15,9 +15,6 @@ const stage = scene({ fleet: false });
 
 // Long enough for a new member to start on a machine that is busy: a learner has as long to come.
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
-
-const isWhole = (cluster: EtcdCluster) =>
-  isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
 
 async function underWay(name: string): Promise<{ readonly writer: Writer; readonly leader: string }> {
   const { kubectl, namespace, tickUntil, access } = stage();

@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { peerLabels } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { condition, isStalledFor, isWhole } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
@@ -15,9 +15,6 @@ import { startWriter, type Writer } from './support/writer.ts';
 const stage = scene({ fleet: false });
 
 const healing = { podGracePeriod: '5s', memberGracePeriod: '20s' };
-
-const isWhole = (cluster: EtcdCluster) =>
-  isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
 
 async function born(
   name: string,

@@ -18,8 +18,6 @@ async function podsOf(name: string): Promise<readonly Pod[]> {
 }
 
 const args = (pod: Pod) => pod.spec.containers.find(({ name }) => name === 'etcd')?.args ?? [];
-const isDone = (cluster: EtcdCluster) =>
-  isReady(cluster) && cluster.status?.observedGeneration === cluster.metadata.generation;
 
 async function push(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
   const { namespace } = stage();
@@ -29,14 +27,14 @@ async function push(name: string, fields: Readonly<Record<string, unknown>>): Pr
 test('a commit that changes etcd’s options rolls one member at a time, the leader last, and loses no write', async (t) => {
   const { tickUntil, access, cluster } = stage();
   await push('rolled', {});
-  const before = await tickUntil('rolled', isDone);
+  const before = await tickUntil('rolled', isReady);
   const old = await podsOf('rolled');
   const writer = startWriter(await access('rolled'), 'rolling');
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
   await push('rolled', { etcd: { snapshotCount: 5000 } });
   const foretold = await foretell(stage(), 'rolled');
-  const after = await tickUntil('rolled', (found) => isDone(found) && found.spec.etcd?.snapshotCount === 5000, 120);
+  const after = await tickUntil('rolled', (found) => isReady(found) && found.spec.etcd?.snapshotCount === 5000, 120);
   t.diagnostic(assertForetold(foretold, after));
   const { acknowledged, lost, longestGap } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
@@ -60,7 +58,7 @@ test('what needs no restart causes none', async () => {
     tls: { certificateLifetime: '720h' },
   };
   await push('rolled', fields);
-  await tickUntil('rolled', (found) => isDone(found) && found.spec.healing?.podGracePeriod === '3m');
+  await tickUntil('rolled', (found) => isReady(found) && found.spec.healing?.podGracePeriod === '3m');
   assert.deepEqual(
     (await podsOf('rolled')).map(({ metadata }) => metadata.uid),
     old,
@@ -84,7 +82,7 @@ test('a bad commit stops at the first member that it broke, and reverting it cur
   assert.equal(broken.length, 1, 'one member has it');
 
   await push('rolled', good);
-  await tickUntil('rolled', (found) => isDone(found) && found.spec.etcd?.extraArgs === undefined, 120);
+  await tickUntil('rolled', (found) => isReady(found) && found.spec.etcd?.extraArgs === undefined, 120);
   assert.ok((await podsOf('rolled')).every((pod) => !args(pod).some((arg) => arg.includes('no-such-flag'))));
   const { acknowledged, lost } = await writer.finish();
   assert.ok(acknowledged > 50);
@@ -104,7 +102,7 @@ test('of a fleet only as many clusters restart members at once as it allows', as
   await until('all three', async () => {
     await tick();
     const found = await clusters();
-    return found.length === 3 && found.every(isDone);
+    return found.length === 3 && found.every(isReady);
   });
 
   await stage().push(files({ etcd: { snapshotCount: 5000 } }));
@@ -122,7 +120,7 @@ test('of a fleet only as many clusters restart members at once as it allows', as
         away.map(({ metadata, status }) => `${metadata.name} ${status?.lastDecision?.reason}`).join(),
       );
       waited ||= found.some(({ status }) => status?.lastDecision?.reason === 'WaitingForRoom');
-      return found.every((cluster) => isDone(cluster) && cluster.spec.etcd?.snapshotCount === 5000);
+      return found.every((cluster) => isReady(cluster) && cluster.spec.etcd?.snapshotCount === 5000);
     },
     { within: 120 },
   );

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { isReady } from './support/conditions.ts';
+import { isConverged, isReady } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
@@ -18,11 +17,6 @@ async function push(name: string, fields: Readonly<Record<string, unknown>>): Pr
   const { namespace } = stage();
   await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) });
 }
-
-const isDone = (cluster: EtcdCluster) =>
-  isReady(cluster) &&
-  cluster.status?.lastDecision?.reason === 'Converged' &&
-  cluster.status.observedGeneration === cluster.metadata.generation;
 
 async function namesOf(resource: typeof resources.peers | typeof resources.volumeClaims, name: string) {
   const found = await stage().list<EtcdPeer | PersistentVolumeClaim>(resource);
@@ -40,7 +34,7 @@ test('commits make 1 member 3, 5, 3 and 1 again: no write is lost, and the leade
   const { tickUntil, access } = stage();
   const name = 'sized';
   await push(name, { replicas: 1 });
-  await tickUntil(name, isDone);
+  await tickUntil(name, isConverged);
   const writer = startWriter(await access(name), 'scaling');
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
@@ -49,7 +43,7 @@ test('commits make 1 member 3, 5, 3 and 1 again: no write is lost, and the leade
     const startedAt = performance.now();
     await push(name, { replicas });
     const foretold = await foretell(stage(), name);
-    const cluster = await tickUntil(name, (found) => isDone(found) && found.spec.replicas === replicas, 180);
+    const cluster = await tickUntil(name, (found) => isConverged(found) && found.spec.replicas === replicas, 180);
     t.diagnostic(assertForetold(foretold, cluster));
     const seconds = (performance.now() - startedAt) / 1000;
     t.diagnostic(`to ${replicas}: ${seconds.toFixed(1)} s, longest gap ${writer.gap().toFixed(0)} ms`);
@@ -74,7 +68,7 @@ test('no members: all stop and the commit succeeds; asked for again, they come b
   const { tickUntil, access, list, cluster, forge } = stage();
   const name = 'sleeper';
   await push(name, { replicas: 3 });
-  await tickUntil(name, isDone, 90);
+  await tickUntil(name, isConverged, 90);
   const writer = startWriter(await access(name), 'asleep');
   await until('fifty writes', async () => writer.acknowledged >= 50);
   const { acknowledged, lost } = await writer.finish();
@@ -102,7 +96,7 @@ test('no members: all stop and the commit succeeds; asked for again, they come b
 
   await push(name, { replicas: 3 });
   const toWake = await foretell(stage(), name);
-  const awake = await tickUntil(name, (found) => isDone(found) && found.spec.replicas === 3, 90);
+  const awake = await tickUntil(name, (found) => isConverged(found) && found.spec.replicas === 3, 90);
   t.diagnostic(assertForetold(toWake, awake));
   assert.equal(awake.status?.clusterID, clusterID);
   for (const number of [0, Math.floor(acknowledged / 2), acknowledged - 1]) {
@@ -113,8 +107,8 @@ test('no members: all stop and the commit succeeds; asked for again, they come b
 test('a cluster that Git does not own follows kubectl scale', async () => {
   const { kubectl, namespace, tickUntil } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('byhand', namespace, { replicas: 1 }) });
-  await tickUntil('byhand', isDone, 90);
+  await tickUntil('byhand', isConverged, 90);
   await kubectl(['-n', namespace, 'scale', 'etcdcluster', 'byhand', '--replicas=2']);
-  const cluster = await tickUntil('byhand', (found) => isDone(found) && found.status?.readyReplicas === 2, 90);
+  const cluster = await tickUntil('byhand', (found) => isConverged(found) && found.status?.readyReplicas === 2, 90);
   assert.equal(cluster.status?.replicas, 2, 'what kubectl get and the scale subresource show');
 });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { condition, isReady } from './support/conditions.ts';
+import { condition, isReady, isWhole } from './support/conditions.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -12,9 +11,6 @@ import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
 const stage = scene({ fleet: false });
-
-const isWhole = (cluster: EtcdCluster) =>
-  isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged' && cluster.status.readyReplicas === 3;
 
 test('a volume wiped under its old name: the seal holds, the member is replaced, no acknowledged write is lost', async () => {
   const { kubectl, namespace, tick, tickUntil, get, list, cluster, access } = stage();

@@ -15,6 +15,16 @@ export function isReady(cluster: EtcdCluster): boolean {
   );
 }
 
+/** Ready, and nothing is left to do. */
+export function isConverged(cluster: EtcdCluster): boolean {
+  return isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged';
+}
+
+/** Converged, and three members serve. */
+export function isWhole(cluster: EtcdCluster): boolean {
+  return isConverged(cluster) && cluster.status?.readyReplicas === 3;
+}
+
 /** Stalled, about the newest spec, for this reason. */
 export function isStalledFor(reason: string): (cluster: EtcdCluster) => boolean {
   return (cluster) =>

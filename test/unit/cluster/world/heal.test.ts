@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts'
 import { resources } from '../../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../../world/converge.ts';
 import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
+import { assertWhole } from '../../../world/whole.ts';
 import { createWorld, type World } from '../../../world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
@@ -13,17 +14,6 @@ async function healthyWorld(replicas = 3): Promise<World> {
   await world.apply({ replicas, healing });
   await tickUntilConverged(world);
   return world;
-}
-
-/** Votes, all of them; who runs has every acknowledged write; and nobody else is on the list. */
-function assertWhole(world: World, size: number, story: string): void {
-  const running = [...world.processes.values()];
-  const [clusterId = ''] = new Set(running.map(({ data }) => data.clusterId));
-  const formation = world.formations.get(clusterId);
-  assert.equal(formation?.members.filter(({ isLearner }) => !isLearner).length, size, story);
-  assert.equal(formation?.members.length, size, story);
-  assert.equal(running.length, size, story);
-  for (const { data, pod } of running) assert.equal(data.applied, formation?.acknowledged, `${pod}: ${story}`);
 }
 
 const faults: Readonly<Record<string, (world: World) => void>> = {

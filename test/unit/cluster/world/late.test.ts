@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { tickUntilConverged } from '../../../world/converge.ts';
 import { type Crash, crashesIn, killer, sample } from '../../../world/crash.ts';
 import { tickUntilFrozen } from '../../../world/freeze.ts';
+import { assertWhole } from '../../../world/whole.ts';
 import { createWorld, type World } from '../../../world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
@@ -22,18 +23,6 @@ async function ended(world: World, text: string): Promise<void> {
     throw new Error(text, { cause });
   });
   assert.equal(end.kind, 'done', `${text}:\n${end.trail.join('\n')}`);
-}
-
-function assertWhole(world: World, size: number, text: string): void {
-  const running = [...world.processes.values()];
-  const formation = world.formations.get(running[0]?.data.clusterId ?? '');
-  assert.deepEqual(
-    formation?.members.map(({ isLearner }) => isLearner),
-    Array(size).fill(false),
-    text,
-  );
-  assert.equal(running.length, size, text);
-  for (const { data, pod } of running) assert.equal(data.applied, formation?.acknowledged, `${pod}: ${text}`);
 }
 
 const text = ({ when, write }: Crash, what: string) => `frozen ${when} write ${write}, ${what}`;

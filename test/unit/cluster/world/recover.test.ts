@@ -7,6 +7,7 @@ import { resources } from '../../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../../world/converge.ts';
 import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
 import { approvalIn } from '../../../world/recovery.ts';
+import { assertWhole } from '../../../world/whole.ts';
 import { createWorld, namespace, type World } from '../../../world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
@@ -48,19 +49,6 @@ function recordOf(world: World, volume: string): VolumeRecord {
   const claim = world.claims().find(({ metadata }) => metadata.name === volume);
   const read = readVolumeRecord(claim?.metadata.annotations);
   return read.kind === 'valid' ? read.record : assert.fail(`${volume} is ${read.kind}`);
-}
-
-/** Votes, all of them; who runs has every acknowledged write; and nobody else is on the list. */
-function assertWhole(world: World, names: readonly string[], story: string): void {
-  assert.deepEqual(world.violations, [], story);
-  const running = [...world.processes.values()];
-  assert.deepEqual(running.map(({ pod }) => pod.split('/')[1]?.replace(/-0$/, '')).toSorted(), names.toSorted(), story);
-  const [clusterId = '', ...others] = new Set(running.map(({ data }) => data.clusterId));
-  assert.deepEqual(others, [], story);
-  const formation = world.formations.get(clusterId);
-  assert.equal(formation?.members.filter(({ isLearner }) => !isLearner).length, names.length, story);
-  assert.equal(formation?.members.length, names.length, story);
-  for (const { data, pod } of running) assert.equal(data.applied, formation?.acknowledged, `${pod}: ${story}`);
 }
 
 const losses: readonly (readonly [number, readonly number[], readonly string[]])[] = [
