@@ -42,7 +42,9 @@ test('two pods listen on the same port, each at its own address, and are found b
   });
   assert.deepEqual(both.sort(), [ipA, ipB].sort());
   assert.deepEqual(await resolver.resolve4('b.peers.default.svc.cluster.local'), [ipB]);
-  assert.deepEqual(await resolver.resolve4('ready.default.svc.cluster.local'), [ipA]);
+  // Each Service has slices of its own, written when their controller comes to them.
+  const ready = await until('the address that is Ready', () => resolver.resolve4('ready.default.svc.cluster.local'));
+  assert.deepEqual(ready, [ipA]);
   const { name, port } = (await resolver.resolveSrv('_web._tcp.peers.default.svc.cluster.local'))[0] ?? {};
   assert.match(name ?? '', /^[ab]\.peers\.default\.svc\.cluster\.local$/);
   assert.equal(port, 8080);
