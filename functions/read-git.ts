@@ -1,14 +1,14 @@
 import { GitError } from '../gitops/error.ts';
-import { connect } from '../gitops/http.ts';
+import type { GitConnection } from '../gitops/http.ts';
 import { resolveRef } from '../gitops/resolve.ts';
 import { formatRevision, type Revision } from '../gitops/revision.ts';
-import { type GitCredentials, type GitSource, validateSource } from '../gitops/source.ts';
+import { validateSource } from '../gitops/source.ts';
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import type { DesiredTree, Reading } from '../reconcile/fleet/reading.ts';
 import { isUnchanged } from '../reconcile/fleet/unchanged.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
-import { readSecret } from './secret.ts';
+import { connectFleetGit } from './fleet-git.ts';
 
 /**
  * What a fleet's repository says now: one request if nothing moved, one more to fetch what did.
@@ -22,14 +22,13 @@ export async function readGit(
   clusters: readonly EtcdCluster[],
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<Reading> {
-  const { url, ref, path = '.', secretName } = fleet.spec.git;
+  const { url, ref, path = '.' } = fleet.spec.git;
   const [wrong] = validateSource({ url, ref, path });
   if (wrong) return { kind: 'failed', reason: 'InvalidSource', message: `spec.git.${wrong}`, retryable: false };
 
   let revision: Revision | undefined;
   try {
-    const credentials = secretName ? await credentialsOf(kube, fleet, secretName, signal) : undefined;
-    using git = connect({ url, ref, path, ...(credentials && { credentials }) } satisfies GitSource);
+    using git = await connectFleetGit(fleet, { kube, signal });
     revision = await resolveRef(git, signal);
     const name = formatRevision({ ref, sha: revision.sha });
     if (isUnchanged(fleet, name, clusters)) return { kind: 'unchanged', revision: name };
@@ -63,7 +62,7 @@ export async function readGit(
 
 /** Loaded only where something is to be fetched: a pass over an unchanged fleet parses no YAML. */
 async function readTree(
-  git: ReturnType<typeof connect>,
+  git: GitConnection,
   revision: Revision,
   fleet: EtcdFleet,
   signal: AbortSignal,
@@ -89,14 +88,4 @@ async function readTree(
       warningsFor(object as unknown as EtcdCluster).map(({ message }) => ({ ...where, message })),
     ),
   };
-}
-
-async function credentialsOf(
-  kube: Kube,
-  { metadata }: EtcdFleet,
-  name: string,
-  signal: AbortSignal,
-): Promise<GitCredentials> {
-  const { credentialsFromSecret } = await import('../gitops/credentials.ts');
-  return credentialsFromSecret(await readSecret(kube, metadata.namespace ?? '', name, 'spec.git.secretName', signal));
 }

@@ -11,6 +11,7 @@ export type GitReason =
   | 'PathNotFound'
   | 'RedirectRefused'
   | 'CertificateNotTrusted'
+  | 'ProxyRefused'
   | 'Unreachable'
   | 'ServerFailing'
   | 'RateLimited'
@@ -34,6 +35,7 @@ const classes = {
   PathNotFound: 'terminal',
   RedirectRefused: 'terminal',
   CertificateNotTrusted: 'terminal',
+  ProxyRefused: 'retryable',
   Unreachable: 'retryable',
   ServerFailing: 'retryable',
   RateLimited: 'retryable',

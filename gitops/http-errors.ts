@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { codeOf, isUntrusted, proxyProblem } from './connection-codes.ts';
 import { GitError } from './error.ts';
 import type { GitSource } from './source.ts';
 
@@ -36,22 +37,12 @@ export function answerError(source: GitSource, status: number, headers: Incoming
   );
 }
 
-const untrusted = new Set([
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'CERT_UNTRUSTED',
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
 /** What a failure below HTTP means. */
 export function connectionError(url: string, cause: unknown): GitError {
   const code = codeOf(cause);
-  if (code && untrusted.has(code)) {
+  const refused = proxyProblem(cause);
+  if (refused) return new GitError('ProxyRefused', `${url} cannot be reached: ${refused}`, { cause });
+  if (isUntrusted(code)) {
     return new GitError(
       'CertificateNotTrusted',
       `the certificate of ${url} is not trusted (${code}): put the authority's certificate as ca.crt into the Secret that secretName names`,
@@ -62,11 +53,4 @@ export function connectionError(url: string, cause: unknown): GitError {
     return new GitError('Unreachable', `${url} does not speak TLS on that port: check scheme and port`, { cause });
   }
   return new GitError('Unreachable', `${url} cannot be reached (${code ?? 'connection failed'})`, { cause });
-}
-
-/** The system's own short code; messages of the lower layers repeat addresses and are not for people. */
-function codeOf(error: unknown): string | undefined {
-  if (error instanceof AggregateError) return codeOf(error.errors[0]);
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : undefined;
 }

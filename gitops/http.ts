@@ -1,8 +1,9 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { rootCertificates } from 'node:tls';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { agentFor } from './agent.ts';
 import { GitError } from './error.ts';
 import { answerError, connectionError } from './http-errors.ts';
+import type { ProxyEnvironment } from './proxy.ts';
 import type { GitCredentials, GitSource } from './source.ts';
 
 /** What one conversation with a Git server may cost. */
@@ -42,14 +43,17 @@ const maxRedirects = 3;
 /**
  * Our own HTTP, because a Git server is a stranger: every request has a deadline, an idle time-out and a size limit, trusts
  * the source's own authority, and never takes its credentials to another host.
+ *
+ * @throws GitError ProxyRefused if what names the proxy makes no sense
  */
-export function connect(source: GitSource, limits: Partial<GitLimits> = {}): GitConnection {
+export function connect(
+  source: GitSource,
+  limits: Partial<GitLimits> = {},
+  proxy: ProxyEnvironment | undefined = undefined,
+): GitConnection {
   const bounds = { ...defaultLimits, ...limits };
   const secure = new URL(source.url).protocol === 'https:';
-  const caBundle = source.credentials?.caBundle;
-  const agent = secure
-    ? new HttpsAgent({ keepAlive: true, ...(caBundle ? { ca: [...rootCertificates, caBundle] } : {}) })
-    : new HttpAgent({ keepAlive: true });
+  const agent = agentOf(source, secure, proxy);
   let requests = 0;
 
   async function send(request: GitRequest, signal: AbortSignal): Promise<Buffer> {
@@ -118,6 +122,14 @@ export function connect(source: GitSource, limits: Partial<GitLimits> = {}): Git
   }
 
   return { source, requests: () => requests, send, close, [Symbol.dispose]: close };
+}
+
+function agentOf({ url, credentials }: GitSource, secure: boolean, proxy: ProxyEnvironment | undefined) {
+  try {
+    return agentFor(secure, { caBundle: credentials?.caBundle, proxy, keepAlive: true });
+  } catch (error) {
+    throw connectionError(url, error);
+  }
 }
 
 function authorization(credentials: GitCredentials | undefined): Record<string, string> {

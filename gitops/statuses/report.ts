@@ -1,5 +1,6 @@
+import { ForgeError, type ForgeReason } from '../forges/error.ts';
+import type { CommitStatus, Forge } from '../forges/forge.ts';
 import { describe } from './describe.ts';
-import { type CommitStatus, type Forge, ForgeError, type ForgeReason } from './forge.ts';
 
 /** A status as it was last sent: kept in the fleet's status, so that an equal one is never sent again. */
 export type SentStatus = CommitStatus;
@@ -33,7 +34,7 @@ const longestDelayMs = 10_000;
  * A commit's statuses are limited (1000 per context at GitHub), so nothing is sent that would change nothing.
  */
 export async function sendChanged(
-  forge: Forge,
+  forge: Pick<Forge, 'address' | 'post'>,
   wanted: readonly CommitStatus[],
   lastSent: readonly SentStatus[],
   options: ReportOptions,
@@ -81,7 +82,11 @@ function sameStatus(a: CommitStatus, b: CommitStatus): boolean {
 }
 
 /** Sends one status; the error if that failed for good or for as long as there is time. */
-async function attempt(forge: Forge, status: CommitStatus, options: ReportOptions): Promise<ForgeError | undefined> {
+async function attempt(
+  forge: Pick<Forge, 'address' | 'post'>,
+  status: CommitStatus,
+  options: ReportOptions,
+): Promise<ForgeError | undefined> {
   const { signal, deadline, now = Date.now, sleep = pause, random = Math.random } = options;
   for (let attempts = 1; ; attempts++) {
     const left = deadline - now();

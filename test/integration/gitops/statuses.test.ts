@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { CommitStatus } from '../../../gitops/statuses/forge.ts';
-import { openForge } from '../../../gitops/statuses/forges.ts';
+import type { CommitStatus } from '../../../gitops/forges/forge.ts';
+import { openForge } from '../../../gitops/forges/forges.ts';
 import { sendChanged } from '../../../gitops/statuses/report.ts';
 import { selfSigned } from '../../git/certificate.ts';
 import { type ForgeFault, type ForgeServer, startForge } from '../../git/forge.ts';
@@ -12,11 +12,11 @@ const wanted: CommitStatus = { sha, context: 'etcd-ratchet/production', state: '
 
 /** What is common to every forge: the contract of the interface. */
 for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
-  function open(server: ForgeServer, change: { token?: string; caBundle?: string } = {}) {
+  function open(server: ForgeServer, change: { caBundle?: string } = {}) {
     const apiUrl = type === 'GitHub' ? server.url : undefined;
     return openForge(type, {
       gitUrl: `${server.url}/platform/etcd.git`,
-      token: 'hunter2',
+      credentials: { kind: 'token', token: 'hunter2' },
       ...(apiUrl ? { apiUrl } : {}),
       ...change,
     });

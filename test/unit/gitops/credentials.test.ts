@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { credentialsFromSecret, tokenFromSecret } from '../../../gitops/credentials.ts';
+import { credentialsFromSecret } from '../../../gitops/credentials.ts';
 import { GitError } from '../../../gitops/error.ts';
 import { selfSigned } from '../../git/certificate.ts';
 
@@ -68,9 +68,4 @@ for (const [values, expected] of [
 
 test('data that is not base64 is refused', () => {
   assert.throws(() => credentialsFromSecret({ token: 'hunter2!' }), /token is not base64/);
-});
-
-test('a forge needs the key token', () => {
-  assert.equal(tokenFromSecret(secret({ token: 't' })), 't');
-  assert.throws(() => tokenFromSecret(secret({ password: 't' })), /the key token is missing/);
 });

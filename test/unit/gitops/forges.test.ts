@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openForge, validateForge } from '../../../gitops/statuses/forges.ts';
-import { repositoryOf, statusesUrl } from '../../../gitops/statuses/repository.ts';
-import { retryAtOf } from '../../../gitops/statuses/retry-after.ts';
+import { openForge, validateForge } from '../../../gitops/forges/forges.ts';
+import { encodedPath, repositoryOf } from '../../../gitops/forges/repository.ts';
+import { retryAtOf } from '../../../gitops/forges/retry-after.ts';
 
 for (const [type, gitUrl, expected] of [
   ['GitHub', 'https://github.com/o/r.git', 'https://api.github.com'],
@@ -12,14 +12,14 @@ for (const [type, gitUrl, expected] of [
   ['Forgejo', 'https://example.com:3000/forge/o/r/', 'https://example.com:3000/forge/api/v1'],
 ] as const) {
   test(`the API of ${type} for ${gitUrl} is ${expected}`, () => {
-    assert.equal(openForge(type, { gitUrl, token: 't' }).address, expected);
+    assert.equal(openForge(type, { gitUrl, credentials: { kind: 'token', token: 't' } }).address, expected);
   });
 }
 
 test('owner and name come from the end of the URL, and are encoded again', () => {
   const repository = repositoryOf('https://git.example.com/a%20b/r.x.git');
   assert.deepEqual([repository.owner, repository.name], ['a b', 'r.x']);
-  assert.equal(statusesUrl('https://api/', repository, 'sha'), 'https://api/repos/a%20b/r.x/statuses/sha');
+  assert.equal(encodedPath([repository.owner, repository.name]), '/a%20b/r.x');
 });
 
 for (const [forge, gitUrl, expected] of [

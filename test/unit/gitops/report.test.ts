@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CommitStatus, type Forge, ForgeError, type ForgeReason } from '../../../gitops/statuses/forge.ts';
+import { ForgeError, type ForgeReason } from '../../../gitops/forges/error.ts';
+import type { CommitStatus, Forge } from '../../../gitops/forges/forge.ts';
 import { type ReportOptions, sendChanged } from '../../../gitops/statuses/report.ts';
 
 const sha = 'a'.repeat(40);
@@ -15,7 +16,7 @@ function scene(...answers: readonly (ForgeReason | ForgeError | 'ok')[]) {
   const posted: CommitStatus[] = [];
   const slept: number[] = [];
   let clock = 1_000_000;
-  const forge: Forge = {
+  const forge: Pick<Forge, 'address' | 'post'> = {
     address: 'https://forge.example.com',
     async post(wanted) {
       const answer = left.shift() ?? 'ok';
@@ -162,6 +163,6 @@ test('an aborted invocation stops waiting', async () => {
 
 test('a mistake of ours is not taken for the forge’s', async () => {
   const { options } = scene();
-  const forge: Forge = { address: 'x', post: () => Promise.reject(new TypeError('ours')) };
+  const forge: Pick<Forge, 'address' | 'post'> = { address: 'x', post: () => Promise.reject(new TypeError('ours')) };
   await assert.rejects(sendChanged(forge, [status('a')], [], options), TypeError);
 });

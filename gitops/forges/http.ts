@@ -1,35 +1,38 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { request as requestHttp } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { rootCertificates } from 'node:tls';
-import { ForgeError } from './forge.ts';
+import { agentFor, type Way } from '../agent.ts';
+import { unreachable } from './connection-error.ts';
+import { ForgeError } from './error.ts';
 
-export interface ForgeRequest {
+export interface ForgeRequest extends Pick<Way, 'caBundle' | 'proxy'> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  readonly caBundle?: string | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
 }
 
 export interface ForgeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The first bytes: enough for an error message. */
   readonly body: string;
+  /** There was more than we read. */
+  readonly cut: boolean;
 }
 
 /** Milliseconds for one request. Forges answer within a second; ten times that is a forge in trouble. */
 export const requestMs = 10_000;
-const maxBodyBytes = 64 * 1024;
+/** Fifty pull requests, each with all that GitHub tells of two repositories and a description of the longest kind. */
+const maxBodyBytes = 8 * 1024 * 1024;
 const maxRedirects = 2;
 
 /**
- * POSTs JSON: bounded in time and size, following redirects only within the same host (a renamed repository), because the
- * token goes with them.
+ * Sends one request: bounded in time and size, following redirects only within the same host (a renamed repository), because
+ * the credentials go with them.
  *
- * @throws ForgeError Timeout, ForgeUnreachable, RedirectRefused
+ * @throws ForgeError Timeout, ForgeUnreachable, CertificateNotTrusted, ProxyRefused, RedirectRefused
  */
-export async function postJson(request: ForgeRequest, signal: AbortSignal): Promise<ForgeAnswer> {
+export async function send(request: ForgeRequest, signal: AbortSignal): Promise<ForgeAnswer> {
   const deadline = AbortSignal.timeout(requestMs);
   let url = new URL(request.url);
   try {
@@ -41,7 +44,7 @@ export async function postJson(request: ForgeRequest, signal: AbortSignal): Prom
       if (target.origin !== url.origin || redirects === maxRedirects) {
         throw new ForgeError(
           'RedirectRefused',
-          `${url.origin} redirects to ${target.origin}, and the token must not follow: correct forge.apiUrl`,
+          `${url.origin} redirects to ${target.origin}, and the credentials must not follow: correct forge.apiUrl`,
         );
       }
       url = target;
@@ -51,26 +54,25 @@ export async function postJson(request: ForgeRequest, signal: AbortSignal): Prom
     if (signal.aborted) throw new ForgeError('Timeout', `there was no time left to wait for ${url.origin}`, { cause });
     if (deadline.aborted)
       throw new ForgeError('Timeout', `${url.origin} did not answer within ${requestMs / 1000} s`, { cause });
-    throw new ForgeError('ForgeUnreachable', `${url.origin} cannot be reached (${codeOf(cause)})`, { cause });
+    throw unreachable(url.origin, cause);
   }
 }
 
-function once(url: URL, { headers, body, caBundle }: ForgeRequest, signal: AbortSignal): Promise<IncomingMessage> {
+function once(url: URL, request: ForgeRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const bytes = Buffer.from(JSON.stringify(body));
+  const { method, headers, body, caBundle, proxy } = request;
+  const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const secure = url.protocol === 'https:';
   const sent = (secure ? requestHttps : requestHttp)(url, {
-    // A connection of its own, closed at once: an idle one would keep the process from ending.
-    agent: false,
-    method: 'POST',
+    // A connection for each request, closed at once: an idle one would keep the process from ending.
+    agent: agentFor(secure, { caBundle, proxy }),
+    method,
     signal,
     headers: {
       ...headers,
-      'content-type': 'application/json',
-      'content-length': bytes.length,
+      ...(bytes ? { 'content-type': 'application/json', 'content-length': bytes.length } : {}),
       'user-agent': 'etcd-ratchet',
     },
-    ...(secure && caBundle ? { ca: [...rootCertificates, caBundle] } : {}),
   });
   sent.on('error', reject);
   sent.on('response', resolve);
@@ -95,11 +97,6 @@ async function collected(answer: IncomingMessage): Promise<ForgeAnswer> {
     status: answer.statusCode ?? 0,
     headers: answer.headers,
     body: Buffer.concat(chunks).toString('utf8', 0, maxBodyBytes),
+    cut: size > maxBodyBytes,
   };
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError) return codeOf(error.errors[0]);
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : 'connection failed';
 }

@@ -1,0 +1,92 @@
+import { ForgeError } from './error.ts';
+import type { ForgeAnswer } from './http.ts';
+import { retryAtOf } from './retry-after.ts';
+
+/** What a request is for; each forge has a right of its own for it. */
+export type Purpose = 'statuses' | 'requests' | 'comments';
+
+const deeds = {
+  statuses: 'write commit statuses',
+  requests: 'read pull requests',
+  comments: 'write comments',
+} as const satisfies Record<Purpose, string>;
+
+/**
+ * What an answer means; the forges agree on the codes.
+ *
+ * @throws ForgeError unless the answer is a yes
+ */
+export function assertTaken(address: string, answer: ForgeAnswer, purpose: Purpose, now: number): void {
+  const { status } = answer;
+  if ([200, 201, 202, 204].includes(status)) {
+    // A login page is a 200 too.
+    if (isHtml(answer))
+      throw new ForgeError('BadAnswer', `${address} answers with a web page: is forge.apiUrl its API?`);
+    return;
+  }
+  throw refusal(address, answer, purpose, now);
+}
+
+function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: number): ForgeError {
+  const { status } = answer;
+  const words = wordsOf(answer);
+  const retryAt = retryAtOf(answer, now);
+  if (status === 429 || (status === 403 && retryAt !== undefined))
+    return new ForgeError('RateLimited', `${address} limits our requests`, { retryAt });
+  // Azure DevOps answers 203 and its sign-in page to a token that it does not know.
+  if (status === 401 || status === 203)
+    return new ForgeError(
+      'ForgeUnauthorized',
+      `${address} does not accept the token${words}: renew it in the Secret that forge.secretName names`,
+    );
+  if (status === 403)
+    return new ForgeError(
+      'ForgeForbidden',
+      `${address} does not let the token ${deeds[purpose]}${words}: grant it that`,
+    );
+  if (status === 404)
+    return new ForgeError(
+      'RepositoryNotFound',
+      `${address} does not know the repository, or hides it from the token${words}`,
+    );
+  if (status === 400 || status === 422)
+    return new ForgeError('StatusRejected', `${address} rejects what was sent to ${deeds[purpose]}${words}`);
+  if (status === 409 || status === 408)
+    return new ForgeError('ForgeBusy', `${address} could not take it now (HTTP ${status})${words}`, { retryAt });
+  if (status >= 500) return new ForgeError('ForgeFailing', `${address} fails with HTTP ${status}`, { retryAt });
+  return new ForgeError('BadAnswer', `${address} answers HTTP ${status}${words}: is forge.apiUrl its API?`);
+}
+
+/** The forge's own explanation, from where each of them puts it. */
+function wordsOf(answer: ForgeAnswer): string {
+  if (isHtml(answer)) return ' (it answered with a web page)';
+  const said = sentencesIn(parsed(answer.body), 0)
+    .join('; ')
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim();
+  return said === '' ? '' : ` (${said.slice(0, 150)})`;
+}
+
+/** `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`, and GitLab's `{message: {name: ["is too long"]}}`. */
+function sentencesIn(value: unknown, depth: number): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth === 4) return [];
+  if (Array.isArray(value)) return value.slice(0, 3).flatMap((one) => sentencesIn(one, depth + 1));
+  const { message, error, errors } = value as { message?: unknown; error?: unknown; errors?: unknown };
+  const said = [message, error, errors].filter((one) => one !== undefined && one !== null);
+  // Below `message`, keys are the fields that are wrong.
+  const below = said.length > 0 || depth === 0 ? said : Object.values(value).slice(0, 3);
+  return below.flatMap((one) => sentencesIn(one, depth + 1));
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined; // no JSON, no explanation; the status code has to do
+  }
+}
+
+function isHtml({ headers }: ForgeAnswer): boolean {
+  return headers['content-type']?.startsWith('text/html') === true;
+}

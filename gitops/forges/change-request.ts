@@ -1,0 +1,21 @@
+import { describe } from '../statuses/describe.ts';
+import type { ChangeRequest } from './forge.ts';
+
+/** What a forge told of a request, before anybody looked at it twice. */
+export interface ToldRequest extends Omit<ChangeRequest, 'headSha' | 'number'> {
+  readonly number: number;
+  readonly headSha: string | null | undefined;
+  /** The page for people as we would build it, for when the forge's own is no web address. */
+  readonly page: string;
+}
+
+/** The request with every text made safe to show; nothing if it has no commit to look at yet. */
+export function changeRequests({ number, title, url, page, headSha, ...rest }: ToldRequest): ChangeRequest[] {
+  if (!headSha || !/^[0-9a-f]{40}$/.test(headSha)) return [];
+  return [{ ...rest, number: String(number), title: describe(title), url: isWeb(url) ? url : page, headSha }];
+}
+
+function isWeb(url: string): boolean {
+  const protocol = URL.parse(url)?.protocol;
+  return url.length <= 2048 && (protocol === 'https:' || protocol === 'http:');
+}

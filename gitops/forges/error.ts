@@ -1,0 +1,55 @@
+/** Why a forge could not be asked or told. Static CamelCase: it becomes the reason of a condition. */
+export type ForgeReason =
+  | 'InvalidForge'
+  | 'ForgeUnauthorized'
+  | 'ForgeForbidden'
+  | 'RepositoryNotFound'
+  | 'StatusRejected'
+  | 'RedirectRefused'
+  | 'CertificateNotTrusted'
+  | 'ProxyRefused'
+  | 'RateLimited'
+  | 'ForgeBusy'
+  | 'ForgeFailing'
+  | 'ForgeUnreachable'
+  | 'Timeout'
+  | 'BadAnswer';
+
+/**
+ * What to do about it: `retry` the same request, give up on this `status` (the next may pass), or on the whole `forge`
+ * (a person has to change something).
+ */
+export type ForgeErrorClass = 'retry' | 'status' | 'forge';
+
+const classes = {
+  InvalidForge: 'forge',
+  ForgeUnauthorized: 'forge',
+  ForgeForbidden: 'forge',
+  RepositoryNotFound: 'forge',
+  StatusRejected: 'status',
+  RedirectRefused: 'forge',
+  CertificateNotTrusted: 'forge',
+  ProxyRefused: 'forge',
+  RateLimited: 'retry',
+  ForgeBusy: 'retry',
+  ForgeFailing: 'retry',
+  ForgeUnreachable: 'retry',
+  Timeout: 'retry',
+  BadAnswer: 'forge',
+} as const satisfies Record<ForgeReason, ForgeErrorClass>;
+
+/** Its message never holds a token, a password or a key. */
+export class ForgeError extends Error {
+  readonly reason: ForgeReason;
+  readonly class: ForgeErrorClass;
+  /** When the forge wants to be asked again: milliseconds since the epoch. */
+  readonly retryAt: number | undefined;
+
+  constructor(reason: ForgeReason, message: string, options: { cause?: unknown; retryAt?: number | undefined } = {}) {
+    super(message, options);
+    this.name = 'ForgeError';
+    this.reason = reason;
+    this.class = classes[reason];
+    this.retryAt = options.retryAt;
+  }
+}

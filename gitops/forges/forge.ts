@@ -1,0 +1,89 @@
+import type { ProxyEnvironment } from '../proxy.ts';
+import type { ForgeCredentials } from './credentials.ts';
+
+export type CommitState = 'pending' | 'success' | 'failure' | 'error';
+
+/** What a forge shows beside a commit. */
+export interface CommitStatus {
+  readonly sha: string;
+  /** Who speaks: `etcd-ratchet/<fleet>` or `etcd-ratchet/<fleet>/<namespace>/<cluster>`. A newer status replaces that of the same context. */
+  readonly context: string;
+  readonly state: CommitState;
+  /** At most 140 characters (see `describe`), without counters and clocks, or equal states would look different. */
+  readonly description: string;
+  readonly targetUrl?: string;
+}
+
+/** An open pull (merge) request, as its forge tells of it: everything in it may be written by a stranger. */
+export interface ChangeRequest {
+  /** As people say it: `17`. */
+  readonly number: string;
+  /** One line. */
+  readonly title: string;
+  /** For people; http or https. */
+  readonly url: string;
+  /** 40 hexadecimal digits. */
+  readonly headSha: string;
+  /**
+   * What to fetch from the *target's* repository to get `headSha`: `refs/pull/17/head`. `undefined` where the forge keeps no
+   * such ref there: requests from forks on Bitbucket Cloud and Azure DevOps.
+   */
+  readonly headRef: string | undefined;
+  /** The target's branch, without `refs/heads/`. */
+  readonly target: string;
+  /** Its head lives in another repository. */
+  readonly fork: boolean;
+  readonly draft: boolean;
+}
+
+export interface OpenRequests {
+  /** Newest first, at most 100. */
+  readonly requests: readonly ChangeRequest[];
+  /** There are others, which were not read. */
+  readonly more: boolean;
+}
+
+export interface Comment {
+  /** An HTML comment, by which our own comment is known again; the body begins with it. */
+  readonly marker: string;
+  /** Markdown, without the marker. */
+  readonly body: string;
+}
+
+export interface Patience {
+  readonly signal: AbortSignal;
+}
+
+/** One forge, for one repository. */
+export interface Forge {
+  /** For messages: the API's address. */
+  readonly address: string;
+  /** Sends one status, in one request. @throws ForgeError */
+  post(status: CommitStatus, patience: Patience): Promise<void>;
+  /** Open requests whose target is this branch (`main`). @throws ForgeError */
+  openRequests(target: string, patience: Patience): Promise<OpenRequests>;
+  /** Writes the one comment of ours that carries the marker, or updates it. Absent where the forge has no use for it. @throws ForgeError */
+  comment?(request: ChangeRequest, comment: Comment, patience: Patience): Promise<void>;
+  /** Where people look at the commit. */
+  commitUrl(sha: string): string;
+}
+
+/** What it takes to reach a forge. The credentials come from a Secret and are never printed. */
+export interface ForgeAccess {
+  /** The repository's clone URL: host, owner and name are taken from it. */
+  readonly gitUrl: string;
+  readonly credentials: ForgeCredentials;
+  /** For a forge whose API is not where its kind usually has it. */
+  readonly apiUrl?: string;
+  /** PEM; trusted in addition to the public authorities. */
+  readonly caBundle?: string;
+  readonly proxy?: ProxyEnvironment;
+}
+
+/** A kind of forge: a file of its own, and a line in `forges.ts`. */
+export interface ForgeKind {
+  /** What its Secret may hold. */
+  readonly accepts: readonly ForgeCredentials['kind'][];
+  /** Asks nobody yet. @throws ForgeError InvalidForge if the repository cannot be told from the clone URL */
+  open(access: ForgeAccess): Forge;
+}

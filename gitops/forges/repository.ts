@@ -1,0 +1,58 @@
+import { ForgeError } from './error.ts';
+
+/** A repository as forges name it in their API. */
+export interface RepositoryName {
+  readonly owner: string;
+  readonly name: string;
+  /** Where the forge itself lives: the clone URL without owner and name. */
+  readonly base: string;
+  readonly host: string;
+}
+
+/** @throws ForgeError InvalidForge if the URL does not end in an owner and a name */
+export function repositoryOf(gitUrl: string): RepositoryName {
+  const { url, segments } = partsOf(gitUrl);
+  const name = segments.pop();
+  const owner = segments.pop();
+  if (!url || !name || !owner) throw cannotTell(gitUrl, '/<owner>/<name>');
+  return { owner, name, base: `${url.origin}${encodedPath(segments)}`, host: url.host };
+}
+
+/** The names that a clone URL's path consists of, decoded, without `.git`. */
+export function partsOf(gitUrl: string): { readonly url: URL | null; readonly segments: string[] } {
+  const url = URL.parse(gitUrl);
+  const path = url?.pathname.replace(/\/+$/, '').replace(/\.git$/, '') ?? '';
+  return {
+    url,
+    segments: path
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map(decoded),
+  };
+}
+
+/** `/a/b`, or nothing. */
+export function encodedPath(segments: readonly string[]): string {
+  return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
+}
+
+/** @param ending how it should end */
+export function cannotTell(gitUrl: string, ending: string): ForgeError {
+  const url = URL.parse(gitUrl);
+  return new ForgeError(
+    'InvalidForge',
+    `the repository's owner and name cannot be told from ${url?.origin ?? 'the url'}${url?.pathname ?? ''}: it must end in ${ending}`,
+  );
+}
+
+export function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // a lone % is part of the name
+  }
+}
