@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build as bundle } from 'esbuild';
 
-const entryPoints = ['tick', 'set-aside'];
+const entryPoints = ['tick', 'serve', 'set-aside'];
 
 const checkout = join(import.meta.dirname, '..');
 

@@ -39,28 +39,49 @@ const ttlSeconds = 60;
 /** A Job whose node died stays active for ever; after this long it no longer stands for its chain. */
 const staleAfterMs = 180_000;
 
-/**
- * The next Job of a chain, made from the CronJob's own template, so that it runs as the tick does: same image, account,
- * limits, arguments.
- *
- * It is named after its place in the chain: made twice, it is one Job. The CronJob owns it without controlling it: it
- * goes when the CronJob goes, but does not count as one of the runs in its history.
- */
+/** The next Job of a chain. It is named after its place in it: made twice, it is one Job. */
 export function followUpJob(cronJob: CronJob, { chain, number }: ChainLink): Job & { readonly spec: object } {
-  const { metadata, spec } = cronJob;
+  return jobOf(cronJob, {
+    suffix: `${chain}-${number}`,
+    labels: { [followUpLabel]: 'true', [chainLabel]: chain },
+    args: [`--follow-up=${chain}.${number}`],
+  });
+}
+
+export interface JobFacts {
+  /** At most 24 characters. */
+  readonly suffix: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** After those that the CronJob gives. */
+  readonly args: readonly string[];
+}
+
+/**
+ * A Job made from the CronJob's own template, so that it runs as the tick does: same image, account, limits, arguments.
+ *
+ * The CronJob owns it without controlling it: it goes when the CronJob goes, but does not count as one of the runs in its
+ * history.
+ */
+export function jobOf(
+  { metadata, spec }: CronJob,
+  { suffix, labels, annotations, args }: JobFacts,
+): Job & { readonly spec: object } {
   const { jobTemplate } = spec;
   const { template } = jobTemplate.spec;
   const [first, ...others] = template.spec.containers;
-  const container = { ...first, args: [...(first?.args ?? []), `--follow-up=${chain}.${number}`] };
+  const container = { ...first, args: [...(first?.args ?? []), ...args] };
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
       // Job names are labels of their pods, too: 63 characters.
-      name: `${metadata.name.slice(0, 38)}-${chain}-${number}`,
+      name: `${metadata.name.slice(0, 38)}-${suffix}`,
       ...(metadata.namespace && { namespace: metadata.namespace }),
-      labels: { ...jobTemplate.metadata?.labels, [followUpLabel]: 'true', [chainLabel]: chain },
-      ...(jobTemplate.metadata?.annotations && { annotations: jobTemplate.metadata.annotations }),
+      labels: { ...jobTemplate.metadata?.labels, ...labels },
+      ...((jobTemplate.metadata?.annotations || annotations) && {
+        annotations: { ...jobTemplate.metadata?.annotations, ...annotations },
+      }),
       ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: metadata.name, uid: metadata.uid ?? '' }],
     },
     spec: {
@@ -73,15 +94,18 @@ export function followUpJob(cronJob: CronJob, { chain, number }: ChainLink): Job
 
 /** The chains that have a Job under way, by the API server's time. */
 export function activeChains(jobs: readonly Job[], now: Date): ReadonlySet<string> {
-  const active = jobs.filter(({ metadata, status }) => {
-    if (metadata.deletionTimestamp !== undefined) return false;
-    const age = now.getTime() - Date.parse(metadata.creationTimestamp ?? '');
-    const finished = status?.conditions?.some(
-      ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
-    );
-    return !finished && !(age > staleAfterMs);
-  });
+  const active = jobs.filter((job) => isActive(job, now));
   return new Set(active.flatMap(({ metadata }) => metadata.labels?.[chainLabel] ?? []));
+}
+
+/** Neither finished, nor on its way out, nor so old that its node must be dead. */
+export function isActive({ metadata, status }: Job, now: Date): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  const age = now.getTime() - Date.parse(metadata.creationTimestamp ?? '');
+  const finished = status?.conditions?.some(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+  return !finished && !(age > staleAfterMs);
 }
 
 /**

@@ -4,5 +4,5 @@
  */
 const http = process.getBuiltinModule('node:http');
 
-export const { Agent, request } = http;
+export const { Agent, request, ServerResponse, STATUS_CODES, createServer } = http;
 export default http;

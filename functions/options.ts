@@ -16,6 +16,10 @@ export interface TickOptions {
   readonly detailedExitcode: boolean;
   /** Present in a follow-up: which link of which chain this invocation is. `{}`: one that a person started. */
   readonly followUp?: Partial<ChainLink>;
+  /** Started for some objects only, and still to be followed by others where work remains: somebody who won't come again asked. */
+  readonly goOn?: boolean;
+  /** Seconds before anything is looked at: what others say meanwhile is seen, too. */
+  readonly delay?: number;
   /** Seconds to wait for what the decisions named. */
   readonly wait: number;
   /** Seconds for everything. */
@@ -74,6 +78,13 @@ export function parseOptions(args: readonly string[], context: ParseContext): Pa
       'wait so long for what the decisions named (default: 0, in a follow-up 45)',
       seconds(0, 3600),
     )
+    .option('--go-on', 'leave a follow-up Job behind where work remains, also with --fleet or --cluster', false)
+    .option(
+      '--delay <seconds>',
+      'before anything is looked at, so that what is pushed meanwhile is seen',
+      seconds(0, 60),
+      0,
+    )
     .option('--timeout <seconds>', 'for everything', seconds(1, 3600), 50)
     .option('--kubeconfig <file>', 'instead of KUBECONFIG')
     .addHelpText('after', epilogue)
@@ -105,6 +116,8 @@ interface Raw {
   detailedExitcode: boolean;
   followUp?: true | ChainLink;
   wait?: number;
+  goOn: boolean;
+  delay: number;
   timeout: number;
   kubeconfig?: string;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { pageLinks } from '../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
@@ -21,6 +22,7 @@ export interface TickContext {
 /** One pass, from connecting to the exit code. */
 export async function runTick(options: TickOptions, context: TickContext): Promise<number> {
   const { log, stop, env, out, version } = context;
+  if (options.delay) await pause(options.delay * 1000, undefined, { signal: stop }).catch(() => undefined);
   const deadline = Date.now() + options.timeout * 1000;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(options.timeout * 1000)]);
   const identity = identityFrom(env);
@@ -91,12 +93,12 @@ async function printPlans(
 /** Suspending the CronJob stops no Job that was made from its template: those ask. Who starts a tick by hand means it. */
 function stopAsked(
   kube: Kube,
-  { followUp }: TickOptions,
+  { followUp, goOn }: TickOptions,
   { cronJob }: Identity,
   signal: AbortSignal,
 ): () => Promise<boolean> {
   return async () => {
-    if (!followUp || !cronJob) return false;
+    if (!(followUp || goOn) || !cronJob) return false;
     const { isStopped } = await import('./follow-up.ts');
     return isStopped(kube, cronJob, signal);
   };
@@ -105,7 +107,7 @@ function stopAsked(
 /** Leaves a follow-up Job behind where it is worth it. Its failure costs time only: the next tick goes on. */
 async function goOn(
   { workRemains, moved }: PassResult,
-  { dryRun, followUp: link, clusters, fleet }: TickOptions,
+  { dryRun, followUp: link, clusters, fleet, goOn: mayGoOn }: TickOptions,
   kube: Kube,
   { cronJob }: Identity,
   log: Log,
@@ -113,7 +115,7 @@ async function goOn(
 ): Promise<void> {
   if (dryRun || !cronJob || !workRemains) return;
   // Started by hand for some objects only: going on is the CronJob's business.
-  if (clusters.length > 0 || fleet) return;
+  if (!mayGoOn && (clusters.length > 0 || fleet)) return;
   if (link && !moved) {
     log({ outcome: 'none' }, 'nothing moved in time: the chain ends here, the next tick goes on');
     return;

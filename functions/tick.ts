@@ -1,8 +1,6 @@
 import { createLog } from './log.ts';
 import { parseOptions } from './options.ts';
-
-/** Kept here and not read from package.json: the bundle stands alone. A test compares the two. */
-export const version = '0.1.0';
+import { version } from './version.ts';
 
 /** How long after its deadline a process may still be there, in milliseconds, whatever hangs. */
 const hardLimitMs = 10_000;
@@ -24,7 +22,7 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stderr.write('etcd-ratchet: still not done long after its deadline; leaving as it is\n');
       process.exit(1);
     },
-    options.timeout * 1000 + hardLimitMs,
+    (options.timeout + (options.delay ?? 0)) * 1000 + hardLimitMs,
   );
   hard.unref();
 

@@ -7,6 +7,19 @@ import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time 
 export const forgeTypes = ['GitHub', 'Gitea', 'Forgejo'] as const;
 export type ForgeType = (typeof forgeTypes)[number];
 
+/** Whose deliveries a fleet's webhook understands; a superset of the forges, because anybody can sign a body. */
+export const webhookTypes = [
+  'GitHub',
+  'GitLab',
+  'Gitea',
+  'Forgejo',
+  'BitbucketCloud',
+  'BitbucketDataCenter',
+  'AzureDevOps',
+  'Generic',
+] as const;
+export type WebhookType = (typeof webhookTypes)[number];
+
 const notSsh = rule<string>({
   message: 'SSH is not supported, use HTTPS: https://<host>/<owner>/<repository>.git, with a token in the Secret',
   cel: `!self.matches('^([a-z+]*ssh://|[^/@]+@[^/@:]+:)')`,
@@ -93,6 +106,23 @@ export const etcdFleetSpecSchema = object({
         ),
       },
       { description: 'Of what asks to be merged into git.ref. Without a forge there are none.' },
+    ),
+  ),
+  webhook: Type.Optional(
+    object(
+      {
+        type: Type.Optional(
+          Type.Enum(webhookTypes, {
+            description: 'Who calls. Absent: forge.type, or Generic (X-Signature: sha256=<hex HMAC of the body>).',
+          }),
+        ),
+        secretName: text(253, {
+          description:
+            'Secret with the key secret, which the caller proves to know; previousSecret while it is rotated.',
+          rules: [objectName],
+        }),
+      },
+      { description: 'Takes POST /hooks/<namespace>/<name> from the forge, so that a push need not wait for a tick.' },
     ),
   ),
   serviceAccountName: Type.Optional(

@@ -1,0 +1,20 @@
+import { createLog } from './log.ts';
+import { serveOptions } from './serve/options.ts';
+
+/** Everything that listens: webhooks, CloudEvents, the page; each off unless its variable enables it. Resolves with the exit code. */
+export async function main(env: NodeJS.ProcessEnv): Promise<number> {
+  const options = serveOptions(env);
+  if (options.kind === 'wrong') {
+    process.stderr.write(`etcd-ratchet: ${options.problem}\n`);
+    return 2;
+  }
+  const stopping = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.once(name, () => stopping.abort(new Error(`stopped by ${name}`)));
+
+  const log = await createLog(process.stderr);
+  const { serve } = await import('./serve/serve.ts');
+  return serve(options, { env, log, stop: stopping.signal });
+}
+
+if (import.meta.main) process.exitCode = await main(process.env);

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import type { Receiver } from '../../gitops/webhooks/receiver.ts';
+import { receivers } from '../../gitops/webhooks/receivers.ts';
+import type { EtcdFleet, WebhookType } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { type Kube, KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+import { remembered } from './remembered.ts';
+
+/** What a delivery to one fleet must prove, and to whom. */
+export interface Hook {
+  readonly fleet: EtcdFleet;
+  readonly receiver: Receiver;
+  /** Empty: nobody can prove anything. */
+  readonly secrets: readonly Uint8Array[];
+}
+
+export interface Directory {
+  /** `undefined`: there is no such fleet, or it takes no deliveries. @throws {KubeError} when that can't be found out */
+  find(namespace: string, name: string): Promise<Hook | undefined>;
+  /** @throws {KubeError} */
+  look(): Promise<unknown>;
+}
+
+interface DirectoryContext {
+  readonly kube: Kube;
+  readonly namespace?: string | undefined;
+  readonly log: Log;
+  readonly clock?: () => number;
+}
+
+/** Milliseconds. A fleet or secret that is new is known that much later; a flood of strangers costs one look in that time. */
+const freshMs = 10_000;
+/** After a failure. */
+const retryMs = 2_000;
+/** What one look may take. */
+const patienceMs = 5_000;
+const mostSecrets = 2_000;
+
+/**
+ * The fleets that take deliveries, with their secrets; each kept for a moment.
+ *
+ * All fleets come from one LIST, so that a name that does not exist costs nothing to refuse, however many are tried. Secrets
+ * are read by name, one for each fleet that somebody really calls.
+ */
+export function createDirectory({
+  kube,
+  namespace,
+  log,
+  clock = () => performance.now(),
+}: DirectoryContext): Directory {
+  const memory = { freshMs, retryMs, clock };
+  const fleets = remembered<ReadonlyMap<string, EtcdFleet>>({ ...memory, most: 1 }, async () => {
+    const { items } = await kube.list<EtcdFleet>(resources.fleets, {
+      namespace,
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    return new Map(items.filter(({ spec }) => spec.webhook).map((fleet) => [keyOf(fleet), fleet]));
+  });
+  const secrets = remembered<readonly Uint8Array[]>({ ...memory, most: mostSecrets }, async (key) => {
+    const [where = '', name = ''] = key.split('/');
+    const read = await readSecrets(kube, where, name);
+    if (read.lack !== undefined) log({ secret: key, problem: read.lack }, 'no delivery that it is for can be verified');
+    return read.secrets;
+  });
+  return {
+    look: () => fleets.get(''),
+    find: async (where, name) => {
+      const fleet = (await fleets.get('')).get(`${where}/${name}`);
+      const { webhook } = fleet?.spec ?? {};
+      if (!fleet || !webhook) return undefined;
+      const known = await secrets.get(`${where}/${webhook.secretName}`);
+      return { fleet, receiver: receivers[typeOf(fleet)], secrets: known };
+    },
+  };
+}
+
+/** Unless it is said: whoever hosts the repository. */
+function typeOf({ spec }: EtcdFleet): WebhookType {
+  return spec.webhook?.type ?? spec.forge?.type ?? 'Generic';
+}
+
+/** For a fleet that does not exist: as much work as for one that does. */
+export const nobody: Pick<Hook, 'receiver' | 'secrets'> = {
+  receiver: receivers.Generic,
+  secrets: [randomBytes(32)],
+};
+
+interface Secret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+async function readSecrets(
+  kube: Kube,
+  namespace: string,
+  name: string,
+): Promise<{ readonly secrets: readonly Uint8Array[]; readonly lack?: string }> {
+  try {
+    const signal = AbortSignal.timeout(patienceMs);
+    const secret = await kube.get<Secret>(resources.secrets, namespace, name, { signal });
+    if (!secret) return { secrets: [], lack: 'there is no such Secret: create it, or correct spec.webhook.secretName' };
+    const [current, previous] = ['secret', 'previousSecret'].map((key) => bytesOf(secret.data?.[key]));
+    if (!current) return { secrets: [], lack: 'its key secret is missing or empty' };
+    return { secrets: [current, ...(previous ? [previous] : [])] };
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+    // Nobody's fault who calls: refused like everybody, and told to whoever reads the log.
+    return { secrets: [], lack: error.message };
+  }
+}
+
+/** `echo secret | base64` leaves a line feed that nobody means. */
+function bytesOf(encoded: string | undefined): Uint8Array | undefined {
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64')
+    .toString('latin1')
+    .replace(/\r?\n$/, '');
+  return text === '' ? undefined : Buffer.from(text, 'latin1');
+}

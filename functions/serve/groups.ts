@@ -1,0 +1,41 @@
+import type { Hono } from 'hono';
+import type { Kube } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+
+/** What every group of routes is given. */
+export interface ServeContext {
+  readonly kube: Kube;
+  readonly log: Log;
+  readonly env: NodeJS.ProcessEnv;
+  readonly version: string;
+  /** Look at this one only. */
+  readonly namespace?: string | undefined;
+  /** Aborts when the process is asked to leave; requests under way are finished. */
+  readonly stop: AbortSignal;
+}
+
+export interface RouteGroup {
+  readonly app: Hono;
+  /** What is missing to serve, in a word for `/readyz`; absent: nothing ever is. */
+  readonly ready?: () => Promise<string | undefined>;
+}
+
+/**
+ * Everything that can be listened for; a new trigger is a file and a line here. Loaded only where it is enabled, by
+ * `RATCHET_<NAME>=Enabled`.
+ */
+const groups = {
+  webhooks: async (context: ServeContext) => (await import('./webhooks.ts')).webhooks(context),
+} as const satisfies Record<string, (context: ServeContext) => Promise<RouteGroup>>;
+
+export type GroupName = keyof typeof groups;
+
+export const groupNames = Object.keys(groups) as readonly GroupName[];
+
+export function variableOf(name: GroupName): string {
+  return `RATCHET_${name.toUpperCase()}`;
+}
+
+export function openGroup(name: GroupName, context: ServeContext): Promise<RouteGroup> {
+  return groups[name](context);
+}

@@ -1,0 +1,41 @@
+/** Answers that are worth asking for only now and then. */
+export interface Remembered<T> {
+  /** Who asks while it is being asked waits for the same answer. @throws what asking threw, for a while again */
+  get(key: string): Promise<T>;
+}
+
+interface Memory {
+  /** Milliseconds that an answer is good for, */
+  readonly freshMs: number;
+  /** and a failure. */
+  readonly retryMs: number;
+  /** Entries; the oldest goes first. */
+  readonly most: number;
+  readonly clock: () => number;
+}
+
+interface Entry<T> {
+  readonly answer: Promise<T>;
+  until: number;
+}
+
+export function remembered<T>(memory: Memory, ask: (key: string) => Promise<T>): Remembered<T> {
+  const { freshMs, retryMs, most, clock } = memory;
+  const entries = new Map<string, Entry<T>>();
+  return {
+    get: (key) => {
+      const known = entries.get(key);
+      if (known && clock() < known.until) return known.answer;
+      entries.delete(key);
+      const [oldest] = entries.keys();
+      if (entries.size >= most && oldest !== undefined) entries.delete(oldest);
+      const entry: Entry<T> = { answer: ask(key), until: Number.POSITIVE_INFINITY };
+      entries.set(key, entry);
+      entry.answer.then(
+        () => (entry.until = clock() + freshMs),
+        () => (entry.until = clock() + retryMs),
+      );
+      return entry.answer;
+    },
+  };
+}

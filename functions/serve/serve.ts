@@ -1,0 +1,49 @@
+import { Hono } from 'hono';
+import { connectKube } from '../../reconcile/clients/kube.ts';
+import { KubeError } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+import { version } from '../version.ts';
+import { openGroup, type RouteGroup, type ServeContext } from './groups.ts';
+import { health } from './health.ts';
+import { listen } from './listen.ts';
+import type { ServeOptions } from './options.ts';
+
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+}
+
+/** Listens until it is asked to leave, and finishes what it has begun. Resolves with the exit code. */
+export async function serve(options: ServeOptions, { env, log, stop }: Surroundings): Promise<number> {
+  try {
+    const kube = await connectKube({ userAgent: `etcd-ratchet/${version}` });
+    const context: ServeContext = { kube, log, env, version, namespace: options.namespace, stop };
+    const groups = await Promise.all(options.groups.map((name) => openGroup(name, context)));
+    const server = await listen(composed(groups, stop), options);
+    log({ port: server.port, groups: options.groups.join(', ') }, 'listening');
+    if (!stop.aborted) await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+    log({}, 'leaving: what is under way is finished first');
+    await server.close();
+    kube.close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof KubeError) && (error as NodeJS.ErrnoException).syscall !== 'listen') throw error;
+    log({ problem: (error as Error).message }, 'can not serve');
+    return 1;
+  }
+}
+
+/** One application of all groups. What nobody serves is a 404 without a word, and a defect of ours a 500 without one. */
+export function composed(groups: readonly RouteGroup[], stop: AbortSignal): Hono {
+  const app = new Hono();
+  app.route('/', health(groups, stop));
+  for (const { app: group } of groups) app.route('/', group);
+  app.notFound((context) => context.body(null, 404));
+  app.onError((error, context) => {
+    // To stderr and not into the answer: it may quote what was sent.
+    process.stderr.write(`etcd-ratchet: ${error.stack ?? error.message}\n`);
+    return context.body(null, 500);
+  });
+  return app;
+}

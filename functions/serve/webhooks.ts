@@ -1,0 +1,109 @@
+import { type Context, Hono } from 'hono';
+import { MalformedDelivery, type WebhookEvent } from '../../gitops/webhooks/receiver.ts';
+import { proofs } from '../../gitops/webhooks/receivers.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { KubeError } from '../../reconcile/kube.ts';
+import { identityFrom } from '../environment.ts';
+import { meaningOf } from './about-fleet.ts';
+import { createDirectory, type Hook, nobody } from './directory.ts';
+import { createGate, type GateLimits } from './gate.ts';
+import type { RouteGroup, ServeContext } from './groups.ts';
+import { handOver } from './hand-over.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { createTally } from './tally.ts';
+
+/** GitHub sends up to 25 MiB and waits ten seconds; a push of hundreds of commits has a few hundred KiB. */
+const limits: GateLimits = { requests: 64, bodyBytes: 4 * 1024 * 1024, allBytes: 32 * 1024 * 1024 };
+/** What handing over may take, in milliseconds. */
+const patienceMs = 8_000;
+
+/**
+ * `POST /hooks/<namespace>/<fleet>`: what a forge tells is verified, and handed to a Job.
+ *
+ * Who can't prove to know the fleet's secret is told 401 and nothing else, whether the fleet exists or not; nothing of such a
+ * request is looked at, kept or logged.
+ */
+export async function webhooks({ kube, log, env, namespace }: ServeContext): Promise<RouteGroup> {
+  const { cronJob } = identityFrom(env);
+  const directory = createDirectory({ kube, namespace, log });
+  const gate = createGate(limits);
+  const inTurn = oneAtATime();
+  const refused = createTally((count) => log({ count }, 'deliveries without proof were refused'));
+  const app = new Hono();
+
+  app.post('/hooks/:namespace/:fleet', async (context) => {
+    using place = gate.enter();
+    if (!place) return busy(context);
+    const { headers } = context.req.raw;
+    // Nobody to verify: the body need not even be read. The same for every fleet, also for none.
+    if (![...proofs].some((name) => headers.has(name))) return unproven(context);
+    const read = await gate.read(context.req.raw);
+    if (read.kind === 'too-large') return context.text(`more than ${limits.bodyBytes} bytes`, 413);
+    if (read.kind === 'busy') return busy(context);
+    if (read.kind === 'broken') return context.body(null, 400);
+    const delivery = { header: (name: string) => headers.get(name) ?? undefined, body: read.body };
+    try {
+      const hook = await directory.find(context.req.param('namespace'), context.req.param('fleet'));
+      const { receiver, secrets } = hook ?? nobody;
+      const isProven = receiver.verify(delivery, secrets, new Date());
+      if (!hook || !isProven) return unproven(context);
+      return await proven(context, hook, receiver.read(delivery), { id: receiver.id(delivery), body: read.body });
+    } catch (error) {
+      return failed(context, error);
+    }
+  });
+
+  async function proven(
+    context: Context,
+    { fleet }: Hook,
+    events: readonly WebhookEvent[],
+    delivery: { readonly id: string | undefined; readonly body: Uint8Array },
+  ): Promise<Response> {
+    const name = keyOf(fleet);
+    const meaning = meaningOf(fleet, events);
+    if (meaning.kind === 'nothing') return context.text(`nothing to do for ${name}: ${meaning.because}\n`);
+    if (!cronJob) return context.text('CRONJOB_NAME and POD_NAMESPACE are not set: no Job can be made\n', 500);
+    const { reason } = meaning;
+    const signal = AbortSignal.timeout(patienceMs);
+    // Each looks at what the one before has made: together they keep within the bound.
+    const result = await inTurn(name, () =>
+      handOver({ fleet, reason, ...delivery, id: delivery.id?.slice(0, 256) }, { kube, cronJob, signal }),
+    );
+    if (result.kind === 'refused') {
+      log({ fleet: name, reason, problem: result.because }, 'a delivery was verified, and nothing was started');
+      return context.text(`nothing is done for ${name}: ${result.because}\n`);
+    }
+    if (result.kind === 'repeated') return context.text(`accepted before, as Job ${result.job}\n`, 202);
+    log({ fleet: name, reason, job: result.job }, 'a delivery was accepted');
+    return context.text(`accepted as Job ${result.job}\n`, 202);
+  }
+
+  function unproven(context: Context): Response {
+    refused();
+    return context.body(null, 401);
+  }
+
+  function failed(context: Context, error: unknown): Response {
+    if (error instanceof MalformedDelivery) return context.text(`it is signed, but ${error.message}\n`, 400);
+    if (!(error instanceof KubeError)) throw error;
+    log({ problem: error.message }, 'a delivery could not be handled');
+    // Some forges try again, all show it; the tick finds what changed in any case.
+    return error.class === 'terminal' ? context.body(null, 500) : busy(context);
+  }
+
+  return { app, ready: () => lackOf(directory.look) };
+}
+
+function busy(context: Context): Response {
+  return context.body(null, 503, { 'retry-after': '2' });
+}
+
+async function lackOf(look: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await look();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return 'the API server does not let the fleets be listed';
+  }
+}

@@ -1,0 +1,34 @@
+import { field, optionalTextAt, payloadOf } from './payload.ts';
+import { fromPrefixedHex, isSignedBy } from './proof.ts';
+import type { Receiver } from './receiver.ts';
+
+/**
+ * Whoever can sign: a CI job, a mirror, a forge that we don't know. `X-Signature: sha256=<hex HMAC of the body>`.
+ *
+ * The body may say `{"ref": "refs/heads/main", "before": "…", "after": "…", "repository": "https://…"}`, or anything else, or nothing:
+ * then it means: look.
+ */
+export const generic: Receiver = {
+  proofs: ['x-signature'],
+  verify: ({ header, body }, secrets) => {
+    const signature = fromPrefixedHex(header('x-signature'));
+    return signature !== undefined && isSignedBy(secrets, body, signature);
+  },
+  read: (delivery) => {
+    const isJson = delivery.header('content-type')?.toLowerCase().startsWith('application/json') ?? false;
+    if (!isJson || delivery.body.length === 0) return [{ kind: 'look' }];
+    const payload = payloadOf(delivery);
+    if (field(payload, 'ref') === undefined) return [{ kind: 'look' }];
+    const repository = optionalTextAt(payload, 'repository');
+    return [
+      {
+        kind: 'push',
+        repositoryUrls: repository === undefined ? [] : [repository],
+        ref: optionalTextAt(payload, 'ref') ?? '',
+        before: optionalTextAt(payload, 'before') ?? '',
+        after: optionalTextAt(payload, 'after') ?? '',
+      },
+    ];
+  },
+  id: ({ header }) => header('x-delivery'),
+};

@@ -1,0 +1,51 @@
+import type { WebhookType } from '../../manifests/api/etcd-fleet.ts';
+
+/** What came in, as it came in: nothing is parsed before it is verified. */
+export interface Delivery {
+  /** By lower-case name; `undefined` when it is not there. */
+  readonly header: (name: string) => string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** What a delivery is about: a hint where to look, never what to do. */
+export type WebhookEvent =
+  /** A ref moved; `after` is all zeros when it was deleted, `before` when it was created. */
+  | {
+      readonly kind: 'push';
+      readonly repositoryUrls: readonly string[];
+      readonly ref: string;
+      readonly before: string;
+      readonly after: string;
+    }
+  /** A pull or merge request was opened, changed or closed. */
+  | {
+      readonly kind: 'request';
+      readonly repositoryUrls: readonly string[];
+      /** The branch that it wants to change. */
+      readonly target: string;
+      readonly number: string;
+    }
+  /** Whoever knows the secret says: look. */
+  | { readonly kind: 'look' }
+  /** The forge tries whether somebody is there. */
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'ignored'; readonly because: string };
+
+/** One kind of caller. */
+export interface Receiver {
+  /** Without one of these headers nobody has even tried to prove anything. Lower case. */
+  readonly proofs: readonly string[];
+  /** Whether the caller knows one of the secrets. Constant time in what it compares; false without a secret. */
+  readonly verify: (delivery: Delivery, secrets: readonly Uint8Array[], now: Date) => boolean;
+  /** Only for what was verified. One delivery may tell of several refs. @throws {MalformedDelivery} */
+  readonly read: (delivery: Delivery) => readonly WebhookEvent[];
+  /** What the forge calls this delivery, the same when it repeats it. */
+  readonly id: (delivery: Delivery) => string | undefined;
+}
+
+export type Receivers = Readonly<Record<WebhookType, Receiver>>;
+
+/** It was signed, and still is not what it says: the message names the field, and never quotes the body. */
+export class MalformedDelivery extends Error {
+  override readonly name = 'MalformedDelivery';
+}
