@@ -44,6 +44,8 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
       'ForgeForbidden',
       `${address} does not let the token ${deeds[purpose]}${words}: grant it that`,
     );
+  if (status === 404 && /\bcommit\b.*\bnot (found|exist)/i.test(words))
+    return new ForgeError('StatusRejected', `${address} does not have the commit in this repository${words}`);
   if (status === 404)
     return new ForgeError(
       'RepositoryNotFound',

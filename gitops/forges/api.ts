@@ -47,7 +47,7 @@ export function apiAt({ address, accept = 'application/json', authorize, caBundl
   ): Promise<ForgeAnswer> {
     const headers = { accept, ...(await authorize(call)) };
     const answer = await send({ ...request, url: `${address}${path}`, headers, caBundle, proxy }, call.signal);
-    if (!asIfTaken(answer)) assertTaken(address, answer, call.purpose, Date.now());
+    if (!asIfTaken(answer)) assertTaken(address, withoutSecrets(answer, headers), call.purpose, Date.now());
     return answer;
   }
 
@@ -59,6 +59,14 @@ export function apiAt({ address, accept = 'application/json', authorize, caBundl
     },
     send: (method, path, body, call, asIfTaken) => ask({ method, body }, path, call, asIfTaken),
   };
+}
+
+/** Words of a forge become words of ours: none may give back what we showed it. */
+function withoutSecrets(answer: ForgeAnswer, { authorization }: Readonly<Record<string, string>>): ForgeAnswer {
+  const [, shown = ''] = authorization?.split(' ') ?? [];
+  const password = Buffer.from(shown, 'base64').toString().split(':').slice(1).join(':');
+  const secrets = [shown, password].filter((secret) => secret.length > 3);
+  return { ...answer, body: secrets.reduce((body, secret) => body.replaceAll(secret, '…'), answer.body) };
 }
 
 /** @throws ForgeError BadAnswer */

@@ -1,12 +1,24 @@
 import type { ForgeType } from '../../manifests/api/etcd-fleet.ts';
+import { azureDevOps } from './azure-devops.ts';
+import { bitbucketCloud } from './bitbucket-cloud.ts';
+import { bitbucketDataCenter } from './bitbucket-data-center.ts';
 import { type ForgeCredentials, forgeCredentialsFromSecret } from './credentials.ts';
 import { ForgeError } from './error.ts';
 import type { Forge, ForgeAccess, ForgeKind } from './forge.ts';
 import { gitea } from './gitea.ts';
 import { gitHub } from './github.ts';
+import { gitLab } from './gitlab.ts';
 
 /** Every forge there is; a new one is a file and a line here. */
-const forges = { GitHub: gitHub, Gitea: gitea, Forgejo: gitea } as const satisfies Record<ForgeType, ForgeKind>;
+const forges = {
+  GitHub: gitHub,
+  GitLab: gitLab,
+  Gitea: gitea,
+  Forgejo: gitea,
+  BitbucketCloud: bitbucketCloud,
+  BitbucketDataCenter: bitbucketDataCenter,
+  AzureDevOps: azureDevOps,
+} as const satisfies Record<ForgeType, ForgeKind>;
 
 export const forgeTypes = Object.keys(forges) as readonly ForgeType[];
 

@@ -4,7 +4,15 @@ import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { type Rule, rule } from './rule.ts';
 import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 
-export const forgeTypes = ['GitHub', 'Gitea', 'Forgejo'] as const;
+export const forgeTypes = [
+  'GitHub',
+  'GitLab',
+  'Gitea',
+  'Forgejo',
+  'BitbucketCloud',
+  'BitbucketDataCenter',
+  'AzureDevOps',
+] as const;
 export type ForgeType = (typeof forgeTypes)[number];
 
 /** Whose deliveries a fleet's webhook understands; a superset of the forges, because anybody can sign a body. */
@@ -76,12 +84,14 @@ export const etcdFleetSpecSchema = object({
         type: Type.Enum(forgeTypes),
         apiUrl: Type.Optional(
           text(2048, {
-            description: "For self-hosted forges whose API is not where git.url's host says.",
+            description:
+              "The API's address, where git.url's host does not tell it: for instance https://git.example.com/api/v4.",
             rules: [httpUrl],
           }),
         ),
         secretName: text(253, {
-          description: 'Secret with the token that may write commit statuses.',
+          description:
+            "Secret with token; or, where the forge takes them, with username and password, or with a GitHub App's appId, installationId and privateKey. And ca.crt for a CA of its own.",
           rules: [objectName],
         }),
       },
