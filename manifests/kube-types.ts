@@ -195,6 +195,8 @@ export interface PersistentVolumeClaim extends KubeObject {
   readonly status?: {
     readonly phase?: 'Pending' | 'Bound' | 'Lost';
     readonly capacity?: Readonly<Record<string, string | number>>;
+    /** Of a growth that is under way, or that can't be, like `NodeResizeInfeasible`. */
+    readonly allocatedResourceStatuses?: Readonly<Record<string, string>>;
     readonly conditions?: readonly KubeCondition[];
   };
 }

@@ -4,6 +4,7 @@ import { type Life, lifeOf } from './life.ts';
 import type { Observation } from './observation.ts';
 import { adopt } from './rules/adopt.ts';
 import { awaitClaim } from './rules/await-claim.ts';
+import { awaitGrowth } from './rules/await-growth.ts';
 import { awaitLeftovers } from './rules/await-leftovers.ts';
 import { awaitQuorum } from './rules/await-quorum.ts';
 import { beBorn } from './rules/be-born.ts';
@@ -103,6 +104,7 @@ export const rules = [
   defragment,
   nameRefusals,
   checkCertificates,
+  awaitGrowth,
   converged,
 ] as const satisfies readonly Rule[];
 

@@ -103,7 +103,18 @@ export interface VolumeView extends View {
   readonly unmarked?: true;
   /** Requested, a quantity. */
   readonly size: string;
+  /** It is smaller still than it was asked to be. */
+  readonly growing?: GrowthView;
   readonly storageClassName?: string;
+}
+
+export interface GrowthView {
+  /** In Kubernetes' word, like `FileSystemResizePending`; empty until its driver has said anything. */
+  readonly phase: string;
+  /** What the driver says of it; empty where it says nothing. */
+  readonly message: string;
+  /** The driver has given up. */
+  readonly infeasible: boolean;
 }
 
 export interface ConfigMapView extends OwnedView {

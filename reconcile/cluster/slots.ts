@@ -26,6 +26,7 @@ import type {
 import { withoutOutvoted } from './outvoted.ts';
 import { isReady, revisionOf, versionOf } from './pods.ts';
 import type { ClusterObjects } from './snapshot.ts';
+import { growthOf } from './volume-growth.ts';
 
 const notAsked: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
 
@@ -117,6 +118,7 @@ function peerView(peer: EtcdPeer, clusterUid: string): PeerView {
 function volumeView(claim: PersistentVolumeClaim): VolumeView {
   const read = readVolumeRecord(claim.metadata.annotations);
   const { storageClassName, volumeName, resources: wishes } = claim.spec;
+  const growing = growthOf(claim);
   return {
     ...view(claim),
     record: read.kind === 'none' ? { kind: 'invalid', problem: 'none of them is there' } : read,
@@ -124,6 +126,7 @@ function volumeView(claim: PersistentVolumeClaim): VolumeView {
     bound: volumeName !== undefined && volumeName !== '',
     lost: claim.status?.phase === 'Lost',
     size: String(wishes.requests?.storage ?? '0'),
+    ...(growing && { growing }),
     ...(storageClassName !== undefined && { storageClassName }),
   };
 }

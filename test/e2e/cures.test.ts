@@ -61,6 +61,7 @@ test('volumes grow in place while the members run; a class that can not is said'
   await tickUntil('flag', isReady);
   const grown = await get<PersistentVolumeClaim>(resources.volumeClaims, 'flag-0');
   assert.equal(grown?.spec.resources.requests?.storage, '2Gi');
+  assert.equal(grown.status?.capacity?.storage, '2Gi', 'it is Ready when it has grown, not when it was asked to');
 
   await commit('stuck', { replicas: 1, storage: { size: '1Gi', storageClassName: 'no-expansion' } });
   await tickUntil('stuck', isReady);

@@ -3,7 +3,7 @@ import type { Effect } from './effect.ts';
 import { issueRequested, presentLeaves } from './settle/certificates.ts';
 import { runEtcd } from './settle/etcd.ts';
 import { collectGarbage, dropVolumes, endPods } from './settle/garbage.ts';
-import { bindVolumes, makePods, runContainers, seeTemplates } from './settle/pods.ts';
+import { bindVolumes, growVolumes, makePods, runContainers, seeTemplates } from './settle/pods.ts';
 import { runRecovery } from './settle/recovery.ts';
 
 /** What Kubernetes and etcd do by themselves, each as one who finds nothing in its way would do it. */
@@ -14,6 +14,7 @@ export const actors = [
   seeTemplates,
   makePods,
   bindVolumes,
+  growVolumes,
   issueRequested,
   runContainers,
   runRecovery,

@@ -69,6 +69,7 @@ test('the order of the rules is the safety policy', () => {
       'defragment', // who answers nobody for a while does so when nothing else is to be done,
       'nameRefusals',
       'checkCertificates',
+      'awaitGrowth', // what storage drivers take their time for holds up nothing else,
       'converged',
     ],
   );
@@ -133,6 +134,28 @@ describe('when several things are to be done at once', () => {
     ['more members', healthy(3, { spec: { replicas: 5 } }), 'PreparingMember'],
     ['fewer members', healthy(3, { spec: { replicas: 1 } }), 'RemovingMember'],
     ['a cluster with nothing to do has converged', healthy(3), 'Converged'],
+    [
+      'a volume that has not grown yet is waited for',
+      healthy(3, { slots: { 1: withVolume({ growing: { phase: 'Resizing', message: '', infeasible: false } }) } }),
+      'AwaitingVolumeGrowth',
+    ],
+    [
+      'a volume whose driver has given up is a case for a person',
+      healthy(3, {
+        slots: {
+          1: withVolume({ growing: { phase: 'NodeResizeInfeasible', message: 'too large', infeasible: true } }),
+        },
+      }),
+      'VolumeCannotGrow',
+    ],
+    [
+      'nothing else waits for a volume that grows',
+      healthy(3, {
+        spec: { replicas: 5 },
+        slots: { 1: withVolume({ growing: { phase: 'Resizing', message: '', infeasible: false } }) },
+      }),
+      'PreparingMember',
+    ],
     [
       'a refused downgrade does not keep a volume from growing',
       healthy(3, { spec: { version: '3.5.35', storage: { size: '2Gi' } } }),

@@ -52,6 +52,13 @@ function makePod(name: string): Effect {
   });
 }
 
+/** The driver of a volume that was asked to grow, unless it has given up. */
+export const growVolumes = onEach((slot) => {
+  if (!slot.volume?.growing || slot.volume.growing.infeasible) return slot;
+  const { growing: _, ...grown } = slot.volume;
+  return { ...slot, volume: grown };
+});
+
 /** When a pod wants it, and finds a node; a claim that we made anew finds what the one before did not. */
 export const bindVolumes = onEach((slot) => {
   const { volume, pod } = slot;
