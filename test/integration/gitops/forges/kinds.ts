@@ -1,0 +1,227 @@
+import type { ForgeCredentials } from '../../../../gitops/forges/credentials.ts';
+import type { CommitStatus, Forge } from '../../../../gitops/forges/forge.ts';
+import { openForge } from '../../../../gitops/forges/forges.ts';
+import type { ForgeType } from '../../../../manifests/api/etcd-fleet.ts';
+import type { RecordedRequest } from '../../../git/recorder.ts';
+
+export const sha = 'ab'.repeat(20);
+export const head = 'cd'.repeat(20);
+export const secret = 'hunter2-hunter2';
+export const status: CommitStatus = {
+  sha,
+  context: 'etcd-ratchet/production/plan',
+  state: 'success',
+  description: 'orders: 3.5.35→3.6.16, 9 steps',
+  targetUrl: 'https://page.example.com/checks/1',
+};
+
+/** A request as the tests tell of it; each kind says it in its own words. */
+export interface Sample {
+  readonly number: number;
+  readonly title?: string;
+  readonly sha?: string | null;
+  readonly target?: string;
+  readonly fork?: boolean;
+  readonly draft?: boolean;
+  readonly url?: string;
+}
+
+export interface Kind {
+  readonly type: ForgeType;
+  /** Below the server's address. */
+  readonly clone: string;
+  readonly credentials?: ForgeCredentials;
+  readonly authorization: string;
+  readonly apiPath: string;
+  /** Everything that it takes to make `apiUrl` unnecessary is in the clone URL; Bitbucket Cloud has only one home. */
+  readonly needsApiUrl?: boolean;
+  readonly statusPath: string;
+  readonly requestsPath: string;
+  readonly commitPath: string;
+  readonly headRef: (number: number) => string;
+  /** A ref that requests from forks have in the target's repository. */
+  readonly forkRef: boolean;
+  /** One page with these. */
+  page(samples: readonly Sample[], last: boolean): unknown;
+  /** What the page was asked for; `undefined` if the request is about something else. */
+  pageAsked(request: RecordedRequest): number | undefined;
+}
+
+const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+const numbered = ({ path, query }: RecordedRequest, ending: string) =>
+  path.endsWith(ending) ? Number(query.page) - 1 : undefined;
+
+export const kinds: readonly Kind[] = [
+  {
+    type: 'GitHub',
+    clone: '/platform/etcd.git',
+    authorization: `Bearer ${secret}`,
+    apiPath: '/api/v3',
+    statusPath: `/repos/platform/etcd/statuses/${sha}`,
+    requestsPath: '/repos/platform/etcd/pulls',
+    commitPath: `/platform/etcd/commit/${sha}`,
+    headRef: (number) => `refs/pull/${number}/head`,
+    forkRef: true,
+    page: (samples) =>
+      samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
+        number,
+        title,
+        draft,
+        html_url: url ?? `https://forge.example.com/pull/${number}`,
+        head: { sha, ref: 'topic', repo: { id: fork ? 2 : 1 } },
+        base: { ref: target, sha, repo: { id: 1 } },
+      })),
+    pageAsked: (request) => numbered(request, '/pulls'),
+  },
+  {
+    type: 'GitLab',
+    clone: '/team/platform/etcd.git',
+    authorization: `Bearer ${secret}`,
+    apiPath: '/api/v4',
+    statusPath: `/projects/team%2Fplatform%2Fetcd/statuses/${sha}`,
+    requestsPath: '/projects/team%2Fplatform%2Fetcd/merge_requests',
+    commitPath: `/team/platform/etcd/-/commit/${sha}`,
+    headRef: (number) => `refs/merge-requests/${number}/head`,
+    forkRef: true,
+    page: (samples) =>
+      samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
+        iid: number,
+        id: 1000 + number,
+        title,
+        draft,
+        web_url: url ?? `https://forge.example.com/pull/${number}`,
+        sha,
+        target_branch: target,
+        source_project_id: fork ? 2 : 1,
+        target_project_id: 1,
+      })),
+    pageAsked: (request) => numbered(request, '/merge_requests'),
+  },
+  ...(['Gitea', 'Forgejo'] as const).map(
+    (type): Kind => ({
+      type,
+      clone: '/git/platform/etcd.git',
+      authorization: `token ${secret}`,
+      apiPath: '/git/api/v1',
+      statusPath: `/repos/platform/etcd/statuses/${sha}`,
+      requestsPath: '/repos/platform/etcd/pulls',
+      commitPath: `/git/platform/etcd/commit/${sha}`,
+      headRef: (number) => `refs/pull/${number}/head`,
+      forkRef: true,
+      page: (samples) =>
+        samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
+          number,
+          title,
+          draft,
+          html_url: url ?? `https://forge.example.com/pull/${number}`,
+          head: { sha, ref: 'topic', repo_id: fork ? 2 : 1 },
+          base: { ref: target, sha, repo_id: 1 },
+        })),
+      pageAsked: (request) => numbered(request, '/pulls'),
+    }),
+  ),
+  {
+    type: 'BitbucketCloud',
+    clone: '/platform/etcd.git',
+    needsApiUrl: true,
+    authorization: `Bearer ${secret}`,
+    apiPath: '/2.0',
+    statusPath: `/repositories/platform/etcd/commit/${sha}/statuses/build`,
+    requestsPath: '/repositories/platform/etcd/pullrequests',
+    commitPath: `/platform/etcd/commits/${sha}`,
+    headRef: () => 'refs/heads/topic',
+    forkRef: false,
+    page: (samples, last) => ({
+      values: samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
+        id: number,
+        title,
+        draft,
+        links: { html: { href: url ?? `https://forge.example.com/pull/${number}` } },
+        source: {
+          branch: { name: 'topic' },
+          commit: sha === null ? null : { hash: sha.slice(0, 12) },
+          repository: { full_name: fork ? 'stranger/etcd' : 'platform/etcd' },
+        },
+        destination: {
+          branch: { name: target },
+          commit: { hash: sha?.slice(0, 12) ?? '' },
+          repository: { full_name: 'platform/etcd' },
+        },
+      })),
+      ...(last ? {} : { next: 'https://api.bitbucket.org/2.0/elsewhere?page=2' }),
+    }),
+    pageAsked: (request) => numbered(request, '/pullrequests'),
+  },
+  {
+    type: 'BitbucketDataCenter',
+    clone: '/context/scm/~ada/etcd.git',
+    credentials: { kind: 'basic', username: 'ada', password: secret },
+    authorization: basic(`ada:${secret}`),
+    apiPath: '/context/rest/api/latest',
+    statusPath: `/projects/~ada/repos/etcd/commits/${sha}/builds`,
+    requestsPath: '/projects/~ada/repos/etcd/pull-requests',
+    commitPath: `/context/projects/~ada/repos/etcd/commits/${sha}`,
+    headRef: (number) => `refs/pull-requests/${number}/from`,
+    forkRef: true,
+    page: (samples, last) => ({
+      values: samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false, url }) => ({
+        id: number,
+        title,
+        draft,
+        fromRef: { id: 'refs/heads/topic', latestCommit: sha ?? '', repository: { id: fork ? 2 : 1 } },
+        toRef: { id: `refs/heads/${target}`, latestCommit: sha, repository: { id: 1 } },
+        links: { self: [{ href: url ?? `https://forge.example.com/pull/${number}` }] },
+      })),
+      isLastPage: last,
+      ...(last ? { nextPageStart: null } : { nextPageStart: 50 }),
+    }),
+    pageAsked: ({ path, query }) => (path.endsWith('/pull-requests') ? Number(query.start) / 50 : undefined),
+  },
+  {
+    type: 'AzureDevOps',
+    clone: '/tfs/Collection/My%20Project/_git/etcd',
+    authorization: basic(`:${secret}`),
+    apiPath: '/tfs/Collection',
+    statusPath: `/My%20Project/_apis/git/repositories/etcd/commits/${sha}/statuses`,
+    requestsPath: '/My%20Project/_apis/git/repositories/etcd/pullrequests',
+    commitPath: `/tfs/Collection/My%20Project/_git/etcd/commit/${sha}`,
+    headRef: () => 'refs/heads/topic',
+    forkRef: false,
+    page: (samples) => ({
+      count: samples.length,
+      value: samples.map(({ number, title = 'one', sha = head, target = 'main', fork, draft = false }) => ({
+        pullRequestId: number,
+        title,
+        isDraft: draft,
+        sourceRefName: 'refs/heads/topic',
+        targetRefName: `refs/heads/${target}`,
+        ...(sha === null ? {} : { lastMergeSourceCommit: { commitId: sha } }),
+        ...(fork ? { forkSource: { name: 'refs/heads/topic' } } : {}),
+      })),
+    }),
+    pageAsked: ({ path, query }) => (path.endsWith('/pullrequests') ? Number(query.$skip) / 50 : undefined),
+  },
+];
+
+export function kindOf(type: ForgeType): Kind {
+  const kind = kinds.find((one) => one.type === type);
+  if (!kind) throw new Error(`no kind ${type}`);
+  return kind;
+}
+
+export function open(
+  kind: Kind,
+  server: string,
+  change: { readonly caBundle?: string; readonly proxy?: Record<string, string> } = {},
+): Forge {
+  return openForge(kind.type, {
+    gitUrl: `${server}${kind.clone}`,
+    credentials: kind.credentials ?? { kind: 'token', token: secret },
+    ...(kind.needsApiUrl ? { apiUrl: `${server}${kind.apiPath}` } : {}),
+    ...change,
+  });
+}
+
+export function inTime(ms = 15_000): { readonly signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(ms) };
+}
