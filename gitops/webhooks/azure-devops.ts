@@ -1,5 +1,5 @@
 import { listAt, numberAt, optionalTextAt, type Payload, payloadOf, textAt, textsAt } from './payload.ts';
-import { isAnyOf } from './proof.ts';
+import { fromBase64, isAnyOf } from './proof.ts';
 import type { Receiver, WebhookEvent } from './receiver.ts';
 
 const telling = ['git.pullrequest.created', 'git.pullrequest.updated', 'git.pullrequest.merged'];
@@ -12,10 +12,9 @@ export const azureDevOps: Receiver = {
   proofs: ['authorization'],
   verify: ({ header }, secrets) => {
     const [, encoded] = /^Basic ([A-Za-z0-9+/]+={0,2})$/i.exec(header('authorization') ?? '') ?? [];
-    if (encoded === undefined) return false;
-    const said = Buffer.from(encoded, 'base64');
-    const colon = said.indexOf(':');
-    return colon >= 0 && isAnyOf(secrets, said.subarray(colon + 1));
+    const said = fromBase64(encoded ?? '');
+    const colon = said?.indexOf(':') ?? -1;
+    return said !== undefined && colon >= 0 && isAnyOf(secrets, said.subarray(colon + 1));
   },
   read: (delivery) => {
     const payload = payloadOf(delivery);

@@ -1,5 +1,5 @@
 import { field, numberAt, optionalTextAt, type Payload, payloadOf, textAt, textsAt } from './payload.ts';
-import { isAnyOf, isSignedBy } from './proof.ts';
+import { fromBase64, isAnyOf, isSignedBy } from './proof.ts';
 import type { Delivery, Receiver, WebhookEvent } from './receiver.ts';
 
 /** What a signature may be old, in milliseconds either way, as Standard Webhooks says. */
@@ -29,7 +29,7 @@ function isSigned({ header, body }: Delivery, secrets: readonly Uint8Array[], no
   const keys = secrets.map(keyOf);
   return signatures
     .split(' ', mostSignatures)
-    .flatMap((one) => (one.startsWith('v1,') ? [Buffer.from(one.slice(3), 'base64')] : []))
+    .flatMap((one) => (one.startsWith('v1,') ? (fromBase64(one.slice(3)) ?? []) : []))
     .some((signature) => isSignedBy(keys, signed, signature));
 }
 

@@ -34,6 +34,12 @@ export function fromPrefixedHex(text: string | undefined): Uint8Array | undefine
   return text?.startsWith(prefix) ? fromHex(text.slice(prefix.length)) : undefined;
 }
 
+/** Base64 as it is written, and in no other way that a lenient reader takes; `undefined` for anything else. */
+export function fromBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+}
+
 /** An empty secret is none: anybody could sign with it. */
 function known(secrets: readonly Uint8Array[]): readonly Uint8Array[] {
   return secrets.filter((secret) => secret.length > 0);
