@@ -17,6 +17,8 @@ export interface PassContext extends StepContext {
   readonly fleet?: ObjectName | undefined;
   readonly clusters: readonly ObjectName[];
   readonly followUp: boolean;
+  /** With clusters that are named: also tell their fleets how they are. */
+  readonly tellFleets?: boolean;
   /** Milliseconds to wait for what the decisions named. */
   readonly waitMs: number;
   /** Asked after each wait, before anything else is done: whether people have stopped everything meanwhile. */
@@ -54,7 +56,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
     kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
   ]);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items };
-  const running = chosenFleets(context, world.fleets).map((fleet) =>
+  const running = chosenFleets(context, world.fleets, world.clusters).map((fleet) =>
     passFleet(fleet, world, { ...context, gitMs: timeForGit(context.deadline, Date.now()) }),
   );
   const early = await settledWithin(running, patienceMs);
@@ -80,12 +82,19 @@ export function timeForGit(deadline: number, now: number): number {
   return Math.min(gitMs, Math.floor(Math.max(0, deadline - now) / 2));
 }
 
-type Chosen = Pick<PassContext, 'fleet' | 'clusters'>;
+type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets'>;
 
-/** A cluster that somebody asked for by name is stepped, and nothing else happens. */
-export function chosenFleets({ fleet, clusters }: Chosen, fleets: readonly EtcdFleet[]): readonly EtcdFleet[] {
-  if (clusters.length > 0) return [];
+/** A cluster that somebody asked for by name is stepped, and nothing else happens, unless its fleet is to be told. */
+export function chosenFleets(
+  { fleet, clusters: names, tellFleets = false }: Chosen,
+  fleets: readonly EtcdFleet[],
+  clusters: readonly EtcdCluster[],
+): readonly EtcdFleet[] {
   const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (names.length > 0) {
+    const named = chosenClusters({ clusters: names }, fleets, clusters);
+    return tellFleets ? alive.filter((one) => ownClusters(one, named).length > 0) : [];
+  }
   return fleet ? alive.filter((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`) : alive;
 }
 

@@ -32,7 +32,7 @@ export async function planPass(context: PlanPassContext): Promise<PlanPassResult
   const gitMs = timeForGit(context.deadline, Date.now());
   const looking = { ...context, kube, dryRun: true, followUp: false, gitMs };
   const fleets = await Promise.all(
-    chosenFleets(context, world.fleets).map(async (fleet) => ({
+    chosenFleets(context, world.fleets, world.clusters).map(async (fleet) => ({
       fleet,
       result: await passFleet(fleet, world, looking),
     })),

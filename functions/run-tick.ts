@@ -1,14 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { pageLinks } from '../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
 import { type Identity, identityFrom, pageUrlFrom } from './environment.ts';
+import type { GoingOn } from './go-on.ts';
 import type { Log } from './log.ts';
 import type { TickOptions } from './options.ts';
 import { detailedExitCode, render } from './output.ts';
-import { type PassContext, type PassResult, pass } from './pass.ts';
+import { type PassResult, pass } from './pass.ts';
 import type { PlanPassContext } from './plan-pass.ts';
+import { reachOf } from './reach.ts';
 
 export interface TickContext {
   readonly version: string;
@@ -35,19 +36,12 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       ...(options.kubeconfig && { kubeconfig: options.kubeconfig }),
     });
     const reach = {
-      // One for each who asks: who asked closes it.
-      etcd: async (tls) => (await import('../reconcile/clients/etcd.ts')).connectEtcd(tls ? { tls } : {}),
-      wire: async (...what) => (await import('../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
-      holder: identity.holder,
-      nonce: () => randomBytes(16).toString('hex'),
-      log,
-      signal,
-      deadline,
+      ...reachOf({ kube, log, holder: identity.holder, signal, deadline }),
       namespace: options.namespace,
       fleet: options.fleet,
       clusters: options.clusters,
-    } satisfies Partial<PassContext>;
-    if (options.plan) return await printPlans(options, { ...reach, kube }, out);
+    };
+    if (options.plan) return await printPlans(options, reach, out);
     const stopped = stopAsked(kube, options, identity, signal);
     if (await stopped()) {
       log({ outcome: 'none' }, 'the CronJob is suspended: this follow-up does nothing');
@@ -55,7 +49,6 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     }
     const result = await pass({
       ...reach,
-      kube,
       dryRun: options.dryRun,
       followUp: options.followUp !== undefined,
       waitMs: options.wait * 1000,
@@ -63,7 +56,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       ...(page.url && { links: pageLinks(page.url) }),
     });
     if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
-    else await goOn(result, options, kube, identity, log, signal);
+    else await leaveWork(result, options, { kube, env, log, signal, cronJob: identity.cronJob });
     out(render(result, options.output, { requests: kube.requests() }));
     return options.detailedExitcode ? detailedExitCode(result) : 0;
   } catch (error) {
@@ -104,38 +97,26 @@ function stopAsked(
   };
 }
 
-/** Leaves a follow-up Job behind where it is worth it. Its failure costs time only: the next tick goes on. */
-async function goOn(
-  { workRemains, moved }: PassResult,
+/** Leaves what remains to a follow-up, where it is worth it. */
+async function leaveWork(
+  result: PassResult,
   { dryRun, followUp: link, clusters, fleet, goOn: mayGoOn }: TickOptions,
-  kube: Kube,
-  { cronJob }: Identity,
-  log: Log,
-  signal: AbortSignal,
+  { cronJob, ...context }: Omit<GoingOn, 'cronJob' | 'link'> & { readonly cronJob: Identity['cronJob'] | undefined },
 ): Promise<void> {
-  if (dryRun || !cronJob || !workRemains) return;
+  if (dryRun || !cronJob || !result.workRemains) return;
   // Started by hand for some objects only: going on is the CronJob's business.
   if (!mayGoOn && (clusters.length > 0 || fleet)) return;
-  if (link && !moved) {
-    log({ outcome: 'none' }, 'nothing moved in time: the chain ends here, the next tick goes on');
+  if (link && !result.moved) {
+    context.log({ outcome: 'none' }, 'nothing moved in time: the chain ends here, the next tick goes on');
     return;
   }
-  const { followUp } = await import('./follow-up.ts');
   const { chain, number } = link ?? {};
-  try {
-    const next = await followUp({
-      kube,
-      cronJob,
-      ...(chain !== undefined && number !== undefined && { link: { chain, number } }),
-      newChain: () => randomBytes(5).toString('hex'),
-      signal,
-    });
-    if (next.kind === 'created') log({ job: next.job }, 'a follow-up goes on');
-    else log({ reason: next.because }, 'no follow-up');
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    log({ problem: error.message }, 'no follow-up could be made; the next tick goes on');
-  }
+  const { goOn } = await import('./go-on.ts');
+  await goOn(result, {
+    ...context,
+    cronJob,
+    ...(chain !== undefined && number !== undefined && { link: { chain, number } }),
+  });
 }
 
 function explain(error: KubeError): string {

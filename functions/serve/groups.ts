@@ -25,6 +25,7 @@ export interface RouteGroup {
  * `RATCHET_<NAME>=Enabled`.
  */
 const groups = {
+  events: async (context: ServeContext) => (await import('./events.ts')).events(context),
   webhooks: async (context: ServeContext) => (await import('./webhooks.ts')).webhooks(context),
 } as const satisfies Record<string, (context: ServeContext) => Promise<RouteGroup>>;
 

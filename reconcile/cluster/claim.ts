@@ -41,7 +41,9 @@ async function hasEnded(kube: Kube, { pod, uid }: Holder, signal: AbortSignal): 
   if (!namespace || !name) return false;
   try {
     const found = await kube.get<Pod>(resources.pods, namespace, name, { signal });
-    if (found?.metadata.uid !== uid) return false;
+    // Where one pod takes many requests, each holds as `<pod's uid>/<its own>`.
+    const [podUid] = uid.split('/');
+    if (!found || found.metadata.uid !== podUid) return false;
     const statuses = found.status?.containerStatuses ?? [];
     return statuses.length > 0 && statuses.every(({ state }) => state?.terminated !== undefined);
   } catch (error) {

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { type Kube, KubeError } from '../reconcile/kube.ts';
+import type { ChainLink } from './chain.ts';
+import type { Identity } from './environment.ts';
+import type { Log } from './log.ts';
+import type { PassResult } from './pass.ts';
+import { emitFollowUps, SinkError, sinkFrom } from './sink.ts';
+
+export interface GoingOn {
+  readonly kube: Kube;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cronJob: NonNullable<Identity['cronJob']>;
+  /** What this invocation is itself; absent: no link of a chain. */
+  readonly link?: ChainLink | undefined;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sees to it that somebody goes on with what a pass left: by an event where there is a sink for it, else by a Job.
+ *
+ * @returns whether somebody will. Where not, that costs time only: the next tick goes on.
+ */
+export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
+  const { kube, cronJob, env, log, signal, link } = context;
+  try {
+    const { followUp, isStopped } = await import('./follow-up.ts');
+    const sink = sinkFrom(env);
+    if (sink) {
+      if (await isStopped(kube, cronJob, signal)) return none(log, `CronJob ${nameOf(cronJob)} is suspended`);
+      const waiting = clusters
+        .filter(({ workRemains }) => workRemains)
+        .map(({ namespace, name }) => `${namespace}/${name}`);
+      await emitFollowUps(sink, sourceOf(cronJob), waiting);
+      log({ sink: sink.url.host, clusters: waiting.length }, 'a follow-up goes on');
+      return true;
+    }
+    const newChain = () => randomBytes(5).toString('hex');
+    const next = await followUp({ kube, cronJob, ...(link && { link }), newChain, signal });
+    if (next.kind === 'none') return none(log, next.because);
+    log({ job: next.job }, 'a follow-up goes on');
+    return true;
+  } catch (error) {
+    if (!(error instanceof KubeError) && !(error instanceof SinkError)) throw error;
+    log({ problem: error.message }, 'no follow-up could be made; the next tick goes on');
+    return false;
+  }
+}
+
+function none(log: Log, because: string): true {
+  log({ reason: because }, 'no follow-up');
+  return true;
+}
+
+/** The installation, as the API server's addresses name it. */
+function sourceOf({ namespace, name }: GoingOn['cronJob']): string {
+  return `/apis/batch/v1/namespaces/${namespace}/cronjobs/${name}`;
+}
+
+function nameOf({ namespace, name }: GoingOn['cronJob']): string {
+  return `${namespace}/${name}`;
+}

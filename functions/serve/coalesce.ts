@@ -1,0 +1,25 @@
+/**
+ * Work that is worth doing once for all who ask while it waits: of the same key one runs and at most one more waits, which begins
+ * after everybody who shares it has asked.
+ */
+export function coalescing<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<unknown>>();
+  const waiting = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const shared = waiting.get(key);
+    if (shared) return shared;
+    const before = running.get(key);
+    const mine = before ? before.then(start, start) : start();
+    if (before) waiting.set(key, mine);
+    return mine;
+
+    function start(): Promise<T> {
+      waiting.delete(key);
+      const run = work().finally(() => {
+        if (running.get(key) === run) running.delete(key);
+      });
+      running.set(key, run);
+      return run;
+    }
+  };
+}

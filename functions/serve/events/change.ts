@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../../../reconcile/kube.ts';
+import { type Changing, matterOf } from '../../matter.ts';
+
+/** What an object looks like to a step, in a word: the same word again is no news. */
+export interface Change {
+  readonly uid: string;
+  readonly matter: string;
+}
+
+const kinds: Readonly<Record<string, Changing>> = {
+  Pod: 'pods',
+  PersistentVolumeClaim: 'volumeClaims',
+  StatefulSet: 'statefulSets',
+};
+
+interface ManagedFields {
+  readonly time?: string;
+  readonly subresource?: string;
+}
+
+/**
+ * What of this object could make a step come out differently; `undefined`: nothing.
+ *
+ * A status is what we write ourselves, of clusters and of peers: whatever only changes that must never wake us. So of those two, what
+ * the API server wrote down last decides: was it the status, it is an echo. Of the rest it is what the follow-ups watch for.
+ */
+export function changeOf(object: KubeObject, isDeleted: boolean): Change | undefined {
+  const { uid = '', deletionTimestamp } = object.metadata;
+  if (isDeleted) return { uid, matter: 'gone' };
+  if (deletionTimestamp !== undefined) return { uid, matter: 'leaving' };
+  const kind = kinds[object.kind ?? ''];
+  const matter = kind ? matterOf(kind, object) : isStatusEcho(object) ? '' : wantedOf(object);
+  return matter === '' ? undefined : { uid, matter };
+}
+
+/** Times are told to the second: what shares the last one with something else may be an echo, or not. */
+function isStatusEcho({ metadata }: KubeObject): boolean {
+  const { managedFields = [] } = metadata as { readonly managedFields?: readonly ManagedFields[] };
+  const last = managedFields
+    .map(({ time = '' }) => time)
+    .toSorted()
+    .at(-1);
+  const newest = managedFields.filter(({ time = '' }) => time === last);
+  return newest.length > 0 && newest.every(({ subresource }) => subresource === 'status');
+}
+
+/** What people can ask for: the spec, and by annotations. */
+function wantedOf({ metadata }: KubeObject): string {
+  const { generation = 0, annotations = {} } = metadata;
+  const hash = createHash('sha256').update(JSON.stringify(Object.entries(annotations).toSorted()));
+  return `${generation} ${hash.digest('base64url').slice(0, 16)}`;
+}

@@ -1,0 +1,78 @@
+import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
+import { holderOfRequest, identityFrom, pageUrlFrom } from '../../environment.ts';
+import { goOn } from '../../go-on.ts';
+import type { ObjectName } from '../../options.ts';
+import { type PassContext, type PassResult, pass } from '../../pass.ts';
+import { reachOf } from '../../reach.ts';
+import type { ServeContext } from '../groups.ts';
+
+/** What a request comes to. */
+export type Done =
+  | { readonly kind: 'handled'; readonly clusters: readonly ClusterResult[] }
+  /** Worth another attempt, soon. */
+  | { readonly kind: 'retry'; readonly because: string }
+  | { readonly kind: 'nothing'; readonly because: string };
+
+export interface Task {
+  readonly kind: 'tick' | 'step' | 'follow-up';
+  /** None: all. */
+  readonly clusters: readonly string[];
+}
+
+/** Seconds. All within what the Service lets a request take (manifests/knative). */
+const limits = { tick: 50, step: 30, 'follow-up': 50 } as const;
+/** Seconds that a follow-up waits for what the decisions named, as a follow-up Job does. */
+const waitSeconds = 25;
+
+/**
+ * One pass inside the request: nothing is left to do after the answer, because a platform that scales to zero may stop the process then.
+ *
+ * What remains is an event's that will come (a pod becomes ready), or a follow-up's.
+ *
+ * @throws {KubeError} when no pass could be made
+ */
+export async function carryOut(task: Task, { kube, log, env, namespace }: ServeContext): Promise<Done> {
+  const { holder, cronJob } = identityFrom(env);
+  const ms = limits[task.kind] * 1000;
+  const signal = AbortSignal.timeout(ms);
+  const stopped = async () => {
+    if (!cronJob) return false;
+    const { isStopped } = await import('../../follow-up.ts');
+    return isStopped(kube, cronJob, signal);
+  };
+  if (await stopped()) return { kind: 'nothing', because: 'the CronJob is suspended' };
+  const { url: page } = pageUrlFrom(env);
+  const result = await pass({
+    ...reachOf({ kube, log, signal, holder: holderOfRequest(holder), deadline: Date.now() + ms }),
+    namespace,
+    clusters: task.clusters.map(objectName),
+    dryRun: false,
+    followUp: task.kind !== 'tick',
+    tellFleets: true,
+    waitMs: task.kind === 'follow-up' ? waitSeconds * 1000 : 0,
+    isStopped: stopped,
+    ...(page && { links: pageLinks(page) }),
+  } satisfies PassContext);
+  if (signal.aborted) return { kind: 'retry', because: 'the pass was cut short' };
+  const failed = result.clusters.find(({ outcome }) => outcome === 'failed');
+  if (failed && task.kind === 'step') return { kind: 'retry', because: failed.problem ?? failed.decision.message };
+  if (cronJob && isWorthGoingOn(task, result)) {
+    const isGoingOn = await goOn(result, { kube, env, cronJob, log, signal });
+    if (!isGoingOn && task.kind !== 'tick') return { kind: 'retry', because: 'no follow-up could be made' };
+  }
+  return { kind: 'handled', clusters: result.clusters };
+}
+
+/**
+ * A tick starts what others go on with. Everybody else only follows an action of its own: an action is one invocation's, so that however
+ * many events there are, one line of follow-ups lives on. What is waited for without one is told by an event, or found by a tick.
+ */
+function isWorthGoingOn({ kind }: Task, { workRemains, clusters }: PassResult): boolean {
+  return workRemains && (kind === 'tick' || clusters.some(({ outcome }) => outcome === 'acted'));
+}
+
+function objectName(key: string): ObjectName {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}

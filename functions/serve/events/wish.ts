@@ -1,0 +1,79 @@
+import { labels } from '../../../manifests/build/names.ts';
+import type { KubeObject } from '../../../reconcile/kube.ts';
+import { followUpType } from '../../sink.ts';
+import { type Change, changeOf } from './change.ts';
+
+/** What an event asks for. */
+export type Wish =
+  /** Somebody's clock: a tick over everything. */
+  | { readonly kind: 'tick' }
+  /** Something of this cluster changed. */
+  | { readonly kind: 'step'; readonly cluster: string; readonly change?: Change }
+  /** What a pass left: wait for it, and go on. No cluster named: with all. */
+  | { readonly kind: 'follow-up'; readonly clusters: readonly string[] }
+  | { readonly kind: 'nothing'; readonly because: string };
+
+interface Event {
+  readonly type: string;
+  readonly data?: unknown;
+}
+
+const fromApiServer = 'dev.knative.apiserver.';
+
+/** A new source of events is a line here. */
+export function wishOf({ type, data }: Event): Wish {
+  if (type === 'dev.knative.sources.ping') return { kind: 'tick' };
+  if (type === followUpType) return followUp(value(data));
+  if (type.startsWith(`${fromApiServer}resource.`)) return aboutObject(value(data), type.endsWith('.delete'));
+  if (type.startsWith(`${fromApiServer}ref.`)) return aboutReference(value(data));
+  return { kind: 'nothing', because: 'events of this type are of no interest' };
+}
+
+function followUp(data: unknown): Wish {
+  const { clusters } = asObject(data) as { readonly clusters?: unknown };
+  if (!Array.isArray(clusters)) return { kind: 'nothing', because: 'it names no clusters' };
+  const named = clusters.filter((name): name is string => typeof name === 'string' && isKey(name));
+  if (named.length < clusters.length) return { kind: 'nothing', because: 'what it names are no clusters' };
+  return { kind: 'follow-up', clusters: named };
+}
+
+/** Resource mode: the whole object, so that what changes nothing is told from what does. */
+function aboutObject(data: unknown, isDeleted: boolean): Wish {
+  const object = asObject(data) as unknown as KubeObject;
+  const { namespace, name, labels: own } = asObject(object.metadata) as Partial<KubeObject['metadata']>;
+  const cluster = object.kind === 'EtcdCluster' ? name : own?.[labels.cluster];
+  const key = `${namespace}/${cluster}`;
+  if (typeof cluster !== 'string' || !isKey(key)) return { kind: 'nothing', because: 'it belongs to no cluster' };
+  if (isDeleted && object.kind === 'EtcdCluster') return { kind: 'nothing', because: 'the cluster is gone' };
+  const change = changeOf(object, isDeleted);
+  if (change === undefined) return { kind: 'nothing', because: 'nothing changed that a step could depend on' };
+  return { kind: 'step', cluster: key, change };
+}
+
+/** Reference mode: only a name. Which cluster it belongs to is in the name, too. */
+function aboutReference(data: unknown): Wish {
+  const { kind, namespace, name } = asObject(data);
+  const ending = { EtcdCluster: '', EtcdPeer: '-\\d+', Pod: '-\\d+-0' }[String(kind)];
+  const cluster = ending === undefined ? undefined : new RegExp(`^(.+)${ending}$`).exec(String(name))?.[1];
+  const key = `${String(namespace)}/${cluster}`;
+  if (cluster === undefined || !isKey(key)) return { kind: 'nothing', because: 'it belongs to no cluster' };
+  return { kind: 'step', cluster: key };
+}
+
+/** Where an event does not say that its data are JSON, they come as text. */
+function value(data: unknown): unknown {
+  if (typeof data !== 'string') return data;
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+function isKey(text: string): boolean {
+  return /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/.test(text);
+}
