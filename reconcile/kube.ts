@@ -64,7 +64,8 @@ export interface DeleteOptions extends CallOptions {
 
 export interface ApplyOptions extends CallOptions {
   readonly fieldManager: string;
-  readonly dryRun?: boolean;
+  /** `Forced`: what would come of it if every field were ours. Nothing is ever forced that is not a dry run. */
+  readonly dryRun?: boolean | 'Forced';
 }
 
 export interface WatchEvent<T> {

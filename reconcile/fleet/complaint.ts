@@ -7,6 +7,11 @@ export function isFieldConflict(error: unknown): error is KubeError {
   return isReason(error, 'Conflict') && /conflicts? with "/.test(error.message);
 }
 
+/** Whose fields a field conflict is about. */
+export function managersIn({ message }: KubeError): readonly string[] {
+  return [...message.matchAll(/conflicts? with "([^"]+)"/g)].flatMap(([, manager]) => manager ?? []);
+}
+
 /** What the API server's "no" means for one document, with what to do about it. */
 export function complaintFor(
   error: KubeError,
