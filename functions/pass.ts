@@ -201,7 +201,7 @@ async function checkAll(
   fleets: PassResult['fleets'],
   clusters: readonly EtcdCluster[],
 ): Promise<PassResult['fleets']> {
-  if (context.dryRun || context.followUp || context.signal.aborted) return fleets;
+  if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return fleets;
   if (!fleets.some(({ fleet }) => areChecked(fleet))) return fleets;
   const { checkRequests } = await import('./checks/check-pass.ts');
   return checkRequests(fleets, clusters, context);

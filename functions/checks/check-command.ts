@@ -34,7 +34,7 @@ export async function printChecks(
     kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
     kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
   ]);
-  const chosen = chosenFleets(context, fleets.items).filter((fleet) => branchOf(fleet) !== undefined);
+  const chosen = chosenFleets(context, fleets.items, clusters.items).filter((fleet) => branchOf(fleet) !== undefined);
   const world = { ...context, kube, fleets: fleets.items, clusters: clusters.items };
   const results = await Promise.all(chosen.map((fleet) => checkNow(fleet, what, world)));
   const reports = results.flatMap((one) => ('report' in one ? [one.report] : []));
