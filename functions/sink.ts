@@ -59,7 +59,7 @@ const ours = ['id', 'source', 'specversion', 'type', 'time', 'subject', 'datacon
  */
 export async function emitFollowUps(sink: Sink, source: string, clusters: readonly string[]): Promise<void> {
   // Loaded only where there is a sink.
-  const { CloudEvent, HTTP } = await import('cloudevents');
+  const { CloudEvent, HTTP } = await import('./cloud-events.ts');
   for (let n = 0; n === 0 || n < clusters.length; n += mostClusters) {
     const some = clusters.slice(n, n + mostClusters);
     const event = new CloudEvent<FollowUpData>({

@@ -9,7 +9,6 @@ export type GitReason =
   | 'CommitNotFound'
   | 'RefMoved'
   | 'PathNotFound'
-  | 'NoCommonAncestor'
   | 'RedirectRefused'
   | 'CertificateNotTrusted'
   | 'ProxyRefused'
@@ -34,7 +33,6 @@ const classes = {
   CommitNotFound: 'terminal',
   RefMoved: 'retryable',
   PathNotFound: 'terminal',
-  NoCommonAncestor: 'terminal',
   RedirectRefused: 'terminal',
   CertificateNotTrusted: 'terminal',
   ProxyRefused: 'retryable',

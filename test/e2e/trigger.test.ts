@@ -1,39 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Job } from '../../functions/chain.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { type ApiProxy, type Fate, startApiProxy } from './support/api-proxy.ts';
 import { isReady } from './support/conditions.ts';
-import { type Scene, scene } from './support/scene.ts';
+import { installNamespaced } from './support/installed.ts';
+import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { tick as run, type TickResult } from './support/tick.ts';
 import { until } from './support/until.ts';
 
 /** The pod network's gateway: where the installed CronJob's pods find what runs beside the local cluster. */
-const stage = scene({ host: '10.244.0.1', furnish: install });
-
-/** The variant that has nothing cluster-wide, in the scene's namespace; not the whole: it would tick everybody's clusters. */
-async function install({ namespace, kubectl }: Scene): Promise<void> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), `${namespace}-`)));
-  try {
-    const variant = relative(directory, resolve(import.meta.dirname, '../../manifests/install/namespaced'));
-    // A day that no year has: the scenario's triggers are its own.
-    const never = [{ op: 'replace', path: '/spec/schedule', value: '0 0 31 2 *' }];
-    const kustomization = {
-      namespace,
-      resources: [variant],
-      patches: [{ target: { kind: 'CronJob' }, patch: JSON.stringify(never) }],
-    };
-    await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(kustomization));
-    await kubectl(['apply', '--server-side', '-k', directory]);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
+const stage = scene({ host: '10.244.0.1', furnish: installNamespaced });
 
 /** What a webhook or a person does after a push, instead of waiting for the next minute. */
 async function trigger(name: string): Promise<void> {

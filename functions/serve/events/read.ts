@@ -1,4 +1,4 @@
-import { CloudEvent, HTTP } from 'cloudevents';
+import { CloudEvent, HTTP } from '../../cloud-events.ts';
 
 /** It claims to be a CloudEvent, and is none. The message never quotes what was sent. */
 export class MalformedEvent extends Error {

@@ -1,0 +1,37 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import type { Scene } from './scene.ts';
+
+const manifests = resolve(import.meta.dirname, '../../../manifests/install');
+
+/** The variant that has nothing cluster-wide, in the scene's namespace; not the whole: it would tick everybody's clusters. */
+export function installNamespaced({ namespace, kubectl }: Scene): Promise<void> {
+  return applied({ namespace, kubectl }, []);
+}
+
+/** The same with components of manifests/install/components, as a person would put them together. */
+export function installNamespacedWith(...components: readonly string[]): (scene: Scene) => Promise<void> {
+  return (scene) => applied(scene, components);
+}
+
+async function applied(
+  { namespace, kubectl }: Pick<Scene, 'namespace' | 'kubectl'>,
+  components: readonly string[],
+): Promise<void> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), `${namespace}-`)));
+  try {
+    // A day that no year has: the scenario's triggers are its own.
+    const never = [{ op: 'replace', path: '/spec/schedule', value: '0 0 31 2 *' }];
+    const kustomization = {
+      namespace,
+      resources: [relative(directory, join(manifests, 'namespaced'))],
+      components: components.map((name) => relative(directory, join(manifests, 'components', name))),
+      patches: [{ target: { kind: 'CronJob' }, patch: JSON.stringify(never) }],
+    };
+    await writeFile(join(directory, 'kustomization.yaml'), JSON.stringify(kustomization));
+    await kubectl(['apply', '--server-side', '-k', directory]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}

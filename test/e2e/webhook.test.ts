@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Job } from '../../functions/chain.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import { callers, type Sent } from '../webhooks/deliveries.ts';
+import { isReady } from './support/conditions.ts';
+import { installNamespacedWith } from './support/installed.ts';
+import { type Scene, scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+
+/** The installed Deployment takes a forge's delivery; nothing else starts anything, and no minute passes. */
+const stage = scene({
+  host: '10.244.0.1',
+  fleet: { webhook: { secretName: 'webhook' } },
+  furnish: async (opened) => {
+    await opened.kubectl([
+      '-n',
+      opened.namespace,
+      'create',
+      'secret',
+      'generic',
+      'webhook',
+      '--from-literal=secret=s3cret',
+    ]);
+    await installNamespacedWith('webhooks-namespaced')(opened);
+    await opened.kubectl([
+      '-n',
+      opened.namespace,
+      'rollout',
+      'status',
+      'deployment/etcd-ratchet-webhooks',
+      '--timeout=60s',
+    ]);
+  },
+});
+
+/** As an Ingress would reach it. */
+async function deliver({ headers, body }: Sent, fleet = 'fleet'): Promise<Response> {
+  const { namespace, get } = stage();
+  const service = { apiVersion: 'v1', kind: 'Service', plural: 'services' };
+  const found = await get<KubeObject & { readonly spec: { readonly clusterIP: string } }>(
+    service,
+    'etcd-ratchet-webhooks',
+  );
+  return fetch(`http://${found?.spec.clusterIP}/hooks/${namespace}/${fleet}`, { method: 'POST', headers, body });
+}
+
+async function pushed({ repository, namespace }: Scene, name: string): Promise<Sent> {
+  const after = await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace) });
+  const facts = { url: repository.url, ref: 'refs/heads/main', before: '1'.repeat(40), after };
+  return callers.Gitea.send('s3cret', 'push', callers.Gitea.push(facts));
+}
+
+async function jobs(): Promise<readonly Job[]> {
+  return stage().list<Job>(resources.jobs);
+}
+
+async function logs(): Promise<string> {
+  const { kubectl, namespace } = stage();
+  return kubectl(['-n', namespace, 'logs', '-l', 'app.kubernetes.io/name=etcd-ratchet', '--prefix', '--tail=20']);
+}
+
+test('a push and its delivery are enough: 202 at once, then a Job, and three members Ready, the commit a success', async () => {
+  const sent = await pushed(stage(), 'hooked');
+  const started = performance.now();
+  const response = await deliver(sent);
+  assert.equal(response.status, 202, await response.clone().text());
+  assert.match(await response.text(), /^accepted as Job etcd-ratchet-/);
+  assert.ok(performance.now() - started < 10_000, 'within the patience of GitHub');
+  let last = '';
+  await until(
+    'hooked is Ready',
+    async () => {
+      const found = await stage().get<EtcdCluster>(resources.clusters, 'hooked');
+      last = `${JSON.stringify(found?.status?.lastDecision)} ${await logs()}`;
+      return found && isReady(found);
+    },
+    { within: 90, last: () => last },
+  );
+  const { after } = JSON.parse(sent.body) as { readonly after: string };
+  const { forge } = stage();
+  await until('a success', async () => forge.statusesOf(after).get('etcd-ratchet/fleet')?.state === 'success');
+  console.log(`# from delivery to Ready: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+
+  const triggered = (await jobs()).filter(
+    ({ metadata }) => metadata.labels?.['etcd.ratchet.dev/trigger'] === 'webhook',
+  );
+  assert.ok(triggered.length <= 1, 'one Job for the delivery, unless it has gone by now');
+  const again = await deliver(sent);
+  assert.equal(again.status, 202, 'a repeated delivery');
+});
+
+test('without proof it is 401, for a fleet that exists and for one that does not, and no Job comes of it', async () => {
+  const before = (await jobs()).length;
+  const { headers, body } = await callers.Gitea.send('wrong', 'push', { ref: 'refs/heads/main' });
+  for (const fleet of ['fleet', 'nobody']) {
+    assert.equal((await deliver({ headers, body }, fleet)).status, 401);
+    assert.equal((await deliver({ headers: {}, body }, fleet)).status, 401);
+  }
+  assert.ok((await jobs()).length <= before);
+  const log = await stage().kubectl(['-n', stage().namespace, 'logs', 'deployment/etcd-ratchet-webhooks']);
+  assert.match(log, /deliveries without proof were refused/);
+  assert.doesNotMatch(log, /s3cret|wrong|refs\/heads/);
+});
