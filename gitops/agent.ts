@@ -7,18 +7,47 @@ export interface Way {
   /** PEM; trusted in addition to the public authorities. */
   readonly caBundle?: string | undefined;
   readonly proxy?: ProxyEnvironment | undefined;
-  /** Connections are kept until the agent is destroyed. Without it, each ends with its request. */
+  /** Connections are kept until the route ends. Without it, each ends with its request. */
   readonly keepAlive?: boolean;
 }
 
+/** How to get to a host. */
+export interface Route {
+  readonly agent: HttpAgent | HttpsAgent;
+  /** Ends every connection, also one that is only being made: Node hears of no abort while a proxy opens its tunnel. */
+  end(): void;
+}
+
 /**
- * How to get to a host: whom to trust, and through which proxy. Node tunnels HTTPS by CONNECT, so that a proxy sees neither
- * credentials nor content.
+ * Whom to trust, and through which proxy to go. Node tunnels HTTPS by CONNECT, so that a proxy sees neither credentials nor
+ * content.
  *
  * @throws Error with code ERR_PROXY_INVALID_CONFIG
  */
-export function agentFor(secure: boolean, { caBundle, proxy, keepAlive = false }: Way): HttpAgent | HttpsAgent {
+export function routeTo(secure: boolean, { caBundle, proxy, keepAlive = false }: Way): Route {
   const options = { keepAlive, ...(proxy && { proxyEnv: usableProxy(proxy) }) };
-  if (!secure) return new HttpAgent(options);
-  return new HttpsAgent({ ...options, ...(caBundle && { ca: [...rootCertificates, caBundle] }) });
+  const agent = secure
+    ? new HttpsAgent({ ...options, ...(caBundle && { ca: [...rootCertificates, caBundle] }) })
+    : new HttpAgent(options);
+  const sockets = new Set<NonNullable<ReturnType<HttpAgent['createConnection']>>>();
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (...args) => {
+    const socket = connect(...args);
+    if (socket) {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    }
+    return socket;
+  };
+
+  function end(): void {
+    agent.destroy();
+    for (const socket of sockets) {
+      // Whoever waits for it hears of it; where nobody does any more, it is nobody's error.
+      socket.on('error', () => undefined);
+      socket.destroy(new Error('given up'));
+    }
+  }
+
+  return { agent, end };
 }

@@ -29,6 +29,7 @@ export function proxyProblem(error: unknown): string | undefined {
   if (code !== 'ERR_PROXY_TUNNEL') return undefined;
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   if (status === 407) return 'the proxy wants other credentials (HTTP 407): they belong into the URL in HTTPS_PROXY';
+  if (error instanceof Error && 'proxyTunnelTimeout' in error) return 'the proxy that HTTPS_PROXY names is silent';
   const said = typeof status === 'number' ? ` (HTTP ${status})` : '';
   return `the proxy that HTTPS_PROXY names does not let us through${said}: allow the host there, or list it in NO_PROXY`;
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { agentFor } from './agent.ts';
+import { type Route, routeTo } from './agent.ts';
 import { GitError } from './error.ts';
 import { answerError, connectionError } from './http-errors.ts';
 import type { ProxyEnvironment } from './proxy.ts';
@@ -53,7 +53,7 @@ export function connect(
 ): GitConnection {
   const bounds = { ...defaultLimits, ...limits };
   const secure = new URL(source.url).protocol === 'https:';
-  const agent = agentOf(source, secure, proxy);
+  const { agent, end } = routeOf(source, secure, proxy);
   let requests = 0;
 
   async function send(request: GitRequest, signal: AbortSignal): Promise<Buffer> {
@@ -61,6 +61,7 @@ export function connect(
     const either = AbortSignal.any([signal, deadline]);
     let idle = false;
     let url = new URL(`${source.url.replace(/\/+$/, '')}/${request.resource}`);
+    either.addEventListener('abort', end, { once: true });
     try {
       for (let redirects = 0; ; redirects++) {
         requests++;
@@ -84,6 +85,8 @@ export function connect(
       }
       if (idle) throw new GitError('Timeout', `${source.url} sent nothing for ${bounds.idleMs / 1000} s`);
       throw connectionError(source.url, error);
+    } finally {
+      either.removeEventListener('abort', end);
     }
   }
 
@@ -117,16 +120,12 @@ export function connect(
     return promise;
   }
 
-  function close(): void {
-    agent.destroy();
-  }
-
-  return { source, requests: () => requests, send, close, [Symbol.dispose]: close };
+  return { source, requests: () => requests, send, close: end, [Symbol.dispose]: end };
 }
 
-function agentOf({ url, credentials }: GitSource, secure: boolean, proxy: ProxyEnvironment | undefined) {
+function routeOf({ url, credentials }: GitSource, secure: boolean, proxy: ProxyEnvironment | undefined): Route {
   try {
-    return agentFor(secure, { caBundle: credentials?.caBundle, proxy, keepAlive: true });
+    return routeTo(secure, { caBundle: credentials?.caBundle, proxy, keepAlive: true });
   } catch (error) {
     throw connectionError(url, error);
   }

@@ -20,10 +20,34 @@ export function usableProxy(env: ProxyEnvironment): Record<string, string> {
     if (value) usable[name] = withScheme(name, value);
   }
   for (const name of exceptions) {
-    const value = env[name]?.trim();
-    if (value) usable[name] = value;
+    const value = env[name];
+    if (value)
+      usable[name] = value
+        .split(/[\s,]+/)
+        .map(understood)
+        .join(',');
   }
   return usable;
+}
+
+/** An entry of NO_PROXY, which Node takes to the letter: elsewhere a domain means those below it too, and networks are known. */
+function understood(entry: string): string {
+  const [, a, b, c, d, length] = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(entry) ?? [];
+  if (length !== undefined) return networkRange([a, b, c, d].map(Number), Number(length));
+  const isDomain = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(entry) && !/^[\d.]+(-[\d.]+)?$/.test(entry);
+  return isDomain ? `.${entry}` : entry;
+}
+
+/** `10.0.0.0/8` as Node writes it: `10.0.0.0-10.255.255.255`. */
+function networkRange(bytes: readonly number[], length: number): string {
+  const address = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+  const size = 2 ** (32 - Math.min(length, 32));
+  const first = Math.floor(address / size) * size;
+  return `${dotted(first)}-${dotted(first + size - 1)}`;
+}
+
+function dotted(address: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.');
 }
 
 function withScheme(name: string, value: string): string {

@@ -1,6 +1,6 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { agentFor, type Way } from '../agent.ts';
+import { routeTo, type Way } from '../agent.ts';
 import { unreachable } from './connection-error.ts';
 import { ForgeError } from './error.ts';
 
@@ -37,17 +37,15 @@ export async function send(request: ForgeRequest, signal: AbortSignal): Promise<
   let url = new URL(request.url);
   try {
     for (let redirects = 0; ; redirects++) {
-      const answer = await once(url, request, AbortSignal.any([signal, deadline]));
-      const target = redirectTarget(answer, url);
-      if (!target) return await collected(answer);
-      answer.destroy();
-      if (target.origin !== url.origin || redirects === maxRedirects) {
+      const found = await once(url, request, AbortSignal.any([signal, deadline]));
+      if ('status' in found) return found;
+      if (found.location.origin !== url.origin || redirects === maxRedirects) {
         throw new ForgeError(
           'RedirectRefused',
-          `${url.origin} redirects to ${target.origin}, and the credentials must not follow: correct forge.apiUrl`,
+          `${url.origin} redirects to ${found.location.origin}, and the credentials must not follow: correct forge.apiUrl`,
         );
       }
-      url = target;
+      url = found.location;
     }
   } catch (cause) {
     if (cause instanceof ForgeError) throw cause;
@@ -58,16 +56,36 @@ export async function send(request: ForgeRequest, signal: AbortSignal): Promise<
   }
 }
 
-function once(url: URL, request: ForgeRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const { method, headers, body, caBundle, proxy } = request;
-  const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+/** One request on a connection of its own, closed at once: an idle one would keep the process from ending. */
+async function once(
+  url: URL,
+  request: ForgeRequest,
+  signal: AbortSignal,
+): Promise<ForgeAnswer | { readonly location: URL }> {
   const secure = url.protocol === 'https:';
-  const sent = (secure ? requestHttps : requestHttp)(url, {
-    // A connection for each request, closed at once: an idle one would keep the process from ending.
-    agent: agentFor(secure, { caBundle, proxy }),
+  const route = routeTo(secure, request);
+  signal.addEventListener('abort', route.end, { once: true });
+  try {
+    signal.throwIfAborted();
+    const answer = await respond(url, request, { agent: route.agent, signal });
+    const location = redirectTarget(answer, url);
+    return location ? { location } : await collected(answer);
+  } finally {
+    signal.removeEventListener('abort', route.end);
+    route.end();
+  }
+}
+
+function respond(
+  url: URL,
+  { method, headers, body }: ForgeRequest,
+  options: Pick<RequestOptions, 'agent' | 'signal'>,
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+    ...options,
     method,
-    signal,
     headers: {
       ...headers,
       ...(bytes ? { 'content-type': 'application/json', 'content-length': bytes.length } : {}),

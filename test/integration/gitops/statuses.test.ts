@@ -127,7 +127,7 @@ for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
     assert.deepEqual(await sendChanged(open(server, { caBundle: tls.cert }), [wanted], [], options), {
       sent: [wanted],
     });
-    assert.equal((await sendChanged(open(server), [wanted], [], options)).failure?.reason, 'ForgeUnreachable');
+    assert.equal((await sendChanged(open(server), [wanted], [], options)).failure?.reason, 'CertificateNotTrusted');
   });
 
   test(`${type} that is not there is ForgeUnreachable`, async () => {
