@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { ProxyEnvironment } from '../gitops/proxy.ts';
 
 /** What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is. */
 export interface Identity {
@@ -24,6 +25,12 @@ export function pageUrlFrom(env: NodeJS.ProcessEnv): { readonly url?: string; re
   if (url.href.length > longestPageUrl)
     return { problem: `RATCHET_PAGE_URL is longer than ${longestPageUrl} characters` };
   return { url: url.href.replace(/\/+$/, '') };
+}
+
+/** By which proxy to get out of here: for Git and the forges, and nobody else. */
+export function proxyFrom(env: NodeJS.ProcessEnv): ProxyEnvironment {
+  const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = env;
+  return { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy };
 }
 
 export function identityFrom(env: NodeJS.ProcessEnv): Identity {

@@ -1,6 +1,7 @@
 import type { Forge } from '../gitops/forges/forge.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
+import { proxyFrom } from './environment.ts';
 import { readSecret } from './secret.ts';
 
 /**
@@ -25,7 +26,12 @@ export async function openFleetForge(
   if (wrong) return failed('InvalidForge', wrong);
   try {
     const data = await readSecret(kube, metadata.namespace ?? '', secretName, 'spec.forge.secretName', signal);
-    const access = { gitUrl: git.url, ...accessFromSecret(type, data), ...(apiUrl && { apiUrl }), proxy: process.env };
+    const access = {
+      gitUrl: git.url,
+      ...accessFromSecret(type, data),
+      ...(apiUrl && { apiUrl }),
+      proxy: proxyFrom(process.env),
+    };
     return { kind: 'open', forge: openForge(type, access) };
   } catch (error) {
     if (error instanceof KubeError) return failed('SecretUnreadable', error.message);

@@ -2,6 +2,7 @@ import { connect, type GitConnection } from '../gitops/http.ts';
 import type { GitCredentials } from '../gitops/source.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import type { Kube } from '../reconcile/kube.ts';
+import { proxyFrom } from './environment.ts';
 import { readSecret } from './secret.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function connectFleetGit(
 ): Promise<GitConnection> {
   const { url, ref, path = '.', secretName } = spec.git;
   const credentials = secretName ? await credentialsOf(kube, namespace, secretName, signal) : undefined;
-  return connect({ url, ref, path, ...(credentials && { credentials }) }, {}, process.env);
+  return connect({ url, ref, path, ...(credentials && { credentials }) }, {}, proxyFrom(process.env));
 }
 
 async function credentialsOf(

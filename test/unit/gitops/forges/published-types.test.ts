@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OpenApi as Cloud } from '@coderabbitai/bitbucket/cloud';
+import type { OpenApi as DataCenter } from '@coderabbitai/bitbucket/server';
+import type { CommitStatusSchema, MergeRequestNoteSchema, MergeRequestSchema } from '@gitbeaker/rest';
+import type { components } from '@octokit/openapi-types';
+import examples from '@octokit/webhooks-examples' with { type: 'json' };
+import type { GitPullRequest } from 'azure-devops-node-api/interfaces/GitInterfaces.js';
+import type * as Gitea from 'gitea-js';
+import type { Static, TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+import { azureDevOpsRequests } from '../../../../gitops/forges/azure-devops.ts';
+import { bitbucketCloudCommits, bitbucketCloudRequests } from '../../../../gitops/forges/bitbucket-cloud.ts';
+import { bitbucketDataCenterRequests } from '../../../../gitops/forges/bitbucket-data-center.ts';
+import { giteaComments, giteaPulls, giteaUser } from '../../../../gitops/forges/gitea.ts';
+import { gitHubComments, gitHubPulls, gitHubUser } from '../../../../gitops/forges/github.ts';
+import { appPermissions, installationToken } from '../../../../gitops/forges/github-app.ts';
+import { gitLabNotes, gitLabRequests, gitLabStatus, gitLabUser } from '../../../../gitops/forges/gitlab.ts';
+
+/** As it comes out of JSON: numbers are numbers, and dates are text. */
+type Json<T> = T extends bigint
+  ? never
+  : T extends Date
+    ? string
+    : T extends readonly (infer Item)[]
+      ? Json<Item>[]
+      : T extends object
+        ? { [Key in keyof T]: Json<T[Key]> }
+        : T;
+
+/** Published types that call every field optional: here they are taken to be there, so that at least name and type must fit. */
+type Given<T> = T extends readonly (infer Item)[]
+  ? Given<Item>[]
+  : T extends object
+    ? { [Key in keyof T]-?: Given<Exclude<T[Key], undefined>> }
+    : T;
+
+/** The compiler refuses this call where a forge, by its published types, may answer with what we would not take. */
+function takes<Schema extends TSchema>(_schema: Schema): <_Answer extends Static<Schema>>() => void {
+  return () => undefined;
+}
+
+test('what the forges may answer by their published types is taken (the compiler says so)', () => {
+  type GitHub = components['schemas'];
+  takes(gitHubPulls)<Json<GitHub['pull-request-simple'][]>>();
+  takes(gitHubComments)<Json<GitHub['issue-comment'][]>>();
+  takes(gitHubUser)<Json<Pick<GitHub['private-user'], 'id'>>>();
+  takes(installationToken)<Json<GitHub['installation-token']>>();
+
+  type MergeRequest = Pick<
+    MergeRequestSchema,
+    'iid' | 'title' | 'web_url' | 'sha' | 'target_branch' | 'source_project_id' | 'target_project_id' | 'draft'
+  >;
+  takes(gitLabRequests)<Json<MergeRequest[]>>();
+  takes(gitLabNotes)<Json<Pick<MergeRequestNoteSchema, 'id' | 'body' | 'author'>[]>>();
+  takes(gitLabUser)<Json<MergeRequestNoteSchema['author']>>();
+
+  type Pull = Pick<Gitea.PullRequest, 'number' | 'title' | 'html_url' | 'draft'> & {
+    readonly head: Pick<Gitea.PRBranchInfo, 'sha' | 'repo_id'>;
+    readonly base: Pick<Gitea.PRBranchInfo, 'ref' | 'repo_id'>;
+  };
+  takes(giteaPulls)<Given<Pull[]>>();
+  takes(giteaComments)<Given<(Pick<Gitea.Comment, 'id' | 'body'> & { user: Pick<Gitea.User, 'id'> })[]>>();
+  takes(giteaUser)<Given<Pick<Gitea.User, 'id'>>>();
+
+  type CloudRequest = Cloud.components['schemas']['pullrequest'];
+  type CloudEnd = Given<NonNullable<CloudRequest['source']>>;
+  type CloudTold = Given<{ id: CloudRequest['id']; title: CloudRequest['title']; draft: CloudRequest['draft'] }> & {
+    links: Given<Pick<NonNullable<CloudRequest['links']>, 'html'>>;
+    source: Pick<CloudEnd, 'branch' | 'commit'>;
+    destination: Pick<CloudEnd, 'branch' | 'commit'>;
+  };
+  takes(bitbucketCloudRequests)<{ values: CloudTold[]; next: string }>();
+  takes(bitbucketCloudCommits)<{
+    values: Given<{ hash: Cloud.components['schemas']['base_commit']['hash'] }>[];
+  }>();
+
+  type ServerRequest = DataCenter.components['schemas']['RestPullRequest'];
+  type ServerEnd = NonNullable<ServerRequest['fromRef']>;
+  type ServerTold = Given<
+    Pick<ServerRequest, 'id' | 'title' | 'draft'> & {
+      fromRef: Pick<ServerEnd, 'latestCommit'> & { repository: Pick<NonNullable<ServerEnd['repository']>, 'id'> };
+      toRef: Pick<ServerEnd, 'id'> & { repository: Pick<NonNullable<ServerEnd['repository']>, 'id'> };
+    }
+  >;
+  takes(bitbucketDataCenterRequests)<{ values: ServerTold[]; isLastPage: boolean; nextPageStart: number }>();
+
+  type AzureTold = Given<
+    Pick<GitPullRequest, 'pullRequestId' | 'title' | 'isDraft' | 'sourceRefName' | 'targetRefName'> & {
+      lastMergeSourceCommit: Pick<NonNullable<GitPullRequest['lastMergeSourceCommit']>, 'commitId'>;
+      forkSource: object;
+    }
+  >;
+  takes(azureDevOpsRequests)<{ value: AzureTold[] }>();
+});
+
+test('what we say is said in published words (the compiler says so)', () => {
+  appPermissions satisfies Record<string, components['schemas']['app-permissions']>;
+  const status = { sha: 'a', context: 'c', state: 'error', description: 'd' } as const;
+  gitLabStatus(status).state satisfies CommitStatusSchema['status'];
+});
+
+test('captured examples of pull requests and comments are taken', () => {
+  // Its types describe what a default export would be in CommonJS.
+  const events = examples as unknown as readonly { name: string; examples: readonly Record<string, object>[] }[];
+  const all = events.flatMap(({ name, examples: payloads }) => payloads.map((payload) => ({ name, payload })));
+  const requests = all.flatMap(({ payload: { pull_request: request } }) =>
+    request && 'head' in request ? [request] : [],
+  );
+  const comments = all.flatMap(({ name, payload }) => (name === 'issue_comment' ? [payload.comment] : []));
+  assert.ok(requests.length > 20, `${requests.length} requests`);
+  assert.ok(comments.length > 0);
+  assert.ok(Check(gitHubPulls, requests));
+  assert.ok(Check(gitHubComments, comments));
+});
+
+/** An answer that GitLab documents, as its clients keep it: a request whose branch is gone has no commit. */
+test('a merge request without a commit is an answer, too', () => {
+  const request = {
+    iid: 1,
+    title: 't',
+    web_url: 'https://x/1',
+    sha: null,
+    target_branch: 'main',
+    source_project_id: null,
+    target_project_id: 1,
+  };
+  assert.ok(Check(gitLabRequests, [request]));
+});
