@@ -12,6 +12,8 @@ export interface TickOptions {
   readonly namespace?: string;
   readonly dryRun: boolean;
   readonly plan?: boolean;
+  /** A change request's number, or a commit: what merging it would do. */
+  readonly check?: string;
   readonly output: 'text' | 'json';
   readonly detailedExitcode: boolean;
   /** Present in a follow-up: which link of which chain this invocation is. `{}`: one that a person started. */
@@ -46,6 +48,9 @@ Exit codes:
   with --detailed-exitcode also:
   3  something is Stalled and needs a person
   4  work remains
+  with --check
+  0  merging it does what is printed
+  1  it has problems, or could not be checked
 
 Environment:
   KUBECONFIG               the cluster, as for kubectl; in a pod, its service account
@@ -70,6 +75,11 @@ export function parseOptions(args: readonly string[], context: ParseContext): Pa
     )
     .option('--dry-run', 'print the decisions and touch nothing', false)
     .option('--plan', 'print every step to convergence, as if Git were applied now, and touch nothing', false)
+    .option(
+      '--check <number|sha>',
+      'print what merging this open request, or this commit, into the fleet’s branch would do, and touch nothing',
+      checked,
+    )
     .addOption(new Option('-o, --output <format>', 'of the results').choices(['text', 'json']).default('text'))
     .option('--detailed-exitcode', 'tell by the exit code what is left to do', false)
     .option('--follow-up [chain.number]', 'continue a roll-out: step what can move, without asking Git', chainLink)
@@ -112,6 +122,7 @@ interface Raw {
   namespace?: string;
   dryRun: boolean;
   plan: boolean;
+  check?: string;
   output: 'text' | 'json';
   detailedExitcode: boolean;
   followUp?: true | ChainLink;
@@ -135,12 +146,20 @@ function toOptions({ cluster, followUp, wait, timeout, ...rest }: Raw): TickOpti
   };
 }
 
-function contradiction({ namespace, fleet, cluster, followUp, dryRun, plan }: Raw): string | undefined {
+function contradiction({ namespace, fleet, cluster, followUp, dryRun, plan, check }: Raw): string | undefined {
+  if (check && (plan || followUp || dryRun || cluster.length > 0))
+    return '--check excludes --plan, --dry-run, --follow-up and --cluster';
   if (fleet && cluster.length > 0) return '--fleet and --cluster exclude each other';
   if (followUp && dryRun) return '--follow-up and --dry-run exclude each other';
   if (plan && (followUp || dryRun)) return `--plan and ${dryRun ? '--dry-run' : '--follow-up'} exclude each other`;
   const elsewhere = [...(fleet ? [fleet] : []), ...cluster].find((one) => namespace && one.namespace !== namespace);
   return elsewhere && `${elsewhere.namespace}/${elsewhere.name} is not in --namespace ${namespace}`;
+}
+
+function checked(text: string): string {
+  if (!/^(#?\d{1,12}|[0-9a-f]{40})$/i.test(text))
+    throw new InvalidArgumentError('It must be the number of a request, or a commit’s 40 hexadecimal digits.');
+  return text.replace(/^#/, '').toLowerCase();
 }
 
 function objectName(text: string): ObjectName {

@@ -6,6 +6,7 @@ import type { StepContext } from '../reconcile/cluster/step.ts';
 import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
 import type { PageLinks } from '../reconcile/fleet/page-links.ts';
 import { type Kube, resources } from '../reconcile/kube.ts';
+import { areChecked } from './checks/branch.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { ObjectName } from './options.ts';
 import { patiently } from './patience.ts';
@@ -67,7 +68,9 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const results = await Promise.all(running);
   const late = results.filter((result) => !early.includes(result)).some(hasWritten);
   const listed = late ? await listClusters(kube, namespace, signal) : clusters;
-  const fleets = await reportAll(context, results, merged(listed, stepped.results));
+  const left = merged(listed, stepped.results);
+  const reported = await reportAll(context, results, left);
+  const fleets = await checkAll(context, reported, left);
   const wrote = results.some(hasWritten);
   return {
     fleets,
@@ -190,6 +193,18 @@ async function reportAll(
       return { fleet, result };
     }),
   );
+}
+
+/** Only ticks do, after everything else: a roll-out waits for nobody's request. Loaded only where somebody asks for it. */
+async function checkAll(
+  context: PassContext,
+  fleets: PassResult['fleets'],
+  clusters: readonly EtcdCluster[],
+): Promise<PassResult['fleets']> {
+  if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return fleets;
+  if (!fleets.some(({ fleet }) => areChecked(fleet))) return fleets;
+  const { checkRequests } = await import('./checks/check-pass.ts');
+  return checkRequests(fleets, clusters, context);
 }
 
 function hasActed({ outcome }: ClusterResult): boolean {

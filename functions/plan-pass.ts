@@ -3,7 +3,7 @@ import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../reconcile/cluster/plan-clusters.ts';
 import { keyOf } from '../reconcile/fleet/names.ts';
-import type { PlannedApply } from '../reconcile/fleet/plan.ts';
+import type { FleetPlan, PlannedApply } from '../reconcile/fleet/plan.ts';
 import { resources } from '../reconcile/kube.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { chosenClusters, chosenFleets, type PassContext, timeForGit } from './pass.ts';
@@ -47,12 +47,17 @@ export async function planPass(context: PlanPassContext): Promise<PlanPassResult
 
 async function intentsOf(results: readonly FleetResult[]): Promise<readonly Intent[]> {
   const plans = results.flatMap((result) => (result.kind === 'done' && result.asked ? [result.asked] : []));
-  if (plans.length === 0) return [];
+  return (await Promise.all(plans.map(intentsFor))).flat();
+}
+
+/** What is to become of each cluster that a fleet's plan is about. */
+export async function intentsFor({ applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>): Promise<readonly Intent[]> {
+  if (applies.length + prune.length === 0) return [];
   const { withDefaults } = await import('../manifests/api/defaults.ts');
-  return plans.flatMap(({ applies, prune }) => [
+  return [
     ...applies.flatMap((apply) => intentOf(apply, withDefaults)),
     ...prune.map((cluster): Intent => ({ kind: 'delete', cluster })),
-  ]);
+  ];
 }
 
 function intentOf(apply: PlannedApply, withDefaults: (cluster: EtcdCluster) => EtcdCluster): readonly Intent[] {

@@ -67,25 +67,9 @@ async function readTree(
   fleet: EtcdFleet,
   signal: AbortSignal,
 ): Promise<DesiredTree> {
-  const [{ fetchTree }, { readDocuments }, { findSpecs }, { validateDocument, warningsFor }] = await Promise.all([
+  const [{ fetchTree }, { desiredTree }] = await Promise.all([
     import('../gitops/fetch.ts'),
-    import('../gitops/documents.ts'),
-    import('../gitops/specs.ts'),
-    import('../manifests/api/validate.ts'),
+    import('./desired-tree.ts'),
   ]);
-  const documents = await readDocuments(await fetchTree(git, revision, signal), git.source.path, {}, signal);
-  const { namespace } = fleet.metadata;
-  const found = findSpecs(documents, { validate: validateDocument, ...(namespace && { defaultNamespace: namespace }) });
-  // `findSpecs` saw to it that these are objects with a name.
-  const specs = found.specs as unknown as DesiredTree['specs'];
-  return {
-    specs,
-    problems: found.problems,
-    files: documents.names,
-    complete: found.complete,
-    notes: documents.notes,
-    warnings: specs.flatMap(({ object, ...where }) =>
-      warningsFor(object as unknown as EtcdCluster).map(({ message }) => ({ ...where, message })),
-    ),
-  };
+  return desiredTree(await fetchTree(git, revision, signal), fleet, signal);
 }

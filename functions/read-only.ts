@@ -10,6 +10,16 @@ export function readOnly(kube: Kube): Kube {
     apply: never,
     delete: never,
     evict: never,
+    as: (serviceAccount) => readOnly(kube.as(serviceAccount)),
+  };
+}
+
+/** The same for whoever may ask what would come of an apply. */
+export function dryRunOnly(kube: Kube): Kube {
+  return {
+    ...readOnly(kube),
+    apply: async (resource, object, options) => (options.dryRun ? kube.apply(resource, object, options) : never()),
+    as: (serviceAccount) => dryRunOnly(kube.as(serviceAccount)),
   };
 }
 

@@ -42,6 +42,10 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       clusters: options.clusters,
     };
     if (options.plan) return await printPlans(options, reach, out);
+    if (options.check) {
+      const { printChecks } = await import('./checks/check-command.ts');
+      return await printChecks(options.check, options.output, reach, out);
+    }
     const stopped = stopAsked(kube, options, identity, signal);
     if (await stopped()) {
       log({ outcome: 'none' }, 'the CronJob is suspended: this follow-up does nothing');

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { GitError, stopIfAborted } from './error.ts';
 import type { FoundDocument } from './found.ts';
+import type { ParsedFile } from './parse.ts';
 import type { Problem } from './problem.ts';
 import type { Tree } from './tree.ts';
 import { walk } from './walk.ts';
@@ -12,6 +13,9 @@ export interface DocumentLimits {
   /** Bytes of all files together; more, and nothing is read. */
   readonly maxTotalBytes: number;
 }
+
+/** What was parsed before, by path and object name: most files of two commits are the same. */
+export type ParsedBefore = Map<string, ParsedFile>;
 
 export const defaultDocumentLimits: DocumentLimits = {
   maxFiles: 50_000,
@@ -47,6 +51,7 @@ export async function readDocuments(
   path: string,
   limits: Partial<DocumentLimits> = {},
   signal?: AbortSignal,
+  before: ParsedBefore = new Map(),
 ): Promise<Documents> {
   const { maxFiles, maxFileBytes, maxTotalBytes } = { ...defaultDocumentLimits, ...limits };
   const { bytesAsText, parseFile } = await import('./parse.ts');
@@ -76,7 +81,9 @@ export async function readDocuments(
       else problems.push(tooLarge(file.path, bytes.length, maxFileBytes));
       continue;
     }
-    const parsed = parseFile(file.path, bytes);
+    const key = `${file.oid} ${file.path}`;
+    const parsed = before.get(key) ?? parseFile(file.path, bytes);
+    before.set(key, parsed);
     documents.push(...parsed.documents);
     problems.push(...parsed.problems);
     if (parsed.ignored) ignored++;

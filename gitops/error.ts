@@ -9,6 +9,7 @@ export type GitReason =
   | 'CommitNotFound'
   | 'RefMoved'
   | 'PathNotFound'
+  | 'NoCommonAncestor'
   | 'RedirectRefused'
   | 'CertificateNotTrusted'
   | 'ProxyRefused'
@@ -33,6 +34,7 @@ const classes = {
   CommitNotFound: 'terminal',
   RefMoved: 'retryable',
   PathNotFound: 'terminal',
+  NoCommonAncestor: 'terminal',
   RedirectRefused: 'terminal',
   CertificateNotTrusted: 'terminal',
   ProxyRefused: 'retryable',

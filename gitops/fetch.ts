@@ -2,7 +2,7 @@ import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
 import { openPack, type Tree } from './tree.ts';
-import { type PackAnswer, readPackAnswer, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
+import { type PackAnswer, readPackAnswer, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
 
 /**
  * Fetches the files of exactly this commit, without history: never those of a newer one, also if the ref moved meanwhile.
@@ -13,12 +13,21 @@ import { type PackAnswer, readPackAnswer, wantInVersion0, wantInVersion2 } from 
  * @throws GitError CommitNotFound, RefMoved, BadAnswer, … see `GitReason`
  */
 export async function fetchTree(git: GitConnection, revision: Revision, signal: AbortSignal): Promise<Tree> {
-  let answer = await ask(git, wantInVersion0(revision.sha), {}, signal);
-  if (answer.kind === 'refused') {
-    answer = await ask(git, wantInVersion2(revision.sha), { 'git-protocol': 'version=2' }, signal);
-  }
+  const answer = await askForPack(git, [revision.sha], {}, signal);
   if (answer.kind === 'refused') throw notGiven(git.source.url, revision, answer.message);
   return openPack(answer.pack, revision);
+}
+
+/** Asks for commits with their files, in one request; in two where a ref names not all of them. @throws GitError */
+export async function askForPack(
+  git: GitConnection,
+  wants: readonly string[],
+  options: WantOptions,
+  signal: AbortSignal,
+): Promise<PackAnswer> {
+  const answer = await ask(git, wantInVersion0(wants, options), {}, signal);
+  if (answer.kind === 'pack') return answer;
+  return ask(git, wantInVersion2(wants, options), { 'git-protocol': 'version=2' }, signal);
 }
 
 async function ask(

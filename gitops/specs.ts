@@ -1,6 +1,6 @@
 import type { Kind } from '../manifests/api/group.ts';
 import type { Documents } from './documents.ts';
-import { type FoundDocument, isObject } from './found.ts';
+import { type FoundDocument, isObject, type Locate } from './found.ts';
 import { byPlace, type Problem } from './problem.ts';
 import { recognise } from './recognise.ts';
 
@@ -13,6 +13,8 @@ export interface SpecDocument {
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** Where its fields stand. */
+  readonly locate: Locate;
 }
 
 /** What the schema says against an object; `path` leads to the field, or to where it is missing. */
@@ -107,7 +109,11 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
     if (problems.length === 0) problems.push(problem(['metadata', key], `${missing} is required`));
     return { kind: 'nameless', problems };
   }
-  return { kind: 'candidate', spec: { object, kind: recognition.as, namespace, name, file, line, column }, problems };
+  return {
+    kind: 'candidate',
+    spec: { object, kind: recognition.as, namespace, name, file, line, column, locate },
+    problems,
+  };
 }
 
 /** A `List`, as `kubectl get -o yaml` writes it, must not hide our documents by being foreign itself. */

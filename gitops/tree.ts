@@ -20,46 +20,79 @@ export interface Tree {
   file(oid: string): Promise<Uint8Array>;
 }
 
+/** What packs hold, by object name. */
+export interface Objects extends Pick<Tree, 'folder' | 'file'> {
+  /** `undefined` if it is not there: history is fetched only so deep. @throws GitError BadAnswer if it is damaged */
+  commit(sha: string): Promise<Commit | undefined>;
+}
+
+export interface Commit {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  /** Seconds since the epoch, as whoever committed says. */
+  readonly at: number;
+}
+
 /**
  * Opens the commit that a pack holds.
- *
- * isomorphic-git is imported here and not at the top: a check that finds nothing new never gets here, and should not pay
- * for it (cold start is a feature).
  *
  * @throws GitError CommitNotFound if the object is not a commit, BadAnswer if the pack lacks objects, TooLarge
  */
 export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> {
-  assertBounded(pack);
+  const { commit, folder, file } = await openPacks([pack], revision);
+  const found = await commit(revision.sha);
+  if (!found) throw lacking(revision, 'the commit');
+  return { revision, root: found.tree, folder, file };
+}
+
+/**
+ * Opens packs that were fetched for a revision; what one holds need not be in the others.
+ *
+ * isomorphic-git is imported here and not at the top: a check that finds nothing new never gets here, and should not pay
+ * for it (cold start is a feature).
+ *
+ * @throws GitError BadAnswer, TooLarge
+ */
+export async function openPacks(packs: readonly Buffer[], revision: Revision): Promise<Objects> {
   // The default export: a bundled CommonJS package has no other.
   const { default: git } = await import('isomorphic-git');
   const fs = memoryFs();
   const repository = { fs, gitdir: '/git', cache: {} };
-  const filepath = 'objects/pack/pack-fetched.pack';
-  await fs.promises.writeFile(`/git/${filepath}`, pack);
 
   async function reading<T>(what: string, read: () => Promise<T>): Promise<T> {
     try {
       return await read();
     } catch (cause) {
-      throw new GitError('BadAnswer', `the Git server's data for ${revision.sha} lacks or damages ${what}`, { cause });
+      throw lacking(revision, what, cause);
     }
   }
 
-  await reading('its objects', () => git.indexPack({ ...repository, dir: '/git', filepath }));
-  const object = await reading('the commit', () =>
-    git.readObject({ ...repository, oid: revision.sha, format: 'content' }),
-  );
-  if (object.type !== 'commit') {
-    throw new GitError(
-      'CommitNotFound',
-      `${revision.ref} names a ${object.type}, not a commit: name a branch, a tag of a commit, or a commit`,
-    );
+  for (const [index, pack] of packs.entries()) {
+    assertBounded(pack);
+    const filepath = `objects/pack/pack-fetched${index}.pack`;
+    await fs.promises.writeFile(`/git/${filepath}`, pack);
+    await reading('its objects', () => git.indexPack({ ...repository, dir: '/git', filepath }));
   }
-  const { commit } = await reading('the commit', () => git.readCommit({ ...repository, oid: revision.sha }));
+
+  async function commit(sha: string): Promise<Commit | undefined> {
+    const object = await git
+      .readObject({ ...repository, oid: sha, format: 'content' })
+      .catch((error: unknown) =>
+        isNotFound(error) ? undefined : Promise.reject(lacking(revision, 'a commit', error)),
+      );
+    if (!object) return undefined;
+    if (object.type !== 'commit') {
+      throw new GitError(
+        'CommitNotFound',
+        `${revision.ref} names a ${object.type}, not a commit: name a branch, a tag of a commit, or a commit`,
+      );
+    }
+    const { commit } = await reading('a commit', () => git.readCommit({ ...repository, oid: sha }));
+    return { tree: commit.tree, parents: commit.parent, at: commit.committer.timestamp };
+  }
 
   return {
-    revision,
-    root: commit.tree,
+    commit,
     folder: (oid) =>
       reading(`folder ${oid}`, async () => {
         const { object, type } = await git.readObject({ ...repository, oid, format: 'content' });
@@ -68,6 +101,14 @@ export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> 
       }),
     file: (oid) => reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob),
   };
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'NotFoundError';
+}
+
+function lacking({ sha }: Revision, what: string, cause?: unknown): GitError {
+  return new GitError('BadAnswer', `the Git server's data for ${sha} lacks or damages ${what}`, { cause });
 }
 
 /**

@@ -31,6 +31,12 @@ export const resources = {
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   cronJobs: { apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs' },
+  tokenReviews: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', plural: 'tokenreviews' },
+  accessReviews: {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    plural: 'subjectaccessreviews',
+  },
 } as const satisfies Record<string, Resource>;
 
 /** What one call may cost. Every call is bounded: by `signal`, and by the client's own per-request limit. */
@@ -58,7 +64,8 @@ export interface DeleteOptions extends CallOptions {
 
 export interface ApplyOptions extends CallOptions {
   readonly fieldManager: string;
-  readonly dryRun?: boolean;
+  /** `Forced`: what would come of it if every field were ours. Nothing is ever forced that is not a dry run. */
+  readonly dryRun?: boolean | 'Forced';
 }
 
 export interface WatchEvent<T> {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { CheckReport } from '../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
+import type { ConfigMap } from '../manifests/kube-types.ts';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { resources } from '../reconcile/kube.ts';
 import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
@@ -25,6 +27,8 @@ const namespace = 'payments';
 /** Where pods reach what runs beside the cluster: the pod network's gateway. */
 const outside = '10.244.0.1';
 const token = 'demo-token';
+/** What a request's plan is called beside its commit. */
+const planned = 'etcd-ratchet/production/plan';
 
 const binaries = await provisionBinaries();
 const sandbox = await enterSandbox(binariesEnvironment(binaries));
@@ -84,12 +88,40 @@ narrator.chapter('Who trusts whom');
 await sayTrust(kube, namespace, 'orders', narrator);
 await writeAndRead();
 
+narrator.chapter('A pull request: etcd 3.7');
+const upgraded = orders.replace('version: 3.6.16', 'version: 3.7.3');
+narrator.show('git diff main...upgrade', `-${orders.split('\n')[3]}\n+${upgraded.split('\n')[3]}`);
+const head = await work.propose('upgrade', 'Upgrade orders to etcd 3.7', { 'clusters/prod/orders.yaml': upgraded });
+forge.pulls.push({ number: 1, title: 'Upgrade orders to etcd 3.7', headSha: head });
+narrator.say(`opened #1 of ${head.slice(0, 7)}`);
+await trigger('review');
+await follow('the plan on the request', () => forge.statusesOf(head).get(planned)?.state === 'success');
+const report = `production-check-${head.slice(0, 12)}`;
+narrator.show(
+  `kubectl -n etcd-ratchet get configmap ${report} -o jsonpath='{.data.report\\.md}'`,
+  await kubectl(['-n', 'etcd-ratchet', 'get', 'configmap', report, '-o', String.raw`jsonpath={.data.report\.md}`]),
+);
+const plan = await plannedSteps(report);
+
+narrator.chapter('Merged: the plan happens');
+const before = (await kube.get<EtcdCluster>(resources.clusters, namespace, 'orders'))?.status?.history?.length ?? 0;
+const merged = await work.merge('upgrade');
+forge.pulls.pop();
+narrator.say(`merged #1 as ${merged.slice(0, 7)}`);
+await trigger('merge');
+await follow('orders on etcd 3.7', (clusters) => {
+  const found = clusters.find(({ metadata }) => metadata.name === 'orders');
+  return found !== undefined && isReady(found) && found.status?.clusterVersion === '3.7.0';
+});
+await sayWhetherAsPlanned(plan, before);
+await members();
+
 narrator.chapter('git push: a typing error, next to a good change');
-const broken = orders.replace('replicas: 3', 'replicsa: 5');
-const ads = orders.replace('name: orders', 'name: ads').replace('replicas: 3', 'replicas: 1');
+const broken = upgraded.replace('replicas: 3', 'replicsa: 5');
+const ads = upgraded.replace('name: orders', 'name: ads').replace('replicas: 3', 'replicas: 1');
 narrator.show(
   'git diff',
-  `-${orders.split('\n')[3]}\n+${broken.split('\n')[3]}\n+++ clusters/prod/ads.yaml (a new cluster of one member)`,
+  `-${upgraded.split('\n')[3]}\n+${broken.split('\n')[3]}\n+++ clusters/prod/ads.yaml (a new cluster of one member)`,
 );
 const untouched = await generationOf('orders');
 const second = await work.push('Grow orders, add ads', {
@@ -157,6 +189,30 @@ async function follow(what: string, arrived: (clusters: readonly EtcdCluster[]) 
     }
     await pause(150);
   }
+}
+
+async function plannedSteps(name: string): Promise<readonly string[]> {
+  const kept = await kube.get<ConfigMap>(resources.configMaps, 'etcd-ratchet', name);
+  const { clusters } = JSON.parse(kept?.data?.['report.json'] ?? fail('no report is kept')) as CheckReport;
+  return clusters.flatMap((cluster) => (cluster.planned?.steps ?? []).map(stepLine));
+}
+
+async function sayWhetherAsPlanned(plan: readonly string[], before: number): Promise<void> {
+  const { status } = (await kube.get<EtcdCluster>(resources.clusters, namespace, 'orders')) ?? {};
+  const taken = (status?.history ?? [])
+    .slice(before)
+    .filter(({ outcome }) => outcome === 'acted')
+    .map(stepLine);
+  const isSame = taken.join() === plan.join();
+  narrator.say(
+    isSame
+      ? `the ${plan.length} steps of the plan, in its order`
+      : `planned: ${plan.join(', ')}; taken: ${taken.join(', ')}`,
+  );
+}
+
+function stepLine({ action, target = '' }: { readonly action: string; readonly target?: string }): string {
+  return `${action} ${target}`;
 }
 
 async function members(): Promise<void> {

@@ -26,6 +26,7 @@ export interface RouteGroup {
  */
 const groups = {
   events: async (context: ServeContext) => (await import('./events.ts')).events(context),
+  page: async (context: ServeContext) => (await import('./page.ts')).page(context),
   webhooks: async (context: ServeContext) => (await import('./webhooks.ts')).webhooks(context),
 } as const satisfies Record<string, (context: ServeContext) => Promise<RouteGroup>>;
 

@@ -1,7 +1,11 @@
 /** Answers that are worth asking for only now and then. */
-export interface Remembered<T> {
-  /** Who asks while it is being asked waits for the same answer. @throws what asking threw, for a while again */
-  get(key: string): Promise<T>;
+export interface Remembered<T, About extends readonly unknown[] = []> {
+  /**
+   * Who asks while it is being asked waits for the same answer. @throws what asking threw, for a while again
+   *
+   * @param about what it takes to ask beside the key, and is the same for the same key
+   */
+  get(key: string, ...about: About): Promise<T>;
 }
 
 interface Memory {
@@ -19,17 +23,20 @@ interface Entry<T> {
   until: number;
 }
 
-export function remembered<T>(memory: Memory, ask: (key: string) => Promise<T>): Remembered<T> {
+export function remembered<T, About extends readonly unknown[] = []>(
+  memory: Memory,
+  ask: (key: string, ...about: About) => Promise<T>,
+): Remembered<T, About> {
   const { freshMs, retryMs, most, clock } = memory;
   const entries = new Map<string, Entry<T>>();
   return {
-    get: (key) => {
+    get: (key, ...about) => {
       const known = entries.get(key);
       if (known && clock() < known.until) return known.answer;
       entries.delete(key);
       const [oldest] = entries.keys();
       if (entries.size >= most && oldest !== undefined) entries.delete(oldest);
-      const entry: Entry<T> = { answer: ask(key), until: Number.POSITIVE_INFINITY };
+      const entry: Entry<T> = { answer: ask(key, ...about), until: Number.POSITIVE_INFINITY };
       entries.set(key, entry);
       entry.answer.then(
         () => (entry.until = clock() + freshMs),

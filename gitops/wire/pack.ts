@@ -3,21 +3,27 @@ import { GitError } from '../error.ts';
 import { printable } from './advertisement.ts';
 import { delimiterPacket, encodePacket, flushPacket, packets, packetText } from './pktline.ts';
 
-/** Asks for one commit's tree without its history, in protocol version 0: understood everywhere, for commits that a ref names. */
-export function wantInVersion0(sha: string): Buffer {
-  return Buffer.from(
-    [
-      encodePacket(`want ${sha} side-band-64k ofs-delta no-progress\n`),
-      encodePacket('deepen 1\n'),
-      flushPacket,
-      encodePacket('done\n'),
-    ].join(''),
-  );
+/** What is asked of a server beside the commits themselves. */
+export interface WantOptions {
+  /** Commits of each history, counted from those that are wanted; 1: none of their parents. */
+  readonly depth?: number;
+  /** No files and no folders, where the server knows how to leave them out. */
+  readonly commitsOnly?: boolean;
+}
+
+/** Asks for commits in protocol version 0: understood everywhere, for commits that a ref names. */
+export function wantInVersion0(sha: string | readonly string[], { depth = 1, commitsOnly }: WantOptions = {}): Buffer {
+  const capabilities = `side-band-64k ofs-delta no-progress${commitsOnly ? ' filter' : ''}`;
+  const wants = [sha].flat().map((one, index) => `want ${one}${index === 0 ? ` ${capabilities}` : ''}\n`);
+  const args = [...wants, `deepen ${depth}\n`, ...(commitsOnly ? ['filter tree:0\n'] : [])];
+  return Buffer.from([...args.map(encodePacket), flushPacket, encodePacket('done\n')].join(''));
 }
 
 /** The same in protocol version 2, where a server also gives commits that no ref names any more. */
-export function wantInVersion2(sha: string): Buffer {
-  const args = [`want ${sha}\n`, 'deepen 1\n', 'ofs-delta\n', 'no-progress\n', 'done\n'];
+export function wantInVersion2(sha: string | readonly string[], { depth = 1, commitsOnly }: WantOptions = {}): Buffer {
+  const wants = [sha].flat().map((one) => `want ${one}\n`);
+  const filter = commitsOnly ? ['filter tree:0\n'] : [];
+  const args = [...wants, `deepen ${depth}\n`, ...filter, 'ofs-delta\n', 'no-progress\n', 'done\n'];
   return Buffer.from(
     [encodePacket('command=fetch\n'), delimiterPacket, ...args.map(encodePacket), flushPacket].join(''),
   );

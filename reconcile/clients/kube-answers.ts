@@ -36,7 +36,8 @@ export function replyOf(target: Target, { status, headers, body }: Answer): Repl
 export function objectOf<T extends KubeObject>(target: Target, reply: Reply, name: string): T {
   if (reply.kind === 'status') throw refusal(target, reply.status);
   const { metadata, kind } = reply.object as { metadata?: { name?: unknown }; kind?: unknown };
-  if (kind !== target.resource.kind || metadata?.name !== name) {
+  // Reviews are asked for and answered, and never have a name.
+  if (kind !== target.resource.kind || (metadata?.name ?? '') !== name) {
     throw failure(target, 'BadAnswer', `the answer is not the ${target.resource.kind} that was asked for`, {
       sent: true,
     });

@@ -71,7 +71,8 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
       apply: async (resource, object, { fieldManager, dryRun = false, signal }) => {
         const { namespace, name } = object.metadata;
         const target = { verb: 'PATCH', resource, namespace, name } as const;
-        const query = { fieldManager, force: 'false', ...(dryRun ? { dryRun: 'All' } : {}) };
+        const force = String(dryRun === 'Forced');
+        const query = { fieldManager, force, ...(dryRun ? { dryRun: 'All' } : {}) };
         // Apply patches are YAML to the API server, and JSON is YAML.
         const contentType = 'application/apply-patch+yaml';
         return objectOf(target, await ask(target, { query, contentType, body: typed(resource, object), signal }), name);

@@ -1,9 +1,13 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { type Kube, resources } from '../kube.ts';
+import { situate } from './decide.ts';
+import type { Refusal } from './effective.ts';
+import type { Observation } from './observation.ts';
 import { type ObserveContext, observe } from './observe.ts';
 import { failureOf } from './outcome.ts';
-import { asCreated, type Desired, planChange } from './simulate/change.ts';
+import { asCreated, type Desired, planChange, withDesired } from './simulate/change.ts';
 import type { Plan } from './simulate/plan.ts';
-import { summaryOf } from './simulate/summary.ts';
+import { changesOf, summaryOf } from './simulate/summary.ts';
 import { type ClusterObjects, readObjects } from './snapshot.ts';
 
 /** A cluster that is to be planned, and what is to become of it. */
@@ -23,12 +27,19 @@ export interface ClusterPlan {
   readonly planned?: Pick<Plan, 'steps' | 'end'> & {
     /** One line. */
     readonly summary: string;
+    readonly changes: readonly string[];
+    /** What the new spec asks for and can't be had, unless the live one asks for it already. */
+    readonly refusals: readonly Refusal[];
+    /** It ends with a person, and would not without the change. */
+    readonly needsPerson: boolean;
   };
   readonly problem?: string;
 }
 
 export type PlanContext = Pick<ObserveContext, 'kube' | 'etcd' | 'wire' | 'holder' | 'nonce'> & {
   readonly signal: AbortSignal;
+  /** Looks at no Secret that only a spec names which nobody has applied: whoever wrote it may be a stranger. */
+  readonly amongStrangers?: boolean;
 };
 
 /** Looked at at once. Each is mostly waiting. */
@@ -65,13 +76,39 @@ async function planOne(
   const { namespace = '', name } = intent.cluster.metadata;
   const facts = { namespace, name, intent: intent.kind };
   try {
-    const { observation } = await observe({ ...context, thorough: true }, objects, context.signal);
-    const plan = planChange(observation, desiredBy(intent));
+    const blind = context.amongStrangers && intent.kind === 'create';
+    const kube = blind ? withoutSecrets(context.kube) : context.kube;
+    const { observation } = await observe({ ...context, kube, thorough: true }, objects, context.signal);
+    const desired = desiredBy(intent);
+    const plan = planChange(observation, desired);
     const { steps, end } = plan;
-    return { ...facts, planned: { steps, end, summary: summaryOf(observation, plan) } };
+    const changes = changesOf(observation, plan);
+    const refusals = desired ? newRefusals(observation, desired, intent.kind) : [];
+    const needsPerson = end.kind === 'refused' && !isRefusedAnyway(observation, intent, end.reason);
+    const summary = summaryOf(observation, plan);
+    return { ...facts, planned: { steps, end, summary, changes, refusals, needsPerson } };
   } catch (error) {
     return { ...facts, problem: failureOf(error).message };
   }
+}
+
+function newRefusals(observation: Observation, desired: Desired, kind: Intent['kind']): readonly Refusal[] {
+  const before = kind === 'create' ? [] : situate(observation).effective.refusals;
+  const after = situate(withDesired(observation, desired)).effective.refusals;
+  return after.filter(({ field, message }) => !before.some((old) => old.field === field && old.message === message));
+}
+
+function isRefusedAnyway(observation: Observation, { kind, cluster }: Intent, reason: string): boolean {
+  if (kind === 'create') return false;
+  const { end } = planChange(observation, cluster);
+  return end.kind === 'refused' && end.reason === reason;
+}
+
+function withoutSecrets(kube: Kube): Kube {
+  return {
+    ...kube,
+    get: async (resource, ...rest) => (resource === resources.secrets ? undefined : kube.get(resource, ...rest)),
+  };
 }
 
 function desiredBy(intent: Intent): Desired | undefined {

@@ -134,7 +134,11 @@ function withoutHandOver(cluster: EtcdCluster): EtcdCluster {
 }
 
 /** The document with its owner's marks, and with what must still be true of the live object, if there is one. */
-function desired(spec: DesiredSpec, { fleet, overtook }: ApplyContext, live?: EtcdCluster): EtcdCluster {
+export function desired(
+  spec: DesiredSpec,
+  { fleet, overtook }: Pick<ApplyContext, 'fleet' | 'overtook'>,
+  live?: EtcdCluster,
+): EtcdCluster {
   const { metadata } = spec.object;
   return {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',

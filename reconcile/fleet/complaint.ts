@@ -7,6 +7,11 @@ export function isFieldConflict(error: unknown): error is KubeError {
   return isReason(error, 'Conflict') && /conflicts? with "/.test(error.message);
 }
 
+/** Whose fields a field conflict is about. */
+export function managersIn({ message }: KubeError): readonly string[] {
+  return [...message.matchAll(/conflicts? with "([^"]+)"/g)].flatMap(([, manager]) => manager ?? []);
+}
+
 /** What the API server's "no" means for one document, with what to do about it. */
 export function complaintFor(
   error: KubeError,
@@ -58,7 +63,10 @@ function conflict(error: KubeError, cluster: string): string {
   return `${cluster} has fields${what} that ${who} applied with other values: nothing is taken over; let only one of the two set them`;
 }
 
-/** Without our own prefix (`PATCH etcdclusters a/b: 422 Invalid`), which says nothing to who wrote the document. */
+/** Without our own prefix (`PATCH etcdclusters a/b: 422 Invalid`) and which object it is, which who wrote the document knows. */
 function serversWords({ message }: KubeError): string {
-  return message.replace(/^[A-Z]+ \S+ \S+: /, '').replace(/^\d{3} [A-Za-z]+ /, '');
+  return message
+    .replace(/^[A-Z]+ \S+ \S+: /, '')
+    .replace(/^\d{3} [A-Za-z]+ /, '')
+    .replace(/^\(?EtcdCluster\S* "[^"]*" is invalid: /, '');
 }

@@ -50,6 +50,14 @@ export function withManagedFields(cluster: EtcdCluster, managedFields: readonly 
   return { ...cluster, apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata };
 }
 
+/**
+ * Whether somebody declared fields as his, so that a conflict with him stays one. Who wrote the owner label handed his on, and what
+ * was changed by hand is put back: see `inherit` and `withoutHands`.
+ */
+export function isDeclaredBy(entries: readonly ManagedFields[], manager: string): boolean {
+  return entries.some((entry) => entry.manager === manager && entry.operation === 'Apply' && !ownsLabel(entry));
+}
+
 function isOurs({ manager, operation, subresource }: ManagedFields, name: string): boolean {
   return manager === name && operation === 'Apply' && !subresource;
 }

@@ -11,6 +11,11 @@ export interface DesiredSpec {
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** The place of a field; of what is around it where it is missing. */
+  readonly locate?: (
+    path: readonly (string | number)[],
+    part: 'key' | 'value',
+  ) => { readonly line: number; readonly column: number };
 }
 
 /** What a person must correct, and where. Line and column count from 1; 0 means the whole file. */

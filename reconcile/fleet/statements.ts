@@ -7,7 +7,14 @@ import { unlistedMessage, unlistedReason } from './unlisted.ts';
 
 /** A condition's content; when it last changed is worked out against what was there. */
 export interface Statement {
-  readonly type: 'Ready' | 'Reconciling' | 'Stalled' | 'SourceReady' | 'Unlisted' | 'StatusesReported';
+  readonly type:
+    | 'Ready'
+    | 'Reconciling'
+    | 'Stalled'
+    | 'SourceReady'
+    | 'Unlisted'
+    | 'StatusesReported'
+    | 'RequestsChecked';
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
@@ -99,6 +106,12 @@ function unlistedStatement({ outcome: { unlisted }, fleet }: FleetFacts): readon
   const reason = unlistedReason(unlisted);
   if (!reason) return [];
   return [{ type: 'Unlisted', status: 'True', reason, message: unlistedMessage(keyOf(fleet), unlisted) }];
+}
+
+/** Requests are checked after everything else is told; where they are not, nothing is said of them. */
+export function checksStatement({ fleet }: Pick<FleetFacts, 'fleet'>): readonly Statement[] {
+  const { forge, checks } = fleet.spec;
+  return forge && checks?.pullRequests !== 'Disabled' ? kept(fleet, 'RequestsChecked') : [];
 }
 
 function kept({ status }: EtcdFleet, type: Statement['type']): readonly Statement[] {

@@ -5,7 +5,7 @@ import type { FleetOutcome } from './outcome.ts';
 import { sourceMoved } from './prune.ts';
 import type { SpecProblem } from './reading.ts';
 import { type ClusterVerdict, rollUp } from './roll-up.ts';
-import { type Statement, statementsFor } from './statements.ts';
+import { checksStatement, type Statement, statementsFor } from './statements.ts';
 
 /** How the sending of commit statuses went. Absent: the fleet names no forge. */
 export interface ForgeOutcome {
@@ -30,10 +30,15 @@ const maxProblems = 20;
 export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetReport): EtcdFleetStatus {
   const { status, metadata } = fleet;
   const problems = problemsOf(fleet, outcome);
-  const statements = [...statementsFor({ fleet, outcome, problems, clusters }), ...forgeStatement(forge)];
+  const statements = [
+    ...statementsFor({ fleet, outcome, problems, clusters }),
+    ...forgeStatement(forge),
+    ...checksStatement({ fleet }),
+  ];
   const count = outcome.problems?.length ?? status?.problemCount ?? 0;
   const inventory = outcome.inventory ?? status?.inventory;
   const source = sourceOf(fleet, outcome);
+  const wantsChecks = fleet.spec.forge !== undefined && fleet.spec.checks?.pullRequests !== 'Disabled';
   const commitStatuses = forge?.remembered ?? (fleet.spec.forge ? status?.commitStatuses : undefined);
   return {
     // A spec that was not looked at (a follow-up, an outage) has not been observed.
@@ -45,6 +50,8 @@ export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetRepor
     ...(inventory && { inventory }),
     ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
     ...(commitStatuses && commitStatuses.length > 0 && { commitStatuses }),
+    // Checks are made, and told, after this.
+    ...(wantsChecks && status?.checks && { checks: status.checks }),
     conditions: conditionsFrom(statements, status?.conditions, metadata.generation ?? 0, now),
   };
 }

@@ -15,6 +15,11 @@ const why = {
   NeedsConfirmation: 'deleting several at once must be confirmed',
 } as const satisfies Record<KeptBecause, string>;
 
+/** Why a cluster that Git no longer lists stays, and what a person can do. */
+export function whyKept(because: KeptBecause): string {
+  return why[because];
+}
+
 /** For the condition `Unlisted`: which clusters are no longer in Git, why they stay, and what a person can do. */
 export function unlistedMessage(fleet: string, { kept, confirmation, notes }: UnlistedReport): string {
   const reasons = [...new Set(kept.map(({ because }) => because))].sort();

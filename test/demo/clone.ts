@@ -10,6 +10,10 @@ export interface Clone {
   readonly directory: string;
   /** Writes the files, commits and pushes; the SHA. */
   push(message: string, files: Readonly<Record<string, string>>): Promise<string>;
+  /** The same on a branch that parts from main here, for a pull request. */
+  propose(branch: string, message: string, files: Readonly<Record<string, string>>): Promise<string>;
+  /** As the forge's button does; the SHA of the merge. */
+  merge(branch: string): Promise<string>;
 }
 
 export async function clone(url: string, directory: string, token: string): Promise<Clone> {
@@ -27,15 +31,27 @@ export async function clone(url: string, directory: string, token: string): Prom
     `http.${url}.extraHeader`,
     `Authorization: Basic ${Buffer.from(`ada:${token}`).toString('base64')}`,
   );
+  async function commit(message: string, files: Readonly<Record<string, string>>, branch: string): Promise<string> {
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(directory, path)), { recursive: true });
+      await writeFile(join(directory, path), text);
+    }
+    await git('add', '-A');
+    await git('commit', '-q', '-m', message);
+    await git('push', '-q', 'origin', `HEAD:${branch}`);
+    return git('rev-parse', 'HEAD');
+  }
   return {
     directory,
-    async push(message, files) {
-      for (const [path, text] of Object.entries(files)) {
-        await mkdir(dirname(join(directory, path)), { recursive: true });
-        await writeFile(join(directory, path), text);
-      }
-      await git('add', '-A');
-      await git('commit', '-q', '-m', message);
+    push: (message, files) => commit(message, files, 'main'),
+    async propose(branch, message, files) {
+      await git('checkout', '-q', '-b', branch);
+      const sha = await commit(message, files, branch);
+      await git('checkout', '-q', 'main');
+      return sha;
+    },
+    async merge(branch) {
+      await git('merge', '-q', '--no-ff', '-m', `Merge ${branch}`, branch);
       await git('push', '-q', 'origin', 'HEAD:main');
       return git('rev-parse', 'HEAD');
     },

@@ -113,9 +113,9 @@ test('a member that can’t read its own log any more is replaced after its grac
   const victim = cluster.status?.leader ?? '';
   await alter(victim, '/wal/');
   await node().killContainer(namespace, `${victim}-0`);
-  const told = (found: EtcdCluster) => /crc mismatch/.test(found.status?.lastDecision?.message ?? '');
-  await stage().tickUntil('unreadable', told, 240);
-  await replaced('unreadable', victim, 240);
+  const healed = await replaced('unreadable', victim, 240);
+  const why = healed.status?.history?.find(({ reason }) => reason === 'ReplacingMember')?.message ?? '';
+  assert.match(why, /it last said: .*crc mismatch/);
   await assertSound('unreadable', writer);
   await until('the volume is gone', async () => (await get(resources.volumeClaims, victim)) === undefined);
 });

@@ -86,9 +86,17 @@ test('a file that has grown far beyond what is in it is given back, before etcd 
   await client.kv.compact({ revision: header.revision, physical: true });
   // So much at once can cost a busy machine an election: what is asked of us begins here.
   writer.gap();
-  const before = await tickUntil('grown', isReady);
-
-  const after = await tickUntil('grown', (found) => isReady(found) && targetsOf(found).length >= 3, 120);
+  const orders: string[] = [];
+  const after = await tickUntil(
+    'grown',
+    (found) => {
+      const targets = targetsOf(found);
+      // Who leads may change at any time; what counts is who led when a tick looked.
+      if (targets.length > orders.length) orders.push(found.status?.leader === targets.at(-1) ? 'leader' : 'follower');
+      return isReady(found) && targets.length >= 3;
+    },
+    120,
+  );
   const longestGap = writer.gap();
   const { acknowledged, lost } = await writer.finish();
   client.close();
@@ -96,7 +104,7 @@ test('a file that has grown far beyond what is in it is given back, before etcd 
   assert.ok(longestGap < 1500, `${longestGap} ms`);
   assert.equal(new Set(targetsOf(after)).size, 3, `each once: ${targetsOf(after).join()}`);
   assert.equal(targetsOf(after).length, 3, targetsOf(after).join());
-  assert.equal(targetsOf(after).at(-1), before.status?.leader, 'the leader last');
+  assert.ok(!orders.slice(0, 2).includes('leader'), `the leader last: ${orders.join()}`);
   const rest = await tickUntil('grown', (found) => sizesOf(found).every((size) => size < 8 * MiB));
   assert.equal(targetsOf(rest).length, 3, 'and nobody again');
   t.diagnostic(`longest gap ${longestGap.toFixed(0)} ms over ${acknowledged} writes`);

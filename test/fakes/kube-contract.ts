@@ -240,6 +240,17 @@ export function kubeContract(name: string, open: () => Promise<World>): void {
       assert.deepEqual(unmanaged(await kube.get<Widget>(widgets, namespace, 'a')), unmanaged(real));
     });
 
+    test('a forced dry run goes over what others hold, and leaves no trace either', async () => {
+      const { kube, namespace } = await open();
+      await kube.apply<Widget>(widgets, widget(namespace, 'a', { size: 1 }), { fieldManager: 'yours' });
+      const wanted = widget(namespace, 'a', { size: 2 });
+      await rejects(kube.apply<Widget>(widgets, wanted, { ...mine, dryRun: true }), 'Conflict', 'precondition');
+      const forced = await kube.apply<Widget>(widgets, wanted, { ...mine, dryRun: 'Forced' });
+      assert.deepEqual(forced.spec, { size: 2 });
+      assert.deepEqual((await kube.get<Widget>(widgets, namespace, 'a'))?.spec, { size: 1 });
+      await rejects(kube.apply<Widget>(widgets, wanted, mine), 'Conflict', 'precondition');
+    });
+
     test('a resourceVersion or UID in the object is a precondition', async () => {
       const { kube, namespace } = await open();
       const first = await kube.apply<Widget>(widgets, widget(namespace, 'a', { size: 1 }), mine);

@@ -82,16 +82,17 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
     return answer(owned(shelf.put(resource, next), now));
   }
 
-  function apply<T extends KubeObject>(target: Target, object: T, manager: string, dryRun: boolean): T {
+  function apply<T extends KubeObject>(target: Target, object: T, manager: string, dryRun: boolean | 'Forced'): T {
     const { resource } = target;
     const current = shelf.get(target);
     if (current === undefined) {
       const { resourceVersion, uid } = object.metadata;
       if (resourceVersion || uid) throw conflict(target, 'the object that this was based on is gone');
-      return create(target, object, { applies: manager, dryRun });
+      return create(target, object, { applies: manager, dryRun: dryRun !== false });
     }
     checkPreconditions(target, current, object.metadata);
-    const merged = applyFields(current, object as unknown as Fields, manager, ownersOf(current));
+    const owners = dryRun === 'Forced' ? new Map() : ownersOf(current);
+    const merged = applyFields(current, object as unknown as Fields, manager, owners);
     if (merged.kind === 'conflict') throw conflict(target, `conflict with "${merged.manager}": .${merged.field}`);
     const next = settled(resource, current, merged.object);
     checkImmutable(target, current, next);

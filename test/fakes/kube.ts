@@ -131,7 +131,7 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
       apply: (resource, object, { fieldManager, dryRun = false, signal }) => {
         const { namespace, name } = object.metadata;
         const target = { verb: 'PATCH', resource, namespace, name } as const;
-        const facts = { ...withSignal(signal), body: object, dryRun };
+        const facts = { ...withSignal(signal), body: object, dryRun: dryRun !== false };
         return call(caller, target, facts, () => store.apply(target, object, fieldManager, dryRun));
       },
       delete: (resource, namespace, name, { preconditions, signal }) => {

@@ -27,6 +27,22 @@ export interface PostedStatus {
   readonly target_url?: string;
 }
 
+/** An open request, in the form that GitHub and Gitea share. */
+export interface OpenedRequest {
+  readonly number: number;
+  readonly title: string;
+  readonly headSha: string;
+  /** Default `main`. */
+  readonly target?: string;
+  readonly fork?: boolean;
+}
+
+export interface PostedComment {
+  readonly id: number;
+  readonly number: number;
+  body: string;
+}
+
 export interface ForgeServerOptions {
   readonly host?: string;
   readonly port?: number;
@@ -40,6 +56,9 @@ export interface ForgeServer extends AsyncDisposable {
   readonly url: string;
   /** Every status it took, oldest first. */
   readonly statuses: PostedStatus[];
+  /** Requests that are open, whatever repository is asked about; tests add and remove. */
+  readonly pulls: OpenedRequest[];
+  readonly comments: PostedComment[];
   /** Every request, refused ones too. */
   readonly requests: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[];
   /** The newest status per context of a commit. */
@@ -53,6 +72,8 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
   const { host = '127.0.0.1', port = 0, tls, token } = options;
   const statuses: PostedStatus[] = [];
   const requests: ForgeServer['requests'] = [];
+  const pulls: OpenedRequest[] = [];
+  const comments: PostedComment[] = [];
   let fault: ForgeFault | undefined;
   let faultsLeft = 0;
 
@@ -63,6 +84,11 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
       return;
     }
     const body = await read(request);
+    const told = pullsOrComments(request, body, { pulls, comments });
+    if (told && isWelcome(request, token)) {
+      reply(response, 200, told);
+      return;
+    }
     const refusal = refusalOf(request, body, token);
     if (refusal) {
       reply(response, refusal.status, { message: refusal.message });
@@ -96,6 +122,8 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
   return {
     url: `${tls ? 'https' : 'http'}://${host}:${(server.address() as AddressInfo).port}`,
     statuses,
+    pulls,
+    comments,
     requests,
     statusesOf: (sha) =>
       new Map(statuses.filter((status) => status.sha === sha).map((status) => [status.context, status])),
@@ -114,10 +142,7 @@ function refusalOf(
   body: string,
   token: string | undefined,
 ): { status: number; message: string } | undefined {
-  const [scheme, given] = (request.headers.authorization ?? '').split(' ');
-  if (!['Bearer', 'token'].includes(scheme ?? '') || !given || (token !== undefined && given !== token)) {
-    return { status: 401, message: 'Bad credentials' };
-  }
+  if (!isWelcome(request, token)) return { status: 401, message: 'Bad credentials' };
   if (request.method !== 'POST' || !pathOf(request.url)) return { status: 404, message: 'Not Found' };
   const { state, context, description } = JSON.parse(body) as Partial<PostedStatus>;
   if (!['pending', 'success', 'failure', 'error'].includes(state ?? ''))
@@ -126,6 +151,51 @@ function refusalOf(
   if ((description ?? '').length > 140)
     return { status: 422, message: 'Validation Failed: description is too long (maximum is 140 characters)' };
   return undefined;
+}
+
+function isWelcome(request: IncomingMessage, token: string | undefined): boolean {
+  const [scheme, given] = (request.headers.authorization ?? '').split(' ');
+  return ['Bearer', 'token'].includes(scheme ?? '') && !!given && (token === undefined || given === token);
+}
+
+/** What both tell of requests and comments, as far as we read it; they differ in more than this. */
+function pullsOrComments(
+  { method, url = '' }: IncomingMessage,
+  body: string,
+  { pulls, comments }: Pick<ForgeServer, 'pulls' | 'comments'>,
+): object | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://forge');
+  const path = pathname.replace(/^\/api\/v[13]/, '');
+  if (method === 'GET' && path === '/user') return { id: 1 };
+  if (method === 'GET' && /^\/repos\/[^/]+\/[^/]+\/pulls$/.test(path)) {
+    const branch = searchParams.get('base') ?? searchParams.get('base_branch');
+    if (searchParams.get('page') !== '1') return [];
+    return pulls.filter(({ target = 'main' }) => branch === null || target === branch).map(asPull);
+  }
+  const thread = /^\/repos\/[^/]+\/[^/]+\/issues\/(\d+)\/comments$/.exec(path)?.[1];
+  if (method === 'GET' && thread) {
+    return comments.filter(({ number }) => number === Number(thread)).map((one) => ({ ...one, user: { id: 1 } }));
+  }
+  if (method === 'POST' && thread) {
+    const comment = { id: comments.length + 1, number: Number(thread), ...(JSON.parse(body) as { body: string }) };
+    comments.push(comment);
+    return comment;
+  }
+  const known = /^\/repos\/[^/]+\/[^/]+\/issues\/comments\/(\d+)$/.exec(path)?.[1];
+  const found = comments.find(({ id }) => id === Number(known));
+  return method === 'PATCH' && found ? Object.assign(found, JSON.parse(body) as object) : undefined;
+}
+
+function asPull({ number, title, headSha, target = 'main', fork = false }: OpenedRequest): object {
+  const repository = { id: fork ? 2 : 1 };
+  return {
+    number,
+    title,
+    html_url: `https://forge.example.com/pulls/${number}`,
+    draft: false,
+    head: { sha: headSha, repo: repository, repo_id: repository.id },
+    base: { ref: target, repo: { id: 1 }, repo_id: 1 },
+  };
 }
 
 function pathOf(url = ''): Pick<PostedStatus, 'owner' | 'repository' | 'sha'> | undefined {

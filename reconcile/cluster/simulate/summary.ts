@@ -4,17 +4,23 @@ import type { Observation } from '../observation.ts';
 import type { Plan } from './plan.ts';
 
 /** A plan in one line: `9 steps: 3.5.35→3.6.16, +2 members`. */
-export function summaryOf(before: Observation, { steps, end, outcome }: Plan): string {
+export function summaryOf(before: Observation, plan: Plan): string {
+  const { steps, end } = plan;
   const count = steps.length === 0 ? 'no steps' : steps.length === 1 ? '1 step' : `${steps.length} steps`;
-  const changes = [
+  const changes = changesOf(before, plan);
+  const what = changes.length > 0 ? `: ${changes.join(', ')}` : '';
+  return `${count}${what}${ending(end)}`;
+}
+
+/** What a plan comes to: `3.5.35→3.6.16`, `+2 members`. */
+export function changesOf(before: Observation, { steps, outcome }: Plan): readonly string[] {
+  return [
     ...change(versionOf(before), versionOf(outcome)),
     ...members(before, outcome),
     ...change(sizeOf(before), sizeOf(outcome)),
     ...restarts(steps),
     ...(steps.some(({ action }) => action === 'rotate-authorities') ? ['new CAs'] : []),
   ];
-  const what = changes.length > 0 ? `: ${changes.join(', ')}` : '';
-  return `${count}${what}${ending(end)}`;
 }
 
 function ending(end: Plan['end']): string {

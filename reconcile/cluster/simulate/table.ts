@@ -1,6 +1,11 @@
-import type { Plan, PlanEnd, PlannedStep } from './plan.ts';
+import type { CheckedCluster, CheckedStep } from '../../../manifests/api/check-report.ts';
+import type { Plan } from './plan.ts';
 
 /** Plans as people read them: in a terminal, and on a pull request. */
+
+/** As a plan has them, and as a report keeps them. */
+type Stepped = CheckedStep;
+type Ended = NonNullable<CheckedCluster['planned']>['end'];
 
 type Row = readonly [number: string, action: string, target: string, reason: string, message: string];
 
@@ -25,13 +30,15 @@ export function planText({ steps, end }: Pick<Plan, 'steps' | 'end'>): string {
 }
 
 /** A table of GitHub's and everybody's Markdown. */
-export function planMarkdown({ steps, end }: Pick<Plan, 'steps' | 'end'>): string {
-  if (steps.length === 0) return endText(end);
-  const rows = steps.map(rowOf).map((row) => `| ${row.map(escaped).join(' | ')} |`);
-  return ['| # | action | target | reason | |', '|---:|---|---|---|---|', ...rows, '', endText(end)].join('\n');
+export function planMarkdown({ steps, end }: { readonly steps: readonly Stepped[]; readonly end: Ended }): string {
+  if (steps.length === 0) return markdownText(endText(end));
+  const rows = steps.map(rowOf).map((row) => `| ${row.map(markdownText).join(' | ')} |`);
+  return ['| # | action | target | reason | |', '|---:|---|---|---|---|', ...rows, '', markdownText(endText(end))].join(
+    '\n',
+  );
 }
 
-function rowOf({ action, target = '', reason, message }: PlannedStep, index: number): Row {
+function rowOf({ action, target = '', reason, message }: Stepped, index: number): Row {
   return [String(index + 1), action, clipped(target), reason, message];
 }
 
@@ -39,17 +46,21 @@ function clipped(text: string): string {
   return text.length <= widestTarget ? text : `${text.slice(0, widestTarget - 1)}…`;
 }
 
-/** Names and messages come from specs: none of them ends the table. */
-function escaped(cell: string): string {
-  return cell.replaceAll('\n', ' ').replace(/[\\|`<>*_[\]]/g, (found) => `\\${found}`);
+/** Names and messages come from specs, and from strangers: none of them ends a table, or is a link, a picture or a mention. */
+export function markdownText(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[\\|`<>*_[\]!~#]/g, (found) => `\\${found}`)
+    .replaceAll('@', '@\u200b')
+    .replaceAll('://', ':\u200b//');
 }
 
-export function endText(end: PlanEnd): string {
+export function endText(end: Ended): string {
   switch (end.kind) {
     case 'done':
       return `→ ${end.reason}: ${end.message}`;
     case 'refused':
-      return `→ needs a person: ${end.reason}: ${end.message}. To go on: ${end.cure}`;
+      return `→ needs a person: ${end.reason}: ${end.message}. To go on: ${end.cure ?? 'see there'}`;
     case 'waits':
       return `→ waits, and nobody can promise for how long: ${end.reason}: ${end.message}`;
     case 'circles':

@@ -1,0 +1,14 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+
+/** The branch that requests ask to be merged into; a tag or a commit has none. */
+export function branchOf({ spec }: Pick<EtcdFleet, 'spec'>): string | undefined {
+  const { ref } = spec.git;
+  if (ref.startsWith('refs/heads/')) return ref.slice('refs/heads/'.length);
+  return ref.startsWith('refs/') || ref === 'HEAD' || /^[0-9a-f]{40}$/i.test(ref) ? undefined : ref;
+}
+
+/** Whether a fleet's requests are checked by passes. */
+export function areChecked({ spec }: Pick<EtcdFleet, 'spec'>): boolean {
+  const { forge, checks, suspend } = spec;
+  return forge !== undefined && !suspend && (checks?.pullRequests ?? 'Enabled') === 'Enabled';
+}

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import { timestamp } from '../../reconcile/cluster/conditions.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { shaOf } from '../../reconcile/fleet/reading.ts';
+import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import type { PassContext, PassResult } from '../pass.ts';
+import { areChecked, branchOf } from './branch.ts';
+import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
+
+/** Milliseconds that stay for writing down what was checked. */
+const reserveMs = 2_000;
+
+/**
+ * Checks open requests with the time that a pass has left, each fleet for itself.
+ *
+ * @param clusters as the pass left them
+ * @returns the fleets as they are now
+ */
+export async function checkRequests(
+  fleets: PassResult['fleets'],
+  clusters: readonly EtcdCluster[],
+  context: PassContext,
+): Promise<PassResult['fleets']> {
+  const all = fleets.map(({ fleet }) => fleet);
+  return Promise.all(
+    fleets.map(async ({ fleet, result }) => {
+      const branch = branchOf(fleet);
+      const revision = result.kind === 'done' ? revisionOf(result.outcome.reading) : undefined;
+      if (!areChecked(fleet) || branch === undefined || revision === undefined) return { fleet, result };
+      const deadline = context.deadline - reserveMs;
+      const asked = { ...context, fleets: all, clusters, deadline };
+      const outcome = await checkFleet(fleet, { branch, target: shaOf(revision) }, asked);
+      return { fleet: await remember(context.kube, fleet, outcome, context), result };
+    }),
+  );
+}
+
+function revisionOf(reading: Extract<PassResult['fleets'][number]['result'], { kind: 'done' }>['outcome']['reading']) {
+  return reading.kind === 'unchanged' || reading.kind === 'tree' ? reading.revision : undefined;
+}
+
+/** One write, and none where nothing changed. What can't be written is checked again by the next pass. */
+async function remember(
+  kube: Kube,
+  fleet: EtcdFleet,
+  outcome: ChecksOutcome,
+  { log }: Pick<PassContext, 'log'>,
+): Promise<EtcdFleet> {
+  const now = kube.now() ?? new Date();
+  const wanted = withChecks(fleet, outcome, now);
+  if (isDeepStrictEqual(wanted, fleet.status)) return fleet;
+  const signal = AbortSignal.timeout(reserveMs);
+  const { namespace, name, uid } = fleet.metadata;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      // The pass has written the status since this fleet was listed.
+      const live = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
+      if (!live || live.metadata.uid !== uid) return fleet;
+      try {
+        return await kube.updateStatus(
+          resources.fleets,
+          { ...live, status: withChecks(live, outcome, now) },
+          { signal },
+        );
+      } catch (error) {
+        if (!isReason(error, 'Conflict') || attempt === 3) throw error;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    log({ fleet: keyOf(fleet), problem: error.message }, 'what was checked could not be written down');
+    return fleet;
+  }
+}
+
+/** Pure. */
+export function withChecks(
+  { status, metadata }: Pick<EtcdFleet, 'status' | 'metadata'>,
+  { checks, failure }: ChecksOutcome,
+  now: Date,
+): EtcdFleetStatus {
+  const { checks: _, ...rest } = status ?? { observedGeneration: -1 };
+  const before = status?.conditions?.find(({ type }) => type === 'RequestsChecked');
+  const stands = failure ? 'False' : 'True';
+  const condition = {
+    type: 'RequestsChecked',
+    status: stands,
+    reason: failure?.reason ?? 'Checked',
+    message: (failure?.message ?? 'every open request has its verdict').slice(0, 2000),
+    observedGeneration: metadata.generation ?? 0,
+    lastTransitionTime: before?.status === stands ? before.lastTransitionTime : timestamp(now),
+  } as const;
+  return {
+    ...rest,
+    ...(checks.length > 0 && { checks }),
+    conditions: [...(status?.conditions ?? []).filter(({ type }) => type !== 'RequestsChecked'), condition],
+  };
+}

@@ -1,0 +1,131 @@
+import { GitError } from '../../gitops/error.ts';
+import type { ChangeRequest } from '../../gitops/forges/forge.ts';
+import type { GitConnection } from '../../gitops/http.ts';
+import { type CheckReport, mostProblems } from '../../manifests/api/check-report.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { PlanContext } from '../../reconcile/cluster/plan-clusters.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import type { SpecProblem } from '../../reconcile/fleet/reading.ts';
+import type { Kube } from '../../reconcile/kube.ts';
+import { type Foreseen, foresee } from './foresee.ts';
+import { mergeResult } from './merge-result.ts';
+import { describeChange } from './summary.ts';
+
+/** What is to be merged, and with what. */
+export interface Question {
+  /** Absent where no request asks for it. */
+  readonly request?: ChangeRequest;
+  /** 40 hexadecimal digits each. */
+  readonly head: string;
+  readonly target: string;
+  readonly targetBranch: string;
+}
+
+export interface CheckContext extends Omit<PlanContext, 'kube'> {
+  /** Of which nothing but reading and dry runs is asked: see `dryRunOnly`. */
+  readonly kube: Kube;
+  readonly namespace?: string | undefined;
+  readonly fleets: readonly EtcdFleet[];
+  readonly clusters: readonly EtcdCluster[];
+  /** Called as soon as it is known that there is something to check. */
+  readonly onTouched?: () => Promise<void>;
+}
+
+export interface Checked {
+  readonly report: CheckReport;
+  /** `<namespace>/<name>` of the clusters it is about. */
+  readonly touched: readonly string[];
+}
+
+/**
+ * Checks what merging would do. Nothing is written, and nothing of the branch is run.
+ *
+ * @throws {GitError} retryable: the Git server is to blame, and nothing is known of the request
+ * @throws {KubeError} when not even the lists could be read
+ */
+export async function checkRequest(
+  fleet: EtcdFleet,
+  question: Question,
+  git: GitConnection,
+  context: CheckContext,
+): Promise<Checked> {
+  const blank = blankReport(fleet, question);
+  try {
+    const merge = await mergeResult(git, question, context.signal);
+    if (!merge.touches) return { report: { ...blank, state: 'untouched', description: untouched(fleet) }, touched: [] };
+    await context.onTouched?.();
+    const foreseen = await foresee(fleet, merge, question, context);
+    return { report: reportOf(blank, merge.conflicts, foreseen), touched: touchedBy(foreseen) };
+  } catch (error) {
+    if (!(error instanceof GitError) || blamesServer(error)) throw error;
+    // A merge that leaves nothing at the path, or too much, is the request's doing; the rest says nothing about it.
+    const state = error.reason === 'PathNotFound' || error.reason === 'TooLarge' ? 'failure' : 'error';
+    const problem = { file: fleet.spec.git.path ?? '.', line: 0, column: 0, message: error.message };
+    const problems = state === 'failure' ? [problem] : [];
+    const description = describeChange({ state, problems, message: error.message, clusters: [], deletions: [] });
+    return { report: { ...blank, state, problems, problemCount: problems.length, description }, touched: [] };
+  }
+}
+
+/** What another request of the same server would meet as well. Damaged data may be this branch's own. */
+function blamesServer(error: GitError): boolean {
+  const own = ['CommitNotFound', 'NoCommonAncestor', 'PathNotFound', 'TooLarge', 'BadAnswer'];
+  return !own.includes(error.reason);
+}
+
+function blankReport(fleet: EtcdFleet, { request, head, target, targetBranch }: Question): CheckReport {
+  const { namespace = '', name } = fleet.metadata;
+  const asked = request && {
+    number: request.number,
+    title: request.title,
+    url: request.url,
+    fork: request.fork,
+    draft: request.draft,
+  };
+  return {
+    fleet: { namespace, name },
+    ...(asked && { request: asked }),
+    head,
+    target,
+    targetBranch,
+    state: 'success',
+    description: '',
+    problems: [],
+    problemCount: 0,
+    inherited: [],
+    warnings: [],
+    deletions: [],
+    clusters: [],
+  };
+}
+
+function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foreseen: Foreseen): CheckReport {
+  const problems = [...conflicts, ...foreseen.problems];
+  const state = problems.length > 0 ? 'failure' : foreseen.unknown ? 'error' : 'success';
+  const { clusters, deletions } = foreseen;
+  return {
+    ...blank,
+    state,
+    description: describeChange({ state, problems, message: foreseen.unknown, clusters, deletions }),
+    problems: problems.slice(0, mostProblems).map(plain),
+    problemCount: problems.length,
+    inherited: foreseen.inherited.slice(0, mostProblems).map(plain),
+    warnings: foreseen.warnings.slice(0, mostProblems).map(plain),
+    deletions,
+    clusters: clusters.map(({ refusals: _, changes: __, ...cluster }) => cluster),
+  };
+}
+
+function plain({ file, line, column, message }: SpecProblem): CheckReport['problems'][number] {
+  return { file: file.slice(0, 1024), line, column, message: message.slice(0, 2048) };
+}
+
+function touchedBy({ clusters, deletions }: Foreseen): readonly string[] {
+  const names = [...clusters, ...deletions].map(({ namespace, name }) => keyOf({ metadata: { namespace, name } }));
+  return [...new Set(names)];
+}
+
+function untouched({ spec }: EtcdFleet): string {
+  return `changes nothing under ${spec.git.path ?? '.'}`;
+}

@@ -1,0 +1,57 @@
+import type { ChangeRequest } from '../../gitops/forges/forge.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import { seenOf } from '../../reconcile/fleet/check/seen.ts';
+import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+
+export interface Due {
+  readonly request: ChangeRequest;
+  /** As it was checked before; absent: nobody has seen this head. */
+  readonly before?: RequestCheck;
+}
+
+/**
+ * Which requests are to be checked, the new ones first. Each pair of head and target is checked once, and again when the clusters that it
+ * touches say something else than they did.
+ */
+export function dueRequests(
+  requests: readonly ChangeRequest[],
+  remembered: readonly RequestCheck[],
+  target: string,
+  { fleet, clusters }: { readonly fleet: EtcdFleet; readonly clusters: readonly EtcdCluster[] },
+): readonly Due[] {
+  const due = oneForEachHead(requests).flatMap((request): Due[] => {
+    const before = remembered.find(({ head }) => head === request.headSha);
+    if (!before) return [{ request }];
+    return isStale(before, target, fleet, clusters) ? [{ request, before }] : [];
+  });
+  // What failed for no fault of its own comes last: it must not take the time of the others, pass after pass.
+  return due.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Of several requests with the same head, the newest: a status belongs to a commit. */
+export function oneForEachHead(requests: readonly ChangeRequest[]): readonly ChangeRequest[] {
+  const heads = new Set<string>();
+  return requests.filter(({ headSha }) => !heads.has(headSha) && heads.add(headSha));
+}
+
+/** What the clusters looked like that a check was about. */
+export function lookOf(
+  fleet: EtcdFleet,
+  clusters: readonly EtcdCluster[],
+  touched: readonly string[] | undefined,
+): string {
+  return seenOf(touched ? clusters.filter((one) => touched.includes(keyOf(one))) : ownClusters(fleet, clusters));
+}
+
+function isStale(before: RequestCheck, target: string, fleet: EtcdFleet, clusters: readonly EtcdCluster[]): boolean {
+  // A head that changes nothing under the path changes nothing there whatever it is merged with.
+  if (before.state === 'untouched') return false;
+  if (before.state === 'error' || before.state === 'pending' || before.target !== target) return true;
+  return before.seen !== lookOf(fleet, clusters, before.clusters);
+}
+
+function rank({ before }: Due): number {
+  if (!before || before.state === 'pending') return 0;
+  return before.state === 'error' ? 2 : 1;
+}

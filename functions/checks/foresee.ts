@@ -1,0 +1,159 @@
+import type { ParsedBefore } from '../../gitops/documents.ts';
+import { GitError } from '../../gitops/error.ts';
+import { formatRevision } from '../../gitops/revision.ts';
+import type { Tree } from '../../gitops/tree.ts';
+import type { CheckedCluster, CheckedDeletion } from '../../manifests/api/check-report.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { type ClusterPlan, planClusters } from '../../reconcile/cluster/plan-clusters.ts';
+import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check/change.ts';
+import { dryRun } from '../../reconcile/fleet/check/dry-run.ts';
+import { problemInField } from '../../reconcile/fleet/check/place.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { problemAt } from '../../reconcile/fleet/plan.ts';
+import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
+import { whyKept } from '../../reconcile/fleet/unlisted.ts';
+import { desiredTree } from '../desired-tree.ts';
+import { intentsFor } from '../plan-pass.ts';
+import type { CheckContext, Question } from './check-request.ts';
+import type { MergeResult } from './merge-result.ts';
+
+/** What would come of a merge. */
+export interface Foreseen {
+  readonly problems: readonly SpecProblem[];
+  readonly inherited: readonly SpecProblem[];
+  readonly warnings: readonly SpecProblem[];
+  readonly deletions: readonly CheckedDeletion[];
+  readonly clusters: readonly ForeseenCluster[];
+  /** Something could not be found out, and that is not the request's fault. */
+  readonly unknown?: string;
+}
+
+export type ForeseenCluster = CheckedCluster & {
+  readonly changes?: readonly string[];
+  readonly refusals?: readonly { readonly message: string; readonly cure: string; readonly field: string }[];
+};
+
+/** Documents that are tried and planned: each costs requests. */
+const mostClusters = 500;
+/** Dry runs at a time. */
+const parallel = 8;
+
+/** @throws {GitError | KubeError} */
+export async function foresee(
+  fleet: EtcdFleet,
+  merge: MergeResult,
+  { head, targetBranch }: Question,
+  context: CheckContext,
+): Promise<Foreseen> {
+  const { signal, fleets, clusters, namespace } = context;
+  const parsed: ParsedBefore = new Map();
+  const before = await treeOrNothing(merge.before, fleet, signal, parsed);
+  const after = await desiredTree(merge.tree, fleet, signal, parsed);
+  const revision = formatRevision({ ref: targetBranch, sha: head });
+  const change = changeBetween(before, after, { fleet, fleets, clusters, scope: namespace, revision });
+  const { applies, left } = bounded(change);
+  const [tried, planned] = await Promise.all([
+    tryAll(applies, fleet, context),
+    planAll({ ...change, applies }, context),
+  ]);
+  const specs = new Map(applies.map(({ spec }) => [`${spec.namespace}/${spec.name}`, spec]));
+  const refused = planned.flatMap((plan) => problemsIn(plan, specs.get(`${plan.namespace}/${plan.name}`)));
+  const unseen = planned.find(({ problem }) => problem !== undefined);
+  const unknown =
+    tried.unknown ??
+    (unseen && `${unseen.namespace}/${unseen.name} could not be looked at: ${unseen.problem}`) ??
+    (left > 0
+      ? `${left} of ${left + applies.length} changed clusters were not looked at: split the request`
+      : undefined);
+  return {
+    problems: [...change.problems, ...tried.problems, ...refused.filter(({ name }) => !isNamed(tried.problems, name))],
+    inherited: change.inherited,
+    warnings: change.warnings,
+    deletions: deletionsIn(change),
+    clusters: planned.map(foreseen),
+    ...(unknown !== undefined && { unknown }),
+  };
+}
+
+/** A target whose path is not there yet: the request brings it. */
+async function treeOrNothing(
+  tree: Tree,
+  fleet: EtcdFleet,
+  signal: AbortSignal,
+  parsed: ParsedBefore,
+): Promise<DesiredTree> {
+  try {
+    return await desiredTree(tree, fleet, signal, parsed);
+  } catch (error) {
+    if (!(error instanceof GitError) || error.reason !== 'PathNotFound') throw error;
+    return { specs: [], problems: [], files: new Set(), complete: true, notes: [] };
+  }
+}
+
+function bounded({ applies }: RequestedChange) {
+  const some = applies.slice(0, mostClusters);
+  return { applies: some, left: applies.length - some.length };
+}
+
+async function tryAll(
+  applies: RequestedChange['applies'],
+  fleet: EtcdFleet,
+  { kube, signal }: CheckContext,
+): Promise<{ readonly problems: readonly SpecProblem[]; readonly unknown?: string }> {
+  const queue = applies.values();
+  const problems: SpecProblem[] = [];
+  let unknown: string | undefined;
+  const worker = async () => {
+    for (const apply of queue) {
+      const said = await dryRun(apply, { fleet, kube, signal });
+      if (said.kind === 'problem') problems.push(said.problem);
+      if (said.kind === 'unknown') unknown ??= said.message;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, applies.length) }, worker));
+  const sorted = problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
+  return { problems: sorted, ...(unknown !== undefined && { unknown }) };
+}
+
+async function planAll(
+  change: Pick<RequestedChange, 'applies' | 'prune'>,
+  context: CheckContext,
+): Promise<readonly ClusterPlan[]> {
+  const intents = (await intentsFor(change)).filter(({ kind }) => kind !== 'keep');
+  if (intents.length === 0) return [];
+  return planClusters({ ...context, amongStrangers: true }, { namespace: context.namespace, intents });
+}
+
+/** What the spec asks for and can't be had; or else where the plan ends with a person, if it would not without it. */
+function problemsIn({ planned, intent }: ClusterPlan, spec: DesiredSpec | undefined): readonly SpecProblem[] {
+  if (!planned || !spec) return [];
+  const { refusals, end, needsPerson } = planned;
+  if (refusals.length > 0)
+    return refusals.map(({ field, message, cure }) => problemInField(spec, field, `${message}: ${cure}`));
+  // Secrets that a new cluster is to be given are not looked at before it is applied.
+  if (!needsPerson || end.kind !== 'refused' || (intent === 'create' && /Certificate|Secret/.test(end.reason)))
+    return [];
+  return [problemAt(spec, `${end.message}: ${end.cure}`)];
+}
+
+/** What the API server refuses, the rules refuse in other words. */
+function isNamed(problems: readonly SpecProblem[], name: string | undefined): boolean {
+  return problems.some((problem) => problem.name === name);
+}
+
+function deletionsIn({ prune, kept }: RequestedChange): readonly CheckedDeletion[] {
+  return [
+    ...prune.map(({ metadata: { namespace = '', name } }) => ({ namespace, name })),
+    ...kept.map(({ cluster, because }) => {
+      const { namespace = '', name } = cluster.metadata;
+      return { namespace, name, kept: whyKept(because) };
+    }),
+  ].toSorted((a, b) => (keyOf({ metadata: a }) < keyOf({ metadata: b }) ? -1 : 1));
+}
+
+function foreseen({ namespace, name, intent, planned, problem }: ClusterPlan): ForeseenCluster {
+  const facts = { namespace, name, intent, ...(problem !== undefined && { problem }) };
+  if (!planned) return facts;
+  const { summary, steps, end, changes, refusals } = planned;
+  return { ...facts, planned: { summary, steps, end }, changes, refusals };
+}

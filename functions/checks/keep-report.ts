@@ -1,0 +1,108 @@
+import {
+  type CheckReport,
+  checkFleetLabel,
+  checkKeys,
+  checkLabel,
+  checkName,
+} from '../../manifests/api/check-report.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { ConfigMap } from '../../manifests/kube-types.ts';
+import { isReason, type Kube, resources } from '../../reconcile/kube.ts';
+import { reportMarkdown } from './markdown.ts';
+
+/** Bytes of one report in each of its two forms: the API server takes a MiB for a whole ConfigMap. */
+const maxBytes = 400_000;
+
+/** Keeps a report where the page finds it, until its request is closed. @throws {KubeError} */
+export async function keepReport(
+  kube: Kube,
+  fleet: EtcdFleet,
+  report: CheckReport,
+  signal: AbortSignal,
+): Promise<void> {
+  const { metadata } = fleet;
+  const namespace = metadata.namespace ?? '';
+  const name = checkName(metadata.name, report.head);
+  const short = shortened(report);
+  const data = { [checkKeys.json]: JSON.stringify(short), [checkKeys.markdown]: reportMarkdown(short) };
+  for (let attempt = 1; ; attempt++) {
+    const live = await kube.get<ConfigMap>(resources.configMaps, namespace, name, { signal });
+    if (live?.data?.[checkKeys.json] === data[checkKeys.json]) return;
+    try {
+      if (live) await kube.update<ConfigMap>(resources.configMaps, { ...live, data }, { signal });
+      else await kube.create<ConfigMap>(resources.configMaps, { ...identity(fleet, report, name), data }, { signal });
+      return;
+    } catch (error) {
+      // Another invocation checked it as well.
+      const isRace = isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
+      if (!isRace || attempt === 3) throw error;
+    }
+  }
+}
+
+/** Removes what is kept of requests that are open no more. @throws {KubeError} */
+export async function forgetReports(
+  kube: Kube,
+  { metadata }: EtcdFleet,
+  open: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name } = metadata;
+  const { items } = await kube.list<ConfigMap>(resources.configMaps, {
+    namespace,
+    labelSelector: `${checkFleetLabel}=${name}`,
+    signal,
+  });
+  for (const { metadata: kept } of items) {
+    if (open.has(kept.labels?.[checkLabel] ?? '') || !kept.uid) continue;
+    try {
+      await kube.delete(resources.configMaps, namespace, kept.name, { preconditions: { uid: kept.uid }, signal });
+    } catch (error) {
+      if (!isReason(error, 'Conflict')) throw error;
+    }
+  }
+}
+
+function identity({ metadata }: EtcdFleet, { head }: CheckReport, name: string): ConfigMap {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace: metadata.namespace ?? '',
+      labels: {
+        'app.kubernetes.io/managed-by': 'etcd-ratchet',
+        [checkLabel]: head,
+        [checkFleetLabel]: metadata.name,
+      },
+      ownerReferences: [
+        {
+          apiVersion: 'etcd.ratchet.dev/v1alpha1',
+          kind: 'EtcdFleet',
+          name: metadata.name,
+          uid: metadata.uid ?? '',
+        },
+      ],
+    },
+  };
+}
+
+/** Small enough to be kept: the steps of the last clusters go first, then the clusters themselves. */
+export function shortened(report: CheckReport): CheckReport {
+  if (fits(report)) return report;
+  for (let whole = report.clusters.length >> 1; whole >= 1; whole >>= 1) {
+    const clusters = report.clusters.map((cluster, index) =>
+      index < whole || !cluster.planned ? cluster : { ...cluster, planned: { ...cluster.planned, steps: [] } },
+    );
+    const short = { ...report, clusters, shortened: true };
+    if (fits(short)) return short;
+  }
+  const few = { ...report, shortened: true, clusters: [], inherited: [], warnings: [] };
+  return fits(few)
+    ? few
+    : { ...few, problems: report.problems.slice(0, 20), deletions: report.deletions.slice(0, 100) };
+}
+
+function fits(report: CheckReport): boolean {
+  return Buffer.byteLength(JSON.stringify(report)) <= maxBytes && Buffer.byteLength(reportMarkdown(report)) <= maxBytes;
+}

@@ -1,0 +1,57 @@
+import type { CheckedCluster, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
+import { markdownText, planMarkdown } from '../../reconcile/cluster/simulate/table.ts';
+import { place } from '../../reconcile/fleet/statements.ts';
+
+/** The report as people read it: in a comment, on the page's source, and in a terminal. */
+export function reportMarkdown(report: CheckReport): string {
+  const { fleet, request, head, target, targetBranch, state, description, problems, problemCount } = report;
+  const what = request ? `#${request.number} ${request.title}` : head.slice(0, 12);
+  const more = problemCount > problems.length ? [`- and ${problemCount - problems.length} others`] : [];
+  const blocks = [
+    `### etcd-ratchet: ${titles[state]}`,
+    `**${markdownText(description)}**`,
+    `${markdownText(what)}: \`${head.slice(0, 12)}\` merged in memory with ${markdownText(targetBranch)} at \`${target.slice(0, 12)}\`, for fleet ${fleet.namespace}/${fleet.name}.`,
+    ...section('To mend', [...problems.map(item), ...more]),
+    ...section('Deleted, or left behind', report.deletions.map(deletion)),
+    ...report.clusters.map(clusterBlock),
+    ...section('Allowed, and probably not meant', report.warnings.map(item)),
+    ...section(`Wrong on ${markdownText(targetBranch)} as well`, report.inherited.map(item)),
+    ...(report.shortened ? ['Some steps are left out here: `tick --check` prints them all.'] : []),
+    'Nothing was applied. The plan holds as long as nothing fails and nobody changes anything.',
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+const titles = {
+  success: 'what merging this would do',
+  failure: 'this can not be applied as it is',
+  error: 'this could not be checked',
+  untouched: 'nothing of this fleet changes',
+} as const satisfies Record<CheckReport['state'], string>;
+
+function section(title: string, items: readonly string[]): readonly string[] {
+  return items.length === 0 ? [] : [`#### ${title}`, items.join('\n')];
+}
+
+function item(problem: CheckProblem): string {
+  return `- ${markdownText(place(problem))}`;
+}
+
+function deletion({ namespace, name, kept }: CheckReport['deletions'][number]): string {
+  return kept === undefined
+    ? `- **${namespace}/${name} is deleted**`
+    : `- ${namespace}/${name} stays: ${markdownText(kept)}`;
+}
+
+const intents = {
+  keep: '',
+  update: ' changes',
+  create: ' is created',
+  delete: ' is deleted',
+} as const satisfies Record<CheckedCluster['intent'], string>;
+
+function clusterBlock({ namespace, name, intent, planned, problem = '' }: CheckedCluster): string {
+  const title = `#### ${markdownText(`${namespace}/${name}`)}${intents[intent]}`;
+  if (!planned) return `${title}\n\nIt could not be looked at: ${markdownText(problem)}`;
+  return `${title}: ${markdownText(planned.summary)}\n\n${planMarkdown(planned)}`;
+}

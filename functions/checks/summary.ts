@@ -1,0 +1,68 @@
+import { describe, longestDescription } from '../../gitops/statuses/describe.ts';
+import type { CheckedDeletion, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
+import { place } from '../../reconcile/fleet/statements.ts';
+import type { ForeseenCluster } from './foresee.ts';
+
+interface Facts {
+  readonly state: CheckReport['state'];
+  readonly problems: readonly CheckProblem[];
+  /** What could not be found out. */
+  readonly message?: string | undefined;
+  readonly clusters: readonly ForeseenCluster[];
+  readonly deletions: readonly CheckedDeletion[];
+}
+
+/** `orders: 3.5.35→3.6.16, 9 steps; ads: +2 members, 6 steps`, or what is wrong; as long as a status may be. */
+export function describeChange({ state, problems, message, clusters, deletions }: Facts): string {
+  const [first, ...others] = problems;
+  if (first) return withOthers(place(first), others.length);
+  if (state === 'error') return describe(`could not be checked: ${message ?? 'no reason is known'}`);
+  const named = namer([...clusters, ...deletions]);
+  const gone = new Set(clusters.flatMap((one) => (one.intent === 'delete' ? [`${one.namespace}/${one.name}`] : [])));
+  const said = [
+    ...clusters.filter(({ intent }) => intent === 'delete').map((one) => `${named(one)}: deleted`),
+    ...clusters.filter(({ intent }) => intent !== 'delete').map((one) => `${named(one)}: ${whatOf(one)}`),
+    ...deletions
+      .filter((one) => !gone.has(`${one.namespace}/${one.name}`))
+      .map((one) => `${named(one)}: ${one.kept === undefined ? 'deleted' : 'no longer listed, kept'}`),
+  ];
+  if (said.length === 0) return 'changes no cluster';
+  return fitting(said);
+}
+
+function whatOf({ intent, planned, changes = [] }: ForeseenCluster): string {
+  if (!planned) return 'not planned';
+  const { steps, end } = planned;
+  const count = steps.length === 0 ? 'no steps' : steps.length === 1 ? '1 step' : `${steps.length} steps`;
+  const ending = end.kind === 'done' ? '' : end.kind === 'refused' ? ', then a person is needed' : ', then it waits';
+  return `${[...(intent === 'create' ? ['new'] : []), ...changes, count].join(', ')}${ending}`;
+}
+
+/** Names alone, unless two namespaces have the same. */
+function namer(all: readonly { readonly namespace: string; readonly name: string }[]) {
+  const spaces = Map.groupBy(all, ({ name }) => name);
+  return ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+    new Set(spaces.get(name)?.map((one) => one.namespace)).size > 1 ? `${namespace}/${name}` : name;
+}
+
+/** As many as there is room for, and the count of the others. */
+function fitting(said: readonly string[]): string {
+  for (let count = said.length; count > 0; count--) {
+    const rest = said.length - count;
+    const text = `${said.slice(0, count).join('; ')}${rest > 0 ? `; and ${others(rest)}` : ''}`;
+    if (text.length <= longestDescription) return text;
+  }
+  return describe(`${said.length === 1 ? '' : `${said.length} clusters: `}${said[0]}`);
+}
+
+function withOthers(first: string, count: number): string {
+  if (count === 0) return describe(first);
+  const tail = ` (and ${count} more)`;
+  const room = longestDescription - tail.length;
+  const line = describe(first);
+  return `${line.length <= room ? line : `${describe(line.slice(0, room - 1)).replace(/…$/, '')}…`}${tail}`;
+}
+
+function others(count: number): string {
+  return count === 1 ? '1 other' : `${count} others`;
+}

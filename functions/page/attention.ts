@@ -1,0 +1,67 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { conditionOf } from '../../reconcile/fleet/kstatus.ts';
+import { clusterState, fleetState } from './state.ts';
+import { duration } from './time.ts';
+
+/** Something that a person should look at. */
+export interface Concern {
+  /** `bad`: it does not go on without somebody. `busy`: it does, but somebody should know. */
+  readonly tone: 'bad' | 'busy';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A CronJob ticks every minute; after this long without a pass something is wrong with the trigger. */
+const silentMs = 15 * 60_000;
+
+export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
+  const { status } = cluster;
+  const state = clusterState(cluster);
+  const stalled: Concern[] =
+    state.tone === 'bad' ? [{ tone: 'bad', reason: state.reason ?? 'Stalled', message: state.message }] : [];
+  const available = conditionOf(status, 'Available');
+  // Before it has served, a quorum is only awaited; asleep, none is wanted.
+  const dark = available?.status === 'False' && status?.clusterID !== undefined && state.tone !== 'calm';
+  const certificates = conditionOf(status, 'CertificatesReady');
+  return [
+    ...stalled,
+    ...(dark && stalled.length === 0 ? [{ tone: 'bad' as const, ...said(available) }] : []),
+    ...(certificates?.status === 'False' && stalled.length === 0
+      ? [{ tone: 'busy' as const, ...said(certificates) }]
+      : []),
+    ...(status?.refusals ?? [])
+      .filter(({ reason }) => reason !== state.reason)
+      .map(({ reason, message }) => ({ tone: 'busy' as const, reason, message })),
+  ];
+}
+
+export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {
+  const { status } = fleet;
+  const state = fleetState(fleet);
+  const concerns: Concern[] = [];
+  // A stalled cluster speaks for itself.
+  if (state.tone === 'bad' && state.reason !== 'ClusterStalled') {
+    concerns.push({ tone: 'bad', reason: state.reason ?? 'Stalled', message: state.message });
+  }
+  const silence = now.getTime() - Date.parse(status?.lastRun ?? '');
+  if (silence > silentMs) {
+    const message = `no pass for ${duration(silence)}: is the CronJob suspended, or does what triggers it no longer run?`;
+    concerns.push({ tone: 'bad', reason: 'NoPass', message });
+  }
+  for (const [type, wrong] of [
+    ['SourceReady', 'False'],
+    ['StatusesReported', 'False'],
+    ['Unlisted', 'True'],
+  ] as const) {
+    const condition = conditionOf(status, type);
+    if (condition?.status === wrong && condition.reason !== state.reason) {
+      concerns.push({ tone: 'busy', ...said(condition) });
+    }
+  }
+  return concerns;
+}
+
+function said({ reason, message }: { readonly reason: string; readonly message: string }) {
+  return { reason, message };
+}

@@ -1,0 +1,74 @@
+import Type, { type Static } from 'typebox';
+import { Value } from 'typebox/value';
+import type { ReadonlyDeep } from '../../manifests/api/schema.ts';
+
+/** What a page shows of a report. It is read from a ConfigMap, which others may write: nothing of it is taken on trust. */
+const problem = Type.Object({
+  file: Type.String(),
+  line: Type.Integer(),
+  column: Type.Integer(),
+  message: Type.String(),
+});
+
+const step = Type.Object({
+  action: Type.String(),
+  target: Type.Optional(Type.String()),
+  reason: Type.String(),
+  message: Type.String(),
+});
+
+const cluster = Type.Object({
+  namespace: Type.String(),
+  name: Type.String(),
+  intent: Type.Enum(['keep', 'update', 'create', 'delete']),
+  planned: Type.Optional(
+    Type.Object({
+      summary: Type.String(),
+      steps: Type.Array(step),
+      end: Type.Object({
+        kind: Type.Enum(['done', 'refused', 'waits', 'circles', 'goes-on']),
+        reason: Type.String(),
+        message: Type.String(),
+        cure: Type.Optional(Type.String()),
+      }),
+    }),
+  ),
+  problem: Type.Optional(Type.String()),
+});
+
+const report = Type.Object({
+  fleet: Type.Object({ namespace: Type.String(), name: Type.String() }),
+  request: Type.Optional(Type.Object({ number: Type.String(), title: Type.String(), url: Type.String() })),
+  head: Type.String(),
+  target: Type.String(),
+  targetBranch: Type.String(),
+  state: Type.Enum(['success', 'failure', 'error', 'untouched']),
+  description: Type.String(),
+  problems: Type.Array(problem),
+  problemCount: Type.Integer(),
+  inherited: Type.Array(problem),
+  warnings: Type.Array(problem),
+  deletions: Type.Array(
+    Type.Object({ namespace: Type.String(), name: Type.String(), kept: Type.Optional(Type.String()) }),
+  ),
+  clusters: Type.Array(cluster),
+  shortened: Type.Optional(Type.Boolean()),
+});
+
+export type ShownReport = ReadonlyDeep<Static<typeof report>>;
+export type ShownCluster = ShownReport['clusters'][number];
+
+/** A ConfigMap has at most this many bytes. */
+const longest = 1 << 20;
+
+/** `undefined` for whatever is no report. */
+export function parseReport(text: string | undefined): ShownReport | undefined {
+  if (text === undefined || text.length > longest) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return Value.Check(report, value) ? value : undefined;
+}

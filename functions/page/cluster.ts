@@ -1,0 +1,102 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { annotations } from '../../manifests/build/names.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { clusterConcerns } from './attention.ts';
+import { versions } from './cluster-table.ts';
+import { historyCard } from './history.ts';
+import { layout } from './layout.ts';
+import { fleetHref } from './links.ts';
+import { type Html, markup } from './markup.ts';
+import { membersCard } from './members.ts';
+import { card, concern, concerns, conditionsCard, empty, facts, revision, stateBadge } from './parts.ts';
+import { type PlanView, planSteps } from './plan.ts';
+import { clusterState } from './state.ts';
+import { age, ago, until } from './time.ts';
+
+export interface ClusterData {
+  readonly cluster: EtcdCluster;
+  /** Whose it is, if whoever looks may know. */
+  readonly fleet?: EtcdFleet | undefined;
+  readonly plan: PlanView;
+  readonly now: Date;
+}
+
+const root = '../../';
+
+/** Everything about one cluster. */
+export function clusterPage({ cluster, fleet, plan, now }: ClusterData): Html {
+  const state = clusterState(cluster);
+  const urgent = clusterConcerns(cluster);
+  const body = markup`<div class="title"><h1><bdi>${keyOf(cluster)}</bdi></h1>${stateBadge(state)}</div>
+${state.tone === 'bad' ? '' : markup`<p class="lead quiet"><bdi>${state.message}</bdi></p>`}
+${concerns(urgent.map((one) => concern(one)))}
+${summary(cluster, fleet, now)}
+${stepCard(cluster, now)}
+${membersCard(cluster, now)}
+${planCard(plan)}
+${historyCard(cluster, fleet, now)}
+${conditionsCard(cluster.status?.conditions, now)}`;
+  const fleetCrumb = fleet && {
+    text: fleet.metadata.name,
+    href: fleetHref(root, fleet.metadata.namespace ?? '', fleet.metadata.name),
+  };
+  return layout({
+    title: `${keyOf(cluster)} · etcd-ratchet`,
+    root,
+    tone: state.tone,
+    path: [...(fleetCrumb ? [fleetCrumb] : []), { text: keyOf(cluster) }],
+    now,
+    body,
+  });
+}
+
+function summary(cluster: EtcdCluster, fleet: EtcdFleet | undefined, now: Date): Html {
+  const { metadata, spec, status } = cluster;
+  const { creationTimestamp } = metadata;
+  const source = metadata.annotations?.[annotations.source];
+  const certificates = status?.certificates;
+  return markup`<section class="card" aria-label="Summary">${facts([
+    { name: 'Members ready', value: `${status?.readyReplicas ?? 0} of ${spec.replicas}` },
+    { name: 'Version', value: versions(cluster) },
+    { name: 'Leader', value: markup`<bdi>${status?.leader ?? '–'}</bdi>` },
+    { name: 'Volume', value: String(spec.storage.size) },
+    { name: 'TLS', value: spec.tls?.mode ?? 'Managed' },
+    certificates && { name: 'First certificate ends', value: until(certificates.notAfter, now) },
+    status?.clusterID !== undefined && { name: 'Cluster ID', value: markup`<code>${status.clusterID}</code>` },
+    { name: 'Age', value: age(creationTimestamp, now) },
+    fleet && {
+      name: 'Fleet',
+      value: markup`<a href="${fleetHref(root, fleet.metadata.namespace ?? '', fleet.metadata.name)}"><bdi>${keyOf(fleet)}</bdi></a>`,
+    },
+    { name: 'Revision', value: revision(revisionOf(cluster, fleet), fleet) },
+    source !== undefined && { name: 'Written in', value: markup`<bdi class="code">${source}</bdi>`, wide: true },
+  ])}</section>`;
+}
+
+/** Its own where it is told; else what its fleet has applied. */
+function revisionOf({ status }: EtcdCluster, fleet: EtcdFleet | undefined): string | undefined {
+  return status?.revision ?? fleet?.status?.revision?.applied;
+}
+
+function stepCard({ status }: EtcdCluster, now: Date): Html {
+  const step = status?.step;
+  if (!step) return markup``;
+  const { action, target, reason, startedAt, deadline, holder } = step;
+  return card(
+    'Being done now',
+    markup`<p><strong>${action}</strong> <bdi>${target ?? ''}</bdi> · ${reason}</p><p class="quiet small">begun ${ago(startedAt, now)} by <bdi>${holder.pod}</bdi>, to be over ${until(deadline, now)}</p>`,
+  );
+}
+
+function planCard(plan: PlanView): Html {
+  const title = 'What comes next';
+  switch (plan.kind) {
+    case 'planned':
+      return card(title, markup`<p class="quiet">${plan.planned.summary}</p>`, planSteps(plan.planned));
+    case 'none':
+      return card(title, empty(plan.message));
+    default:
+      return plan satisfies never;
+  }
+}

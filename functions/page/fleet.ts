@@ -1,0 +1,85 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet, FleetProblem } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { fleetConcerns } from './attention.ts';
+import { clusterTable } from './cluster-table.ts';
+import { layout } from './layout.ts';
+import { linked } from './links.ts';
+import { type Html, markup } from './markup.ts';
+import { pageOf, pager } from './pager.ts';
+import { card, concern, concerns, conditionsCard, empty, facts, revision, stateBadge } from './parts.ts';
+import { byUrgency, clusterState, fleetState } from './state.ts';
+import { age, ago } from './time.ts';
+
+export interface FleetData {
+  readonly fleet: EtcdFleet;
+  /** Its own, as far as whoever looks may see them. */
+  readonly clusters: readonly EtcdCluster[];
+  /** From 1. */
+  readonly page?: number;
+  readonly now: Date;
+}
+
+const root = '../../';
+
+/** Everything about one fleet. */
+export function fleetPage({ fleet, clusters, page = 1, now }: FleetData): Html {
+  const state = fleetState(fleet);
+  const shown = pageOf(byUrgency(clusters, clusterState), page);
+  const body = markup`<div class="title"><h1><bdi>${keyOf(fleet)}</bdi></h1>${stateBadge(state)}</div>
+${state.tone === 'bad' ? '' : markup`<p class="lead quiet"><bdi>${state.message}</bdi></p>`}
+${concerns(fleetConcerns(fleet, now).map((one) => concern(one)))}
+${summary(fleet, now)}
+${problemsCard(fleet)}
+${card('Clusters', shown.total > 0 ? clusterTable({ clusters: shown.items, root, now }) : empty('No cluster yet.'), pager(shown))}
+${conditionsCard(fleet.status?.conditions, now)}`;
+  return layout({
+    title: `${keyOf(fleet)} · etcd-ratchet`,
+    root,
+    tone: state.tone,
+    path: [{ text: keyOf(fleet) }],
+    now,
+    body,
+  });
+}
+
+function summary(fleet: EtcdFleet, now: Date): Html {
+  const { metadata, spec, status } = fleet;
+  const { url, ref, path = '.' } = spec.git;
+  const { applied, attempted } = status?.revision ?? {};
+  const { ready = 0, total = 0 } = status?.clusters ?? {};
+  return markup`<section class="card" aria-label="Summary">${facts([
+    { name: 'Repository', value: linked(url, shortened(url)), wide: true },
+    { name: 'Reference', value: markup`<bdi>${ref}</bdi>` },
+    { name: 'Directory', value: markup`<bdi>${path}</bdi>` },
+    { name: 'Applied', value: revision(applied, fleet) },
+    attempted !== applied && { name: 'Being applied', value: revision(attempted, fleet) },
+    { name: 'Clusters ready', value: `${ready} of ${total}` },
+    { name: 'Last pass', value: ago(status?.lastRun, now) },
+    { name: 'Prunes', value: spec.prune ? 'yes' : 'no' },
+    { name: 'Age', value: age(metadata.creationTimestamp, now) },
+  ])}</section>`;
+}
+
+/** Without what nobody reads, and without credentials, should somebody have got them in there. */
+function shortened(address: string): string {
+  const url = URL.parse(address);
+  return url ? `${url.host}${url.pathname.replace(/\.git$/, '')}` : '–';
+}
+
+function problemsCard({ status }: EtcdFleet): Html {
+  const problems = status?.problems ?? [];
+  if (problems.length === 0) return markup``;
+  const more = (status?.problemCount ?? problems.length) - problems.length;
+  return card('Problems in documents', problemList(problems), more > 0 && empty(`and ${more} more`));
+}
+
+export function problemList(problems: readonly FleetProblem[]): Html {
+  return markup`<ul class="problems">${problems.map(
+    (problem) => markup`<li><bdi class="code">${placeOf(problem)}</bdi><br><bdi>${problem.message}</bdi></li>`,
+  )}</ul>`;
+}
+
+function placeOf({ file, line, column }: FleetProblem): string {
+  return line > 0 ? `${file}:${line}:${column}` : file;
+}

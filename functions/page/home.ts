@@ -1,0 +1,131 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { clusterConcerns, fleetConcerns } from './attention.ts';
+import { clusterTable } from './cluster-table.ts';
+import { layout } from './layout.ts';
+import { clusterHref, fleetHref } from './links.ts';
+import { type Html, markup } from './markup.ts';
+import { type Paged, pageOf, pager } from './pager.ts';
+import { concern, concerns, empty, revision, stateBadge } from './parts.ts';
+import { byUrgency, clusterState, fleetState, type Tone } from './state.ts';
+import { ago } from './time.ts';
+
+export interface HomeData {
+  readonly fleets: readonly EtcdFleet[];
+  readonly clusters: readonly EtcdCluster[];
+  /** Of the clusters that no fleet owns; from 1. */
+  readonly page?: number;
+  /** Whoever looks may not look at everything. */
+  readonly partial?: boolean;
+  readonly now: Date;
+}
+
+/** A fleet's own page has all of its clusters, and all of its problems. */
+const mostPerFleet = 50;
+const mostConcerns = 20;
+const mostFleets = 100;
+
+/** The first page: who needs a person, and how everybody is doing. */
+export function homePage({ fleets, clusters, page = 1, partial = false, now }: HomeData): Html {
+  const root = '';
+  const owned = new Map(fleets.map((fleet) => [fleet, ownClusters(fleet, clusters)]));
+  const known = new Set([...owned.values()].flat());
+  const free = pageOf(
+    byUrgency(
+      clusters.filter((cluster) => !known.has(cluster)),
+      clusterState,
+    ),
+    page,
+  );
+  const urgent = concernsOf(fleets, clusters, root, now);
+  const shown = byUrgency(fleets, fleetState).slice(0, mostFleets);
+  const body = markup`<h1>Clusters</h1>
+${tally(clusters)}
+${urgent.html}
+${shown.map((fleet) => fleetCard(fleet, owned.get(fleet) ?? [], root, now))}
+${fleets.length > shown.length && empty(`and ${fleets.length - shown.length} more fleets: kubectl get etcdfleets --all-namespaces`)}
+${freeCard(free, fleets.length > 0, now)}
+${fleets.length + clusters.length === 0 && nothingYet(partial)}
+${partial && fleets.length + clusters.length > 0 && markup`<p class="quiet small">You see the namespaces in which you may list EtcdFleets or EtcdClusters.</p>`}`;
+  return layout({ title: titleOf(urgent.bad), root, tone: toneOf(clusters, urgent.bad), now, body });
+}
+
+function titleOf(bad: number): string {
+  return bad === 0 ? 'etcd-ratchet' : `(${bad}) etcd-ratchet`;
+}
+
+function toneOf(clusters: readonly EtcdCluster[], bad: number): Tone {
+  if (bad > 0) return 'bad';
+  return clusters.some((cluster) => clusterState(cluster).tone === 'busy') ? 'busy' : 'good';
+}
+
+function tally(clusters: readonly EtcdCluster[]): Html {
+  const count = (tone: Tone) => clusters.filter((cluster) => clusterState(cluster).tone === tone).length;
+  const sums = (
+    [
+      ['bad', count('bad'), 'need you'],
+      ['busy', count('busy'), 'at work'],
+      ['calm', count('calm'), 'at rest'],
+      ['good', count('good'), 'ready'],
+    ] as const
+  ).filter(([, number]) => number > 0);
+  if (sums.length === 0) return markup``;
+  return markup`<ul class="sums">${sums.map(([tone, number, word]) => markup`<li class="${tone}"><b>${number}</b> ${number === 1 && tone === 'bad' ? 'needs you' : word}</li>`)}</ul>`;
+}
+
+function concernsOf(
+  fleets: readonly EtcdFleet[],
+  clusters: readonly EtcdCluster[],
+  root: string,
+  now: Date,
+): { readonly html: Html; readonly bad: number } {
+  const all = [
+    ...fleets.flatMap((fleet) =>
+      fleetConcerns(fleet, now).map((what) => ({ what, about: () => fleetLink(fleet, root) })),
+    ),
+    ...clusters.flatMap((cluster) =>
+      clusterConcerns(cluster).map((what) => ({ what, about: () => clusterLink(cluster, root) })),
+    ),
+  ].toSorted((a, b) => (a.what.tone === b.what.tone ? 0 : a.what.tone === 'bad' ? -1 : 1));
+  const bad = all.filter(({ what }) => what.tone === 'bad').length;
+  const more = all.length - mostConcerns;
+  const items = all.slice(0, mostConcerns).map(({ what, about }) => concern(what, about()));
+  const html = markup`${concerns(items)}${more > 0 && markup`<p class="quiet">and ${more} more; every fleet and cluster has its own below</p>`}`;
+  return { html, bad };
+}
+
+function fleetLink(fleet: EtcdFleet, root: string): Html {
+  const { namespace = '', name } = fleet.metadata;
+  return markup`fleet <a href="${fleetHref(root, namespace, name)}"><bdi>${keyOf(fleet)}</bdi></a>`;
+}
+
+function clusterLink(cluster: EtcdCluster, root: string): Html {
+  const { namespace = '', name } = cluster.metadata;
+  return markup`<a href="${clusterHref(root, namespace, name)}"><bdi>${keyOf(cluster)}</bdi></a>`;
+}
+
+function fleetCard(fleet: EtcdFleet, clusters: readonly EtcdCluster[], root: string, now: Date): Html {
+  const { metadata, status } = fleet;
+  const { namespace = '', name } = metadata;
+  const state = fleetState(fleet);
+  const href = fleetHref(root, namespace, name);
+  const shown = byUrgency(clusters, clusterState).slice(0, mostPerFleet);
+  const problems = status?.problemCount ?? status?.problems?.length ?? 0;
+  return markup`<section class="card" aria-label="Fleet ${keyOf(fleet)}"><div class="title"><h2><a href="${href}"><bdi>${keyOf(fleet)}</bdi></a></h2>${stateBadge(state)}</div>
+<p class="quiet small sub">${revision(status?.revision?.applied ?? status?.revision?.attempted, fleet)} · last pass ${ago(status?.lastRun, now)}${problems > 0 && markup` · <a href="${href}">${problems === 1 ? '1 problem' : `${problems} problems`} in documents</a>`}</p>
+${shown.length > 0 ? clusterTable({ clusters: shown, root, now }) : empty('No cluster yet.')}
+${clusters.length > shown.length && markup`<p class="more"><a href="${href}">All ${clusters.length} clusters</a></p>`}</section>`;
+}
+
+function freeCard(free: Paged<EtcdCluster>, beside: boolean, now: Date): Html {
+  if (free.total === 0) return markup``;
+  const title = beside ? 'Clusters without a fleet' : 'Clusters';
+  return markup`<section class="card" aria-label="${title}"><div class="title"><h2>${title}</h2></div>${clusterTable({ clusters: free.items, root: '', now })}${pager(free)}</section>`;
+}
+
+function nothingYet(partial: boolean): Html {
+  return partial
+    ? markup`<section class="card"><h2>Nothing that you may see</h2><p>There is no EtcdFleet and no EtcdCluster in a namespace in which you may list them. Your administrator can bind the ClusterRole <code>view</code> to you there.</p></section>`
+    : markup`<section class="card"><h2>Nothing here yet</h2><p>There is no EtcdFleet and no EtcdCluster. Apply an EtcdFleet that names your repository, and its clusters appear here.</p></section>`;
+}

@@ -1,0 +1,46 @@
+import type { ClusterMemberStatus, EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { type Html, markup } from './markup.ts';
+import { badge, card, empty, table } from './parts.ts';
+import { size } from './size.ts';
+import { ago } from './time.ts';
+
+const heads = ['Member', 'State', 'Role', 'Version', 'Database', 'ID'];
+
+export function membersCard({ status, spec }: EtcdCluster, now: Date): Html {
+  const members = status?.members ?? [];
+  if (members.length === 0) {
+    return card('Members', empty(spec.replicas === 0 ? 'None is asked for.' : 'None yet.'));
+  }
+  return card(
+    'Members',
+    table(
+      heads,
+      members.map((member) => row(member, status?.leader, now)),
+    ),
+  );
+}
+
+function row(member: ClusterMemberStatus, leader: string | undefined, now: Date): Html {
+  const { name, id, version } = member;
+  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${name}</bdi></th><td role="cell" data-label="State"><span>${healthOf(member, now)}</span></td><td role="cell" data-label="Role" class="nowrap">${roleOf(member)}${name === leader && markup`, <b>leads</b>`}</td><td role="cell" data-label="Version" class="nowrap">${version ?? markup`<span class="quiet">–</span>`}</td><td role="cell" data-label="Database">${databaseOf(member)}</td><td role="cell" data-label="ID">${id === undefined ? markup`<span class="quiet">–</span>` : markup`<code>${id}</code>`}</td></tr>`;
+}
+
+function roleOf({ role }: ClusterMemberStatus): Html {
+  return role === undefined ? markup`<span class="quiet">not on the list</span>` : markup`${role}`;
+}
+
+function healthOf({ healthy, unhealthySince, role }: ClusterMemberStatus, now: Date): Html {
+  if (healthy) return badge({ tone: 'good', word: 'Healthy' });
+  if (unhealthySince === undefined) return badge({ tone: 'calm', word: 'Stopped' });
+  // One that is not a voter yet is on its way in.
+  const tone = role === 'voter' ? 'bad' : 'busy';
+  return markup`${badge({ tone, word: 'Not healthy' })}<span class="said">since ${ago(unhealthySince, now)}</span>`;
+}
+
+/** How much of the file is in use; what is not can be given back by a defragmentation. */
+function databaseOf({ dbSize, dbSizeInUse }: ClusterMemberStatus): Html {
+  if (dbSize === undefined) return markup`<span class="quiet">–</span>`;
+  const used = Math.min(dbSizeInUse ?? dbSize, dbSize);
+  const share = dbSize === 0 ? 0 : Math.round((used / dbSize) * 100);
+  return markup`<span>${size(dbSize)}<span class="said">${size(used)} in use</span><svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="all" width="100" height="4"/><rect class="used" width="${share}" height="4"/></svg></span>`;
+}

@@ -1,0 +1,85 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { Condition } from '../../manifests/api/metadata.ts';
+import type { Concern } from './attention.ts';
+import { commitUrl } from './commit-url.ts';
+import { linked } from './links.ts';
+import { type Child, type Html, markup } from './markup.ts';
+import type { State, Tone } from './state.ts';
+import { ago } from './time.ts';
+
+/** Pieces that several pages are made of. */
+
+export function badge({ tone, word }: { readonly tone: Tone; readonly word: string }): Html {
+  return markup`<span class="badge ${tone}">${word}</span>`;
+}
+
+export function stateBadge(state: State): Html {
+  return badge(state);
+}
+
+/** `main 6f0f5b0e`, the commit led to where its forge is known. */
+export function revision(text: string | undefined, fleet?: EtcdFleet): Html {
+  const { ref, sha } = /^(?<ref>.+)@sha1:(?<sha>[0-9a-f]{40})$/s.exec(text ?? '')?.groups ?? {};
+  if (ref === undefined || sha === undefined) return markup`<span class="quiet">–</span>`;
+  const short = markup`<code>${sha.slice(0, 10)}</code>`;
+  return markup`<bdi>${ref}</bdi> ${linked(fleet && commitUrl(fleet, sha), short)}`;
+}
+
+export interface Fact {
+  readonly name: string;
+  readonly value: Child;
+  /** Takes a row of its own. */
+  readonly wide?: boolean;
+}
+
+export function facts(all: readonly (Fact | undefined | false)[]): Html {
+  const given = all.filter((fact) => fact !== undefined && fact !== false);
+  return markup`<dl class="facts">${given.map(
+    ({ name, value, wide }) => markup`<div${wide ? markup` class="wide"` : ''}><dt>${name}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+}
+
+/** `about`: what it is about, already linked. */
+export function concern({ tone, reason, message }: Concern, about?: Html): Html {
+  const word = tone === 'bad' ? 'Needs you' : 'To know';
+  return markup`<li class="concern ${tone}">${badge({ tone, word })}<div>${about && markup`${about} · `}<strong>${reason}</strong></div><p><bdi>${message}</bdi></p></li>`;
+}
+
+export function concerns(items: readonly Html[]): Html {
+  return items.length === 0 ? markup`` : markup`<ul class="concerns">${items}</ul>`;
+}
+
+export function conditionsCard(conditions: readonly Condition[] | undefined, now: Date): Html {
+  if (!conditions || conditions.length === 0) return markup``;
+  const rows = conditions.map(
+    ({ type, status, reason, message, lastTransitionTime }) =>
+      markup`<tr role="row"><th scope="row" role="rowheader">${type}</th><td role="cell" data-label="Status">${badge({ tone: toneOf(type, status), word: status })}</td><td role="cell" data-label="Since" class="nowrap">${ago(lastTransitionTime, now)}</td><td role="cell" data-label="Why"><span>${reason}<span class="said"><bdi>${message}</bdi></span></span></td></tr>`,
+  );
+  return card('Conditions', table(['Condition', 'Status', 'Since', 'Why'], rows));
+}
+
+/** Which status of a condition is the good one differs: Reconciling, Stalled and Unlisted are there only while something is up. */
+function toneOf(type: string, status: string): Tone {
+  if (status === 'Unknown') return 'calm';
+  const isTrue = status === 'True';
+  if (type === 'Stalled') return isTrue ? 'bad' : 'good';
+  if (type === 'Reconciling' || type === 'Unlisted') return isTrue ? 'busy' : 'good';
+  if (isTrue) return 'good';
+  return type === 'Available' ? 'bad' : 'busy';
+}
+
+export function card(title: string, ...content: readonly Child[]): Html {
+  const id = title.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+  return markup`<section class="card" aria-labelledby="${id}"><div class="title"><h2 id="${id}">${title}</h2></div>${content}</section>`;
+}
+
+/** The roles say what the elements mean also where a narrow screen lays them out as blocks. */
+export function table(heads: readonly string[], rows: readonly Html[], kind = ''): Html {
+  return markup`<table role="table" class="${kind}"><thead role="rowgroup"><tr role="row">${heads.map(
+    (head) => markup`<th scope="col" role="columnheader">${head}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${rows}</tbody></table>`;
+}
+
+export function empty(...text: readonly Child[]): Html {
+  return markup`<p class="empty">${text}</p>`;
+}

@@ -1,0 +1,64 @@
+import { type Html, markup } from './markup.ts';
+import type { Tone } from './state.ts';
+
+/** A plan as it was made just now, or as a report keeps it. */
+export interface Planned {
+  /** One line. */
+  readonly summary: string;
+  readonly steps: readonly {
+    readonly action: string;
+    readonly target?: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
+  readonly end: {
+    readonly kind: 'done' | 'refused' | 'waits' | 'circles' | 'goes-on';
+    readonly reason: string;
+    readonly message: string;
+    /** Of `refused`. */
+    readonly cure?: string;
+  };
+}
+
+/** What the page knows about what comes next. */
+export type PlanView =
+  | { readonly kind: 'planned'; readonly planned: Planned }
+  /** It could not be made: why, and what to do. */
+  | { readonly kind: 'none'; readonly message: string };
+
+/** Enough for every plan that anybody reads; `tick --plan` prints the longest. */
+const mostSteps = 100;
+
+const ends = {
+  done: { tone: 'good', says: 'Then' },
+  refused: { tone: 'bad', says: 'Then a person is needed' },
+  waits: { tone: 'busy', says: 'Then it waits, and nobody can promise for how long' },
+  circles: { tone: 'bad', says: 'Then it would go round in circles; please report it' },
+  'goes-on': { tone: 'busy', says: 'And it goes on' },
+} as const satisfies Record<Planned['end']['kind'], { tone: Tone; says: string }>;
+
+/** Every step to where it ends, in words. */
+export function planSteps({ steps, end }: Planned): Html {
+  const more = steps.length - mostSteps;
+  return markup`${
+    steps.length > 0 &&
+    markup`<ol class="steps">${steps
+      .slice(0, mostSteps)
+      .map(
+        ({ action, target, reason, message }) =>
+          markup`<li><div><bdi>${message}</bdi><div class="quiet small">${action}${target && markup` <bdi>${clipped(target)}</bdi>`} · ${reason}</div></div></li>`,
+      )}</ol>`
+  }${more > 0 && markup`<p class="quiet">and ${more} more steps</p>`}${planEnd(end, steps.length)}`;
+}
+
+function planEnd(end: Planned['end'], steps: number): Html {
+  const { tone, says } = ends[end.kind];
+  const lead = steps === 0 && end.kind === 'done' ? 'Nothing to do' : says;
+  return markup`<div class="end ${tone}">${lead}: <strong>${end.reason}</strong>, <bdi>${end.message}</bdi>${end.cure !== undefined && markup`. To go on: <bdi>${end.cure}</bdi>`}</div>`;
+}
+
+const longestTarget = 60;
+
+function clipped(target: string): string {
+  return target.length <= longestTarget ? target : `${target.slice(0, longestTarget)}…`;
+}

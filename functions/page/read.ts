@@ -1,0 +1,132 @@
+import { checkKeys, checkLabel } from '../../manifests/api/check-report.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { ConfigMap } from '../../manifests/kube-types.ts';
+import type { PlanContext } from '../../reconcile/cluster/plan-clusters.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import { readOnly } from '../read-only.ts';
+import { remembered } from '../serve/remembered.ts';
+import { parseReport, type ShownReport } from './check-report.ts';
+import type { PlanView } from './plan.ts';
+import { createRoom } from './room.ts';
+
+export interface LiveWorld {
+  readonly fleets: readonly EtcdFleet[];
+  readonly clusters: readonly EtcdCluster[];
+}
+
+/** What pages are made from. Reads, and writes nothing. */
+export interface Reader {
+  /** @throws {KubeError} */
+  world(): Promise<LiveWorld>;
+  /** Never throws for what can't be planned. */
+  plan(cluster: EtcdCluster): Promise<PlanView>;
+  /** Of this commit, kept in these namespaces. @throws {KubeError} */
+  reports(namespaces: readonly string[], sha: string): Promise<readonly ShownReport[]>;
+  now(): Date;
+}
+
+export interface ReaderContext extends Omit<PlanContext, 'signal'> {
+  /** One namespace only. */
+  readonly namespace?: string | undefined;
+}
+
+/** Milliseconds: how old an answer may be, and how long it may take. */
+const fresh = { world: 2_000, plan: 10_000, reports: 2_000 };
+const patience = { world: 8_000, plan: 6_000, reports: 5_000 };
+/** A plan takes a dozen lists and asks every member. */
+const plansAtOnce = 3;
+const most = 500;
+
+export function createReader(context: ReaderContext): Reader {
+  const { namespace } = context;
+  const kube = readOnly(context.kube);
+  const room = createRoom(plansAtOnce);
+  const worlds = remembered(memory(fresh.world, 1), () => readWorld(kube, namespace));
+  const reports = remembered(memory(fresh.reports, most), (_key, where: string, sha: string) =>
+    readReports(kube, where, sha),
+  );
+  const plans = remembered(memory(fresh.plan, most), async (_key, cluster: EtcdCluster) => {
+    const making = room(() => makePlan({ ...context, kube }, cluster));
+    return making ?? noPlan(cluster, 'Other plans are being made.');
+  });
+  return {
+    world: () => worlds.get(''),
+    reports: async (namespaces, sha) =>
+      (await Promise.all(namespaces.map((where) => reports.get(`${where}/${sha}`, where, sha)))).flat(),
+    plan: (cluster) => {
+      const { uid = '', resourceVersion = '' } = cluster.metadata;
+      // A cluster that was changed is planned anew, however fresh the plan.
+      return plans.get(`${uid}/${resourceVersion}`, cluster);
+    },
+    now: () => kube.now() ?? new Date(),
+  };
+}
+
+/** A failure holds as long as an answer: whoever reloads asks no more often for it. */
+function memory(freshMs: number, entries: number) {
+  return { freshMs, retryMs: freshMs, most: entries, clock: () => performance.now() };
+}
+
+async function readWorld(kube: Kube, namespace: string | undefined): Promise<LiveWorld> {
+  const options = { namespace, signal: AbortSignal.timeout(patience.world) };
+  const [fleets, clusters] = await Promise.all([
+    kube.list<EtcdFleet>(resources.fleets, options),
+    kube.list<EtcdCluster>(resources.clusters, options),
+  ]);
+  return { fleets: fleets.items, clusters: clusters.items };
+}
+
+async function readReports(kube: Kube, namespace: string, sha: string): Promise<readonly ShownReport[]> {
+  try {
+    const { items } = await kube.list<ConfigMap>(resources.configMaps, {
+      namespace,
+      labelSelector: `${checkLabel}=${sha}`,
+      signal: AbortSignal.timeout(patience.reports),
+    });
+    return items.flatMap(({ data }) => {
+      const report = parseReport(data?.[checkKeys.json]);
+      // Who may write ConfigMaps here speaks for no fleet of elsewhere, and of no other commit.
+      return report && report.fleet.namespace === namespace && report.head === sha ? [report] : [];
+    });
+  } catch (error) {
+    // The page's rights end there: as if nothing were kept.
+    if (isReason(error, 'Forbidden')) return [];
+    throw error;
+  }
+}
+
+async function makePlan(context: ReaderContext, cluster: EtcdCluster): Promise<PlanView> {
+  const { planClusters } = await import('../../reconcile/cluster/plan-clusters.ts');
+  const signal = AbortSignal.timeout(patience.plan);
+  const { namespace } = cluster.metadata;
+  try {
+    const making = planClusters({ ...context, signal }, { namespace, intents: [{ kind: 'keep', cluster }] });
+    const [plan] = (await inTime(making, signal)) ?? [];
+    if (plan?.planned) return { kind: 'planned', planned: plan.planned };
+    return noPlan(cluster, plan?.problem === undefined ? 'Making it took too long.' : `${plan.problem}.`);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.reason !== 'Forbidden') return noPlan(cluster, `${error.message}.`);
+    return noPlan(cluster, 'This page may not read what a plan is made from; the component page-plans lets it.');
+  }
+}
+
+function noPlan(cluster: EtcdCluster, because: string): PlanView {
+  return { kind: 'none', message: `${because} By hand: tick --plan --cluster ${keyOf(cluster)}` };
+}
+
+/** Also where something under way does not listen to the signal. */
+async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  const end = () => resolve(undefined);
+  signal.addEventListener('abort', end);
+  // Whatever it still comes to is nobody's to hear.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}

@@ -1,0 +1,167 @@
+import { type Context, Hono } from 'hono';
+import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { KubeError } from '../../reconcile/kube.ts';
+import type { Access, Viewer } from './access.ts';
+import { checkPage } from './check.ts';
+import { clusterPage } from './cluster.ts';
+import { fleetPage } from './fleet.ts';
+import { homePage } from './home.ts';
+import type { Html } from './markup.ts';
+import { type Notice, noticePage } from './notice.ts';
+import { pageNumber } from './pager.ts';
+import type { Reader } from './read.ts';
+import { respond } from './respond.ts';
+import { sightOf } from './sight.ts';
+
+export interface PageContext {
+  readonly reader: Reader;
+  readonly access: Access;
+  /** What went wrong, for the log; never what was asked with. */
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+}
+
+interface Look {
+  readonly reader: Reader;
+  readonly viewer: Viewer;
+  readonly context: Context;
+  readonly now: Date;
+}
+
+type Found = Html | 'missing' | 'forbidden';
+
+interface View {
+  readonly path: string;
+  /** From there to `/`. */
+  readonly root: string;
+  readonly show: (look: Look) => Promise<Found>;
+}
+
+const views: readonly View[] = [
+  { path: '/', root: '', show: home },
+  { path: '/fleets/:namespace/:name', root: '../../', show: fleet },
+  { path: '/clusters/:namespace/:name', root: '../../', show: cluster },
+  { path: '/checks/:sha', root: '../', show: check },
+];
+
+/** The pages. Nothing is said about anything before it is known who looks. */
+export function pageRoutes(page: PageContext): Hono {
+  const app = new Hono();
+  for (const view of views) {
+    app.get(view.path, (context) => answer(page, view, context));
+    app.all(view.path, (context) => {
+      context.header('allow', 'GET, HEAD');
+      return context.body(null, 405);
+    });
+  }
+  return app;
+}
+
+async function answer({ reader, access, log }: PageContext, { root, show }: View, context: Context): Promise<Response> {
+  const now = reader.now();
+  const notice = (status: 400 | 401 | 403 | 404 | 421 | 500 | 503, what: Omit<Notice, 'root' | 'now'>) =>
+    respond(context, noticePage({ ...what, root, now }), status);
+  let known = false;
+  try {
+    const admission = await access({ header: (name) => context.req.header(name) });
+    switch (admission.kind) {
+      case 'crowded':
+        context.header('retry-after', '1');
+        return notice(503, { title: 'Busy', message: 'Many are asking at once. Try again in a moment.' });
+      case 'elsewhere':
+        return notice(421, { title: 'Not here', message: admission.because });
+      case 'nobody':
+        context.header('www-authenticate', 'Bearer realm="etcd-ratchet"');
+        return notice(401, {
+          title: 'Who are you?',
+          message: admission.because,
+          cure: 'Come through the proxy that signs you in, or send "Authorization: Bearer" with a token of the cluster.',
+        });
+      case 'viewer':
+        break;
+      default:
+        return admission satisfies never;
+    }
+    known = true;
+    const found = await show({ reader, viewer: admission.viewer, context, now });
+    if (found === 'missing') {
+      return notice(404, { title: 'Not found', message: 'There is nothing at this address, or nothing any more.' });
+    }
+    if (found === 'forbidden') {
+      return notice(403, {
+        title: 'Not yours to see',
+        message: 'You may not get this with kubectl either.',
+        cure: 'The ClusterRole view, bound to you in its namespace, would let you.',
+      });
+    }
+    return respond(context, found);
+  } catch (error) {
+    const { message } = error as Error;
+    log({ problem: message }, 'a page could not be shown');
+    if (!(error instanceof KubeError)) {
+      return notice(500, { title: 'A defect', message: 'This page could not be made; the log says why.', tone: 'bad' });
+    }
+    context.header('retry-after', '5');
+    // To a stranger the API server's words are none of their business.
+    return notice(503, {
+      title: 'The API server does not answer as it should',
+      message: known ? message : 'Nobody can be let in meanwhile.',
+      cure: 'Members go on serving without it. Try again in a moment.',
+      tone: 'bad',
+    });
+  }
+}
+
+async function home({ reader, viewer, context, now }: Look): Promise<Found> {
+  const sight = await sightOf(viewer, await reader.world());
+  return homePage({ ...sight, page: pageNumber(context.req.query('page')), now });
+}
+
+async function fleet({ reader, viewer, context, now }: Look): Promise<Found> {
+  const { namespace, name, key } = named(context);
+  if (!(await viewer.may({ verb: 'get', resource: 'etcdfleets', namespace, name }))) return 'forbidden';
+  const world = await reader.world();
+  const found = world.fleets.find((one) => keyOf(one) === key);
+  if (!found) return 'missing';
+  const { clusters } = await sightOf(viewer, { fleets: [], clusters: ownClusters(found, world.clusters) });
+  return fleetPage({ fleet: found, clusters, page: pageNumber(context.req.query('page')), now });
+}
+
+async function cluster({ reader, viewer, context, now }: Look): Promise<Found> {
+  const { namespace, name, key } = named(context);
+  if (!(await viewer.may({ verb: 'get', resource: 'etcdclusters', namespace, name }))) return 'forbidden';
+  const { clusters, fleets } = await reader.world();
+  const found = clusters.find((one) => keyOf(one) === key);
+  if (!found) return 'missing';
+  const owner = fleets.find((one) => ownClusters(one, [found]).length > 0);
+  const mayKnow = owner && (await viewer.may({ verb: 'get', resource: 'etcdfleets', ...nameOf(owner) }));
+  return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan: await reader.plan(found), now });
+}
+
+/** Namespaces that hold fleets, and may hold reports. */
+const mostNamespaces = 50;
+
+async function check({ reader, viewer, context, now }: Look): Promise<Found> {
+  const sha = (context.req.param('sha') ?? '').toLowerCase();
+  if (!/^[0-9a-f]{40}$/.test(sha)) return 'missing';
+  const { fleets } = await reader.world();
+  const namespaces = [...new Set(fleets.map(({ metadata }) => metadata.namespace ?? ''))].slice(0, mostNamespaces);
+  const reports = await reader.reports(namespaces, sha);
+  const shown = await Promise.all(
+    reports.map(async (report) => {
+      const may = await viewer.may({ verb: 'get', resource: 'etcdfleets', ...report.fleet });
+      const { namespace, name } = report.fleet;
+      return may ? [{ report, fleet: fleets.find((one) => keyOf(one) === `${namespace}/${name}`) }] : [];
+    }),
+  );
+  const seen = shown.flat();
+  return seen.length > 0 ? checkPage({ sha, reports: seen, now }) : 'missing';
+}
+
+function named(context: Context): { readonly namespace: string; readonly name: string; readonly key: string } {
+  const { namespace = '', name = '' } = context.req.param() as { namespace?: string; name?: string };
+  return { namespace, name, key: `${namespace}/${name}` };
+}
+
+function nameOf({ metadata }: Parameters<typeof keyOf>[0]): { readonly namespace: string; readonly name: string } {
+  return { namespace: metadata.namespace ?? '', name: metadata.name };
+}

@@ -1,0 +1,69 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { conditionOf } from '../../reconcile/fleet/kstatus.ts';
+import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
+
+/** How something is doing, in the four colours that the page has. */
+export type Tone = 'good' | 'busy' | 'bad' | 'calm';
+
+export interface State {
+  readonly tone: Tone;
+  /** One or two words. */
+  readonly word: string;
+  readonly reason?: string;
+  readonly message: string;
+}
+
+/** What rests because somebody asked for it. */
+const restful: Readonly<Record<string, string>> = {
+  Suspended: 'Suspended',
+  Paused: 'Paused',
+  Hibernating: 'Asleep',
+};
+
+export function clusterState(cluster: EtcdCluster): State {
+  const { verdict, message } = verdictOf(cluster);
+  const { status } = cluster;
+  switch (verdict) {
+    case 'Failed':
+      return { tone: 'bad', word: 'Needs you', message, ...reasonOf(status, 'Stalled') };
+    case 'Terminating':
+      return { tone: 'busy', word: 'Deleting', message };
+    case 'InProgress':
+      return { tone: 'busy', word: 'Working', message, ...reasonOf(status, 'Reconciling') };
+    case 'Current': {
+      const reason = conditionOf(status, 'Ready')?.reason ?? '';
+      const rest = restful[reason];
+      return rest === undefined
+        ? { tone: 'good', word: 'Ready', message, reason }
+        : { tone: 'calm', word: rest, message, reason };
+    }
+    default:
+      return verdict satisfies never;
+  }
+}
+
+export function fleetState({ metadata, spec, status }: EtcdFleet): State {
+  if (metadata.deletionTimestamp !== undefined) return { tone: 'busy', word: 'Deleting', message: 'is being deleted' };
+  const stalled = conditionOf(status, 'Stalled');
+  if (stalled?.status === 'True') return { tone: 'bad', word: 'Needs you', ...stalled };
+  if (spec.suspend) return { tone: 'calm', word: 'Suspended', message: 'the repository is not looked at' };
+  const ready = conditionOf(status, 'Ready');
+  if (!ready) return { tone: 'busy', word: 'New', message: 'no pass has looked at it yet' };
+  const { reason, message } = ready;
+  return ready.status === 'True'
+    ? { tone: 'good', word: 'Ready', reason, message }
+    : { tone: 'busy', word: 'Working', reason, message };
+}
+
+function reasonOf(status: EtcdCluster['status'], type: string): { reason?: string } {
+  const reason = conditionOf(status, type)?.reason;
+  return reason === undefined ? {} : { reason };
+}
+
+const order = { bad: 0, busy: 1, calm: 2, good: 3 } as const satisfies Record<Tone, number>;
+
+/** What needs somebody comes first; the API server's order (by name) stays otherwise. */
+export function byUrgency<T>(items: readonly T[], stateOf: (item: T) => State): readonly T[] {
+  return items.toSorted((a, b) => order[stateOf(a).tone] - order[stateOf(b).tone]);
+}

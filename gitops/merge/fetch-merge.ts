@@ -1,0 +1,99 @@
+import { GitError } from '../error.ts';
+import { askForPack } from '../fetch.ts';
+import type { GitConnection } from '../http.ts';
+import { type Objects, openPacks } from '../tree.ts';
+import { findMergeBase } from './history.ts';
+
+export interface MergeCommits {
+  /** The commit that asks to be merged. */
+  readonly head: string;
+  /** The branch's commit that it is merged with. */
+  readonly target: string;
+}
+
+/** What a merge is made from: three commits with all their files. */
+export interface MergeSource {
+  readonly objects: Objects;
+  /** Root folders. */
+  readonly base: string;
+  readonly head: string;
+  readonly target: string;
+  readonly baseSha: string;
+}
+
+/** Where most branches parted: with all files, in the one request that is made anyway. */
+const nearby = 20;
+/** Then only commits are asked for, where the server can leave out the rest. */
+const depths = [1000, 10_000] as const;
+/** Else everything, and less deep. */
+const heavyDepths = [200, 1000] as const;
+
+/**
+ * Fetches two commits and the one where they parted.
+ *
+ * @throws GitError CommitNotFound if the server does not give out the head, NoCommonAncestor, TooLarge, …
+ */
+export async function fetchMerge(
+  git: GitConnection,
+  { head, target }: MergeCommits,
+  signal: AbortSignal,
+): Promise<MergeSource> {
+  const revision = { ref: git.source.ref, sha: head };
+  const first = await askForPack(git, [head, target], { depth: nearby }, signal);
+  if (first.kind === 'refused') {
+    const why = `${git.source.url} does not give out commit ${head} (${first.message})`;
+    throw new GitError('CommitNotFound', `${why}: a request from a fork may keep it elsewhere, or it was replaced`);
+  }
+  const objects = await openPacks([first.pack], revision);
+  const near = await findMergeBase(objects, head, target);
+  if (near.kind === 'base') return source(objects, { head, target, base: near.sha });
+  if (near.kind === 'unrelated') throw unrelated(git.source.ref);
+
+  const base = await searchDeeper(git, { head, target }, signal);
+  const last = await askForPack(git, [base], {}, signal);
+  if (last.kind === 'refused')
+    throw new GitError('BadAnswer', `${git.source.url} does not give out ${base}, where the branches parted`);
+  return source(await openPacks([first.pack, last.pack], revision), { head, target, base });
+}
+
+async function searchDeeper(git: GitConnection, { head, target }: MergeCommits, signal: AbortSignal): Promise<string> {
+  const revision = { ref: git.source.ref, sha: head };
+  let commitsOnly = true;
+  for (let round = 0; round < depths.length; round++) {
+    let answer = await askForPack(git, [head, target], { depth: depths[round] ?? 1, commitsOnly }, signal).catch(
+      (error: unknown) => {
+        // Servers that don't know filters answer in many ways, few of them orderly.
+        if (!commitsOnly || !(error instanceof GitError) || error.reason !== 'BadAnswer') throw error;
+        return { kind: 'refused', message: error.message } as const;
+      },
+    );
+    if (answer.kind === 'refused' && commitsOnly) {
+      commitsOnly = false;
+      answer = await askForPack(git, [head, target], { depth: heavyDepths[round] ?? 1 }, signal);
+    }
+    if (answer.kind === 'refused')
+      throw new GitError('CommitNotFound', `${git.source.url} does not give out ${head} any more (${answer.message})`);
+    const found = await findMergeBase(await openPacks([answer.pack], revision), head, target);
+    if (found.kind === 'base') return found.sha;
+    if (found.kind === 'unrelated') throw unrelated(git.source.ref);
+  }
+  const [, most = 0] = commitsOnly ? depths : heavyDepths;
+  throw new GitError(
+    'NoCommonAncestor',
+    `the branch parted from ${git.source.ref} more than ${most} commits ago: merge ${git.source.ref} into it, or rebase it`,
+  );
+}
+
+async function source(
+  objects: Objects,
+  shas: { readonly head: string; readonly target: string; readonly base: string },
+): Promise<MergeSource> {
+  const [head, target, base] = await Promise.all([shas.head, shas.target, shas.base].map((sha) => objects.commit(sha)));
+  if (!head || !target || !base)
+    throw new GitError('BadAnswer', 'the Git server left out a commit that it was asked for');
+  return { objects, head: head.tree, target: target.tree, base: base.tree, baseSha: shas.base };
+}
+
+function unrelated(branch: string): GitError {
+  return new GitError('NoCommonAncestor', `the branch has no history in common with ${branch}: begin it from there`);
+}

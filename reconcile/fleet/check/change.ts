@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { keyOf } from '../names.ts';
+import { type PlanInput, type PlannedApply, planFleet } from '../plan.ts';
+import type { Unlisted } from '../prune.ts';
+import type { DesiredSpec, DesiredTree, SpecProblem } from '../reading.ts';
+
+/** What going from one tree to another would do to the live clusters: the difference only, whatever else is to be done. */
+export interface RequestedChange {
+  /** What the new tree brings. */
+  readonly problems: readonly SpecProblem[];
+  /** What is wrong in the old one as well. */
+  readonly inherited: readonly SpecProblem[];
+  readonly warnings: readonly SpecProblem[];
+  /** Documents that differ. */
+  readonly applies: readonly Exclude<PlannedApply, { kind: 'settled' }>[];
+  readonly prune: readonly EtcdCluster[];
+  /** Live, no longer listed, and kept. */
+  readonly kept: readonly Unlisted[];
+  /** Documents that differ, of clusters that are being deleted. */
+  readonly leaving: readonly DesiredSpec[];
+}
+
+/** Pure. `before` is what is there without the change, `after` with it. */
+export function changeBetween(
+  before: DesiredTree,
+  after: DesiredTree,
+  input: Omit<PlanInput, 'tree'>,
+): RequestedChange {
+  const was = planFleet({ ...input, tree: before });
+  const is = planFleet({ ...input, tree: after });
+  const known = new Set(was.problems.map(sameness));
+  const warned = new Set((before.warnings ?? []).map(sameness));
+  const documents = new Map(before.specs.map((spec) => [key(spec), spec.object]));
+  const differs = (spec: DesiredSpec) => !isDeepStrictEqual(documents.get(key(spec)), spec.object);
+  const listed = new Set([...before.specs, ...before.problems].map(key));
+  return {
+    problems: is.problems.filter((problem) => !known.has(sameness(problem))),
+    inherited: is.problems.filter((problem) => known.has(sameness(problem))),
+    warnings: (after.warnings ?? []).filter((warning) => !warned.has(sameness(warning))),
+    applies: is.applies.flatMap((apply) => (apply.kind !== 'settled' && differs(apply.spec) ? [apply] : [])),
+    prune: is.prune.filter((cluster) => listed.has(keyOf(cluster))),
+    kept: is.keep.filter(({ cluster }) => listed.has(keyOf(cluster))),
+    leaving: is.leaving.filter(differs),
+  };
+}
+
+/** Lines move without anything being wrong that was not. */
+function sameness({ file, message, namespace, name }: SpecProblem): string {
+  return JSON.stringify([file, message, namespace, name]);
+}
+
+function key({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,52 @@
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { type Kube, KubeError, resources } from '../../kube.ts';
+import { desired } from '../apply.ts';
+import { complaintFor, isFieldConflict, managersIn, serviceAccountOf } from '../complaint.ts';
+import { fieldManager } from '../names.ts';
+import { isDeclaredBy, managedFieldsOf } from '../ownership.ts';
+import type { PlannedApply } from '../plan.ts';
+import type { SpecProblem } from '../reading.ts';
+import { problemInField } from './place.ts';
+
+export type DryRun =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'problem'; readonly problem: SpecProblem }
+  /** No answer, or none that says anything about the document. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/** Asks the API server what it would say to a document, as the fleet's service account. Nothing is written. */
+export async function dryRun(
+  planned: PlannedApply,
+  { fleet, kube, signal }: { readonly fleet: EtcdFleet; readonly kube: Kube; readonly signal: AbortSignal },
+): Promise<DryRun> {
+  const asFleet = kube.as(serviceAccountOf(fleet));
+  const object = desired(planned.spec, { fleet });
+  const apply = async (how: true | 'Forced') =>
+    asFleet.apply(resources.clusters, object, { fieldManager: fieldManager(fleet), dryRun: how, signal });
+  try {
+    try {
+      await apply(true);
+    } catch (error) {
+      if (!isFieldConflict(error) || !isSettledByApplying(planned, error)) throw error;
+      await apply('Forced');
+    }
+    return { kind: 'accepted' };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const message = complaintFor(error, planned.spec, fleet);
+    if (error.class !== 'terminal' && !isFieldConflict(error)) return { kind: 'unknown', message };
+    return { kind: 'problem', problem: problemInField(planned.spec, fieldIn(error.message), message) };
+  }
+}
+
+/** Applying takes over what an earlier owner left and what was edited by hand; it never comes to a conflict with those. */
+function isSettledByApplying(planned: PlannedApply, error: KubeError): boolean {
+  if (planned.kind === 'create' || planned.kind === 'adopt') return false;
+  const entries = managedFieldsOf(planned.live);
+  return !managersIn(error).some((manager) => isDeclaredBy(entries, manager));
+}
+
+/** `spec.storage.size`, where the API server names a field. */
+function fieldIn(message: string): string | undefined {
+  return /\b(?:spec|metadata)(?:\.[A-Za-z0-9_-]+|\[[^\]]{1,80}\])+/.exec(message)?.[0];
+}

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { keyOf } from '../names.ts';
+
+/**
+ * What these clusters say of themselves, as far as a plan for them could come out differently, as a hash: from the list that a pass
+ * reads anyway.
+ */
+export function seenOf(clusters: readonly EtcdCluster[]): string {
+  const said = clusters.map(saidBy).sort();
+  return createHash('sha256').update(said.join('\n')).digest('hex').slice(0, 16);
+}
+
+function saidBy(cluster: EtcdCluster): string {
+  const { uid, generation, deletionTimestamp, annotations } = cluster.metadata;
+  const { observedGeneration, version, members = [], conditions = [], refusals = [] } = cluster.status ?? {};
+  return JSON.stringify([
+    keyOf(cluster),
+    uid,
+    generation,
+    deletionTimestamp !== undefined,
+    Object.entries(annotations ?? {}).sort(),
+    observedGeneration,
+    version,
+    // Not who leads: that moves, and decides only in which order members are taken.
+    members.map(({ name, role, version }) => [name, role, version]),
+    conditions.map(({ type, status, reason }) => [type, status, reason]),
+    refusals.map(({ field }) => field),
+  ]);
+}

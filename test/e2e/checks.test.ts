@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CheckReport, checkName } from '../../manifests/api/check-report.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition, isReady } from './support/conditions.ts';
+import { assertForetold, type Foretold } from './support/foretold.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+
+const stage = scene();
+const context = 'etcd-ratchet/fleet/plan';
+
+interface KeptReport {
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** A branch that parts from main here, and a request to merge it. */
+async function openRequest(number: number, files: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const { repository, forge } = stage();
+  const branch = `request-${number}`;
+  await repository.git('branch', branch, 'main');
+  const headSha = await repository.commit(files, { branch, keep: true, message: `Request ${number}` });
+  forge.pulls.unshift({ number, title: `Request ${number}`, headSha });
+  return headSha;
+}
+
+function closeRequest(number: number): void {
+  const { pulls } = stage().forge;
+  pulls.splice(
+    pulls.findIndex((pull) => pull.number === number),
+    1,
+  );
+}
+
+async function reportOf(head: string): Promise<CheckReport> {
+  const kept = await stage().get<KeptReport>(resources.configMaps, checkName('fleet', head));
+  return JSON.parse(kept?.data?.['report.json'] ?? assert.fail('there is no report')) as CheckReport;
+}
+
+function runs(version: string): (cluster: EtcdCluster) => boolean {
+  return (cluster) => isReady(cluster) && (cluster.status?.members ?? []).every((member) => member.version === version);
+}
+
+test('a request that upgrades a cluster shows its plan; merged, the plan is what happens', async (t) => {
+  const { push, tick, tickUntil, namespace, forge, repository, get, fleet } = stage();
+  const yaml = (fields: object) => clusterYaml('orders', namespace, { replicas: 1, ...fields });
+  await push({ 'clusters/orders.yaml': yaml({ version: '3.5.35' }) });
+  await tickUntil('orders', runs('3.5.35'));
+
+  const head = await openRequest(1, { 'clusters/orders.yaml': yaml({ version: '3.6.16' }) });
+  const other = { 'clusters/rest.yaml': clusterYaml('rest', namespace, { suspend: true }) };
+  await repository.commit(other, { keep: true, message: 'Meanwhile on main' });
+  await tick();
+  const states = forge.statuses.filter(({ sha }) => sha === head).map(({ state }) => state);
+  assert.deepEqual(states, ['pending', 'success']);
+  const description = forge.statusesOf(head).get(context)?.description ?? '';
+  assert.match(description, /^orders: 3\.5\.35→3\.6\.16, 1 restart, \d+ steps$/);
+  assert.equal(condition(await fleet(), 'RequestsChecked')?.status, 'True');
+
+  const report = await reportOf(head);
+  assert.deepEqual([report.problems, report.deletions, report.clusters.length], [[], [], 1]);
+  const printed = await tick('--check', '1');
+  assert.equal(printed.code, 0, printed.stderr);
+  assert.ok(printed.stdout.includes(`**${description.replaceAll('_', '\\_')}**`), printed.stdout);
+  const asData = await tick('--check', head, '--output', 'json');
+  assert.deepEqual((JSON.parse(asData.stdout) as { reports: CheckReport[] }).reports[0]?.clusters, report.clusters);
+  assert.equal((await stage().cluster('orders')).spec.version, '3.5.35', 'nothing was applied');
+
+  const told = forge.statuses.length;
+  await tick();
+  await tick();
+  assert.deepEqual(
+    forge.statuses.slice(told).filter((status) => status.context === context),
+    [],
+    'told once',
+  );
+
+  await repository.git('update-ref', 'refs/heads/main', await mergeOf(head));
+  closeRequest(1);
+  const after = await tickUntil('orders', runs('3.6.16'), 120);
+  const [planned] = report.clusters;
+  t.diagnostic(assertForetold((planned?.planned ?? assert.fail()) as Foretold, after));
+  const gone = await until('the report is gone', async () => {
+    await tick();
+    return (await get(resources.configMaps, checkName('fleet', head))) === undefined;
+  });
+  assert.ok(gone);
+});
+
+/** As a forge merges: a commit with two parents, made by system git. */
+async function mergeOf(head: string): Promise<string> {
+  const { repository } = stage();
+  const [tree = ''] = (await repository.git('merge-tree', '--write-tree', 'main', head)).split('\n');
+  return repository.git('commit-tree', tree, '-p', 'main', '-p', head, '-m', 'Merge');
+}
+
+test('what can not be done fails at its place: by the rules, by the API server, by the fleet’s own rights', async () => {
+  const { push, tick, tickUntil, namespace, forge } = stage();
+  const yaml = (fields: object) => clusterYaml('stock', namespace, { replicas: 1, ...fields });
+  await push({ 'clusters/stock.yaml': yaml({ version: '3.6.16' }) });
+  await tickUntil('stock', runs('3.6.16'));
+
+  const downgrade = await openRequest(2, { 'clusters/stock.yaml': yaml({ version: '3.5.35' }) });
+  const mode = await openRequest(3, { 'clusters/stock.yaml': yaml({ tls: { mode: 'Disabled' } }) });
+  const foreign = await openRequest(4, { 'clusters/foreign.yaml': clusterYaml('foreign', 'default') });
+  const nowhere = await openRequest(5, { 'clusters/lost.yaml': clusterYaml('lost', 'no-such-namespace') });
+  await tick();
+  const said = (sha: string) => {
+    const { state, description } = forge.statusesOf(sha).get(context) ?? assert.fail('no status');
+    return `${state}: ${description}`;
+  };
+  assert.match(said(downgrade), /^failure: clusters\/stock\.yaml:4:\d\d: .*3\.5/);
+  assert.match(said(mode), /^failure: clusters\/stock\.yaml:4:\d+: .*tls/i);
+  assert.match(said(foreign), /^failure: clusters\/foreign\.yaml:1:1: service account .*fleet may not/);
+  assert.match(said(nowhere), /^failure: clusters\/lost\.yaml:1:1: /);
+  const { code, stdout } = await tick('--check', '2');
+  assert.equal(code, 1);
+  assert.match(stdout, /#### To mend\n\n- clusters\/stock\.yaml:4:/);
+  for (const number of [2, 3, 4, 5]) closeRequest(number);
+});

@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-fleet.ts';
+import { withChecks } from '../../../functions/checks/check-pass.ts';
+import type { CheckReport } from '../../../manifests/api/check-report.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { ConfigMap } from '../../../manifests/kube-types.ts';
+import { KubeError, resources } from '../../../reconcile/kube.ts';
+import type { FakeKubeOptions, FakeRequest } from '../../fakes/kube.ts';
+import { type ForgeServer, startForge } from '../../git/forge.ts';
+import type { Repository } from '../../git/repository.ts';
+import { clusterYaml, type Scene, setScene } from './scene.ts';
+
+const context = 'etcd-ratchet/production/plan';
+
+interface Stage extends AsyncDisposable {
+  readonly scene: Scene;
+  readonly forge: ForgeServer;
+  readonly repository: Repository;
+  /** Pushes the files to a branch that parts from main now, and opens a request for it. */
+  open(number: number, files: Readonly<Record<string, string | undefined>>, fork?: boolean): Promise<string>;
+  check(options?: { readonly seconds?: number }): Promise<ChecksOutcome>;
+  reports(): readonly { readonly name: string; readonly report: CheckReport; readonly markdown: string }[];
+}
+
+async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: FakeKubeOptions = {}): Promise<Stage> {
+  const scene = await setScene(options);
+  const forge = await startForge({ token: 'forge-secret' });
+  const secret = { token: Buffer.from('forge-secret').toString('base64') };
+  scene.fake.seed(resources.secrets, { metadata: { namespace: 'platform', name: 'forge' }, ...{ data: secret } });
+  const repository = await scene.git.createRepository('team/etcd');
+  await repository.commit({
+    'c/orders.yaml': clusterYaml('orders'),
+    'c/ads.yaml': clusterYaml('ads'),
+    README: 'hello\n',
+  });
+  scene.addFleet('production', {
+    git: { url: repository.url, ref: 'main', path: 'c' },
+    forge: { type: 'GitHub', apiUrl: forge.url, secretName: 'forge' },
+    ...spec,
+  });
+  await scene.pass();
+  forge.statuses.length = 0;
+
+  async function open(number: number, files: Readonly<Record<string, string | undefined>>, fork = false) {
+    const branch = `request-${number}`;
+    await repository.git('branch', '-f', branch, 'main');
+    const headSha = await repository.commit(files, { branch, keep: true, message: `request ${number}` });
+    const before = forge.pulls.findIndex((pull) => pull.number === number);
+    if (before >= 0) forge.pulls.splice(before, 1);
+    forge.pulls.unshift({ number, title: `Change ${number}`, headSha, fork });
+    return headSha;
+  }
+
+  async function check({ seconds = 30 } = {}): Promise<ChecksOutcome> {
+    const fleet = scene.fleet();
+    const outcome = await checkFleet(
+      fleet,
+      { branch: 'main', target: await repository.git('rev-parse', 'main') },
+      {
+        kube: scene.kube,
+        etcd: async () => assert.fail('no member runs here'),
+        wire: async () => undefined,
+        holder: { pod: 'p', uid: 'u' },
+        nonce: () => 'n',
+        fleets: scene.fake.stored<EtcdFleet>(resources.fleets),
+        clusters: scene.fake.stored<EtcdCluster>(resources.clusters),
+        log: () => {},
+        signal: AbortSignal.timeout(60_000),
+        deadline: Date.now() + seconds * 1000,
+      },
+    );
+    const status = withChecks(fleet, outcome, new Date());
+    await scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), status });
+    return outcome;
+  }
+
+  return {
+    scene,
+    forge,
+    repository,
+    open,
+    check,
+    reports: () =>
+      scene.fake.stored<ConfigMap>(resources.configMaps).map(({ metadata, data = {} }) => ({
+        name: metadata.name,
+        report: JSON.parse(data['report.json'] ?? '') as CheckReport,
+        markdown: data['report.md'] ?? '',
+      })),
+    [Symbol.asyncDispose]: async () => {
+      await forge.stop();
+      await scene[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('a request gets pending at once, then success with the plan; asked again, nothing is said again', async () => {
+  await using stage = await setStage();
+  const { forge, scene, check } = stage;
+  const head = await stage.open(7, { 'c/stock.yaml': clusterYaml('stock') });
+  const before = scene.fake.journal().length;
+  const outcome = await check();
+  assert.equal(outcome.failure, undefined);
+  assert.deepEqual(
+    forge.statuses.map(({ sha, context, state }) => [sha, context, state]),
+    [
+      [head, context, 'pending'],
+      [head, context, 'success'],
+    ],
+  );
+  assert.match(forge.statusesOf(head).get(context)?.description ?? '', /^stock: new, \+3 members, \d+ steps$/);
+  const [kept] = stage.reports();
+  assert.equal(kept?.report.head, head);
+  assert.equal(kept?.report.request?.number, '7');
+  assert.equal(kept?.report.clusters[0]?.planned?.end.kind, 'done');
+  assert.match(kept?.markdown ?? '', /payments\/stock is created: \d+ steps.*\| 2 \| prepare-members/s);
+  const writes = scene.fake
+    .journal()
+    .slice(before)
+    .filter(({ verb, dryRun }) => !['GET', 'LIST', 'WATCH'].includes(verb) && !dryRun);
+  assert.deepEqual(
+    writes.map(({ key }) => key),
+    ['POST configmaps', 'PUT etcdfleets/status'],
+    'nothing is written but the report, and what this test writes itself',
+  );
+  const dry = scene.fake
+    .journal()
+    .slice(before)
+    .filter(({ dryRun }) => dryRun);
+  assert.deepEqual(
+    dry.map(({ key, user }) => [key, user]),
+    [['PATCH etcdclusters', 'system:serviceaccount:platform:fleet']],
+    'only what the request changes is tried, as the fleet',
+  );
+  assert.equal(scene.cluster('stock'), undefined);
+
+  const git = scene.git.requests.length;
+  forge.statuses.length = 0;
+  assert.deepEqual((await check()).checks, outcome.checks);
+  assert.equal(scene.git.requests.length, git, 'a pair that was checked is not fetched again');
+  assert.deepEqual(forge.statuses, []);
+});
+
+test('a branch behind its target shows only its own change', async () => {
+  await using stage = await setStage();
+  const head = await stage.open(1, { 'c/orders.yaml': clusterYaml('orders', { replicas: 5 }) });
+  await stage.repository.commit({ 'c/ads.yaml': undefined, 'c/late.yaml': clusterYaml('late') }, { keep: true });
+  await stage.check();
+  assert.match(stage.forge.statusesOf(head).get(context)?.description ?? '', /^orders: /);
+  assert.deepEqual(
+    stage.reports().flatMap(({ report }) => [...report.clusters, ...report.deletions].map(({ name }) => name)),
+    ['orders'],
+  );
+});
+
+test('what a request breaks fails with file, line and column, and the count of the others', async () => {
+  await using stage = await setStage();
+  const broken = clusterYaml('orders').replace('replicas: 3', 'replicsa: 3').replace('3.6.16', 'latest');
+  const head = await stage.open(2, { 'c/orders.yaml': broken });
+  await stage.check();
+  const status = stage.forge.statusesOf(head).get(context);
+  assert.equal(status?.state, 'failure');
+  assert.match(status?.description ?? '', /^c\/orders\.yaml:4:8: .*replicsa.*\(and 1 more\)$/);
+});
+
+test('what is broken on the target already is no fault of the request, and is told', async () => {
+  await using stage = await setStage();
+  await stage.repository.commit({ 'c/bad.yaml': clusterYaml('bad').replace('3.6.16', 'latest') }, { keep: true });
+  const head = await stage.open(3, { 'c/stock.yaml': clusterYaml('stock') });
+  await stage.check();
+  assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'success');
+  assert.match(stage.reports()[0]?.markdown ?? '', /Wrong on main as well\n\n- c\/bad\.yaml:4:/);
+});
+
+test('a conflict is a failure that names the file', async () => {
+  await using stage = await setStage();
+  const head = await stage.open(4, { 'c/orders.yaml': clusterYaml('orders', { replicas: 5 }) });
+  await stage.repository.commit({ 'c/orders.yaml': clusterYaml('orders', { replicas: 1 }) }, { keep: true });
+  await stage.check();
+  const status = stage.forge.statusesOf(head).get(context);
+  assert.equal(status?.state, 'failure');
+  assert.match(
+    status?.description ?? '',
+    /^c\/orders\.yaml:4:1: cannot be merged into main: both sides changed the same lines/,
+  );
+});
+
+test('deletions by prune are named, and those that would not happen say why', async () => {
+  await using stage = await setStage({ prune: true });
+  const { scene } = stage;
+  await scene.pass();
+  const head = await stage.open(5, { 'c/ads.yaml': undefined });
+  await stage.check();
+  assert.match(stage.forge.statusesOf(head).get(context)?.description ?? '', /^ads: deleted$/);
+  assert.deepEqual(stage.reports()[0]?.report.deletions, [{ namespace: 'payments', name: 'ads' }]);
+  const all = await stage.open(6, { 'c/ads.yaml': undefined, 'c/orders.yaml': 'moved: etcd\n' });
+  await stage.check();
+  assert.match(stage.forge.statusesOf(all).get(context)?.description ?? '', /no longer listed, kept/);
+});
+
+test('a request that touches nothing under the path gets no status, and is not looked at again', async () => {
+  await using stage = await setStage();
+  const head = await stage.open(8, { README: 'goodbye\n' });
+  assert.deepEqual(
+    (await stage.check()).checks.map(({ state }) => state),
+    ['untouched'],
+  );
+  assert.deepEqual([...stage.forge.statusesOf(head)], []);
+  assert.deepEqual(stage.reports(), []);
+  await stage.repository.commit({ 'c/late.yaml': clusterYaml('late') }, { keep: true });
+  const git = stage.scene.git.requests.length;
+  await stage.check();
+  assert.equal(stage.scene.git.requests.length, git);
+});
+
+test('it is checked again when its target moves, or a cluster that it touches says something else; told only what differs', async () => {
+  await using stage = await setStage();
+  const { forge, scene, check } = stage;
+  const head = await stage.open(9, { 'c/orders.yaml': clusterYaml('orders', { replicas: 5 }) });
+  await check();
+  const told = forge.statuses.length;
+  await stage.repository.commit({ 'c/late.yaml': clusterYaml('late') }, { keep: true });
+  const [again] = (await check()).checks;
+  assert.equal(again?.target, await stage.repository.git('rev-parse', 'main'));
+  assert.equal(forge.statuses.length, told, 'the verdict is the same');
+
+  const git = () => scene.git.requests.length;
+  let before = git();
+  const touch = async (name: string) => {
+    const live = scene.cluster(name);
+    const status = { observedGeneration: 1, version: '3.6.16' } as NonNullable<EtcdCluster['status']>;
+    await scene.fake.updateStatus(resources.clusters, { ...(live ?? assert.fail()), status });
+  };
+  await touch('ads');
+  await check();
+  assert.equal(git(), before, 'ads is none of its business');
+  await touch('orders');
+  before = git();
+  await check();
+  assert.notEqual(git(), before);
+  assert.equal(forge.statusesOf(head).size, 1);
+});
+
+test('a closed request is forgotten, and its report goes', async () => {
+  await using stage = await setStage();
+  await stage.open(10, { 'c/stock.yaml': clusterYaml('stock') });
+  await stage.open(11, { 'c/other.yaml': clusterYaml('other') });
+  await stage.check();
+  assert.equal(stage.reports().length, 2);
+  stage.forge.pulls.shift();
+  const { checks } = await stage.check();
+  assert.deepEqual(
+    checks.map(({ number }) => number),
+    ['10'],
+  );
+  assert.deepEqual(
+    stage.reports().map(({ report }) => report.request?.number),
+    ['10'],
+  );
+});
+
+test('the comment is written once and kept up to date', async () => {
+  await using stage = await setStage({ checks: { comment: true } });
+  await stage.open(12, { 'c/stock.yaml': clusterYaml('stock') });
+  await stage.check();
+  await stage.open(12, { 'c/stock.yaml': clusterYaml('stock', { replicas: 1 }) });
+  await stage.check();
+  await stage.check();
+  assert.equal(stage.forge.comments.length, 1);
+  assert.match(stage.forge.comments[0]?.body ?? '', /^<!-- etcd-ratchet plan.*\+1 member/s);
+});
+
+test('a forge that fails is told on the fleet, and what is known stays; when it is back, it is told the rest', async () => {
+  await using stage = await setStage();
+  const head = await stage.open(13, { 'c/stock.yaml': clusterYaml('stock') });
+  stage.forge.breakWith({ kind: 'status', status: 403, message: 'Resource not accessible' });
+  const { failure } = await stage.check({ seconds: 8 });
+  assert.equal(failure?.reason, 'ForgeForbidden');
+  assert.ok(failure?.message.includes('Resource not accessible') && !failure.message.includes('forge-secret'));
+  const told = stage.scene.fleet().status?.conditions?.find(({ type }) => type === 'RequestsChecked');
+  assert.equal(told?.status, 'False');
+  stage.forge.breakWith(undefined);
+  assert.equal((await stage.check()).failure, undefined);
+  assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'success');
+});
+
+test('a hostile request stops neither the others nor the pass', async () => {
+  await using stage = await setStage();
+  const good = await stage.open(20, { 'c/stock.yaml': clusterYaml('stock') });
+  const nowhere = 'f'.repeat(40);
+  stage.forge.pulls.unshift({
+    number: 21,
+    title: '![x](http://evil.example.com) @everybody',
+    headSha: nowhere,
+    fork: true,
+  });
+  const orphan = await stage.repository.commit({ 'c/x.yaml': clusterYaml('x') }, { branch: 'orphan', orphan: true });
+  stage.forge.pulls.unshift({ number: 22, title: 'unrelated', headSha: orphan });
+  const bomb = `a: &a [x,x]\n${'b: [*a,*a,*a]\n'.repeat(200)}kind: EtcdCluster\n`;
+  const bombed = await stage.open(
+    23,
+    { 'c/bomb.yaml': bomb, 'c/deep.yaml': `kind: EtcdCluster\nx: ${'['.repeat(50_000)}` },
+    true,
+  );
+  const emptied = await stage.open(24, { 'c/orders.yaml': undefined, 'c/ads.yaml': undefined });
+  const { failure } = await stage.check();
+  assert.equal(failure, undefined);
+  const state = (sha: string) => stage.forge.statusesOf(sha).get(context);
+  assert.equal(state(good)?.state, 'success');
+  assert.deepEqual([state(nowhere)?.state, state(orphan)?.state], ['error', 'error']);
+  assert.match(state(orphan)?.description ?? '', /no history in common with main/);
+  assert.equal(state(bombed)?.state, 'failure');
+  assert.match(state(bombed)?.description ?? '', /^c\/bomb\.yaml:/);
+  assert.match(state(emptied)?.description ?? '', /there is no c in main/);
+});
+
+test('a stranger learns nothing of a Secret that only his document names', async () => {
+  await using stage = await setStage();
+  const { fake } = stage.scene;
+  fake.seed(resources.secrets, {
+    metadata: { namespace: 'payments', name: 'crown-jewels' },
+    ...{ data: { 'tls.crt': Buffer.from('not a certificate').toString('base64') } },
+  });
+  const names = ['peerSecretName', 'serverSecretName', 'clientSecretName'].map((field) => `${field}: crown-jewels`);
+  const nosy = clusterYaml('nosy').replace('tls: {mode: Disabled}', `tls: {mode: Provided, ${names.join(', ')}}`);
+  await stage.open(30, { 'c/nosy.yaml': nosy }, true);
+  const before = fake.journal().length;
+  await stage.check();
+  const read = fake
+    .journal()
+    .slice(before)
+    .filter(({ resource }) => resource.plural === 'secrets');
+  assert.deepEqual(
+    read.map(({ name }) => name),
+    ['forge'],
+  );
+  assert.equal(stage.reports()[0]?.report.state, 'success');
+  assert.ok(!stage.reports().some(({ markdown }) => markdown.includes('not a certificate')));
+});
+
+test('what the API server would refuse fails, at the field that it names', async () => {
+  await using stage = await setStage({}, { before: refuse });
+  const bad = await stage.open(31, { 'c/stock.yaml': clusterYaml('stock') });
+  await stage.check();
+  const said = stage.forge.statusesOf(bad).get(context);
+  assert.equal(said?.state, 'failure');
+  assert.match(said?.description ?? '', /^c\/stock\.yaml:4:54: .*stock is refused by the API server: .*quota says no/);
+
+  const foreign = await stage.open(32, { 'c/foreign.yaml': clusterYaml('foreign') });
+  await stage.check();
+  assert.match(
+    stage.forge.statusesOf(foreign).get(context)?.description ?? '',
+    /service account platform\/fleet may not patch/,
+  );
+
+  const late = await stage.open(33, { 'c/late.yaml': clusterYaml('late') });
+  await stage.check();
+  assert.deepEqual(stage.forge.statusesOf(late).get(context)?.state, 'error', 'no answer is nobody’s fault');
+
+  function refuse({ name, dryRun }: FakeRequest): void {
+    if (!dryRun) return;
+    const no = { class: 'terminal', status: 422, reason: 'Invalid' } as const;
+    if (name === 'stock') throw new KubeError('spec.storage.size: Invalid value: "1Gi": the quota says no', no);
+    const may = 'User "system:serviceaccount:platform:fleet" cannot patch resource "etcdclusters"';
+    if (name === 'foreign') throw new KubeError(may, { class: 'terminal', status: 403, reason: 'Forbidden' });
+    if (name === 'late') throw new KubeError('no answer', { class: 'retryable', reason: 'Timeout' });
+  }
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Hono } from 'hono';
+import type { Page } from 'puppeteer-core';
+import { openBrowser } from '../../page/browser.ts';
+import { contrasts } from '../../page/contrast.ts';
+import { cluster, clusters, fleets, head, plan, report } from '../../page/scene.ts';
+import { pages, served } from '../../page/server.ts';
+
+/** Nothing can be broken into lines by itself: whatever has no room must break it. */
+const long = cluster(`${'n'.repeat(60)}/${'c'.repeat(48)}`, { leader: `${'c'.repeat(48)}-1` });
+const scene = pages({ fleets, clusters: [...clusters, long], reports: [report], plan: async () => plan });
+/** As behind a proxy that puts it below a path of its own, and strips that. */
+const prefix = '/ops/etcd';
+const server = await served(new Hono().mount(prefix, (request) => scene.app.fetch(request)));
+const address = `${server.address}${prefix}`;
+const browser = await openBrowser();
+after(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const paths = {
+  'the first page': '/',
+  'a fleet': '/fleets/etcd-ratchet/production',
+  'a cluster': '/clusters/payments/orders',
+  'a cluster with long names': `/clusters/${'n'.repeat(60)}/${'c'.repeat(48)}`,
+  'a cluster that needs a person': '/clusters/web/sessions',
+  'a check': `/checks/${head}`,
+};
+
+/** Opens it as somebody would who has JavaScript off, and lets nothing pass that a browser complains about. */
+async function open(path: string, { width = 1200, scheme = 'light' as 'light' | 'dark' } = {}) {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+  await page.setJavaScriptEnabled(false);
+  await page.setViewport({ width, height: 800 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+  const response = await page.goto(`${address}${path}`);
+  assert.equal(response?.ok() || response?.status() === 304, true, `${path}: ${response?.status()}`);
+  return { page, complaints, [Symbol.asyncDispose]: () => page.close() };
+}
+
+async function overflow(page: Page): Promise<number> {
+  return (await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')) as number;
+}
+
+for (const [name, path] of Object.entries(paths)) {
+  test(`${name} is readable: on a phone without scrolling sideways, light and dark with contrast, and no complaint`, async () => {
+    for (const scheme of ['light', 'dark'] as const) {
+      await using opened = await open(path, { scheme });
+      const all = await contrasts(opened.page);
+      assert.ok(all.length > 20, `${all.length} texts`);
+      const poor = all.filter(({ ratio, needed }) => ratio < needed);
+      assert.deepEqual(poor, [], `${scheme}: too little contrast`);
+      const paper = await opened.page.evaluate('getComputedStyle(document.body).backgroundColor');
+      assert.equal(paper, scheme === 'dark' ? 'rgb(17, 23, 21)' : 'rgb(246, 247, 246)');
+      for (const width of [360, 768]) {
+        await opened.page.setViewport({ width, height: 740 });
+        assert.equal(await overflow(opened.page), 0, `${scheme}, ${width} px`);
+      }
+      assert.deepEqual(opened.complaints, []);
+    }
+  });
+}
+
+test('every link within the page leads somewhere, below whatever path a proxy puts it', async () => {
+  const seen = new Set<string>();
+  for (const path of Object.values(paths)) {
+    await using opened = await open(path);
+    const links = await opened.page.$$eval('a', (all) => all.map(({ href }) => href));
+    for (const link of links) if (link.startsWith(address)) seen.add(link.replace(/#.*$/, ''));
+    const outward = links.filter((link) => !link.startsWith(address));
+    for (const link of outward) assert.match(link, /^https:\/\/git\.example\.com\/platform\/etcd/);
+  }
+  assert.ok(seen.size > 8, [...seen].join('\n'));
+  for (const link of seen) assert.equal((await fetch(link)).status, 200, link);
+});
+
+test('what is told to a screen reader: one heading first, landmarks, a table with heads, names for icons', async () => {
+  for (const width of [360, 1200]) {
+    await using opened = await open('/clusters/payments/orders', { width });
+    const tree = JSON.stringify(await opened.page.accessibility.snapshot({ interestingOnly: false }));
+    for (const role of [
+      'banner',
+      'main',
+      'contentinfo',
+      'navigation',
+      'table',
+      'columnheader',
+      'rowheader',
+      'cell',
+      'list',
+    ]) {
+      assert.ok(tree.includes(`"role":"${role}"`), `${role} at ${width} px`);
+    }
+    assert.equal(await opened.page.$$eval('h1', (all) => all.length), 1);
+    assert.equal(await opened.page.$eval('html', ({ lang }) => lang), 'en');
+    const ids = await opened.page.$$eval('[id]', (all) => all.map(({ id }) => id));
+    assert.equal(new Set(ids).size, ids.length, 'an id is given twice');
+  }
+});
+
+test('the way to the content is the first thing that the keyboard finds', async () => {
+  await using opened = await open('/');
+  await opened.page.keyboard.press('Tab');
+  assert.equal(await opened.page.evaluate('document.activeElement.textContent'), 'To the content');
+  const box = await (await opened.page.$('.skip'))?.boundingBox();
+  assert.ok(box && box.x >= 0, 'it is seen when it is reached');
+});
