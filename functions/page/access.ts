@@ -64,6 +64,9 @@ const reviewsAtOnce = 32;
 const patienceMs = 5_000;
 const longestToken = 12_000;
 
+/** Who is known already is let in all the same. */
+class Crowded extends Error {}
+
 /**
  * Asks the API server about everybody, as kube-rbac-proxy does: who the bearer token is (TokenReview), and whether that user may see
  * what is asked for (SubjectAccessReview). So who may see something with kubectl may see it here, and nobody else.
@@ -71,9 +74,10 @@ const longestToken = 12_000;
 export function reviewedAccess(kube: Kube, { audience }: { readonly audience?: string | undefined } = {}): Access {
   const clock = () => performance.now();
   const retryMs = 1_000;
-  const users = remembered({ freshMs: fresh.tokens, retryMs, most: most.tokens, clock }, (_key, token: string) =>
-    whoIs(kube, token, audience),
-  );
+  const users = remembered({ freshMs: fresh.tokens, retryMs, most: most.tokens, clock }, (_key, token: string) => {
+    const asking = room(() => whoIs(kube, token, audience));
+    return asking ?? Promise.reject(new Crowded());
+  });
   const answers = remembered(
     { freshMs: fresh.answers, retryMs, most: most.answers, clock },
     (_key, user: User, question: Question) => isAllowed(kube, user, question),
@@ -89,9 +93,11 @@ export function reviewedAccess(kube: Kube, { audience }: { readonly audience?: s
     }
     // The token itself is kept nowhere.
     const key = createHash('sha256').update(token).digest('base64');
-    const asked = room(() => users.get(key, token));
-    if (!asked) return { kind: 'crowded' };
-    const user = await asked;
+    const user = await users.get(key, token).catch((error: unknown) => {
+      if (error instanceof Crowded) return error;
+      throw error;
+    });
+    if (user instanceof Crowded) return { kind: 'crowded' };
     if (!user) return { kind: 'nobody', because: 'The API server does not know this token, or knows it no more.' };
     const may = (question: Question) => answers.get(`${key} ${JSON.stringify(question)}`, user, question);
     return { kind: 'viewer', viewer: { may } };

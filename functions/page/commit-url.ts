@@ -5,6 +5,9 @@ import type { EtcdFleet, ForgeType } from '../../manifests/api/etcd-fleet.ts';
 /** Of fleets that send no statuses, and so say nothing of a forge. */
 const knownHosts: Readonly<Record<string, ForgeType>> = {
   'github.com': 'GitHub',
+  'gitlab.com': 'GitLab',
+  'bitbucket.org': 'BitbucketCloud',
+  'dev.azure.com': 'AzureDevOps',
   'codeberg.org': 'Forgejo',
 };
 

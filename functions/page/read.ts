@@ -30,6 +30,8 @@ export interface Reader {
 export interface ReaderContext extends Omit<PlanContext, 'signal'> {
   /** One namespace only. */
   readonly namespace?: string | undefined;
+  /** Milliseconds after which a plan is given up. */
+  readonly planMs?: number;
 }
 
 /** Milliseconds: how old an answer may be, and how long it may take. */
@@ -99,7 +101,7 @@ async function readReports(kube: Kube, namespace: string, sha: string): Promise<
 
 async function makePlan(context: ReaderContext, cluster: EtcdCluster): Promise<PlanView> {
   const { planClusters } = await import('../../reconcile/cluster/plan-clusters.ts');
-  const signal = AbortSignal.timeout(patience.plan);
+  const signal = AbortSignal.timeout(context.planMs ?? patience.plan);
   const { namespace } = cluster.metadata;
   try {
     const making = planClusters({ ...context, signal }, { namespace, intents: [{ kind: 'keep', cluster }] });

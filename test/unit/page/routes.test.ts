@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { createReader } from '../../../functions/page/read.ts';
+import { securityHeaders } from '../../../functions/page/respond.ts';
+import { styleHash } from '../../../functions/page/style.ts';
+import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { cluster, clusters, fleet, fleets, head, orders, plan, report } from '../../page/scene.ts';
+import { configMapOf, pages } from '../../page/server.ts';
+import { etcdOf } from '../../world/etcd.ts';
+import { wireOf } from '../../world/wire.ts';
+import { createWorld, namespace } from '../../world/world.ts';
+
+const full = { fleets, clusters, reports: [report], plan: async () => plan } as const;
+const paths = ['/', '/fleets/etcd-ratchet/production', '/clusters/payments/orders', `/checks/${head}`];
+
+for (const path of paths) {
+  test(`${path}: every answer has the headers that keep it to itself`, async () => {
+    const { get } = pages(full);
+    const broken = pages({ ...full, serves: () => false });
+    const answers = [
+      await get(path),
+      await get(path, { host: 'evil.example' }),
+      await broken.get(path),
+      await get(path, {}, 'HEAD'),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 421, 503, 200],
+    );
+    for (const { headers } of answers) {
+      for (const [name, value] of Object.entries(securityHeaders)) assert.equal(headers.get(name), value);
+    }
+    const policy = securityHeaders['content-security-policy'];
+    for (const part of ["default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]) {
+      assert.ok(policy.includes(part), part);
+    }
+    assert.doesNotMatch(policy, /unsafe|script-src|\*/);
+    assert.equal(await answers[3]?.text(), '');
+  });
+
+  test(`${path}: nothing but GET and HEAD`, async () => {
+    const { get } = pages(full);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const answer = await get(path, {}, method);
+      assert.equal(answer.status, 405, method);
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD');
+    }
+  });
+
+  test(`${path}: who has it already is told so`, async () => {
+    const { get } = pages(full);
+    const etag = (await get(path)).headers.get('etag') ?? '';
+    assert.match(etag, /^W\/"[\w-]{22}"$/);
+    const again = await get(path, { 'if-none-match': `"other", ${etag}` });
+    assert.equal(again.status, 304);
+    assert.equal(await again.text(), '');
+    assert.equal((await get(path, { 'if-none-match': '"other"' })).status, 200);
+  });
+}
+
+test('the policy names the very style that is in the page', async () => {
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(await (await pages(full).get('/')).text()) ?? [];
+  assert.ok(style.length > 1000);
+  assert.equal(styleHash, `'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+});
+
+for (const path of [
+  '/clusters/payments/nothing',
+  '/clusters/nowhere/orders',
+  '/fleets/etcd-ratchet/nothing',
+  `/checks/${'0'.repeat(40)}`,
+  '/checks/main',
+  '/checks/..%2f..%2fapi',
+  '/clusters/payments/%00',
+  `/clusters/payments/${'x'.repeat(5000)}`,
+]) {
+  test(`${path.slice(0, 60)} is not found, and does not repeat what was asked`, async () => {
+    const answer = await pages(full).get(path);
+    assert.equal(answer.status, 404);
+    assert.doesNotMatch(await answer.text(), /nothing<|nowhere|xxxx|api\b.*etc/);
+  });
+}
+
+test('what is not installed, and what may not be read, is said where it can be mended', async () => {
+  const missing = await pages({ ...full, serves: () => false }).get('/');
+  assert.equal(missing.status, 503);
+  const forbidden = await pages({ ...full, authorize: () => false }).get('/');
+  assert.equal(forbidden.status, 503);
+  assert.match(await forbidden.text(), /etcdfleets|etcdclusters/);
+});
+
+test('an API server that is away is said to be, with 503, and asked once for a storm of reloads', async () => {
+  let asked = 0;
+  const { get, logged } = pages({
+    ...full,
+    before: () => {
+      asked += 1;
+      throw new KubeError('GET /apis: no answer', { class: 'retryable', reason: 'Unreachable' });
+    },
+  });
+  const answers = await Promise.all(Array.from({ length: 100 }, () => get('/')));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [503]);
+  assert.match((await answers[0]?.text()) ?? '', /no answer/);
+  assert.ok(asked <= 2, `${asked}`);
+  assert.ok(logged.length > 0);
+});
+
+test('a storm of reloads of every page costs what one reload does', async () => {
+  const { get, kube } = pages(full);
+  await Promise.all(Array.from({ length: 100 }, () => paths.map((path) => get(path))).flat());
+  const keys = kube.journal().map(({ key }) => key);
+  assert.deepEqual(keys.toSorted(), ['LIST configmaps', 'LIST etcdclusters', 'LIST etcdfleets']);
+});
+
+test('reports of another namespace, of another commit, or that are none, are not shown', async () => {
+  const { get, kube } = pages({ fleets: [fleet('production')] });
+  const good = configMapOf(report);
+  const foreign = { ...good, metadata: { ...good.metadata, namespace: 'etcd-ratchet', name: 'foreign' } };
+  const claims = { ...report, fleet: { namespace: 'elsewhere', name: 'production' } };
+  kube.seed(resources.configMaps, { ...foreign, data: { 'report.json': JSON.stringify(claims) } });
+  kube.seed(resources.configMaps, {
+    ...foreign,
+    metadata: { ...foreign.metadata, name: 'wrong-head' },
+    data: { 'report.json': JSON.stringify({ ...report, head: 'f'.repeat(40) }) },
+  });
+  kube.seed(resources.configMaps, { ...foreign, metadata: { ...foreign.metadata, name: 'none' }, data: {} });
+  assert.equal((await get(`/checks/${head}`)).status, 404);
+});
+
+test('a commit is led to where its forge is known, and a repository with credentials nowhere', async () => {
+  const { get } = pages(full);
+  const body = await (await get('/clusters/payments/orders')).text();
+  assert.match(body, /href="https:\/\/git\.example\.com\/platform\/etcd\/commit\/[0-9a-f]{40}"/);
+  const git = { url: 'https://me:hunter2@git.example.com/platform/etcd.git', ref: 'main' };
+  const leaky = fleet('leaky', {}, { git });
+  const { get: see } = pages({ fleets: [leaky] });
+  for (const path of ['/', '/fleets/etcd-ratchet/leaky']) {
+    const shown = await (await see(path)).text();
+    assert.doesNotMatch(shown, /hunter2|me:h/);
+  }
+});
+
+test('a fleet that nobody has looked at for long says so', async () => {
+  const silent = fleet('production', { lastRun: '2026-11-21T09:00:00Z' });
+  const body = await (await pages({ fleets: [silent] }).get('/')).text();
+  assert.match(body, /NoPass/);
+  assert.match(body, /no pass for 8 h: is the CronJob suspended/);
+  const fresh = await (await pages({ fleets: [fleet('production')] }).get('/')).text();
+  assert.doesNotMatch(fresh, /NoPass/);
+});
+
+test('nothing at all is an invitation', async () => {
+  const answer = await pages({}).get('/');
+  assert.equal(answer.status, 200);
+  assert.match(await answer.text(), /Nothing here yet/);
+});
+
+/** A reader over a world where etcd runs, and what it asked for. */
+async function planning(options: { readonly planMs?: number } = {}) {
+  const world = createWorld();
+  await world.apply();
+  for (let step = 0; step < 60; step += 1) {
+    await world.tick();
+    world.settle();
+    world.advance(30);
+  }
+  await world.apply({ replicas: 5 });
+  const found = world.cluster() ?? assert.fail('no cluster');
+  const reader = createReader({
+    kube: world.kube,
+    etcd: async (tls) => etcdOf(world.state, tls),
+    wire: wireOf(world.state),
+    holder: { pod: 'page', uid: 'page' },
+    nonce: () => 'f'.repeat(32),
+    namespace,
+    ...options,
+  });
+  const start = world.kube.journal().length;
+  return { world, found, reader, requests: () => world.kube.journal().slice(start) };
+}
+
+test('a plan is made from what is live, once for a storm, and writes nothing', async () => {
+  const { found, reader, requests } = await planning();
+  const views = await Promise.all(Array.from({ length: 50 }, () => reader.plan(found)));
+  const [view] = views;
+  assert.equal(new Set(views).size, 1);
+  assert.ok(view?.kind === 'planned');
+  assert.match(view.planned.summary, /\+2 members/);
+  assert.equal(view.planned.end.kind, 'done');
+  const once = requests().length;
+  await reader.plan(found);
+  assert.equal(requests().length, once);
+  for (const { verb } of requests()) assert.ok(verb === 'GET' || verb === 'LIST', verb);
+
+  const { get } = pages({ clusters: [found], plan: reader.plan });
+  const body = await (await get(`/clusters/${namespace}/orders`)).text();
+  assert.match(body, /What comes next/);
+  assert.match(body, /<ol class="steps"><li>/);
+});
+
+test('a plan that may not be made says what would let it, and the rest of the page stands', async () => {
+  const { world, found, reader } = await planning();
+  world.forbidden.add('LIST pods');
+  const { get } = pages({ clusters: [found], plan: reader.plan });
+  const answer = await get(`/clusters/${namespace}/orders`);
+  assert.equal(answer.status, 200);
+  const body = await answer.text();
+  assert.match(body, /the component page-plans lets it/);
+  assert.match(body, new RegExp(`tick --plan --cluster ${namespace}/orders`));
+  assert.match(body, /orders-0/);
+});
+
+test('a plan that takes too long is given up, and more than a few are not made at once', async () => {
+  const { world, found } = await planning();
+  const reader = createReader({
+    kube: { ...world.kube, list: () => new Promise(() => undefined) },
+    etcd: () => Promise.reject(new Error('not asked')),
+    wire: () => Promise.reject(new Error('not asked')),
+    holder: { pod: 'page', uid: 'page' },
+    nonce: () => 'f'.repeat(32),
+    planMs: 50,
+  });
+  const others = Array.from({ length: 5 }, (_, n) => cluster(`lab/c${n}`));
+  const views = await Promise.all([found, ...others].map((one) => reader.plan(one)));
+  const messages = views.map((view) => (view.kind === 'none' ? view.message.replace(/By hand.*/, '') : view.kind));
+  assert.equal(messages.filter((message) => /took too long/.test(message)).length, 3);
+  assert.equal(messages.filter((message) => /Other plans are being made/.test(message)).length, 3);
+});
+
+test('pages ask for no Secret, and tell none', async () => {
+  const { get, kube } = pages(full);
+  for (const path of paths) await get(path);
+  assert.deepEqual(
+    kube.journal().filter(({ resource }) => resource.plural === 'secrets'),
+    [],
+  );
+  const named = {
+    ...orders,
+    metadata: { ...orders.metadata, annotations: { token: 'hunter2', 'x/secret': 'hunter2' } },
+  };
+  const { get: see } = pages({ clusters: [named], plan: async () => plan });
+  for (const path of ['/', '/clusters/payments/orders']) assert.doesNotMatch(await (await see(path)).text(), /hunter2/);
+});
