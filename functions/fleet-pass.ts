@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
+import { wantsReconcile } from '../manifests/build/reconcile-request.ts';
 import { actOnFleet } from '../reconcile/fleet/act.ts';
 import { keyOf } from '../reconcile/fleet/names.ts';
 import { type FleetOutcome, nothingApplied } from '../reconcile/fleet/outcome.ts';
@@ -61,10 +62,11 @@ export async function passFleet(fleet: EtcdFleet, world: World, context: FleetCo
   }
 }
 
-/** A follow-up asks Git only where an earlier invocation began to apply and did not live to finish. */
-function reasonToSkip({ spec, status }: EtcdFleet, followUp: boolean): 'suspended' | 'follow-up' | undefined {
+/** A follow-up asks Git only where an earlier invocation began to apply and did not live to finish, or where a person asked for it. */
+function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follow-up' | undefined {
+  const { spec, status } = fleet;
   if (spec.suspend) return 'suspended';
-  if (!followUp) return undefined;
+  if (!followUp || wantsReconcile(fleet)) return undefined;
   const { attempted, applied } = status?.revision ?? {};
   const unfinished = attempted !== undefined && attempted !== applied && !status?.problemCount;
   return unfinished ? undefined : 'follow-up';

@@ -164,6 +164,9 @@ const historyEntrySchema = object({
 
 export const etcdClusterStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),
+  lastHandledReconcileAt: Type.Optional(
+    text(253, { description: 'The value of the annotation etcd.ratchet.dev/reconcile that was last answered.' }),
+  ),
   clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
   leader: Type.Optional(text(253, { description: "The leader's name." })),
   version: Type.Optional(

@@ -177,6 +177,18 @@ const problemSchema = object({
   message: text(2048),
 });
 
+/** What became of a revision, as far as the repository and the apply are concerned; how its clusters do is said by conditions. */
+export const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable'] as const;
+
+const revisionEntrySchema = object({
+  revision: text(512, { description: '<ref>@sha1:<40 hex>' }),
+  outcome: Type.Enum(revisionOutcomes, {
+    description:
+      'Applied: every document is. Refused: some are wrong, the others are applied. Retrying: something stood in the way, and is tried again. Unreadable: its files could not be read.',
+  }),
+  at: time({ description: 'When that was first so.' }),
+});
+
 const commitStatusSchema = object({
   context: text(512),
   sha: text(40),
@@ -206,13 +218,26 @@ export const etcdFleetStatusSchema = object({
       applied: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
     }),
   ),
+  history: Type.Optional(
+    list(revisionEntrySchema, 10, {
+      description:
+        'The last revisions, newest first. One that comes back after another, as by a reset, is a new entry.',
+    }),
+  ),
   source: Type.Optional(
     object(
       { url: text(2048), ref: text(255), path: text(1024) },
       { description: 'Where the inventory came from; nothing is pruned by what another place lists.' },
     ),
   ),
-  lastRun: Type.Optional(time()),
+  lastRun: Type.Optional(
+    time({
+      description: 'When a tick last looked at this fleet: much older than the schedule, and the trigger is dead.',
+    }),
+  ),
+  lastHandledReconcileAt: Type.Optional(
+    text(253, { description: 'The value of the annotation etcd.ratchet.dev/reconcile that was last answered.' }),
+  ),
   clusters: Type.Optional(
     object({
       total: int32({ minimum: 0 }),
@@ -253,6 +278,7 @@ export const etcdFleetRules: readonly Rule[] = [
 export type EtcdFleetSpec = ReadonlyDeep<Static<typeof etcdFleetSpecSchema>>;
 export type EtcdFleetStatus = ReadonlyDeep<Static<typeof etcdFleetStatusSchema>>;
 export type FleetInventoryEntry = ReadonlyDeep<Static<typeof inventoryEntrySchema>>;
+export type FleetRevisionEntry = ReadonlyDeep<Static<typeof revisionEntrySchema>>;
 export type FleetProblem = ReadonlyDeep<Static<typeof problemSchema>>;
 export type FleetCommitStatus = ReadonlyDeep<Static<typeof commitStatusSchema>>;
 export type RequestCheck = ReadonlyDeep<Static<typeof requestCheckSchema>>;

@@ -47,6 +47,12 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Revision', type: 'string', jsonPath: '.status.revision.applied' },
       { name: 'Clusters', type: 'integer', jsonPath: '.status.clusters.total' },
       { name: 'Message', type: 'string', jsonPath: condition('message') },
+      {
+        name: 'Last Run',
+        type: 'date',
+        jsonPath: '.status.lastRun',
+        description: 'How long ago a tick looked at it: more than a few minutes, and nothing triggers it any more.',
+      },
       age,
       { name: 'In Progress', type: 'integer', jsonPath: '.status.clusters.inProgress', priority: 1 },
       { name: 'Stalled', type: 'integer', jsonPath: '.status.clusters.stalled', priority: 1 },

@@ -44,7 +44,6 @@ export const annotations = {
   // From people.
   paused: `${group}/paused`,
   reconcile: `${group}/reconcile`,
-  reconciledAt: `${group}/reconciled-at`,
   rotateCertificates: `${group}/rotate-certificates`,
   recoverQuorum: `${group}/recover-quorum`,
   confirmPrune: `${group}/confirm-prune`,

@@ -1,6 +1,7 @@
 import type { ClusterHistoryEntry, ClusterMemberStatus, EtcdClusterStatus } from '../../manifests/api/etcd-cluster.ts';
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../manifests/api/version.ts';
 import { selectorOf } from '../../manifests/build/names.ts';
+import { reconcileRequestOf } from '../../manifests/build/reconcile-request.ts';
 import { targetOf } from './action-target.ts';
 import { certificatesStatement, certificatesStatus } from './certificates/status.ts';
 import { conditionsFrom, statementsFor, timestamp } from './conditions.ts';
@@ -39,8 +40,10 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   });
   const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
+  const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
   return {
     observedGeneration: generation,
+    ...(answered !== undefined && { lastHandledReconcileAt: answered }),
     ...(clusterID !== undefined && { clusterID }),
     ...(leader !== undefined && { leader }),
     ...(version !== undefined && { version }),

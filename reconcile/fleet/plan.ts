@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/build/names.ts';
+import { wantsReconcile } from '../../manifests/build/reconcile-request.ts';
 import { handedOverTo, handOverAnnotation, isOwn, keyOf, ownClusters, ownerOf } from './names.ts';
 import { type PrunePlan, planPrune } from './prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from './reading.ts';
@@ -93,14 +94,15 @@ function judge(spec: DesiredSpec, input: PlanInput): Judgement {
   );
 }
 
-/** In the inventory since this revision was attempted, and untouched since. */
+/** In the inventory since this revision was attempted, and untouched since; unless somebody asked to apply it all the same. */
 function settledEntry(
-  { status }: EtcdFleet,
+  fleet: EtcdFleet,
   revision: string,
   spec: DesiredSpec,
   live: EtcdCluster,
 ): FleetInventoryEntry | undefined {
-  if (status?.revision?.attempted !== revision) return undefined;
+  const { status } = fleet;
+  if (status?.revision?.attempted !== revision || wantsReconcile(fleet)) return undefined;
   return status.inventory?.find((entry) => isAsLeft(entry, live) && entry.source === spec.file);
 }
 

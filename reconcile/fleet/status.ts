@@ -1,6 +1,8 @@
 import type { EtcdFleet, EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
+import { reconcileRequestOf } from '../../manifests/build/reconcile-request.ts';
 import { timestamp } from '../cluster/conditions.ts';
+import { historyAfter } from './history.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { sourceMoved } from './prune.ts';
 import type { SpecProblem } from './reading.ts';
@@ -39,13 +41,18 @@ export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetRepor
   const inventory = outcome.inventory ?? status?.inventory;
   const source = sourceOf(fleet, outcome);
   const wantsChecks = fleet.spec.forge !== undefined && fleet.spec.checks?.pullRequests !== 'Disabled';
+  const history = historyAfter(status?.history, outcome, timestamp(now));
+  const answered = hasAnswered(outcome) ? reconcileRequestOf(fleet) : undefined;
+  const lastHandledReconcileAt = answered ?? status?.lastHandledReconcileAt;
   const commitStatuses = forge?.remembered ?? (fleet.spec.forge ? status?.commitStatuses : undefined);
   return {
     // A spec that was not looked at (a follow-up, an outage) has not been observed.
     observedGeneration: hasLooked(outcome) ? (metadata.generation ?? 0) : (status?.observedGeneration ?? -1),
     ...revisionOf(fleet, outcome),
+    ...(history && { history }),
     ...(source && { source }),
     lastRun: timestamp(now),
+    ...(lastHandledReconcileAt !== undefined && { lastHandledReconcileAt }),
     clusters: rollUp(clusters),
     ...(inventory && { inventory }),
     ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
@@ -67,6 +74,11 @@ type Problem = Pick<SpecProblem, 'file' | 'line' | 'column' | 'message'>;
 /** Whether the repository was asked, with whatever result, or the spec says not to ask. */
 function hasLooked({ reading }: FleetOutcome): boolean {
   return reading.kind !== 'skipped' || reading.because === 'suspended';
+}
+
+/** What may pass by itself is asked again, and answered then: an answer says that everything was looked at. */
+function hasAnswered({ reading }: FleetOutcome): boolean {
+  return reading.kind === 'tree' || (reading.kind === 'failed' && !reading.retryable);
 }
 
 function revisionOf({ status }: EtcdFleet, { reading, applied }: FleetOutcome): Pick<EtcdFleetStatus, 'revision'> {

@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/build/names.ts';
+import { wantsReconcile } from '../../manifests/build/reconcile-request.ts';
 import { keyOf, ownClusters } from './names.ts';
 import { shaOf } from './reading.ts';
 
@@ -15,7 +16,7 @@ export function isUnchanged(fleet: EtcdFleet, revision: string, clusters: readon
   if (status?.revision?.applied !== revision || status.revision.attempted !== revision) return false;
   // The fleet's own spec moved: another path, other rights, pruning switched on.
   if (status.observedGeneration !== metadata.generation) return false;
-  if (wantsPruning(fleet, revision)) return false;
+  if (wantsPruning(fleet, revision) || wantsReconcile(fleet)) return false;
 
   const inventory = status.inventory ?? [];
   const own = ownClusters(fleet, clusters);

@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { certificateState } from '../../../manifests/build/cert-manager-state.ts';
 import { issuedSecretName, type LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import { annotations } from '../../../manifests/build/names.ts';
+import { wantsReconcile } from '../../../manifests/build/reconcile-request.ts';
 import type { Slot } from '../observation.ts';
 import { asksForWhatIsWanted, issuanceWord } from './issued.ts';
 import type { Requested } from './requested.ts';
@@ -16,7 +17,7 @@ export function callsForAll(cluster: EtcdCluster, slots: readonly Slot[], at: Da
   const { metadata, status } = cluster;
   const known = status?.certificates;
   if (!known || metadata.deletionTimestamp !== undefined) return true;
-  if (status.observedGeneration !== metadata.generation) return true;
+  if (status.observedGeneration !== metadata.generation || wantsReconcile(cluster)) return true;
   const isTrue = (wanted: string) => status.conditions?.find(({ type }) => type === wanted)?.status === 'True';
   // Nobody answers: it may be because of what we show them, or of whom we trust.
   if (!isTrue('CertificatesReady') || !isTrue('Available')) return true;

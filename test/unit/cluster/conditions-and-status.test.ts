@@ -157,6 +157,25 @@ test('status says what the members run: one version, the lowest and the highest,
   assert.equal(report(healthy(3, { status: one, every: withEndpoint(silent) })).version, '3.6.16');
 });
 
+test('a request to reconcile is answered by the step that saw it, and the answer stays', () => {
+  const asked = withRequest(healthy(3), '17:50');
+  const first = report(asked);
+  assert.equal(first.lastHandledReconcileAt, '17:50');
+  assert.deepEqual(
+    report(withRequest(healthy(3, { status: first }), '17:50')),
+    first,
+    'the same again is not written again',
+  );
+  assert.equal(report(healthy(3, { status: first })).lastHandledReconcileAt, '17:50');
+  assert.equal(report(withRequest(healthy(3, { status: first }), 'now')).lastHandledReconcileAt, 'now');
+});
+
+function withRequest(observation: Observation, value: string): Observation {
+  const { cluster } = observation;
+  const annotations = { ...cluster.metadata.annotations, 'etcd.ratchet.dev/reconcile': value };
+  return { ...observation, cluster: { ...cluster, metadata: { ...cluster.metadata, annotations } } };
+}
+
 function report(observation: Observation) {
   return statusFor(situate(observation), decide(observation), none);
 }
