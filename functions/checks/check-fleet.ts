@@ -207,9 +207,9 @@ async function told(
     signal,
     deadline: Math.min(deadline, Date.now() + forgeMs),
   });
-  if (!failure) return { sent: true };
-  failed(failure);
-  return {};
+  if (failure) failed(failure);
+  // What a forge will not have (GitLab a status for a fork's commit, GitHub the 1001st) is told once, and not in every pass.
+  return !failure || failure.reason === 'StatusRejected' ? { sent: true } : {};
 }
 
 /** Kept up to date, never repeated: it begins with a marker by which it is found again, and is sent only when it differs. */

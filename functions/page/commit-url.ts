@@ -3,17 +3,17 @@ import { openForge } from '../../gitops/forges/forges.ts';
 import type { EtcdFleet, ForgeType } from '../../manifests/api/etcd-fleet.ts';
 
 /** Of fleets that send no statuses, and so say nothing of a forge. */
-const knownHosts: Readonly<Record<string, ForgeType>> = {
-  'github.com': 'GitHub',
-  'gitlab.com': 'GitLab',
-  'bitbucket.org': 'BitbucketCloud',
-  'dev.azure.com': 'AzureDevOps',
-  'codeberg.org': 'Forgejo',
-};
+const knownHosts: ReadonlyMap<string, ForgeType> = new Map([
+  ['github.com', 'GitHub'],
+  ['gitlab.com', 'GitLab'],
+  ['codeberg.org', 'Forgejo'],
+  ['bitbucket.org', 'BitbucketCloud'],
+  ['dev.azure.com', 'AzureDevOps'],
+]);
 
 /** Where people look at a commit of this fleet's repository; `undefined` where its forge can't be told. */
 export function commitUrl({ spec: { git, forge } }: EtcdFleet, sha: string): string | undefined {
-  const type = forge?.type ?? knownHosts[URL.parse(git.url)?.hostname ?? ''];
+  const type = forge?.type ?? knownHosts.get(URL.parse(git.url)?.hostname ?? '');
   if (type === undefined || !/^[0-9a-f]{40}$/.test(sha)) return undefined;
   try {
     const { apiUrl } = forge ?? {};

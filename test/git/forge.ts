@@ -10,6 +10,8 @@ export type ForgeFault =
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
       readonly message?: string;
+      /** Only requests of this method go wrong. */
+      readonly only?: 'GET' | 'POST';
     }
   | { readonly kind: 'html'; readonly status?: number }
   | { readonly kind: 'redirect'; readonly to: string }
@@ -79,7 +81,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
-    if (fault && faultsLeft-- > 0) {
+    if (fault && concerns(fault, request) && faultsLeft-- > 0) {
       misbehave(fault, response);
       return;
     }
@@ -205,6 +207,10 @@ function pathOf(url = ''): Pick<PostedStatus, 'owner' | 'repository' | 'sha'> | 
   return owner && repository && sha
     ? { owner: decodeURIComponent(owner), repository: decodeURIComponent(repository), sha }
     : undefined;
+}
+
+function concerns(fault: ForgeFault, { method }: IncomingMessage): boolean {
+  return fault.kind !== 'status' || fault.only === undefined || fault.only === method;
 }
 
 function misbehave(fault: ForgeFault, response: ServerResponse): void {

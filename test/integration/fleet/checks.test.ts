@@ -285,6 +285,19 @@ test('a forge that fails is told on the fleet, and what is known stays; when it 
   assert.equal(stage.forge.statusesOf(head).get(context)?.state, 'success');
 });
 
+test('a status that the forge will not have is told of once, and not sent in every pass', async () => {
+  await using stage = await setStage();
+  await stage.open(14, { 'c/stock.yaml': clusterYaml('stock') });
+  const message = '404 References for commit Not Found';
+  stage.forge.breakWith({ kind: 'status', status: 404, message, only: 'POST' });
+  assert.equal((await stage.check()).failure?.reason, 'StatusRejected');
+  const posted = () => stage.forge.requests.filter(({ method }) => method === 'POST').length;
+  const before = posted();
+  assert.equal((await stage.check()).failure, undefined);
+  assert.equal(posted(), before);
+  assert.equal(stage.reports().length, 1, 'the report is kept all the same');
+});
+
 test('a hostile request stops neither the others nor the pass', async () => {
   await using stage = await setStage();
   const good = await stage.open(20, { 'c/stock.yaml': clusterYaml('stock') });
