@@ -108,7 +108,8 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
       return until(
         `${name} as expected`,
         async () => {
-          const { stderr, stdout } = await oneTick();
+          // It waits by watch, which costs less than to look again and again.
+          const { stderr, stdout } = await oneTick('--wait=1');
           const found = await get<EtcdCluster>(resources.clusters, name);
           seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
           return found && check(found) ? found : undefined;

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const checkout = join(import.meta.dirname, '../../..');
+/** As in the image, where it is filled already. */
+const compileCache = join(checkout, 'dist/.compile-cache');
 
 export interface TickOptions {
   readonly args?: readonly string[];
@@ -23,7 +25,7 @@ export interface TickResult {
 /** Starts one invocation as its own process, of the bundle that a CronJob's pod runs: the runner has built it. */
 export function startTick({ args = [], env = {} }: TickOptions): ChildProcess {
   return spawn(process.execPath, [join(checkout, 'dist/tick.js'), ...args], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
