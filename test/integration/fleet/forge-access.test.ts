@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import { openFleetForge } from '../../../functions/fleet-forge.ts';
+import { connectFleetGit } from '../../../functions/fleet-git.ts';
+import { resolveRef } from '../../../gitops/resolve.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { createFakeKube } from '../../fakes/kube.ts';
+import { selfSigned } from '../../git/certificate.ts';
+import { startProxy } from '../../git/proxy.ts';
+import { replyJson, startRecorder } from '../../git/recorder.ts';
+import { startGitServer } from '../../git/server.ts';
+import { inTime, kinds, secret, status } from '../gitops/forges/kinds.ts';
+
+const pem = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+
+/** An API server that holds this Secret, and a fleet that names it. */
+function scene(spec: Partial<EtcdFleet['spec']>, data?: Readonly<Record<string, string>>) {
+  const kube = createFakeKube({});
+  const encoded = Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  if (data) {
+    kube.seed(resources.secrets, {
+      metadata: { namespace: 'platform', name: 'forge' },
+      ...{ data: Object.fromEntries(encoded) },
+    });
+  }
+  const fleet = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdFleet',
+    metadata: { namespace: 'platform', name: 'production' },
+    spec: { git: { url: 'https://git.example.com/o/r.git', ref: 'main' }, ...spec },
+  } as const satisfies EtcdFleet;
+  return { fleet, kube };
+}
+
+for (const kind of kinds) {
+  test(`a fleet that names ${kind.type} tells it, with what its Secret holds`, async () => {
+    const tls = selfSigned();
+    await using server = await startRecorder((_, response) => replyJson(response, {}, 201), tls);
+    const { credentials } = kind;
+    const data =
+      credentials?.kind === 'basic'
+        ? { username: credentials.username, password: credentials.password }
+        : { token: `${secret}\n` };
+    const { fleet, kube } = scene(
+      {
+        git: { url: `${server.url}${kind.clone}`, ref: 'main' },
+        forge: {
+          type: kind.type,
+          secretName: 'forge',
+          ...(kind.needsApiUrl ? { apiUrl: `${server.url}${kind.apiPath}` } : {}),
+        },
+      },
+      { ...data, 'ca.crt': tls.cert },
+    );
+    const opened = await openFleetForge(fleet, { kube, ...inTime() });
+    assert.equal(opened?.kind, 'open');
+    if (opened?.kind !== 'open') return;
+    await opened.forge.post(status, inTime());
+    assert.equal(server.requests[0]?.path, `${kind.apiPath}${kind.statusPath}`);
+    assert.equal(server.requests[0]?.headers.authorization, kind.authorization);
+  });
+}
+
+test('a fleet without a forge has none, and no Secret is read for it', async () => {
+  const { fleet, kube } = scene({});
+  assert.equal(await openFleetForge(fleet, { kube, ...inTime() }), undefined);
+  assert.deepEqual(kube.journal(), []);
+});
+
+const gitHub = { type: 'GitHub', secretName: 'forge' } as const;
+
+for (const [name, spec, data, reason, words] of [
+  [
+    'no Secret',
+    { forge: gitHub },
+    undefined,
+    'InvalidCredentials',
+    /no Secret platform\/forge.*spec\.forge\.secretName/,
+  ],
+  ['an empty Secret', { forge: gitHub }, {}, 'InvalidCredentials', /takes: token, or appId/],
+  [
+    'an App where none is known',
+    { forge: { type: 'GitLab', secretName: 'forge' } },
+    { appId: '1', installationId: '2', privateKey: pem },
+    'InvalidCredentials',
+    /takes: token$/,
+  ],
+  [
+    'an API that is none',
+    { forge: { ...gitHub, apiUrl: 'https://user:hunter2@x/' } },
+    { token: 'hunter2' },
+    'InvalidForge',
+    /holds credentials/,
+  ],
+  [
+    'a repository that is none of that forge’s',
+    { forge: { type: 'AzureDevOps', secretName: 'forge' } },
+    { token: 'hunter2' },
+    'InvalidForge',
+    /must end in \/<project>\/_git\/<repository>/,
+  ],
+] as const) {
+  test(`a fleet with ${name} says so, and nothing is thrown`, async () => {
+    const { fleet, kube } = scene(spec, data);
+    const opened = await openFleetForge(fleet, { kube, ...inTime() });
+    assert.equal(opened?.kind, 'failed');
+    if (opened?.kind !== 'failed') return;
+    assert.equal(opened.reason, reason);
+    assert.match(opened.message, words);
+    assert.doesNotMatch(opened.message, /hunter2|PRIVATE/);
+  });
+}
+
+test('the environment names the proxy, for Git and for the forge', async (t) => {
+  await using git = await startGitServer();
+  const repository = await git.createRepository('r');
+  const sha = await repository.commit({ a: 'a' });
+  await using api = await startRecorder((_, response) => replyJson(response, {}, 201));
+  await using toGit = await startProxy({ leadsTo: git.url });
+  await using toApi = await startProxy({ leadsTo: api.url });
+  const before = { ...process.env };
+  t.after(() => {
+    process.env = before;
+  });
+  const { fleet, kube } = scene(
+    { git: { url: 'http://git.invalid/o/r.git', ref: 'main' }, forge: { ...gitHub, type: 'Gitea' } },
+    { token: secret },
+  );
+
+  process.env = { ...before, HTTP_PROXY: toApi.url };
+  const opened = await openFleetForge(fleet, { kube, ...inTime() });
+  assert.equal(opened?.kind, 'open');
+  if (opened?.kind !== 'open') return;
+  await opened.forge.post(status, inTime());
+  assert.equal(
+    toApi.asked[0],
+    `POST http://git.invalid/api/v1${kinds.find(({ type }) => type === 'Gitea')?.statusPath.replace('platform/etcd', 'o/r')}`,
+  );
+
+  process.env = { ...before, http_proxy: toGit.url };
+  const there = { ...fleet, spec: { ...fleet.spec, git: { ...fleet.spec.git, url: 'http://git.invalid/r.git' } } };
+  using connection = await connectFleetGit(there, { kube, ...inTime() });
+  assert.equal((await resolveRef(connection, inTime().signal)).sha, sha);
+  assert.match(toGit.asked[0] ?? '', /^GET http:\/\/git\.invalid\/r\.git\//);
+});
