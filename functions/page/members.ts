@@ -22,7 +22,7 @@ export function membersCard({ status, spec }: EtcdCluster, now: Date): Html {
 
 function row(member: ClusterMemberStatus, leader: string | undefined, now: Date): Html {
   const { name, id, version } = member;
-  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${name}</bdi></th><td role="cell" data-label="State"><span>${healthOf(member, now)}</span></td><td role="cell" data-label="Role" class="nowrap">${roleOf(member)}${name === leader && markup`, <b>leads</b>`}</td><td role="cell" data-label="Version" class="nowrap">${version ?? markup`<span class="quiet">–</span>`}</td><td role="cell" data-label="Database">${databaseOf(member)}</td><td role="cell" data-label="ID">${id === undefined ? markup`<span class="quiet">–</span>` : markup`<code>${id}</code>`}</td></tr>`;
+  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${name}</bdi></th><td role="cell" data-label="State"><span>${healthOf(member, now)}</span></td><td role="cell" data-label="Role" class="nowrap"><span>${roleOf(member)}${name === leader && markup`, <b>leads</b>`}</span></td><td role="cell" data-label="Version" class="nowrap">${version ?? markup`<span class="quiet">–</span>`}</td><td role="cell" data-label="Database">${databaseOf(member)}</td><td role="cell" data-label="ID">${id === undefined ? markup`<span class="quiet">–</span>` : markup`<code>${id}</code>`}</td></tr>`;
 }
 
 function roleOf({ role }: ClusterMemberStatus): Html {

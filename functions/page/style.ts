@@ -72,7 +72,7 @@ tbody tr:last-child>*{padding-bottom:.125rem}.steps>li:last-child,.past>li:last-
 .steps>li::before{content:counter(step);color:var(--quiet);font-variant-numeric:tabular-nums;font-size:.875rem;padding-top:.0625rem}
 .past>li{display:grid;grid-template-columns:7rem 1fr;gap:0 .75rem}
 .past>li>:first-child{color:var(--quiet);font-size:.875rem;padding-top:.0625rem}
-.end{margin-top:.5rem;padding:.5rem .875rem;border-radius:8px}
+.end{margin-top:.75rem;padding:.5rem .875rem;border-radius:8px}
 details>summary{cursor:pointer;padding:.25rem 0}
 details>summary h3{display:inline;margin:0}
 details .steps{margin-top:.5rem}
@@ -84,7 +84,8 @@ body{font-size:1rem}header,main,footer{padding-left:1rem;padding-right:1rem}h1{f
 table,tbody,tr,th,td{display:block}thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 tbody tr{padding:.75rem 0;border-top:1px solid var(--line)}tbody tr:first-child{border-top:0;padding-top:.25rem}
 th,td{border:0;padding:.125rem 0}tbody th{padding-bottom:.25rem}
-td[data-label]{display:grid;grid-template-columns:6.5rem 1fr;gap:.75rem}td[data-label]::before{content:attr(data-label);color:var(--quiet);font-size:.875rem}
+td[data-label]{display:grid;grid-template-columns:6.5rem 1fr;gap:.75rem;justify-items:start;align-items:baseline}td[data-label]::before{content:attr(data-label);color:var(--quiet);font-size:.875rem}
+.facts{grid-template-columns:repeat(auto-fill,minmax(min(8rem,100%),1fr));gap:.75rem 1rem}
 .clusters tr{display:flex;flex-wrap:wrap;gap:.125rem 1rem;align-items:baseline}.clusters tr>th,.clusters tr>.state{width:100%!important}
 .clusters td.state{display:block}.clusters td.state::before{content:none}.clusters td:not(.state){display:flex;gap:.375rem}
 .clusters td.none{display:none}.past>li{grid-template-columns:1fr}.concern .badge{float:none;margin:0 0 .25rem;display:flex;width:max-content}}
