@@ -194,7 +194,7 @@ async function checkOne(
 }
 
 async function told(
-  { head, state, description }: Pick<RequestCheck, 'head' | 'state' | 'description'>,
+  { number, head, state, description }: Pick<RequestCheck, 'number' | 'head' | 'state' | 'description'>,
   { fleet, forge }: Pick<Open, 'fleet' | 'forge'>,
   { signal, deadline, links }: Pick<ChecksContext, 'signal' | 'deadline' | 'links'>,
   failed: Failed,
@@ -202,7 +202,14 @@ async function told(
   if (state === 'untouched') return {};
   const targetUrl = links?.check(head);
   const context = `etcd-ratchet/${fleet.metadata.name}/plan`;
-  const status: CommitStatus = { sha: head, context, state, description, ...(targetUrl && { targetUrl }) };
+  const status: CommitStatus = {
+    sha: head,
+    context,
+    state,
+    description,
+    request: number,
+    ...(targetUrl && { targetUrl }),
+  };
   const { failure } = await sendChanged(forge, [status], [], {
     signal,
     deadline: Math.min(deadline, Date.now() + forgeMs),

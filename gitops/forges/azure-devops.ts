@@ -1,12 +1,13 @@
 import Type from 'typebox';
-import { apiAt } from './api.ts';
+import { type Api, apiAt, type Call } from './api.ts';
 import { basic, tokenOf } from './authorization.ts';
 import { changeRequests } from './change-request.ts';
+import { ForgeError } from './error.ts';
 import type { CommitState, CommitStatus, Forge, ForgeAccess, ForgeKind } from './forge.ts';
 import { gather } from './pages.ts';
 import { cannotTell, encodedPath, partsOf, withoutSlash } from './repository.ts';
 
-/** Azure DevOps Services, and Server from 2020, by a personal access token. */
+/** Azure DevOps Services, and Server from 2022, by a personal access token. */
 export const azureDevOps: ForgeKind = { accepts: ['token'], open: openAzureDevOps };
 
 export const azureDevOpsRequests = Type.Object({
@@ -30,8 +31,12 @@ const states = {
   error: 'error',
 } as const satisfies Record<CommitState, string>;
 
-/** What Server 2020 speaks as well as the service. */
-const version = 'api-version=6.0';
+export const azureDevOpsIterations = Type.Object({
+  value: Type.Array(Type.Object({ id: Type.Integer(), sourceRefCommit: Type.Object({ commitId: Type.String() }) })),
+});
+
+/** What Server 2022 speaks as well as the service. */
+const version = 'api-version=7.0';
 const pageSize = 50;
 
 function openAzureDevOps(access: ForgeAccess): Forge {
@@ -45,8 +50,16 @@ function openAzureDevOps(access: ForgeAccess): Forge {
   return {
     address,
     async post(status, { signal }) {
-      const call = { purpose: 'statuses', signal } as const;
-      await api.send('POST', `${path}/commits/${status.sha}/statuses?${version}`, azureDevOpsStatus(status), call);
+      const call: Call = { purpose: 'statuses', signal };
+      const body = azureDevOpsStatus(status);
+      if (status.request === undefined) {
+        await api.send('POST', `${path}/commits/${status.sha}/statuses?${version}`, body, call);
+        return;
+      }
+      // Neither a request's page nor its policies look at its commits.
+      const request = `${path}/pullRequests/${encodeURIComponent(status.request)}`;
+      const iterationId = await iterationOf(api, request, status.sha, call);
+      await api.send('POST', `${request}/statuses?${version}`, { ...body, iterationId }, call);
     },
     openRequests: (target, { signal }) =>
       gather(0, async (skip) => {
@@ -74,6 +87,14 @@ function openAzureDevOps(access: ForgeAccess): Forge {
       }),
     commitUrl: (sha) => `${web}/commit/${sha}`,
   };
+}
+
+/** Each push is an iteration. A policy may want to know of which one a status speaks. @throws ForgeError StatusRejected */
+async function iterationOf(api: Api, request: string, sha: string, call: Call): Promise<number> {
+  const { value } = await api.get(`${request}/iterations?${version}`, azureDevOpsIterations, call);
+  const found = value.value.findLast(({ sourceRefCommit }) => sourceRefCommit.commitId === sha);
+  if (found) return found.id;
+  throw new ForgeError('StatusRejected', `${api.address} has no iteration of that pull request with commit ${sha}`);
 }
 
 /** Azure shows `genre/name`: the part before the first slash, and the rest. */

@@ -12,6 +12,8 @@ export interface CommitStatus {
   /** At most 140 characters (see `describe`), without counters and clocks, or equal states would look different. */
   readonly description: string;
   readonly targetUrl?: string;
+  /** The number of the request that it is about, for forges that show statuses of commits elsewhere than those of requests. */
+  readonly request?: string;
 }
 
 /** An open pull (merge) request, as its forge tells of it: everything in it may be written by a stranger. */

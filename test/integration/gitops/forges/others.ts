@@ -11,6 +11,8 @@ import { sha, status } from './kinds.ts';
 /** The same requests as they are sent by clients that others wrote. */
 export interface OtherClient {
   post(server: string): Promise<unknown>;
+  /** A status that is about request 17, where that is told elsewhere. */
+  postAbout?(server: string): Promise<unknown>;
   openRequests(server: string): Promise<unknown>;
   createComment?(server: string, body: string): Promise<unknown>;
   updateComment?(server: string, id: number, body: string): Promise<unknown>;
@@ -124,7 +126,7 @@ const bitbucketDataCenter: OtherClient = {
     ),
 };
 
-const azureDevOps: OtherClient = {
+const azureDevOps: OtherClient & Required<Pick<OtherClient, 'postAbout'>> = {
   post: (server) =>
     azureApi(server).createCommitStatus(
       {
@@ -135,6 +137,19 @@ const azureDevOps: OtherClient = {
       },
       sha,
       'etcd',
+      'My Project',
+    ),
+  postAbout: (server) =>
+    azureApi(server).createPullRequestStatus(
+      {
+        iterationId: 2,
+        state: azure.GitStatusState.Succeeded,
+        description,
+        context: { genre: 'etcd-ratchet', name: 'production/plan' },
+        targetUrl,
+      },
+      'etcd',
+      17,
       'My Project',
     ),
   openRequests: (server) =>
@@ -154,9 +169,10 @@ function azureApi(server: string) {
 
 /** What an Azure DevOps server tells that client about where its resources are: as its documentation writes the addresses. */
 export const azureLocations = {
-  count: 2,
+  count: 3,
   value: [
     ['428dd4fb-fda5-4722-af02-9313b80305da', 'statuses', 'commits/{commitId}/{resource}'],
+    ['b5f6bb4f-8d1e-4d79-8d11-4c9172c99c35', 'statuses', 'pullRequests/{pullRequestId}/{resource}'],
     ['9946fd70-0d40-406e-b686-b4744cbbcc37', 'pullrequests', '{resource}'],
   ].map(([id, resourceName, rest]) => ({
     id,

@@ -176,6 +176,36 @@ for (const type of ['BitbucketCloud', 'BitbucketDataCenter'] as const) {
   });
 }
 
+test('Azure DevOps gets what is about a request where its people look, on the push that it speaks of', async () => {
+  const kind = kinds.find(({ type }) => type === 'AzureDevOps');
+  assert.ok(kind);
+  await using server = await startRecorder((asked, response) => {
+    if (asked.method === 'OPTIONS') return replyJson(response, azureLocations);
+    if (!asked.path.endsWith('/iterations')) return replyJson(response, {});
+    const pushes = [head, sha, head].map((commitId, index) => ({ id: index + 1, sourceRefCommit: { commitId } }));
+    return replyJson(response, { count: 3, value: pushes });
+  });
+  const forge = open(kind, server.url);
+  await forge.post({ ...status, request: '17' }, inTime());
+  const mine = server.requests.at(-1);
+  await others.AzureDevOps.postAbout(server.url).catch(() => undefined);
+  const theirs = server.requests.at(-1);
+  assert.deepEqual([mine?.method, mine?.path], [theirs?.method, theirs?.path]);
+  assert.deepEqual(comparable(mine?.body), comparable(theirs?.body));
+  const gone = { ...status, sha: 'ef'.repeat(20), request: '17' };
+  await assert.rejects(forge.post(gone, inTime()), { reason: 'StatusRejected', message: /no iteration/ });
+});
+
+for (const kind of kinds.filter(({ type }) => type !== 'AzureDevOps')) {
+  test(`${kind.type} shows what is about a request at its commit`, async () => {
+    await using server = await startForge(kind);
+    await open(kind, server.url).post({ ...status, request: '17' }, inTime());
+    await open(kind, server.url).post(status, inTime());
+    const [about, plain] = server.requests;
+    assert.deepEqual([about?.path, about?.body], [plain?.path, plain?.body]);
+  });
+}
+
 test('GitLab’s refusal to go where a status is already is a success', async () => {
   const kind = kinds.find(({ type }) => type === 'GitLab');
   assert.ok(kind);

@@ -5,11 +5,11 @@ import type { OpenApi as DataCenter } from '@coderabbitai/bitbucket/server';
 import type { CommitStatusSchema, MergeRequestNoteSchema, MergeRequestSchema } from '@gitbeaker/rest';
 import type { components } from '@octokit/openapi-types';
 import examples from '@octokit/webhooks-examples' with { type: 'json' };
-import type { GitPullRequest } from 'azure-devops-node-api/interfaces/GitInterfaces.js';
+import type { GitPullRequest, GitPullRequestIteration } from 'azure-devops-node-api/interfaces/GitInterfaces.js';
 import type * as Gitea from 'gitea-js';
 import type { Static, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { azureDevOpsRequests } from '../../../../gitops/forges/azure-devops.ts';
+import { azureDevOpsIterations, azureDevOpsRequests } from '../../../../gitops/forges/azure-devops.ts';
 import { bitbucketCloudCommits, bitbucketCloudRequests } from '../../../../gitops/forges/bitbucket-cloud.ts';
 import { bitbucketDataCenterRequests } from '../../../../gitops/forges/bitbucket-data-center.ts';
 import { giteaComments, giteaPulls, giteaUser } from '../../../../gitops/forges/gitea.ts';
@@ -92,6 +92,10 @@ test('what the forges may answer by their published types is taken (the compiler
     }
   >;
   takes(azureDevOpsRequests)<{ value: AzureTold[] }>();
+  type Push = Pick<GitPullRequestIteration, 'id'> & {
+    sourceRefCommit: Pick<NonNullable<GitPullRequestIteration['sourceRefCommit']>, 'commitId'>;
+  };
+  takes(azureDevOpsIterations)<{ value: Given<Push>[] }>();
 });
 
 test('what we say is said in published words (the compiler says so)', () => {
