@@ -1,5 +1,5 @@
 import { connect, type GitConnection } from '../gitops/http.ts';
-import type { GitCredentials } from '../gitops/source.ts';
+import type { GitCredentials, GitSource } from '../gitops/source.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import type { Kube } from '../reconcile/kube.ts';
 import { proxyFrom } from './environment.ts';
@@ -12,12 +12,25 @@ import { readSecret } from './secret.ts';
  * @throws {KubeError}
  */
 export async function connectFleetGit(
+  fleet: EtcdFleet,
+  context: { readonly kube: Kube; readonly signal: AbortSignal },
+): Promise<GitConnection> {
+  return connect(await fleetSource(fleet, context), {}, proxyFrom(process.env));
+}
+
+/**
+ * Where a fleet's specs are, with what its Secret holds.
+ *
+ * @throws {GitError} InvalidCredentials
+ * @throws {KubeError}
+ */
+export async function fleetSource(
   { spec, metadata: { namespace = '' } }: EtcdFleet,
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
-): Promise<GitConnection> {
+): Promise<GitSource> {
   const { url, ref, path = '.', secretName } = spec.git;
   const credentials = secretName ? await credentialsOf(kube, namespace, secretName, signal) : undefined;
-  return connect({ url, ref, path, ...(credentials && { credentials }) }, {}, proxyFrom(process.env));
+  return { url, ref, path, ...(credentials && { credentials }) };
 }
 
 async function credentialsOf(

@@ -9,6 +9,7 @@ import type { Reading } from '../reconcile/fleet/reading.ts';
 import { type Kube, KubeError, resources } from '../reconcile/kube.ts';
 import type { Log } from './log.ts';
 import { readGit } from './read-git.ts';
+import { type SharedGit, shareGit } from './shared-git.ts';
 
 export interface FleetContext {
   readonly kube: Kube;
@@ -20,6 +21,8 @@ export interface FleetContext {
   readonly signal: AbortSignal;
   /** Milliseconds that Git may take. */
   readonly gitMs: number;
+  /** With the other fleets of the pass. Absent: for itself. */
+  readonly git?: SharedGit;
 }
 
 export interface World {
@@ -51,9 +54,10 @@ export async function passFleet(fleet: EtcdFleet, world: World, context: FleetCo
     const first = await attempt(fleet, world, context);
     if (first) return first;
     // Somebody was faster. Look at everything again, once: of two that race, one gets through.
+    const { git: _, ...alone } = context; // what was resolved before this look is too old for it
     const again = await lookAgain(fleet, context);
     if (!again) return { kind: 'left', fleet };
-    return (await attempt(again.fleet, again.world, context)) ?? { kind: 'left', fleet: again.fleet };
+    return (await attempt(again.fleet, again.world, alone)) ?? { kind: 'left', fleet: again.fleet };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const retryable = error.class !== 'terminal';
@@ -75,7 +79,8 @@ function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follo
 async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult | undefined> {
   const { kube, namespace, dryRun, log, signal, gitMs } = context;
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(gitMs)]);
-  const reading = await readGit(fleet, world.clusters, { kube, signal: inTime });
+  using own = shareGit(inTime);
+  const reading = await readGit(fleet, world.clusters, { kube, signal: inTime, git: context.git ?? own });
   logReading(fleet, reading, log);
   if (reading.kind !== 'tree') return { kind: 'done', fleet, outcome: nothingApplied(reading) };
 

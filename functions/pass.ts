@@ -7,10 +7,12 @@ import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
 import type { PageLinks } from '../reconcile/fleet/page-links.ts';
 import { type Kube, resources } from '../reconcile/kube.ts';
 import { areChecked } from './checks/branch.ts';
+import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { ObjectName } from './options.ts';
 import { patiently } from './patience.ts';
 import { reportFleet } from './report-fleet.ts';
+import { shareGit } from './shared-git.ts';
 import { createWaker } from './wake.ts';
 
 export interface PassContext extends StepContext {
@@ -40,7 +42,7 @@ export interface PassResult {
 }
 
 /** What asking Git may cost, and how long the clusters' steps wait for it: a dead Git host must not hold them up. */
-const gitMs = 10_000;
+const longestGitMs = 10_000;
 const patienceMs = 3_000;
 /** What a dead forge may cost. */
 const forgeMs = 8_000;
@@ -57,32 +59,38 @@ export async function pass(context: PassContext): Promise<PassResult> {
     kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
   ]);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items };
-  const running = chosenFleets(context, world.fleets, world.clusters).map((fleet) =>
-    passFleet(fleet, world, { ...context, gitMs: timeForGit(context.deadline, Date.now()) }),
-  );
-  const early = await settledWithin(running, patienceMs);
+  const chosen = chosenFleets(context, world.fleets, world.clusters);
+  const gitMs = timeForGit(context.deadline, Date.now());
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
+  const running = chosen.map((fleet) => passFleet(fleet, world, { ...context, gitMs, git }));
+  const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
   const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
   const stepped = await stepAll(context, scope, clusterList.resourceVersion);
 
-  const results = await Promise.all(running);
-  const late = results.filter((result) => !early.includes(result)).some(hasWritten);
-  const listed = late ? await listClusters(kube, namespace, signal) : clusters;
-  const left = merged(listed, stepped.results);
-  const reported = await reportAll(context, results, left);
-  const fleets = await checkAll(context, reported, left);
-  const wrote = results.some(hasWritten);
+  const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
+  // Each by itself: what waits for a dead repository, or a dead forge, is told when that is given up, and nobody else's news with it.
+  const fleets = await Promise.all(
+    running.map(async (one) => {
+      const result = await one;
+      const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
+      const left = merged(listed, stepped.results);
+      return checked(context, await reported(context, result, left), { fleets: world.fleets, clusters: left });
+    }),
+  );
+  const results = fleets.map(({ result }) => result);
+  const late = results.some(isLate);
   return {
     fleets,
     clusters: stepped.results,
     workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
-    moved: wrote || stepped.moved,
+    moved: results.some(hasWritten) || stepped.moved,
   };
 }
 
 /** Half of what is left, at most: the clusters' steps come after it. Whole milliseconds, as a timer wants them. */
 export function timeForGit(deadline: number, now: number): number {
-  return Math.min(gitMs, Math.floor(Math.max(0, deadline - now) / 2));
+  return Math.min(longestGitMs, Math.floor(Math.max(0, deadline - now) / 2));
 }
 
 type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets'>;
@@ -176,35 +184,28 @@ function isNews(now: ClusterResult, before: readonly ClusterResult[]): boolean {
   return then?.reason !== now.decision.reason || then.message !== now.decision.message;
 }
 
-async function reportAll(
-  context: PassContext,
-  results: readonly FleetResult[],
+type FleetPassed = PassResult['fleets'][number];
+
+async function reported(
+  { kube, log, dryRun, followUp, deadline, links }: PassContext,
+  result: FleetResult,
   clusters: readonly EtcdCluster[],
-): Promise<PassResult['fleets']> {
-  const { kube, log, dryRun, followUp, deadline, links } = context;
+): Promise<FleetPassed> {
+  if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
   // What was done is worth saying also when the time for doing is over.
   const left = Math.max(deadline - Date.now(), 3_000);
   const signal = AbortSignal.timeout(left);
   const forgeDeadline = Date.now() + Math.min(forgeMs, left - 2_000);
-  return Promise.all(
-    results.map(async (result) => {
-      if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
-      const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always: !followUp, links });
-      return { fleet, result };
-    }),
-  );
+  const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always: !followUp, links });
+  return { fleet, result };
 }
 
 /** Only ticks do, after everything else: a roll-out waits for nobody's request. Loaded only where somebody asks for it. */
-async function checkAll(
-  context: PassContext,
-  fleets: PassResult['fleets'],
-  clusters: readonly EtcdCluster[],
-): Promise<PassResult['fleets']> {
-  if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return fleets;
-  if (!fleets.some(({ fleet }) => areChecked(fleet))) return fleets;
+async function checked(context: PassContext, passed: FleetPassed, world: World): Promise<FleetPassed> {
+  if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
+  if (!areChecked(passed.fleet)) return passed;
   const { checkRequests } = await import('./checks/check-pass.ts');
-  return checkRequests(fleets, clusters, context);
+  return checkRequests(passed, world, context);
 }
 
 function hasActed({ outcome }: ClusterResult): boolean {
@@ -239,15 +240,4 @@ async function listClusters(
   signal: AbortSignal,
 ): Promise<readonly EtcdCluster[]> {
   return (await kube.list<EtcdCluster>(resources.clusters, { namespace, signal })).items;
-}
-
-/** What has resolved when all have, or the time is over. A rejection is the caller's to see, where all are awaited. */
-async function settledWithin<T>(promises: readonly Promise<T>[], ms: number): Promise<readonly T[]> {
-  const settled: T[] = [];
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const all = Promise.allSettled(promises.map(async (promise) => settled.push(await promise)));
-  await Promise.race([all, over]);
-  clearTimeout(timer);
-  return [...settled];
 }

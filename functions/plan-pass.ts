@@ -8,6 +8,7 @@ import { resources } from '../reconcile/kube.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { chosenClusters, chosenFleets, type PassContext, timeForGit } from './pass.ts';
 import { readOnly } from './read-only.ts';
+import { shareGit } from './shared-git.ts';
 
 export type PlanPassContext = Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs'>;
 
@@ -30,7 +31,8 @@ export async function planPass(context: PlanPassContext): Promise<PlanPassResult
   ]);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items };
   const gitMs = timeForGit(context.deadline, Date.now());
-  const looking = { ...context, kube, dryRun: true, followUp: false, gitMs };
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
+  const looking = { ...context, kube, dryRun: true, followUp: false, gitMs, git };
   const fleets = await Promise.all(
     chosenFleets(context, world.fleets, world.clusters).map(async (fleet) => ({
       fleet,

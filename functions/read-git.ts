@@ -1,17 +1,18 @@
 import { GitError } from '../gitops/error.ts';
-import type { GitConnection } from '../gitops/http.ts';
-import { resolveRef } from '../gitops/resolve.ts';
 import { formatRevision, type Revision } from '../gitops/revision.ts';
 import { validateSource } from '../gitops/source.ts';
+import type { Tree } from '../gitops/tree.ts';
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import type { DesiredTree, Reading } from '../reconcile/fleet/reading.ts';
 import { isUnchanged } from '../reconcile/fleet/unchanged.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
-import { connectFleetGit } from './fleet-git.ts';
+import { fleetSource } from './fleet-git.ts';
+import type { SharedGit } from './shared-git.ts';
 
 /**
- * What a fleet's repository says now: one request if nothing moved, one more to fetch what did.
+ * What a fleet's repository says now: one request if nothing moved, one more to fetch what did; none for what another fleet has
+ * asked in the same pass.
  *
  * Never throws for what Git, the Secret or a person did wrong: that is an answer, too.
  *
@@ -20,7 +21,7 @@ import { connectFleetGit } from './fleet-git.ts';
 export async function readGit(
   fleet: EtcdFleet,
   clusters: readonly EtcdCluster[],
-  { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
+  { kube, signal, git }: { readonly kube: Kube; readonly signal: AbortSignal; readonly git: SharedGit },
 ): Promise<Reading> {
   const { url, ref, path = '.' } = fleet.spec.git;
   const [wrong] = validateSource({ url, ref, path });
@@ -28,11 +29,11 @@ export async function readGit(
 
   let revision: Revision | undefined;
   try {
-    using git = await connectFleetGit(fleet, { kube, signal });
-    revision = await resolveRef(git, signal);
+    const repository = git.join(await fleetSource(fleet, { kube, signal }));
+    revision = await repository.resolve();
     const name = formatRevision({ ref, sha: revision.sha });
     if (isUnchanged(fleet, name, clusters)) return { kind: 'unchanged', revision: name };
-    return { kind: 'tree', revision: name, tree: await readTree(git, revision, fleet, signal) };
+    return { kind: 'tree', revision: name, tree: await readTree(await repository.fetch(revision), fleet, signal) };
   } catch (error) {
     const at = revision ? { revision: formatRevision({ ref, sha: revision.sha }) } : {};
     if (error instanceof GitError) {
@@ -61,15 +62,7 @@ export async function readGit(
 }
 
 /** Loaded only where something is to be fetched: a pass over an unchanged fleet parses no YAML. */
-async function readTree(
-  git: GitConnection,
-  revision: Revision,
-  fleet: EtcdFleet,
-  signal: AbortSignal,
-): Promise<DesiredTree> {
-  const [{ fetchTree }, { desiredTree }] = await Promise.all([
-    import('../gitops/fetch.ts'),
-    import('./desired-tree.ts'),
-  ]);
-  return desiredTree(await fetchTree(git, revision, signal), fleet, signal);
+async function readTree(tree: Tree, fleet: EtcdFleet, signal: AbortSignal): Promise<DesiredTree> {
+  const { desiredTree } = await import('./desired-tree.ts');
+  return desiredTree(tree, fleet, signal);
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
 import { timestamp } from '../../reconcile/cluster/conditions.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
 import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import type { World } from '../fleet-pass.ts';
 import type { PassContext, PassResult } from '../pass.ts';
 import { areChecked, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
@@ -13,31 +13,28 @@ import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
 const reserveMs = 2_000;
 
 /**
- * Checks open requests with the time that a pass has left, each fleet for itself.
+ * Checks a fleet's open requests with the time that a pass has left.
  *
- * @param clusters as the pass left them
- * @returns the fleets as they are now
+ * @param world the fleets as they were listed, and the clusters as the pass left them
+ * @returns the fleet as it is now
  */
 export async function checkRequests(
-  fleets: PassResult['fleets'],
-  clusters: readonly EtcdCluster[],
+  { fleet, result }: FleetPassed,
+  world: World,
   context: PassContext,
-): Promise<PassResult['fleets']> {
-  const all = fleets.map(({ fleet }) => fleet);
-  return Promise.all(
-    fleets.map(async ({ fleet, result }) => {
-      const branch = branchOf(fleet);
-      const revision = result.kind === 'done' ? revisionOf(result.outcome.reading) : undefined;
-      if (!areChecked(fleet) || branch === undefined || revision === undefined) return { fleet, result };
-      const deadline = context.deadline - reserveMs;
-      const asked = { ...context, fleets: all, clusters, deadline };
-      const outcome = await checkFleet(fleet, { branch, target: shaOf(revision) }, asked);
-      return { fleet: await remember(context.kube, fleet, outcome, context), result };
-    }),
-  );
+): Promise<FleetPassed> {
+  const branch = branchOf(fleet);
+  const revision = result.kind === 'done' ? revisionOf(result.outcome.reading) : undefined;
+  if (!areChecked(fleet) || branch === undefined || revision === undefined) return { fleet, result };
+  const fleets = world.fleets.map((one) => (one.metadata.uid === fleet.metadata.uid ? fleet : one));
+  const asked = { ...context, ...world, fleets, deadline: context.deadline - reserveMs };
+  const outcome = await checkFleet(fleet, { branch, target: shaOf(revision) }, asked);
+  return { fleet: await remember(context.kube, fleet, outcome, context), result };
 }
 
-function revisionOf(reading: Extract<PassResult['fleets'][number]['result'], { kind: 'done' }>['outcome']['reading']) {
+type FleetPassed = PassResult['fleets'][number];
+
+function revisionOf(reading: Extract<FleetPassed['result'], { kind: 'done' }>['outcome']['reading']) {
   return reading.kind === 'unchanged' || reading.kind === 'tree' ? reading.revision : undefined;
 }
 

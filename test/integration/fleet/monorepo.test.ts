@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { startGitServer } from '../../git/server.ts';
+import { wholePass } from './pass.ts';
+import { clusterYaml, type Scene, setScene } from './scene.ts';
+
+/** So many questions which commits the refs name, and so many requests for data. */
+function asked(requests: Scene['git']['requests']): { readonly refs: number; readonly data: number } {
+  const data = requests.filter(({ method }) => method === 'POST').length;
+  return { refs: requests.length - data, data };
+}
+
+test('fleets of one repository and ref are resolved once and fetched once, and each sees only its path', async () => {
+  await using scene = await setScene();
+  const names = ['ads', 'orders', 'stock'];
+  await scene.repository.commit(Object.fromEntries(names.map((name) => [`${name}/etcd.yaml`, clusterYaml(name)])));
+  for (const name of names) scene.addFleet(name, { path: name });
+  await wholePass(scene);
+  assert.deepEqual(asked(scene.git.requests), { refs: 1, data: 1 });
+  assert.deepEqual(
+    names.map((name) => scene.fleet(name).status?.inventory?.map((entry) => `${entry.name} ${entry.source}`)),
+    names.map((name) => [`${name} ${name}/etcd.yaml`]),
+  );
+  await wholePass(scene);
+  assert.deepEqual(asked(scene.git.requests), { refs: 2, data: 1 }, 'and where nothing changed: one request for all');
+});
+
+test('another ref is another conversation', async () => {
+  await using scene = await setScene();
+  await scene.repository.commit({ 'a/etcd.yaml': clusterYaml('a') });
+  await scene.repository.commit({ 'b/etcd.yaml': clusterYaml('b') }, { branch: 'next' });
+  scene.addFleet('a', { path: 'a' });
+  scene.addFleet('b', { path: 'b', ref: 'next' });
+  await wholePass(scene);
+  assert.deepEqual(asked(scene.git.requests), { refs: 2, data: 2 });
+  assert.deepEqual(
+    scene
+      .clusters()
+      .map(({ metadata }) => metadata.name)
+      .sort(),
+    ['a', 'b'],
+  );
+});
+
+test('one fleet without its path, and one with a broken document, fail alone', async () => {
+  await using scene = await setScene();
+  await scene.repository.commit({
+    'a/etcd.yaml': clusterYaml('a'),
+    'b/etcd.yaml': clusterYaml('b').replace('3.6.16', 'latest'),
+  });
+  for (const name of ['a', 'b', 'missing']) scene.addFleet(name, { path: name });
+  await wholePass(scene);
+  assert.deepEqual(asked(scene.git.requests), { refs: 1, data: 1 });
+  assert.equal(scene.fleet('a').status?.history?.[0]?.outcome, 'Applied');
+  assert.equal(scene.fleet('b').status?.history?.[0]?.outcome, 'Refused');
+  assert.equal(conditionOf(scene.fleet('missing').status, 'SourceReady')?.reason, 'PathNotFound');
+});
+
+test("who has not the same credentials gets nothing out of another fleet's conversation", async () => {
+  await using scene = await setScene();
+  await using locked = await startGitServer({ auth: { token: 'right' } });
+  const repository = await locked.createRepository('mono');
+  await repository.commit({ 'a/etcd.yaml': clusterYaml('a'), 'b/etcd.yaml': clusterYaml('b') });
+  for (const [name, token] of [
+    ['a', 'right'],
+    ['twin', 'right'],
+    ['b', 'wrong'],
+  ] as const) {
+    const data = { token: Buffer.from(token).toString('base64') };
+    scene.fake.seed(resources.secrets, { metadata: { namespace: 'platform', name: `git-${name}` }, ...{ data } });
+    scene.addFleet(name, { git: { url: repository.url, ref: 'main', path: name, secretName: `git-${name}` } });
+  }
+  scene.addFleet('nobody', { git: { url: repository.url, ref: 'main', path: 'b' } });
+  await wholePass(scene);
+  assert.deepEqual(
+    scene.clusters().map(({ metadata }) => metadata.name),
+    ['a'],
+  );
+  for (const name of ['b', 'nobody'])
+    assert.equal(conditionOf(scene.fleet(name).status, 'SourceReady')?.reason, 'AuthenticationFailed', name);
+  assert.deepEqual(asked(locked.requests), { refs: 3, data: 1 }, 'the twin asked nothing of its own');
+});
