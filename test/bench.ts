@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { measureBirths } from './bench/birth.ts';
+import { measureChecks } from './bench/checks.ts';
 import { conditions } from './bench/conditions.ts';
 import { measureLife } from './bench/life.ts';
 import { openStage } from './bench/stage.ts';
@@ -11,7 +12,7 @@ import { startLocalCluster } from './cluster/local-cluster.ts';
 import { buildOwnImage } from './cluster/own-image.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
 
-/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`; the first two also with `--quick` for one cluster only. */
+/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`, `npm run bench -- git`; all but `life` also with `--quick`, for fewer clusters. */
 
 const quick = process.argv.includes('--quick');
 const binaries = await provisionBinaries();
@@ -30,6 +31,8 @@ if (process.argv.includes('tls')) {
   await measureTls(stage, { directory: join(directory, 'app'), quick });
 } else if (process.argv.includes('life')) {
   await measureLife(stage, { directory: join(directory, 'app') });
+} else if (process.argv.includes('git')) {
+  await measureChecks(stage, { directory: join(directory, 'app'), clusters: quick ? 10 : 100 });
 } else {
   await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
   await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });

@@ -41,7 +41,8 @@ export async function printChecks(
   const problems = results.flatMap((one) => ('problem' in one ? [one.problem] : []));
   // A number that one of several repositories does not know is no mistake while another does.
   const isFound = reports.length > 0;
-  if (format === 'json') out(`${JSON.stringify({ reports, problems: isFound ? [] : problems })}\n`);
+  if (format === 'json')
+    out(`${JSON.stringify({ reports, problems: isFound ? [] : problems, requests: kube.requests() })}\n`);
   else if (isFound) out(reports.map(reportMarkdown).join('\n'));
   else out(`${problems.join('\n') || 'there is no fleet here that follows a branch'}\n`);
   return isFound && reports.every(({ state }) => state === 'success' || state === 'untouched') ? 0 : 1;

@@ -51,11 +51,12 @@ export function withManagedFields(cluster: EtcdCluster, managedFields: readonly 
 }
 
 /**
- * Whether somebody declared fields as his, so that a conflict with him stays one. Who wrote the owner label handed his on, and what
+ * Who besides us declared fields as his own, so that a conflict with him stays one. Whoever wrote the owner label handed his on, and what
  * was changed by hand is put back: see `inherit` and `withoutHands`.
  */
-export function isDeclaredBy(entries: readonly ManagedFields[], manager: string): boolean {
-  return entries.some((entry) => entry.manager === manager && entry.operation === 'Apply' && !ownsLabel(entry));
+export function declaredBy(entries: readonly ManagedFields[], manager: string): ReadonlySet<string> {
+  const others = entries.filter((entry) => entry.operation === 'Apply' && !isOurs(entry, manager) && !ownsLabel(entry));
+  return new Set(others.map(({ manager = '' }) => manager));
 }
 
 function isOurs({ manager, operation, subresource }: ManagedFields, name: string): boolean {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -8,6 +8,8 @@ const run = promisify(execFile);
 /** A developer's clone, worked on with system git. */
 export interface Clone {
   readonly directory: string;
+  /** A file of main as it was last pushed. */
+  read(path: string): Promise<string>;
   /** Writes the files, commits and pushes; the SHA. */
   push(message: string, files: Readonly<Record<string, string>>): Promise<string>;
   /** The same on a branch that parts from main here, for a pull request. */
@@ -43,6 +45,7 @@ export async function clone(url: string, directory: string, token: string): Prom
   }
   return {
     directory,
+    read: (path) => readFile(join(directory, path), 'utf8'),
     push: (message, files) => commit(message, files, 'main'),
     async propose(branch, message, files) {
       await git('checkout', '-q', '-b', branch);

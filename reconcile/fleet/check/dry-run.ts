@@ -3,7 +3,7 @@ import { type Kube, KubeError, resources } from '../../kube.ts';
 import { desired } from '../apply.ts';
 import { complaintFor, isFieldConflict, managersIn, serviceAccountOf } from '../complaint.ts';
 import { fieldManager } from '../names.ts';
-import { isDeclaredBy, managedFieldsOf } from '../ownership.ts';
+import { declaredBy, managedFieldsOf } from '../ownership.ts';
 import type { PlannedApply } from '../plan.ts';
 import type { SpecProblem } from '../reading.ts';
 import { problemInField } from './place.ts';
@@ -20,14 +20,20 @@ export async function dryRun(
   { fleet, kube, signal }: { readonly fleet: EtcdFleet; readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<DryRun> {
   const asFleet = kube.as(serviceAccountOf(fleet));
+  const manager = fieldManager(fleet);
   const object = desired(planned.spec, { fleet });
   const apply = async (how: true | 'Forced') =>
-    asFleet.apply(resources.clusters, object, { fieldManager: fieldManager(fleet), dryRun: how, signal });
+    asFleet.apply(resources.clusters, object, { fieldManager: manager, dryRun: how, signal });
+  // Applying takes over what an earlier owner left and what was edited by hand, and never comes to a conflict with those.
+  const others =
+    planned.kind === 'create' || planned.kind === 'adopt'
+      ? undefined
+      : declaredBy(managedFieldsOf(planned.live), manager);
   try {
     try {
-      await apply(true);
+      await apply(others?.size === 0 ? 'Forced' : true);
     } catch (error) {
-      if (!isFieldConflict(error) || !isSettledByApplying(planned, error)) throw error;
+      if (!others || !isFieldConflict(error) || managersIn(error).some((one) => others.has(one))) throw error;
       await apply('Forced');
     }
     return { kind: 'accepted' };
@@ -37,13 +43,6 @@ export async function dryRun(
     if (error.class !== 'terminal' && !isFieldConflict(error)) return { kind: 'unknown', message };
     return { kind: 'problem', problem: problemInField(planned.spec, fieldIn(error.message), message) };
   }
-}
-
-/** Applying takes over what an earlier owner left and what was edited by hand; it never comes to a conflict with those. */
-function isSettledByApplying(planned: PlannedApply, error: KubeError): boolean {
-  if (planned.kind === 'create' || planned.kind === 'adopt') return false;
-  const entries = managedFieldsOf(planned.live);
-  return !managersIn(error).some((manager) => isDeclaredBy(entries, manager));
 }
 
 /** `spec.storage.size`, where the API server names a field. */

@@ -130,6 +130,34 @@ test('a field that another tool applied is a conflict that names it, and nothing
   assert.equal(conditionOf(await fleetNamed('first'), 'Stalled')?.reason, undefined);
 });
 
+test('a check foresees such a conflict, takes what was changed by hand for what it is, and writes nothing', async () => {
+  const { commit, git } = await repository;
+  await git('branch', '-f', 'asked', 'main');
+  const files = {
+    'one/carts.yaml': spec('carts', 9),
+    'one/orders.yaml': spec('orders', 1),
+    'one/more.yaml': spec('more', 1),
+  };
+  const sha = await commit(files, { branch: 'asked', keep: true });
+  await kubectl(['patch', 'etcdcluster', '-n', 'payments', 'orders', '--type=merge', '-p', '{"spec":{"replicas":7}}']);
+  const { code, result } = await tick({ check: sha });
+  assert.equal(code, 1);
+  const [report] = result.reports;
+  assert.deepEqual(
+    report.problems.map(({ file }: { file: string }) => file),
+    ['one/carts.yaml'],
+  );
+  assert.match(report.problems[0].message, /\.spec\.replicas.*field manager argocd/);
+  assert.deepEqual(
+    Object.entries(result.requests).filter(([key]) => !/^(LIST|GET) /.test(key)),
+    [['PATCH etcdclusters', 3]],
+  );
+  assert.equal((await clusterNamed('orders'))?.spec.replicas, 7, 'dry runs only');
+  assert.equal((await clusterNamed('carts'))?.spec.replicas, 5);
+  assert.equal(await clusterNamed('more'), undefined);
+  await tick();
+});
+
 test('another fleet takes a cluster over only when a person hands it over, and then wholly', async () => {
   const { commit } = await repository;
   await commit({
