@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { connect } from '../../../gitops/http.ts';
+import { fetchMerge, type MergeSource } from '../../../gitops/merge/fetch-merge.ts';
+import { mergeTrees } from '../../../gitops/merge/merge-trees.ts';
+import type { Tree } from '../../../gitops/tree.ts';
+import type { Repository } from '../../git/repository.ts';
+import { type GitServer, startGitServer } from '../../git/server.ts';
+import { inTime, source } from './scene.ts';
+
+type Remote = Repository & { readonly url: string };
+
+async function fetched({ url }: Remote, head: string, target: string): Promise<MergeSource & { requests: number }> {
+  using git = connect(source(url));
+  const found = await fetchMerge(git, { head, target }, inTime());
+  return { ...found, requests: git.requests() };
+}
+
+async function history(
+  server: GitServer,
+  name: string,
+  commits: number,
+): Promise<{ repository: Remote; head: string; target: string }> {
+  const repository = await server.createRepository(name);
+  await repository.commit({ a: '0\n', b: 'base\n' });
+  await repository.git('branch', 'asked', 'main');
+  const head = await repository.commit({ b: 'asked\n' }, { branch: 'asked', keep: true });
+  for (let n = 1; n <= commits; n++) await repository.commit({ a: `${n}\n` }, { keep: true });
+  return { repository, head, target: await repository.git('rev-parse', 'main') };
+}
+
+for (const [what, commits, filter, requests] of [
+  ['nearby, in one request', 3, 'false', 1],
+  ['further away, on a server that can leave files out', 40, 'true', 3],
+  ['further away, on one that can not', 40, 'false', 5],
+] as const) {
+  test(`where two branches parted is found: ${what}`, async () => {
+    await using server = await startGitServer();
+    const { repository, head, target } = await history(server, 'r', commits);
+    await repository.git('config', 'uploadpack.allowFilter', filter);
+    const found = await fetched(repository, head, target);
+    assert.equal(found.baseSha, await repository.git('merge-base', 'main', 'asked'));
+    assert.ok(found.requests <= requests, `${found.requests} requests`);
+    const { tree } = await merged(found);
+    assert.deepEqual(await filesOf(tree), { a: `${commits}\n`, b: 'asked\n' });
+  });
+}
+
+test('a head that no ref names any more is fetched all the same, and one that is nowhere is named', async () => {
+  await using server = await startGitServer();
+  const { repository, head, target } = await history(server, 'r', 1);
+  await repository.git('branch', '-D', 'asked');
+  assert.equal((await fetched(repository, head, target)).baseSha, await repository.git('rev-parse', 'main~1'));
+  await assert.rejects(fetched(repository, 'e'.repeat(40), target), { reason: 'CommitNotFound' });
+});
+
+test('histories without a common commit are told so', async () => {
+  await using server = await startGitServer();
+  const { repository, target } = await history(server, 'r', 1);
+  const head = await repository.commit({ x: '1' }, { branch: 'orphan', orphan: true });
+  await assert.rejects(fetched(repository, head, target), { reason: 'NoCommonAncestor', class: 'terminal' });
+});
+
+const names = ['a', 'b', 'x/a', 'x/y/b'] as const;
+/** Each begins with what no other file has, or Git would take one for another's new name, which we don't. */
+const base = Object.fromEntries(
+  names.map((name) => [
+    name,
+    Array.from({ length: 24 }, (_, n) => (n < 12 ? hashed(`${name} ${n}`) : `line ${n % 5}`)),
+  ]),
+);
+type Edit = {
+  readonly name: string;
+  readonly at: number;
+  readonly kind: 'change' | 'insert' | 'delete' | 'remove file' | 'new file';
+};
+const edits = fc.array(
+  fc.record<Edit>({
+    name: fc.constantFrom(...names),
+    at: fc.nat(23),
+    kind: fc.constantFrom('change', 'change', 'insert', 'insert', 'delete', 'delete', 'remove file', 'new file'),
+  }),
+  { maxLength: 4 },
+);
+
+function hashed(text: string): string {
+  return createHash('sha1').update(text).digest('hex');
+}
+
+/** `who`: what is written, so that two sides may come to the same or not. */
+function edited(list: readonly Edit[], who: string): Record<string, string> {
+  const files = new Map(Object.entries(base).map(([name, lines]) => [name, [...lines]]));
+  for (const { name, at, kind } of list) {
+    const lines = files.get(name);
+    if (kind === 'new file') files.set(`new/${at % 3}`, [hashed(`new ${at % 3}`), at % 2 === 0 ? who : 'both']);
+    else if (kind === 'remove file') files.delete(name);
+    else if (kind === 'insert') lines?.splice(at, 0, at % 2 === 0 ? who : 'both');
+    else lines?.splice(at, 1, ...(kind === 'change' ? [at % 2 === 0 ? who : 'both'] : []));
+  }
+  return Object.fromEntries([...files].map(([name, lines]) => [name, lines.map((line) => `${line}\n`).join('')]));
+}
+
+test('what Git itself merges cleanly comes out the same here, and what it can not is a conflict here', async (t) => {
+  await using server = await startGitServer();
+  const repository = await server.createRepository('r');
+  let [clean, refused, stricter] = [0, 0, 0];
+  await fc.assert(
+    fc.asyncProperty(edits, edits, async (ours, theirs) => {
+      await repository.commit(edited([], ''), { orphan: true });
+      await repository.git('branch', '-f', 'asked', 'main');
+      const head = await repository.commit(edited(ours, 'ours'), { branch: 'asked' });
+      const target = await repository.commit(edited(theirs, 'theirs'));
+      const { tree, conflicts } = await merged(await fetched(repository, head, target));
+      const byGit = await repository.git('merge-tree', '--write-tree', target, head).catch(() => undefined);
+      if (byGit === undefined) {
+        refused++;
+        return assert.ok(conflicts.length > 0, 'Git finds a conflict');
+      }
+      // We may call a conflict what Git still untangles; never the other way round.
+      if (conflicts.length > 0) return void stricter++;
+      clean++;
+      const listed = await repository.git('ls-tree', '-r', '--name-only', byGit);
+      const expected: Record<string, string> = {};
+      for (const name of listed.split('\n').filter(Boolean))
+        expected[name] = await repository.git('show', `${byGit}:${name}`);
+      const found = Object.entries(await filesOf(tree)).map(([name, text]) => [name, text.trim()]);
+      assert.deepEqual(Object.fromEntries(found), expected);
+    }),
+    { numRuns: 40 },
+  );
+  t.diagnostic(`${clean} merged alike, ${refused} refused alike, ${stricter} refused here alone`);
+  assert.ok(clean > 5 && stricter <= 5);
+});
+
+async function merged(found: MergeSource) {
+  return mergeTrees({ ...found, path: '', revision: { ref: 'main', sha: '' } });
+}
+
+async function filesOf(tree: Tree, oid = tree.root, prefix = ''): Promise<Readonly<Record<string, string>>> {
+  const all: Record<string, string> = {};
+  for (const entry of await tree.folder(oid)) {
+    const name = `${prefix}${entry.name}`;
+    if (entry.kind === 'folder') Object.assign(all, await filesOf(tree, entry.oid, `${name}/`));
+    else all[name] = Buffer.from(await tree.file(entry.oid)).toString();
+  }
+  return all;
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { areChecked, branchOf } from '../../../functions/checks/branch.ts';
+import { withChecks } from '../../../functions/checks/check-pass.ts';
+import { dueRequests, lookOf } from '../../../functions/checks/due.ts';
+import type { ChangeRequest } from '../../../gitops/forges/forge.ts';
+import type { RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
+import { fleetStatus } from '../../../reconcile/fleet/status.ts';
+import { clusterOf, fleetWith, sha } from '../fleet/objects.ts';
+
+const target = 'b'.repeat(40);
+const fleet = fleetWith({}, { forge: true });
+const clusters = [clusterOf('orders'), clusterOf('ads')];
+
+function request(number: string, headSha = number.repeat(40).slice(0, 40)): ChangeRequest {
+  return { number, title: '', url: '', headSha, headRef: undefined, target: 'main', fork: false, draft: false };
+}
+
+function checked(number: string, more: Partial<RequestCheck> = {}): RequestCheck {
+  const seen = lookOf(fleet, clusters, ['payments/orders']);
+  const head = number.repeat(40).slice(0, 40);
+  return {
+    number,
+    head,
+    target,
+    state: 'success',
+    description: '',
+    seen,
+    clusters: ['payments/orders'],
+    sent: true,
+    ...more,
+  };
+}
+
+function due(remembered: readonly RequestCheck[], now = clusters, numbers = ['1', '2', '3']): readonly string[] {
+  return dueRequests(
+    numbers.map((number) => request(number)),
+    remembered,
+    target,
+    { fleet, clusters: now },
+  ).map((one) => one.request.number);
+}
+
+test('new requests come first, what moved after them, and what failed for no fault of its own last', () => {
+  assert.deepEqual(due([checked('1', { state: 'error' }), checked('2', { target: sha })]), ['3', '2', '1']);
+});
+
+for (const [what, check, expected] of [
+  ['checked with this target, the clusters as they were', {}, []],
+  ['the target moved', { target: sha }, ['1']],
+  ['the target moved, and it touches nothing', { target: sha, state: 'untouched' }, []],
+  ['a pass died after it said pending', { state: 'pending' }, ['1']],
+  ['another cluster was touched', { seen: lookOf(fleet, clusters, ['payments/ads']) }, ['1']],
+] as const) {
+  test(`whether a request is checked again: ${what}`, () => {
+    assert.deepEqual(due([checked('1', check)], clusters, ['1']), expected);
+  });
+}
+
+test('it is checked again when a cluster that it touches says something else, and not for another or for who leads', () => {
+  const status = { observedGeneration: 1, version: '3.6.16', leader: 'orders-0' } as never;
+  const changed = (name: string) => [
+    ...clusters.filter(({ metadata }) => metadata.name !== name),
+    clusterOf(name, {}, status),
+  ];
+  assert.deepEqual(due([checked('1')], changed('ads'), ['1']), []);
+  assert.deepEqual(due([checked('1')], changed('orders'), ['1']), ['1']);
+  const seen = lookOf(fleet, changed('orders'), ['payments/orders']);
+  const elected = [clusterOf('orders', {}, { ...(status as object), leader: 'orders-1' } as never)];
+  assert.deepEqual(due([checked('1', { seen })], elected, ['1']), []);
+});
+
+test('two requests with one head are one check', () => {
+  const same = [request('9', sha), request('8', sha)];
+  const found = dueRequests(same, [], target, { fleet, clusters });
+  assert.deepEqual(
+    found.map((one) => one.request.number),
+    ['9'],
+  );
+});
+
+test('only a branch can be asked for', () => {
+  const at = (ref: string) => branchOf({ spec: { git: { url: '', ref } } });
+  assert.deepEqual(['main', 'refs/heads/team/x', 'refs/tags/v1', 'HEAD', sha].map(at), [
+    'main',
+    'team/x',
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('checks are made where there is a forge, unless they are disabled or the fleet is suspended', () => {
+  const { spec } = fleet;
+  assert.deepEqual(
+    [
+      spec,
+      { ...spec, suspend: true },
+      { ...spec, checks: { pullRequests: 'Disabled' as const } },
+      fleetWith().spec,
+    ].map((spec) => areChecked({ spec })),
+    [true, false, false, false],
+  );
+});
+
+test('what was checked stays in the status through the passes that follow, word for word', () => {
+  const now = new Date('2026-11-21T18:00:00Z');
+  const reading = { kind: 'unchanged', revision: `main@sha1:${sha}` } as const;
+  const outcome = { reading, retries: [], applied: true, changed: new Set<string>(), pruned: [] };
+  const pass = (of: typeof fleet) => fleetStatus({ fleet: of, outcome, clusters: [], forge: { remembered: [] }, now });
+  const failure = { reason: 'RateLimited', message: 'later' };
+  const first = {
+    ...fleet,
+    status: withChecks({ ...fleet, status: pass(fleet) }, { checks: [checked('1')], failure }, now),
+  };
+  const second = { ...first, status: pass(first) };
+  assert.deepEqual(second.status, first.status);
+  assert.deepEqual(withChecks(second, { checks: [checked('1')], failure }, now), first.status);
+  const disabled = { ...second, spec: { ...fleet.spec, checks: { pullRequests: 'Disabled' as const } } };
+  const after = pass(disabled);
+  assert.equal(after.checks, undefined);
+  assert.ok(!after.conditions?.some(({ type }) => type === 'RequestsChecked'));
+});
