@@ -40,6 +40,10 @@ for (const [args, says] of [
   [['--follow-up', '--dry-run'], /exclude each other/],
   [['--plan', '--dry-run'], /--plan and --dry-run exclude each other/],
   [['--plan', '--follow-up'], /--plan and --follow-up exclude each other/],
+  [['--check', 'main'], /number of a request, or a commit/],
+  [['--check', 'abc1234'], /40 hexadecimal digits/],
+  [['--check', '1', '--plan'], /--check excludes --plan/],
+  [['--check', '1', '--cluster', 'a/b'], /--check excludes/],
   [['--namespace', 'x', '--cluster', 'a/c'], /a\/c is not in --namespace x/],
 ] as const) {
   test(`wrong usage is exit code 2, and says what: ${args.join(' ')}`, () => {
@@ -48,6 +52,13 @@ for (const [args, says] of [
     assert.match(err, says);
   });
 }
+
+test('a request is named as people say it, a commit in any case', () => {
+  assert.deepEqual(
+    ['17', '#17', 'A'.repeat(40)].map((text) => options('--check', text).check),
+    ['17', '17', 'a'.repeat(40)],
+  );
+});
 
 test('help tells the exit codes and the environment', () => {
   const { parsed, out } = parse('--help');
