@@ -52,6 +52,7 @@ export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {
   for (const [type, wrong] of [
     ['SourceReady', 'False'],
     ['StatusesReported', 'False'],
+    ['RequestsChecked', 'False'],
     ['Unlisted', 'True'],
   ] as const) {
     const condition = conditionOf(status, type);

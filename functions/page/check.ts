@@ -1,5 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ShownCluster, ShownReport } from './check-report.ts';
+import { checkState } from './check-states.ts';
 import { commitUrl } from './commit-url.ts';
 import { problemList } from './fleet.ts';
 import { layout } from './layout.ts';
@@ -7,7 +8,6 @@ import { fleetHref, linked } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, facts } from './parts.ts';
 import { planSteps } from './plan.ts';
-import type { Tone } from './state.ts';
 
 export interface CheckData {
   readonly sha: string;
@@ -22,13 +22,6 @@ const root = '../';
 const mostOpen = 3;
 const mostClusters = 200;
 const mostProblems = 100;
-
-const states = {
-  success: { tone: 'good', word: 'Passed' },
-  failure: { tone: 'bad', word: 'Failed' },
-  error: { tone: 'busy', word: 'Not checked' },
-  untouched: { tone: 'calm', word: 'Changes nothing' },
-} as const satisfies Record<ShownReport['state'], { tone: Tone; word: string }>;
 
 const intents = {
   keep: 'is not changed',
@@ -45,7 +38,7 @@ export function checkPage({ sha, reports, now }: CheckData): Html {
   return layout({
     title: `${request ? `#${request.number} ${request.title.slice(0, 80)}` : sha.slice(0, 10)} · etcd-ratchet`,
     root,
-    tone: worst ? states[worst.report.state].tone : 'calm',
+    tone: worst ? checkState(worst.report.state).tone : 'calm',
     path: [{ text: 'Checks' }, { text: request ? `#${request.number}` : sha.slice(0, 10) }],
     now,
     body,
@@ -56,7 +49,7 @@ function oneReport(report: ShownReport, fleet: EtcdFleet | undefined): Html {
   const { request, head, description, problems, problemCount, inherited, warnings, clusters } = report;
   const title = request ? linked(request.url, request.title) : markup`Commit <code>${head.slice(0, 10)}</code>`;
   const left = problemCount - Math.min(problems.length, mostProblems);
-  return markup`<div class="title"><h1><bdi>${title}</bdi></h1>${badge(states[report.state])}</div>
+  return markup`<div class="title"><h1><bdi>${title}</bdi></h1>${badge(checkState(report.state))}</div>
 <p class="lead quiet"><bdi>${description}</bdi></p>
 ${about(report, fleet)}
 ${problems.length > 0 && card('Problems', problemList(problems.slice(0, mostProblems)), left > 0 && markup`<p class="quiet">and ${left} more</p>`)}

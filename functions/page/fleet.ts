@@ -8,6 +8,8 @@ import { linked } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { pageOf, pager } from './pager.ts';
 import { card, concern, concerns, conditionsCard, empty, facts, revision, stateBadge } from './parts.ts';
+import { requestsCard } from './requests.ts';
+import { revisionsCard } from './revisions.ts';
 import { byUrgency, clusterState, fleetState } from './state.ts';
 import { age, ago } from './time.ts';
 
@@ -31,7 +33,9 @@ ${state.tone === 'bad' ? '' : markup`<p class="lead quiet"><bdi>${state.message}
 ${concerns(fleetConcerns(fleet, now).map((one) => concern(one)))}
 ${summary(fleet, now)}
 ${problemsCard(fleet)}
+${requestsCard(fleet, root)}
 ${card('Clusters', shown.total > 0 ? clusterTable({ clusters: shown.items, root, now }) : empty('No cluster yet.'), pager(shown))}
+${revisionsCard(fleet, now)}
 ${conditionsCard(fleet.status?.conditions, now)}`;
   return layout({
     title: `${keyOf(fleet)} · etcd-ratchet`,

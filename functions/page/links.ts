@@ -6,19 +6,24 @@ import { type Html, markup } from './markup.ts';
  * `root`: from the page that is shown to `/`: '' there, `../../` two levels below.
  */
 export function clusterHref(root: string, namespace: string, name: string): string {
-  return `${root}clusters/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  return `${root}clusters/${segment(namespace)}/${segment(name)}`;
 }
 
 export function fleetHref(root: string, namespace: string, name: string): string {
-  return `${root}fleets/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  return `${root}fleets/${segment(namespace)}/${segment(name)}`;
 }
 
 export function checkHref(root: string, sha: string): string {
-  return `${root}checks/${encodeURIComponent(sha)}`;
+  return `${root}checks/${segment(sha)}`;
 }
 
 export function homeHref(root: string): string {
   return root === '' ? './' : root;
+}
+
+/** Half a surrogate pair has no encoding. */
+function segment(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 /** An address that somebody else wrote, if it may be led to: http(s), without credentials. */

@@ -27,7 +27,7 @@ interface Look {
   readonly now: Date;
 }
 
-type Found = Html | 'missing' | 'forbidden';
+type Found = Html | 'missing' | 'unkept' | 'forbidden';
 
 interface View {
   readonly path: string;
@@ -85,6 +85,13 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
     const found = await show({ reader, viewer: admission.viewer, context, now });
     if (found === 'missing') {
       return notice(404, { title: 'Not found', message: 'There is nothing at this address, or nothing any more.' });
+    }
+    if (found === 'unkept') {
+      return notice(404, {
+        title: 'No report',
+        message: 'There is none of this commit, or none any more: reports are kept while their request is open.',
+        cure: 'What is merged is shown by its fleet and its clusters.',
+      });
     }
     if (found === 'forbidden') {
       return notice(403, {
@@ -154,7 +161,7 @@ async function check({ reader, viewer, context, now }: Look): Promise<Found> {
     }),
   );
   const seen = shown.flat();
-  return seen.length > 0 ? checkPage({ sha, reports: seen, now }) : 'missing';
+  return seen.length > 0 ? checkPage({ sha, reports: seen, now }) : 'unkept';
 }
 
 function named(context: Context): { readonly namespace: string; readonly name: string; readonly key: string } {

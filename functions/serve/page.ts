@@ -1,23 +1,19 @@
-import { randomBytes } from 'node:crypto';
 import { identityFrom } from '../environment.ts';
 import { loopbackAccess, reviewedAccess } from '../page/access.ts';
 import { createReader } from '../page/read.ts';
 import { pageRoutes } from '../page/routes.ts';
+import { reachOf } from '../reach.ts';
 import type { RouteGroup, ServeContext } from './groups.ts';
 
 /**
  * The page. Who may look is decided by where it listens: on loopback, whoever `kubectl port-forward` lets through; anywhere else, whom
  * the API server knows by a bearer token, and only at what that user may see with kubectl. There is no third way.
  */
-export async function page({ kube, log, env, namespace }: ServeContext): Promise<RouteGroup> {
-  const reader = createReader({
-    kube,
-    etcd: async (tls) => (await import('../../reconcile/clients/etcd.ts')).connectEtcd(tls ? { tls } : {}),
-    wire: async (...what) => (await import('../../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
-    holder: identityFrom(env).holder,
-    nonce: () => randomBytes(16).toString('hex'),
-    namespace,
-  });
+export async function page({ kube, log, env, namespace, stop }: ServeContext): Promise<RouteGroup> {
+  const { holder } = identityFrom(env);
+  // A plan has a time of its own.
+  const reach = reachOf({ kube, log, holder, signal: stop, deadline: Number.POSITIVE_INFINITY });
+  const reader = createReader({ ...reach, namespace });
   const { RATCHET_PAGE_AUDIENCE: audience } = env;
   const access = listensOnLoopback(env) ? loopbackAccess : reviewedAccess(kube, audience ? { audience } : {});
   return { app: pageRoutes({ reader, access, log }) };

@@ -234,6 +234,21 @@ export const production = fleet('production', {
   problems: [problem],
   problemCount: 1,
   clusters: { total: 4, ready: 2, inProgress: 1, stalled: 1 },
+  history: [
+    { revision, outcome: 'Refused', at: before(12) },
+    { revision: `main@sha1:${'4b'.repeat(20)}`, outcome: 'Applied', at: before(60 * 26) },
+  ],
+  checks: [
+    { number: '17', head, target: applied, state: 'failure', description: `${problem.file}:9:13: ${problem.message}` },
+    {
+      number: '18',
+      head: '7c'.repeat(20),
+      target: applied,
+      state: 'success',
+      description: 'ledger: 1 restart, 2 steps',
+    },
+    { number: '19', head: '8d'.repeat(20), target: applied, state: 'untouched', description: 'nothing of this fleet' },
+  ],
   conditions: [
     condition('Ready', 'False', 'DocumentsRefused', `${problem.file}:9:13: ${problem.message}`),
     condition('Stalled', 'True', 'DocumentsRefused', `${problem.file}:9:13: ${problem.message}`),
@@ -347,3 +362,25 @@ export const report: CheckReport = {
     { namespace: 'payments', name: 'ads', intent: 'create', problem: 'its document is refused' },
   ],
 };
+
+/** As they are kept: one for each open request that touches something. */
+export const reports: readonly CheckReport[] = [
+  report,
+  {
+    ...report,
+    request: {
+      number: '18',
+      title: 'Give ledger more memory',
+      url: 'https://git.example.com/platform/etcd/pulls/18',
+      fork: false,
+      draft: false,
+    },
+    head: '7c'.repeat(20),
+    state: 'success',
+    description: 'ledger: 1 restart, 2 steps',
+    problems: [],
+    problemCount: 0,
+    warnings: [],
+    deletions: [],
+  },
+];

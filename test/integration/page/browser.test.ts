@@ -4,12 +4,12 @@ import { Hono } from 'hono';
 import type { Page } from 'puppeteer-core';
 import { openBrowser } from '../../page/browser.ts';
 import { contrasts } from '../../page/contrast.ts';
-import { cluster, clusters, fleets, head, plan, report } from '../../page/scene.ts';
+import { cluster, clusters, fleets, head, plan, reports } from '../../page/scene.ts';
 import { pages, served } from '../../page/server.ts';
 
 /** Nothing can be broken into lines by itself: whatever has no room must break it. */
 const long = cluster(`${'n'.repeat(60)}/${'c'.repeat(48)}`, { leader: `${'c'.repeat(48)}-1` });
-const scene = pages({ fleets, clusters: [...clusters, long], reports: [report], plan: async () => plan });
+const scene = pages({ fleets, clusters: [...clusters, long], reports, plan: async () => plan });
 /** As behind a proxy that puts it below a path of its own, and strips that. */
 const prefix = '/ops/etcd';
 const server = await served(new Hono().mount(prefix, (request) => scene.app.fetch(request)));

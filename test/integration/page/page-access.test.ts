@@ -72,7 +72,7 @@ test('whoever comes is asked for at the API server, and sees what kubectl would 
   // The controller that adds our rights to `view` has to come round once.
   const who = 'system:serviceaccount:payments:viewer';
   const seesThem = () => may(who, 'list', 'etcdclusters.etcd.ratchet.dev', 'payments');
-  await until('view has our rights', seesThem, { within: 20 });
+  await until('view has our rights', seesThem, { within: 60 });
   const home = await get('/', viewer);
   assert.equal(home.status, 200);
   assert.match(home.body, /payments\/orders/);

@@ -25,7 +25,20 @@ const production = fleets[0] ?? fleet('production');
 const kept = new Set([
   ...['EtcdCluster', 'EtcdFleet', 'True', 'False', 'etcd.ratchet.dev/v1alpha1', 'uid-production', 'Gitea'],
   ...['Ready', 'Stalled', 'Reconciling', 'Available', 'StatusesReported', 'voter', 'learner', 'failed'],
-  ...['etcd-ratchet', 'production', 'payments', 'orders', 'web', 'sessions', '7', head, 'success', 'failure'],
+  ...[
+    'etcd-ratchet',
+    'production',
+    'payments',
+    'orders',
+    'web',
+    'sessions',
+    '7',
+    head,
+    'success',
+    'failure',
+    'untouched',
+    'Applied',
+  ],
   ...['update', 'create', 'keep', 'delete', 'done', 'refused'],
 ]);
 

@@ -150,6 +150,24 @@ test('a fleet that nobody has looked at for long says so', async () => {
   assert.doesNotMatch(fresh, /NoPass/);
 });
 
+test('a fleet shows its open requests, and the last commits with what came of them', async () => {
+  const { get } = pages(full);
+  const body = await (await get('/fleets/etcd-ratchet/production')).text();
+  assert.match(body, new RegExp(`<a href="../../checks/${head}">#17</a> <span class="badge bad">Failed`));
+  assert.match(body, /#18<\/a> <span class="badge good">Passed/);
+  assert.doesNotMatch(body, />#19</);
+  assert.match(body, /1 day ago.*commit\/4b4b.*Applied/s);
+  const newer = { ...fleets[0]?.status?.checks?.[0], state: 'dancing' } as never;
+  const odd = pages({ fleets: [fleet('production', { checks: [newer] })] });
+  assert.match(await (await odd.get('/fleets/etcd-ratchet/production')).text(), /badge calm">dancing/);
+});
+
+test('a check whose request is closed says so', async () => {
+  const answer = await pages(full).get(`/checks/${'0'.repeat(40)}`);
+  assert.equal(answer.status, 404);
+  assert.match(await answer.text(), /reports are kept while their request is open/);
+});
+
 test('nothing at all is an invitation', async () => {
   const answer = await pages({}).get('/');
   assert.equal(answer.status, 200);
