@@ -26,16 +26,31 @@ function batch(text: string): readonly CloudEvent<unknown>[] {
   const all = understood(() => JSON.parse(text) as unknown);
   if (!Array.isArray(all)) throw new MalformedEvent('a batch is a list of events');
   if (all.length > mostEvents) throw new MalformedEvent(`a batch may have ${mostEvents} events`);
+  return all.map((event) => structured(event));
+}
+
+function structured(event: unknown): CloudEvent<unknown> {
+  const given = typeof event === 'object' && event !== null ? event : {};
+  refuseLack((name) => (Object.hasOwn(given, name) ? Object(given)[name] : undefined));
   const headers = { 'content-type': 'application/cloudevents+json' };
-  return all.map((event) => single(understood(() => HTTP.toEvent({ headers, body: JSON.stringify(event) }))));
+  return single(understood(() => HTTP.toEvent({ headers, body: JSON.stringify(event) })));
 }
 
 function one(headers: Headers, text: string): CloudEvent<unknown> {
-  const given = Object.fromEntries(headers);
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/cloudevents+json') return structured(understood(() => JSON.parse(text) as unknown));
+  refuseLack((name) => headers.get(`ce-${name}`));
   // The library knows content types by their exact words.
-  const type = given['content-type']?.split(';')[0]?.trim().toLowerCase();
-  const plain = { ...given, ...(type && { 'content-type': type }) };
-  return single(understood(() => HTTP.toEvent({ headers: plain, body: text })));
+  const given = { ...Object.fromEntries(headers), ...(type && { 'content-type': type }) };
+  return single(understood(() => HTTP.toEvent({ headers: given, body: text })));
+}
+
+/** What is required and missing, the library would make up. */
+function refuseLack(attribute: (name: string) => unknown): void {
+  for (const name of ['id', 'source', 'type', 'specversion']) {
+    const value = attribute(name);
+    if (typeof value !== 'string' || value === '') throw new MalformedEvent(`${name} is missing`);
+  }
 }
 
 function single(event: unknown): CloudEvent<unknown> {

@@ -29,6 +29,21 @@ test('the entry point starts without the checkout, and tells its usage', async (
   assert.match(stdout, /--detailed-exitcode/);
 });
 
+test('the server is in it, and enabled for nothing says how to enable it', async () => {
+  await assert.rejects(run(process.execPath, [join(app, 'serve.js')], { timeout: 60_000 }), (error) => {
+    assert.partialDeepStrictEqual(error, { code: 2 });
+    assert.match(String((error as { stderr?: string }).stderr), /set RATCHET_\w+.* to Enabled/);
+    return true;
+  });
+});
+
+test('what listens is loaded by nobody who only ticks', async () => {
+  const entry = await readFile(join(app, 'tick.js'), 'utf8');
+  for (const name of ['serve', 'events', 'webhooks', 'cloud-events']) {
+    assert.doesNotMatch(entry, new RegExp(`from ?"./chunks/${name}-`));
+  }
+});
+
 test('wrong usage is exit code 2, also bundled', async () => {
   await assert.rejects(run(process.execPath, [join(app, 'tick.js'), '--no-such-option'], { timeout: 60_000 }), {
     code: 2,

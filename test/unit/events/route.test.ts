@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { CloudEvent, HTTP } from 'cloudevents';
+import type { Hono } from 'hono';
+import { events } from '../../../functions/serve/events.ts';
+import { composed } from '../../../functions/serve/serve.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { eventOf } from '../../events/broker.ts';
+import type { FakeKube, FakeKubeOptions } from '../../fakes/kube.ts';
+import { cronJob, env, installation } from '../serve/installation.ts';
+
+const stop = new AbortController().signal;
+
+interface Scene {
+  readonly kube: FakeKube;
+  readonly app: Hono;
+  readonly logged: object[];
+}
+
+async function open(options: FakeKubeOptions = {}, more: NodeJS.ProcessEnv = {}): Promise<Scene> {
+  const kube = installation(options);
+  kube.seed(resources.clusters, suspended('orders'), suspended('ads'));
+  const logged: object[] = [];
+  const log = (fields: object, message: string) => void logged.push({ ...fields, message });
+  const group = await events({ kube, log, env: { ...env, ...more }, version: '0', stop });
+  return { kube, app: composed([group], stop), logged };
+}
+
+/** The simplest step: it looks, reports, and has nothing to do. */
+function suspended(name: string): EtcdCluster {
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name, namespace: 'payments', uid: `uid-${name}`, generation: 1 },
+    spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' }, suspend: true },
+  } as EtcdCluster;
+}
+
+async function send({ app }: Scene, event: CloudEvent<unknown>): Promise<Response> {
+  const { headers, body } = HTTP.binary(event);
+  return app.request('/events', { method: 'POST', headers: headers as Record<string, string>, body: String(body) });
+}
+
+function changed(scene: Scene, name: string, verb: 'add' | 'update' = 'update'): CloudEvent<unknown> {
+  const cluster = scene.kube.stored<EtcdCluster>(resources.clusters).find(({ metadata }) => metadata.name === name);
+  assert.ok(cluster);
+  return eventOf(resources.clusters, cluster, verb);
+}
+
+const ping = () => new CloudEvent({ type: 'dev.knative.sources.ping', source: '/p' });
+const stepped = ({ logged }: Scene) =>
+  logged.flatMap((line) => ('decision' in line && 'cluster' in line ? [String(line.cluster)] : []));
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = await open();
+});
+
+test('a cluster that changed is stepped, alone, before the answer; the answer is 204 and empty', async () => {
+  const response = await send(scene, changed(scene, 'orders'));
+  assert.deepEqual([response.status, await response.text()], [204, '']);
+  assert.deepEqual(stepped(scene), ['payments/orders']);
+  const written = await scene.kube.get<EtcdCluster>(resources.clusters, 'payments', 'orders');
+  assert.ok(written?.status?.lastDecision);
+});
+
+test('a clock steps all, and asks Git', async () => {
+  assert.equal((await send(scene, ping())).status, 204);
+  assert.deepEqual(stepped(scene).toSorted(), ['payments/ads', 'payments/orders']);
+  assert.match(JSON.stringify(scene.logged), /Git could not be read/);
+});
+
+test('what our own step wrote comes back as an event, and is answered without a request to anybody', async () => {
+  await send(scene, changed(scene, 'orders'));
+  const before = scene.kube.journal().length;
+  for (let n = 0; n < 3; n++) assert.equal((await send(scene, changed(scene, 'orders'))).status, 204);
+  assert.equal(scene.kube.journal().length, before);
+  await send(scene, ping());
+  const afterTick = scene.kube.journal().length;
+  assert.equal((await send(scene, changed(scene, 'ads'))).status, 204);
+  assert.equal(scene.kube.journal().length, afterTick, 'nor what a tick wrote');
+});
+
+test('a spec or an annotation of a person’s is news again', async () => {
+  await send(scene, changed(scene, 'orders'));
+  const live = scene.kube.stored<EtcdCluster>(resources.clusters).find(({ metadata }) => metadata.name === 'orders');
+  assert.ok(live);
+  await scene.kube.update(resources.clusters, {
+    ...live,
+    metadata: { ...live.metadata, annotations: { 'etcd.ratchet.dev/paused': 'true' } },
+  });
+  await send(scene, changed(scene, 'orders'));
+  assert.equal(stepped(scene).length, 2);
+});
+
+test('a hundred events of one cluster at once are two passes', async () => {
+  const held = Promise.withResolvers<void>();
+  const one = await open({ before: () => held.promise });
+  const references = Array.from({ length: 30 }, () =>
+    send(
+      one,
+      new CloudEvent({
+        type: 'dev.knative.apiserver.ref.update',
+        source: '/a',
+        data: { kind: 'EtcdCluster', namespace: 'payments', name: 'orders' },
+      }),
+    ),
+  );
+  held.resolve();
+  assert.deepEqual(new Set((await Promise.all(references)).map(({ status }) => status)), new Set([204]));
+  assert.equal(one.kube.requests()['GET cronjobs'], 2);
+});
+
+test('more than it takes at once are told to come again', async () => {
+  const held = Promise.withResolvers<void>();
+  const one = await open({ before: () => held.promise });
+  const under = Array.from({ length: 32 }, () => send(one, ping()));
+  const response = await send(one, ping());
+  assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '2']);
+  held.resolve();
+  await Promise.all(under);
+});
+
+test('a suspended CronJob stops everything: 204, said in the log, and seen again when it goes on', async () => {
+  scene.kube.seed(resources.cronJobs, { ...cronJob, spec: { ...cronJob.spec, suspend: true } });
+  assert.equal((await send(scene, changed(scene, 'orders'))).status, 204);
+  assert.deepEqual(stepped(scene), []);
+  assert.match(JSON.stringify(scene.logged), /is suspended/);
+  scene.kube.seed(resources.cronJobs, cronJob);
+  await send(scene, changed(scene, 'orders'));
+  assert.deepEqual(stepped(scene), ['payments/orders']);
+});
+
+for (const [what, error, status] of [
+  ['does not answer', { class: 'retryable', reason: 'Unreachable' }, 503],
+  ['refuses', { class: 'terminal', status: 403, reason: 'Forbidden' }, 422],
+] as const) {
+  test(`an API server that ${what} is ${status}, and the event is news when it comes again`, async () => {
+    let isAway = true;
+    const one = await open({
+      before: () => {
+        if (isAway) throw new KubeError('no', error);
+      },
+    });
+    const event = changed(one, 'orders');
+    const response = await send(one, event);
+    assert.deepEqual([response.status, await response.text()], [status, '']);
+    isAway = false;
+    assert.equal((await send(one, event)).status, 204);
+    assert.deepEqual(stepped(one), ['payments/orders']);
+  });
+}
+
+test('malformed is 400 with an empty body, and costs the API server nothing', async () => {
+  for (const [headers, body] of [
+    [{ 'content-type': 'application/cloudevents+json' }, '{'],
+    [{ 'content-type': 'application/cloudevents-batch+json' }, '{}'],
+    [{ 'content-type': 'application/json' }, '{}'],
+    [{ 'ce-id': '1', 'ce-type': 't', 'ce-specversion': '1.0' }, ''],
+  ] as const) {
+    const response = await scene.app.request('/events', { method: 'POST', headers: { ...headers }, body });
+    assert.deepEqual([response.status, await response.text()], [400, '']);
+  }
+  assert.deepEqual(scene.kube.journal(), []);
+});
+
+test('too large is 413, another method or path 404, an event of no interest 204 for nothing', async () => {
+  const headers = { 'content-type': 'application/cloudevents+json' };
+  const body = JSON.stringify({ ...ping().toJSON(), data: 'x'.repeat(5 * 1024 * 1024) });
+  assert.equal((await scene.app.request('/events', { method: 'POST', headers, body })).status, 413);
+  assert.equal((await scene.app.request('/events')).status, 404);
+  assert.equal((await scene.app.request('/', { method: 'POST', headers, body: '{}' })).status, 404);
+  assert.equal((await send(scene, new CloudEvent({ type: 'com.example', source: '/x' }))).status, 204);
+  assert.deepEqual(scene.kube.journal(), []);
+});
+
+test('a cluster that is not there is 204: nothing is to be done, ever', async () => {
+  const data = { kind: 'EtcdCluster', namespace: 'payments', name: 'gone' };
+  const event = new CloudEvent({ type: 'dev.knative.apiserver.ref.update', source: '/a', data });
+  assert.equal((await send(scene, event)).status, 204);
+  assert.deepEqual(stepped(scene), []);
+});
