@@ -26,14 +26,20 @@ export interface PassContext extends StepContext {
   readonly waitMs: number;
   /** Asked after each wait, before anything else is done: whether people have stopped everything meanwhile. */
   readonly isStopped?: () => Promise<boolean>;
+  /** Called when everything is done but the checks of requests: a roll-out waits for no review. */
+  readonly onNews?: (news: PassNews) => Promise<void>;
   /** When everything must be over, in milliseconds since the epoch. */
   readonly deadline: number;
   /** Where commit statuses lead; absent: nowhere. */
   readonly links?: PageLinks | undefined;
 }
 
-export interface PassResult {
+export interface PassResult extends PassNews {
   readonly fleets: readonly { readonly fleet: EtcdFleet; readonly result: FleetResult }[];
+}
+
+/** What whoever goes on must know. */
+export interface PassNews {
   readonly clusters: readonly ClusterResult[];
   /** Another step would be worth taking, soon. */
   readonly workRemains: boolean;
@@ -70,22 +76,29 @@ export async function pass(context: PassContext): Promise<PassResult> {
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
   // Each by itself: what waits for a dead repository, or a dead forge, is told when that is given up, and nobody else's news with it.
-  const fleets = await Promise.all(
-    running.map(async (one) => {
-      const result = await one;
-      const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
-      const left = merged(listed, stepped.results);
-      return checked(context, await reported(context, result, left), { fleets: world.fleets, clusters: left });
-    }),
-  );
-  const results = fleets.map(({ result }) => result);
-  const late = results.some(isLate);
-  return {
-    fleets,
-    clusters: stepped.results,
-    workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
-    moved: results.some(hasWritten) || stepped.moved,
-  };
+  const told = running.map(async (one) => {
+    const result = await one;
+    const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
+    const left = merged(listed, stepped.results);
+    return { passed: await reported(context, result, left), left };
+  });
+  const goneOn = Promise.all(told).then(async (all): Promise<PassNews> => {
+    const results = all.map(({ passed }) => passed.result);
+    const late = results.some(isLate);
+    const news = {
+      clusters: stepped.results,
+      workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
+      moved: results.some(hasWritten) || stepped.moved,
+    };
+    await context.onNews?.(news);
+    return news;
+  });
+  const checks = told.map(async (one) => {
+    const { passed, left } = await one;
+    return checked(context, passed, { fleets: world.fleets, clusters: left });
+  });
+  const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
+  return { fleets, ...news };
 }
 
 /** Half of what is left, at most: the clusters' steps come after it. Whole milliseconds, as a timer wants them. */

@@ -7,7 +7,7 @@ import type { GoingOn } from './go-on.ts';
 import type { Log } from './log.ts';
 import type { TickOptions } from './options.ts';
 import { detailedExitCode, render } from './output.ts';
-import { type PassResult, pass } from './pass.ts';
+import { type PassNews, pass } from './pass.ts';
 import type { PlanPassContext } from './plan-pass.ts';
 import { reachOf } from './reach.ts';
 
@@ -58,9 +58,11 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       waitMs: options.wait * 1000,
       isStopped: stopped,
       ...(page.url && { links: pageLinks(page.url) }),
+      onNews: async (news) => {
+        if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
+        else await leaveWork(news, options, { ...reach, env, cronJob: identity.cronJob });
+      },
     });
-    if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
-    else await leaveWork(result, options, { kube, env, log, signal, cronJob: identity.cronJob });
     out(render(result, options.output, { requests: kube.requests() }));
     return options.detailedExitcode ? detailedExitCode(result) : 0;
   } catch (error) {
@@ -103,7 +105,7 @@ function stopAsked(
 
 /** Leaves what remains to a follow-up, where it is worth it. */
 async function leaveWork(
-  result: PassResult,
+  result: PassNews,
   { dryRun, followUp: link, clusters, fleet, goOn: mayGoOn }: TickOptions,
   { cronJob, ...context }: Omit<GoingOn, 'cronJob' | 'link'> & { readonly cronJob: Identity['cronJob'] | undefined },
 ): Promise<void> {
