@@ -39,7 +39,7 @@ const mostPerPass = 10;
 /** Requests that are remembered. */
 const mostRemembered = 100;
 /** Milliseconds that one request may take: a hostile one must not have the time of the others. */
-const checkMs = 15_000;
+const checkMs = 30_000;
 /** Milliseconds below which none is begun. */
 const leastMs = 1_000;
 const forgeMs = 8_000;
