@@ -15,6 +15,13 @@ const init = resolve(import.meta.dirname, 'sandbox/init.sh');
 /** Where an empty tmpfs hides nothing that a run could want. The first that exists and is free is used. */
 const runDirectories = ['/dev/shm', '/mnt', '/media', '/srv'] as const;
 
+/** There is no way out of a sandbox: the person's own proxy would only stand between the API server and itself. */
+const noProxy = Object.fromEntries(
+  ['http_proxy', 'https_proxy', 'all_proxy']
+    .flatMap((name) => [name, name.toUpperCase()])
+    .map((name) => [name, undefined]),
+);
+
 export interface Sandbox {
   /** A tmpfs of this run alone: whatever is written here is gone with the run. */
   readonly directory: string;
@@ -60,7 +67,7 @@ export async function runInSandbox(
   const directory = runDirectory([...command, process.cwd(), shared, ...Object.values(environment)]);
   const [program, ...flags] = await unsharePrefix();
   const child = spawn(program, [...flags, '/bin/sh', init, directory, ...command], {
-    env: { ...process.env, [scriptVariable]: undefined, ...environment, [sharedVariable]: shared },
+    env: { ...process.env, ...noProxy, [scriptVariable]: undefined, ...environment, [sharedVariable]: shared },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
     // Its own session, so that a Ctrl-C reaches it once, through us, and not each of its processes at random.
     detached: true,
