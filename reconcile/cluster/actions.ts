@@ -144,8 +144,10 @@ export type Action =
       readonly clusterId: string;
       readonly volume: Ref;
       readonly memberId: string;
-      /** How far its log is decided, in decimal: nobody who answers may be further. */
+      /** How far its log is decided, in decimal: no voter that answers may be further. */
       readonly raftIndex: string;
+      /** Their IDs. Who has no vote is nobody to go on from, however much it has. */
+      readonly voters: readonly string[];
       readonly outvoted: readonly OutvotedMember[];
       readonly volumes: readonly Ref[];
     }

@@ -152,8 +152,18 @@ function survivorOf(voter: Voter): Survivor | undefined {
 /**
  * By the entry up to which each knows that its log is decided: what is decided is the same everywhere, so the longer one has all of
  * the shorter. The term would mislead: it grows with every vote that somebody asks for. And it is this entry up to which etcd
- * keeps its log when it is told to go on alone; what it had not heard decided it throws away.
+ * keeps its log when it is told to go on alone; what it had not heard decided it throws away. Of equals, one whose volume stays.
  */
 function byData(a: Survivor, b: Survivor): number {
-  return Number(b.raftIndex - a.raftIndex) || Number(b.raftTerm - a.raftTerm) || a.slot.ordinal - b.slot.ordinal;
+  return (
+    Number(b.raftIndex - a.raftIndex) ||
+    Number(isGoing(a)) - Number(isGoing(b)) ||
+    Number(b.raftTerm - a.raftTerm) ||
+    a.slot.ordinal - b.slot.ordinal
+  );
+}
+
+/** Its claim is being deleted: what it has is there as long as its pod runs, and nothing can go on from it. */
+export function isGoing({ slot }: Survivor): boolean {
+  return slot.volume?.leaving === true;
 }

@@ -1,31 +1,22 @@
-import type { Action, ActionKind } from '../../reconcile/cluster/actions.ts';
-import { decide, type Rule, rules, situate } from '../../reconcile/cluster/decide.ts';
+import type { Action } from '../../reconcile/cluster/actions.ts';
+import { type Rule, rules, situate } from '../../reconcile/cluster/decide.ts';
 import { act, type Decision } from '../../reconcile/cluster/decision.ts';
 import { memberOf } from '../../reconcile/cluster/health.ts';
 import { recordOf } from '../../reconcile/cluster/life.ts';
 import { removalOf } from '../../reconcile/cluster/removal.ts';
-import type { Code } from './model/code.ts';
 import { serving, withFormation } from './model/etcd.ts';
 import { retireMember } from './programs/members.ts';
 import type { Operation, Program } from './programs/program.ts';
-import { type Scenario, scenarios } from './scenarios.ts';
+import { recoveryBugs } from './recovery-bugs.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
+import { type Bug, first, instead, mapped, unchecked } from './seeding.ts';
 
 /**
  * Bugs that are put in on purpose, one or more for each invariant: a search that does not find them searches nothing. What must never
  * happen is guarded more than once (a rule, a look just before, what etcd or the API server refuse), so that some of these take several
  * of the guards away.
  */
-export interface Bug {
-  readonly name: string;
-  readonly what: string;
-  /** What it violates. */
-  readonly violates: string;
-  /** Where it is found, and with which faults. */
-  readonly scenario: string;
-  readonly faults: Scenario['faults'];
-  readonly seed: (code: Code) => Code;
-}
-
 export const bugs: readonly Bug[] = [
   {
     name: 'restarts-at-once',
@@ -116,6 +107,7 @@ export const bugs: readonly Bug[] = [
       return mapped(unasked, 'remove-member', (program) => program.map(unguarded));
     },
   },
+  ...recoveryBugs,
   {
     name: 'leaves-removals',
     what: 'a removal that was begun is not finished',
@@ -130,49 +122,8 @@ export const bugs: readonly Bug[] = [
 export function scenarioOf({ scenario: name, faults }: Bug): Scenario {
   const scenario = scenarios.find((one) => one.name === name);
   if (!scenario) throw new Error(`there is no scenario "${name}"`);
-  return { ...scenario, faults, atMost: Object.keys(faults).length };
-}
-
-/** The same rules, one of them replaced. */
-function instead(code: Code, name: (typeof rules)[number]['name'], rule: Rule): Code {
-  const changed = rules.map((one): Rule => (one.name === name ? rule : one));
-  return { ...code, decide: (observation) => first(changed, situate(observation)) };
-}
-
-function first(list: readonly Rule[], situation: ReturnType<typeof situate>): Decision {
-  for (const rule of list) {
-    const decision = rule(situation);
-    if (decision) return decision;
-  }
-  return decide(situation);
-}
-
-/** The same actions, one kind carried out otherwise. */
-function mapped(code: Code, kind: ActionKind, change: (program: Program, action: Action) => Program): Code {
-  const known = new WeakMap<Action, Program>();
-  return {
-    ...code,
-    programOf: (action) => {
-      if (action.kind !== kind) return code.programOf(action);
-      const program = known.get(action) ?? change(code.programOf(action), action);
-      known.set(action, program);
-      return program;
-    },
-  };
-}
-
-/** Nothing that is read again just before stops it. */
-function unchecked(code: Code, kind: ActionKind): Code {
-  const careless = ({ check, ...operation }: Operation): Operation => ({
-    ...operation,
-    ...(check && {
-      check: (world) => {
-        const found = check(world);
-        return typeof found === 'object' ? 'go' : found;
-      },
-    }),
-  });
-  return mapped(code, kind, (program) => program.map(careless));
+  const atMost = Object.values(faults).reduce((sum, times) => sum + times, 0);
+  return { ...scenario, faults, atMost };
 }
 
 function restartAtOnce({ slots, membership }: Parameters<Rule>[0]): Decision | undefined {

@@ -60,7 +60,7 @@ export function ideal(state: State, { code, decide }: Rules): State | undefined 
     const advanced = advance(state, acting, code);
     if (advanced) return advanced.after;
   }
-  const natural = firstHappening(state);
+  const natural = firstHappening(state, code);
   if (natural) return { ...state, world: natural };
   if (acting) return withoutActing(state);
   if (world.cluster.gone) return undefined;
@@ -72,9 +72,9 @@ export function ideal(state: State, { code, decide }: Rules): State | undefined 
   return later && { ...state, world: later };
 }
 
-function firstHappening(state: State): World | undefined {
+function firstHappening(state: State, code: Rules['code']): World | undefined {
   let first: World | undefined;
-  happenings(state.world, referredIn(state), (_, __, after) => {
+  happenings(state.world, referredIn(state), code, (_, __, after) => {
     first = after;
     return 'enough';
   });

@@ -1,9 +1,12 @@
+import type { ActionKind } from '../../reconcile/cluster/actions.ts';
 import { quorumOf } from '../../reconcile/cluster/quorum.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { healthyVoters } from './model/kubernetes.ts';
+import { successorsOf } from './model/lineage.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
 import { recordIn } from './programs/records.ts';
+import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
 import type { Violation } from './search/search.ts';
 
 /**
@@ -19,10 +22,10 @@ function isSent({ who, write }: Event): boolean {
 
 /**
  * I1: no voluntary action leaves fewer healthy voters than a quorum of the voters after it. Named exceptions: clusters of one or two, and
- * hibernation; and deletion, which is a person's.
+ * hibernation; deletion, which is a person's; and the stop that a person approved, when those that were given up come back in the midst of it.
  */
 function keepsQuorum({ world: before }: State, event: Event, { world: after }: State): string | undefined {
-  if (!isSent(event) || event.action?.kind === 'hibernate-members' || before.cluster.deleting) return undefined;
+  if (!isSent(event) || stopsAll.has(event.action?.kind) || before.cluster.deleting) return undefined;
   for (const { id } of before.formations) {
     const formation = formationOf(after, id);
     const healthy = healthyVoters(before, id);
@@ -33,6 +36,8 @@ function keepsQuorum({ world: before }: State, event: Event, { world: after }: S
   }
   return undefined;
 }
+
+const stopsAll: ReadonlySet<ActionKind | undefined> = new Set(['hibernate-members', 'stop-members'] as const);
 
 /** I2: no membership call while the outcome of an earlier one is unknown; never two members joining. */
 function oneAtATime(before: State, event: Event, { world }: State): string | undefined {
@@ -112,8 +117,9 @@ function neverStartsEmpty({ world: before }: State, event: Event, { world: after
       return `${place.name} starts on an empty volume, as a voter that has started before, while clients are let in`;
     }
   }
-  const open =
-    after.shared.clientService.state === 'present' && after.formations.filter(({ formed }) => formed).length > 1;
+  // What a recovery left behind is looked at by itself (I10).
+  const formed = after.formations.filter((one) => one.formed && successorsOf(after, one).length === 0);
+  const open = after.shared.clientService.state === 'present' && formed.length > 1;
   return open && serving(after) ? 'two clusters were formed behind one Service' : undefined;
 }
 
@@ -170,7 +176,8 @@ export const invariants = {
   I5: neverStartsEmpty,
   I6: versionsGoUp,
   I7: neverStale,
-  I9: othersHoldTheData,
+  I9: (before, event) => othersHoldTheData(before, event) ?? beginsAsApproved(before, event),
+  I10: recoversOnce,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

@@ -4,7 +4,8 @@ import { realCode } from './model/code.ts';
 import type { Event } from './model/event.ts';
 import { modelOf } from './model/model.ts';
 import type { State } from './model/state.ts';
-import { type Scenario, wild } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
+import { wild } from './scenarios.ts';
 import { type Model, retell, type Violation } from './search/search.ts';
 
 /** Deeper than any search: long walks at random through a cluster to which much happens, with many faults of all kinds. */

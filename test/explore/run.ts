@@ -1,8 +1,9 @@
-import { type Bug, bugs, scenarioOf } from './bugs.ts';
+import { bugs, scenarioOf } from './bugs.ts';
 import { realCode } from './model/code.ts';
 import { modelOf } from './model/model.ts';
 import { scenarios } from './scenarios.ts';
 import { search } from './search/search.ts';
+import type { Bug } from './seeding.ts';
 import type { Done, Task } from './task.ts';
 
 /** One scenario, or what finds a bug, searched. @throws when there is none of that name. */

@@ -1,21 +1,9 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
-import type { FaultKind } from './model/faults.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
-import type { World } from './model/state.ts';
 import { healthy, unborn } from './model/worlds.ts';
-
-/** One cluster, what is done to it, and what may go wrong meanwhile: searched by itself, as far as it goes. */
-export interface Scenario {
-  readonly name: string;
-  readonly world: () => World;
-  /** In this order, each at any time, or never. */
-  readonly changes: readonly Change[];
-  /** How often each kind of fault may strike. */
-  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
-  /** How many of them together. */
-  readonly atMost: number;
-}
+import { recoveryScenarios, wildRecoveries } from './recovery-scenarios.ts';
+import { one, type Scenario } from './scenario.ts';
 
 const holders = { death: 2, late: 1, again: 1 } as const;
 const pods = { crash: 2, eviction: 1 } as const;
@@ -129,6 +117,7 @@ export const scenarios: readonly Scenario[] = [
     { death: 1, late: 1 },
     2,
   ),
+  ...recoveryScenarios,
 ];
 
 const everything = {
@@ -154,14 +143,5 @@ export const wild: readonly Scenario[] = [
     everything,
     8,
   ),
+  ...wildRecoveries,
 ];
-
-function one(
-  name: string,
-  world: World,
-  changes: readonly Change[],
-  faults: Scenario['faults'],
-  atMost: number,
-): Scenario {
-  return { name, world: () => world, changes, faults, atMost };
-}

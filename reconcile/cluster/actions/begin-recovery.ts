@@ -15,7 +15,8 @@ import { writeRecord } from './volume-state.ts';
  * Consumes an approval: the chosen volume says that the cluster goes on from it, then all others that they were outvoted. From the
  * first of these marks on the recovery is finished, whoever does it.
  *
- * Guards I9. Asked again just before: no quorum answers, and nobody who answers has more than the chosen one.
+ * Guards I9. Asked again just before: no quorum answers, or has served since the approval, and no voter that answers has more than
+ * the chosen one.
  */
 export async function beginRecovery(action: ActionOf<'begin-recovery'>, context: ActContext): Promise<void> {
   const { volume, id, memberId, clusterId, approval, volumes } = action;
@@ -36,7 +37,7 @@ export async function beginRecovery(action: ActionOf<'begin-recovery'>, context:
 async function assertStillLost(
   etcd: EtcdAdmin,
   endpoints: readonly string[],
-  { volume, memberId, raftIndex }: ActionOf<'begin-recovery'>,
+  { volume, memberId, raftIndex, voters }: ActionOf<'begin-recovery'>,
   { signal }: ActContext,
 ): Promise<void> {
   const [quorum, ...asked] = await Promise.allSettled([
@@ -48,7 +49,9 @@ async function assertStillLost(
   const answers = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const chosen = answers.find((status) => status.memberId === memberId);
   if (!chosen) throw moved(`${volume.name} does not answer any more`);
-  if (chosen.raftIndex < BigInt(raftIndex) || answers.some((other) => other.raftIndex > chosen.raftIndex))
+  // Each leader adds an entry: it was approved to give up what nobody sees, and not what was written since.
+  if (chosen.raftIndex !== BigInt(raftIndex)) throw moved(`${volume.name} has taken writes since it was approved`);
+  if (answers.some((other) => voters.includes(other.memberId) && other.raftIndex > chosen.raftIndex))
     throw moved(`${volume.name} is not the one with the most data any more`);
 }
 

@@ -5,7 +5,16 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type Ailment, ailmentOf } from '../health.ts';
 import { hasDeparted, recordOf } from '../life.ts';
-import { approvalGiven, approvalOf, type Loss, type LostMember, lossOf, nameOf, type Survivor } from '../lost.ts';
+import {
+  approvalGiven,
+  approvalOf,
+  isGoing,
+  type Loss,
+  type LostMember,
+  lossOf,
+  nameOf,
+  type Survivor,
+} from '../lost.ts';
 import type { Slot } from '../observation.ts';
 
 /**
@@ -48,6 +57,7 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
   const [best] = loss.survivors;
   if (life.stage !== 'born' || life.clusterId === undefined || !best?.slot.volume || !best.slot.peer?.current)
     return undefined;
+  if (isGoing(best)) return undefined;
   if (membership.kind === 'known' || !membership.last) return undefined;
   const { clusterId, strays } = life;
   const { id, text } = approvalOf(clusterId, loss);
@@ -65,6 +75,7 @@ function recovery(loss: Loss, situation: Situation): Decision | undefined {
       volume: { name, uid: best.slot.volume.uid },
       memberId,
       raftIndex: String(raftIndex),
+      voters: membership.last.flatMap((member) => (member.isLearner ? [] : [member.id])),
       outvoted,
       volumes,
     },
@@ -116,6 +127,13 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
       life.stage === 'born'
         ? `bring the lost members back (their PersistentVolumeClaims with annotations, or their nodes), or make ${listed(silent)} run`
         : 'no client was ever let in: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
+    );
+  }
+  if (isGoing(best)) {
+    return refuse(
+      'QuorumLost',
+      `${gone}; ${holding(best)}, and its volume is being deleted and goes with its pod${unseen}`,
+      `save what ${best.name} has as long as its pod runs (etcdctl snapshot save needs no quorum), and bring lost members back (their PersistentVolumeClaims with annotations, or their nodes)`,
     );
   }
   const { text } = approvalOf(life.clusterId, loss);

@@ -43,8 +43,9 @@ function outdatedBeforeTheFirstStart(slots: readonly Slot[], inputs: Inputs): re
   const version = parseVersion(inputs.version);
   if (slots.some(({ statefulSet, pod, endpoint }) => statefulSet || pod || endpoint.kind === 'known')) return [];
   if (slots.some(({ peer }) => peer && compareVersions(parseVersion(peer.inputs.version), version) > 0)) return [];
-  return slots.flatMap(({ name, peer }) =>
-    peer?.current && inputsHash(peer.inputs) !== wanted ? [{ name, uid: peer.uid }] : [],
+  // Who has lost the volume that is told of a version first is not told: the others would wait for it.
+  return slots.flatMap(({ name, peer, volume }) =>
+    peer?.current && volume && !volume.leaving && inputsHash(peer.inputs) !== wanted ? [{ name, uid: peer.uid }] : [],
   );
 }
 

@@ -1,10 +1,17 @@
 import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
+import { clusterIdOf, isTold } from './lineage.ts';
 import type { Disk, Formation, Member, Place, World } from './state.ts';
 
 /** etcd, as far as membership, leadership and durability go. Measured on real ones: ARCHITECTURE.md and test/world. */
 
 export function formationOf(world: World, id: string | undefined): Formation | undefined {
   return world.formations.find((formation) => formation.id === id);
+}
+
+/** Of this ID: of two, the one that has a quorum. */
+export function formationOfCluster(world: World, clusterId: string | undefined): Formation | undefined {
+  const all = world.formations.filter((one) => clusterIdOf(one) === clusterId);
+  return all.find((one) => hasQuorum(world, one)) ?? all[0];
 }
 
 export function votersOf({ members }: Formation): readonly Member[] {
@@ -43,7 +50,8 @@ export function settleEtcd(world: World): World {
 
 /** A cluster of which no disk is left is none. */
 function forgotten(world: World): World {
-  const isKept = ({ id }: Formation) => world.places.some(({ disk }) => disk?.formation === id);
+  const isKept = ({ id }: Formation) =>
+    world.places.some(({ disk, backup }) => disk?.formation === id || backup?.disk.formation === id);
   return world.formations.every(isKept) ? world : { ...world, formations: world.formations.filter(isKept) };
 }
 
@@ -67,6 +75,7 @@ function settleFormation(world: World, formation: Formation): World {
     ...formation,
     ...(moved && { members }),
     formed: true,
+    ...(leader && leader.id !== formation.leader && entered(formation, world)),
     ...(leader && { leader: leader.id }),
     version: formation.version ?? lowestMinor(world, formation),
     ...(lost && { lost: true }),
@@ -78,6 +87,11 @@ function settleFormation(world: World, formation: Formation): World {
   return running.filter(isComplete).length >= quorumOf(votersOf(formation).length)
     ? awayMiss(settled, formation.id)
     : settled;
+}
+
+/** Each leader begins with an entry. They are told apart only where an approval is bound to one. */
+function entered({ led = 0 }: Formation, { cluster }: World): Pick<Formation, 'led'> | undefined {
+  return cluster.approval?.led === led ? { led: led + 1 } : undefined;
 }
 
 /** Clients write all the time. */
@@ -150,6 +164,7 @@ export function start(world: World, place: Place, version: string): Started {
   if (disk && formation) {
     const why = whyNotOn(version, formation);
     if (why) return { kind: 'exits', words: why };
+    if (isTold(world, formation)) return { kind: 'exits', words: words.removed };
     const isMember = formation.members.some(({ id }) => id === disk.memberId);
     if (!isMember && hasQuorum(world, formation)) return { kind: 'exits', words: words.removed };
     return { kind: 'runs', disk };

@@ -3,7 +3,7 @@ import type { Write } from '../programs/program.ts';
 
 /** One thing that happens. */
 export interface Event {
-  readonly who: 'tick' | 'late' | 'world' | 'fault' | 'git' | 'time';
+  readonly who: 'tick' | 'late' | 'world' | 'fault' | 'git' | 'person' | 'time';
   /** A sentence, or what is to follow who it is; `#` stands for the member's name. */
   readonly what: string;
   readonly name?: string;
@@ -30,6 +30,8 @@ export function describeEvent({ who, what, name }: Event): string {
       return `FAULT: ${sentence}`;
     case 'git':
       return `git: ${sentence}`;
+    case 'person':
+      return `person: ${sentence}`;
     case 'time':
       return sentence;
   }

@@ -12,6 +12,8 @@ import {
   votersOf,
   withFormation,
 } from './etcd.ts';
+import { clusterIdOf } from './lineage.ts';
+import { nodeFaults } from './node-faults.ts';
 import { lacking, type Place, type World, withoutPeer, withPlace } from './state.ts';
 
 /**
@@ -24,7 +26,7 @@ export type WorldFault = keyof typeof worldFaults;
 
 type Strike = (world: World, place: Place) => World | undefined;
 
-interface Fault {
+export interface Fault {
   readonly what: string;
   /** `undefined`: it can't happen to that one. */
   readonly strike: Strike;
@@ -32,6 +34,7 @@ interface Fault {
 
 /** Faults that strike one member. */
 export const worldFaults = {
+  ...nodeFaults,
   crash: {
     what: 'the container of # ends',
     strike: (world, { name, process }) => process && settleEtcd(withPlace(world, name, exited)),
@@ -55,18 +58,6 @@ export const worldFaults = {
       volume?.bound && !volume.lost
         ? settleEtcd(
             withPlace(world, name, (one) => lacking({ ...exited(one), volume: { ...volume, lost: true } }, 'disk')),
-          )
-        : undefined,
-  },
-  node: {
-    what: 'the node of # dies',
-    strike: (world, { name, pod, nodeDead }) =>
-      pod && !nodeDead
-        ? settleEtcd(
-            withPlace(world, name, (one) => {
-              const dead = lacking(one, 'process');
-              return { ...dead, nodeDead: true, pod: { ...pod, leaving: true, ready: false } };
-            }),
           )
         : undefined,
   },
@@ -102,7 +93,7 @@ export const worldFaults = {
       const formation = formationOf(world, process?.formation);
       if (!process || !formation || disk?.behind || formation.leader === process.memberId) return undefined;
       if (!votersOf(formation).some(({ id }) => id === process.memberId)) return undefined;
-      return movedLeader(world, formation.id, process.memberId);
+      return movedLeader(world, clusterIdOf(formation), process.memberId);
     },
   },
   lag: {

@@ -1,10 +1,14 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { Consent } from './person.ts';
 import { lacking, type State } from './state.ts';
 
 /** What people do by commit, or to the resource itself. */
 export type Change =
   | { readonly what: string; readonly spec: Partial<EtcdClusterSpec> }
   | { readonly what: string; readonly resource: 'deleted' | 'applied'; readonly spec?: Partial<EtcdClusterSpec> };
+
+/** In the order of a scenario: by commit, or by a person who does what a refusal says. */
+export type Turn = Change | Consent;
 
 export function commit(state: State, change: Change): State {
   const { cluster, places } = state.world;

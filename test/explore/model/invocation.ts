@@ -16,7 +16,7 @@ export function nonceOf({ cluster }: World): string {
 }
 
 export function decideIn(world: World, code: Code): Decision {
-  return code.decide(look(world, { nonce: nonceOf(world) }));
+  return code.decide(look(world, { nonce: nonceOf(world), forgetful: !code.remembersOutvoted }));
 }
 
 /** It has claimed: everybody else waits from now on, and whoever looked before comes too late. */

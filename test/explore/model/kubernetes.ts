@@ -11,6 +11,8 @@ import {
   withFormation,
   words,
 } from './etcd.ts';
+import { isTold } from './lineage.ts';
+import { type Change, type Nature, recovering } from './recovery.ts';
 import { type Age, lacking, type Place, type Pod, type World, withoutPeer, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
 
@@ -19,10 +21,12 @@ import { freshUid, type Referred } from './uids.ts';
 export type Happening = (what: string, at: string | undefined, after: World) => unknown;
 
 /** Every small thing that may happen next, until who asks says `enough`. */
-export function happenings(world: World, referred: Referred, happens: Happening): void {
+export function happenings(world: World, referred: Referred, nature: Nature, happens: Happening): void {
   for (const place of world.places) {
     const changed = ofPlace(world, place, referred);
     if (changed && happens(changed.what, place.name, changed.after) === 'enough') return;
+    const recovered = (place.job || place.jobPod) && recovering(world, place, referred, nature);
+    if (recovered && happens(recovered.what, place.name, recovered.after) === 'enough') return;
     const caught = catchUp(world, place);
     if (caught && happens('catches up', place.name, caught) === 'enough') return;
   }
@@ -38,14 +42,13 @@ export function happenings(world: World, referred: Referred, happens: Happening)
   if (gone) happens('what the deleted resource owned is collected', undefined, gone);
 }
 
-interface Change {
-  readonly what: string;
-  readonly after: World;
-}
-
 /** One thing at a time for each member, in the order in which Kubernetes would. */
 function ofPlace(world: World, place: Place, referred: Referred): Change | undefined {
-  const { name, pod, statefulSet, configMap, volume } = place;
+  const { name, pod, statefulSet, configMap, volume, jobPod } = place;
+  if (place.orphan && !place.nodeDead) {
+    const without = (one: Place) => lacking(one, 'orphan', 'process');
+    return { what: 'what has no pod any more is ended', after: settleEtcd(withPlace(world, name, without)) };
+  }
   if ((configMap?.current ?? statefulSet?.current) === false) {
     const without = (one: Place) => leave(lacking(one, 'configMap', 'statefulSet'));
     return { what: 'what the peer owned is collected', after: settleEtcd(withPlace(world, name, without)) };
@@ -57,13 +60,18 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
     if (place.nodeDead) return undefined;
     return { what: 'the pod ends', after: settleEtcd(withPlace(world, name, (one) => ended(one))) };
   }
-  if (volume?.leaving && !pod) {
+  if (volume?.leaving && !pod && !jobPod) {
     return {
       what: 'the volume goes',
       after: settleEtcd(withPlace(world, name, (one) => lacking(one, 'volume', 'disk'))),
     };
   }
-  if (statefulSet && !pod) return volume && !place.nodeDead ? madePod(world, place, statefulSet, referred) : undefined;
+  if (statefulSet && !pod) return volume ? madePod(world, place, statefulSet, referred) : undefined;
+  if (place.nodeDead) return undefined;
+  if (pod?.homeless) {
+    const scheduled = (one: Place): Place => ({ ...one, pod: lacking(pod, 'homeless') });
+    return { what: 'the pod is scheduled', after: withPlace(world, name, scheduled) };
+  }
   return pod ? running(world, place, pod) : undefined;
 }
 
@@ -74,7 +82,7 @@ function leave(place: Place): Place {
 /** A claim that was only waiting for its pod goes with it. */
 function ended(place: Place): Place {
   const rest = lacking(place, 'pod', 'process');
-  return place.volume?.leaving ? lacking(rest, 'volume', 'disk') : rest;
+  return place.volume?.leaving && !place.jobPod ? lacking(rest, 'volume', 'disk') : rest;
 }
 
 function madePod(
@@ -92,6 +100,7 @@ function madePod(
     container: 'waiting',
     everStarted: false,
     ...(place.ill !== undefined && { renewed: true }),
+    ...(place.nodeDead && { homeless: true }),
   };
   const bound = (one: Place): Place => ({ ...one, pod, ...(one.volume && { volume: { ...one.volume, bound: true } }) });
   return { what: 'a pod is made', after: withPlace(world, place.name, bound) };
@@ -102,7 +111,7 @@ function running(world: World, place: Place, pod: Pod): Change | undefined {
   const formation = formationOf(world, process?.formation);
   if (process && formation) {
     const isMember = formation.members.some(({ id }) => id === process.memberId);
-    if (!isMember && hasQuorum(world, formation)) {
+    if ((!isMember && hasQuorum(world, formation)) || isTold(world, formation)) {
       return { what: 'etcd learns that it is no member, and ends', after: crash(world, name, words.removed) };
     }
     if (!pod.ready && isServed(world, place)) {

@@ -1,9 +1,14 @@
 import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
 import { peerUrl } from '../../../manifests/build/names.ts';
+import { hasDeparted } from '../../../reconcile/cluster/life.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
 import type { Endpoint, Membership, Observation, PodView, Slot } from '../../../reconcile/cluster/observation.ts';
+import { withoutOutvoted } from '../../../reconcile/cluster/outvoted.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
-import { formationOf, hasQuorum, serving } from './etcd.ts';
+import { recordIn } from '../programs/records.ts';
+import { formationOf, hasQuorum } from './etcd.ts';
+import { clusterIdOf } from './lineage.ts';
+import { nodeOf, recoveryOf } from './look-recovery.ts';
 import type { Age, Cluster, Formation, Place, Pod, World } from './state.ts';
 
 /** What an invocation sees of the truth: what the API server holds, and what those who run would answer. */
@@ -28,12 +33,18 @@ const longAgo = new Date(now - 24 * 60 * minute);
 export interface Seen {
   /** Fresh randomness, as a value. */
   readonly nonce: string;
+  /** Only a bug forgets those that a recovery left behind. */
+  readonly forgetful?: boolean;
 }
 
-export function look(world: World, { nonce }: Seen): Observation {
+export function look(world: World, { nonce, forgetful = false }: Seen): Observation {
   const { cluster, places, shared } = world;
-  const slots = places.flatMap((place) => (bearsAnything(place) ? [slotOf(world, place)] : []));
-  const formation = serving(world);
+  const found = places.flatMap((place) => (bearsAnything(place) ? [objectsOf(place)] : []));
+  const known = forgetful || !places.some((place) => recordIn(place)?.outvoted) ? found : withoutOutvoted(found);
+  const reachable = reachableIn(world, known);
+  const slots = known.map((slot) => answering(slot, reachable, world));
+  const formation = reachable.map(({ process }) => formationOf(world, process?.formation)).find(isServing(world));
+  const recovery = recoveryOf(world);
   return {
     at: nowDate,
     nonce,
@@ -41,8 +52,9 @@ export function look(world: World, { nonce }: Seen): Observation {
     slots,
     shared,
     certificates: { kind: 'none' },
-    membership: membershipOf(world),
+    membership: membershipOf(world, formation, reachable),
     ...(formation?.version !== undefined && { clusterVersion: `${formation.version}.0` }),
+    ...(recovery && { recovery }),
     claim: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
   };
 }
@@ -53,14 +65,28 @@ function bearsAnything({ peer, volume, configMap, statefulSet, pod }: Place): bo
 
 const silent: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
 
-function slotOf(world: World, place: Place): Slot {
-  return { ...objectsOf(place), endpoint: endpointOf(world, place) };
+/** Whose etcd runs in a pod, and is to be asked: one that was left behind is not. */
+function reachableIn({ places }: World, slots: readonly Slot[]): readonly Place[] {
+  return places.filter(({ name, process, pod, orphan }) => {
+    if (!process || orphan || pod?.container !== 'running') return false;
+    const slot = slots.find((one) => one.name === name);
+    return slot !== undefined && !hasDeparted(slot);
+  });
 }
 
-const known = new WeakMap<Place, Slot>();
+function isServing(world: World): (formation: Formation | undefined) => boolean {
+  return (formation) => formation !== undefined && hasQuorum(world, formation);
+}
+
+function answering(slot: Slot, reachable: readonly Place[], world: World): Slot {
+  const place = reachable.find(({ name }) => name === slot.name);
+  return place ? { ...slot, endpoint: endpointOf(world, place) } : slot;
+}
+
+const views = new WeakMap<Place, Slot>();
 
 function objectsOf(place: Place): Slot {
-  let slot = known.get(place);
+  let slot = views.get(place);
   if (!slot) {
     const { name, ordinal, peer, volume, configMap, statefulSet } = place;
     slot = {
@@ -73,13 +99,16 @@ function objectsOf(place: Place): Slot {
       ...(statefulSet && { statefulSet }),
       ...(place.pod && { pod: podOf(place, place.pod) }),
     };
-    known.set(place, slot);
+    views.set(place, slot);
   }
   return slot;
 }
 
-function podOf({ ordinal, statefulSet }: Place, pod: Pod): PodView {
+function podOf({ name, ordinal, statefulSet }: Place, pod: Pod): PodView {
   const { container, words = '' } = pod;
+  const where = pod.homeless
+    ? { unscheduled: 'Unschedulable', unscheduledBecause: '0/3 nodes: 1 had volume node affinity conflict' }
+    : { node: nodeOf(name) };
   return {
     uid: pod.uid,
     leaving: pod.leaving,
@@ -87,6 +116,7 @@ function podOf({ ordinal, statefulSet }: Place, pod: Pod): PodView {
     upToDate: !statefulSet ? 'unknown' : statefulSet.inputsHash === pod.hash ? 'yes' : 'no',
     version: pod.inputs.version,
     address: `10.244.0.${ordinal + 1}`,
+    ...where,
     createdAt: pod.renewed ? new Date(now) : longAgo,
     container: {
       state: container === 'running' ? 'running' : container === 'exited' ? 'terminated' : 'waiting',
@@ -104,15 +134,17 @@ const indices = { low: 1000n, high: 100_000n } as const;
 function endpointOf(world: World, { process, disk }: Place): Endpoint {
   const formation = formationOf(world, process?.formation);
   if (!process || !formation) return silent;
-  const raftIndex = indices[formation.index];
   const member = formation.members.find(({ id }) => id === process.memberId);
   const leads = hasQuorum(world, formation) ? formation.leader : undefined;
+  const newest = indices[formation.index] + BigInt(2 * (formation.led ?? 0));
+  // Without a leader nobody knows of more than it has itself.
+  const raftIndex = disk?.behind && leads === undefined ? newest - 1n : newest;
   const lag = disk?.behind ? (member?.learner ? raftIndex / 2n : 1n) : 0n;
   return {
     kind: 'known',
     status: {
       memberId: process.memberId,
-      clusterId: formation.id,
+      clusterId: clusterIdOf(formation),
       leader: leads ?? '0',
       version: process.version,
       isLearner: member?.learner ?? false,
@@ -127,10 +159,9 @@ function endpointOf(world: World, { process, disk }: Place): Endpoint {
   };
 }
 
-function membershipOf(world: World): Membership {
-  const formation = serving(world);
-  if (formation) return { kind: 'known', clusterId: formation.id, members: listOf(formation) };
-  const survivor = world.places.find(({ process }) => process !== undefined)?.process;
+function membershipOf(world: World, serving: Formation | undefined, reachable: readonly Place[]): Membership {
+  if (serving) return { kind: 'known', clusterId: clusterIdOf(serving), members: listOf(serving) };
+  const survivor = reachable[0]?.process;
   const remembered = formationOf(world, survivor?.formation);
   const cause = survivor ? 'no quorum answers' : 'no member runs';
   return { kind: 'unknown', cause, ...(remembered && { last: listOf(remembered) }) };

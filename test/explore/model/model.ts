@@ -1,7 +1,7 @@
 import type { Decision } from '../../../reconcile/cluster/decision.ts';
 import { createConvergence } from '../ideal.ts';
 import { judge } from '../invariants.ts';
-import type { Scenario } from '../scenarios.ts';
+import type { Scenario } from '../scenario.ts';
 import { createFingerprints, keyOf } from '../search/fingerprint.ts';
 import type { Model } from '../search/search.ts';
 import type { Code } from './code.ts';

@@ -9,6 +9,7 @@ import type {
   VolumeView,
 } from '../../../reconcile/cluster/observation.ts';
 import type { FaultKind } from './faults.ts';
+import type { Approval, Backup, Forced, Job, JobPod } from './recovery.ts';
 
 /**
  * The whole truth about one small cluster, as plain data that is never changed, only followed by other data.
@@ -20,8 +21,8 @@ import type { FaultKind } from './faults.ts';
  * - time: how long a member has been unhealthy is one of four ages (just now, longer than a pod's grace, longer than a member's, longer
  *   than a learner may take); a claim is over when its holder is;
  * - raft's log: a disk has all acknowledged writes, or lacks some; a member that is down while others serve lacks some;
- * - Kubernetes' steps between "there is a pod" and "its container starts"; nodes other than "alive" and "dead"; names and UIDs are taken
- *   again as soon as nothing refers to them any more, and so are member IDs, so that states that differ only in them are one;
+ * - Kubernetes' steps between "there is a pod" and "its container starts"; other nodes than one for each member, with its disk; names and
+ *   UIDs are taken again as soon as nothing refers to them any more, and so are member IDs, so that states that differ only in them are one;
  * - TLS, sizes of databases and NOSPACE: their rules see that there is nothing to do.
  */
 export interface World {
@@ -56,6 +57,8 @@ export interface Cluster {
   readonly memory: Memory;
   /** The only action in a claim of the dead that `decide` looks at is a birth. */
   readonly abandoned?: Action;
+  /** What a person has agreed to, the last time. */
+  readonly approval?: Approval;
 }
 
 export interface Memory {
@@ -80,8 +83,18 @@ export interface Place {
   readonly disk?: Disk;
   /** The etcd that runs in the pod. */
   readonly process?: Process;
-  /** Its node, and with that its disk, will never be seen again. */
+  /** Its node is not heard: whether it, and with it its disk, is ever seen again is told by nothing. */
   readonly nodeDead?: true;
+  /** On a node that is cut off it runs on, and nobody hears it. */
+  readonly hidden?: Process;
+  /** A person has said that the node is off. */
+  readonly off?: true;
+  /** The etcd that runs has no pod any more, which its kubelet will notice. */
+  readonly orphan?: true;
+  readonly job?: Job;
+  readonly jobPod?: JobPod;
+  /** What was saved of it before all this, and may be brought back. */
+  readonly backup?: Backup;
 }
 
 /** Just now · longer than `podGracePeriod` · longer than `memberGracePeriod` · longer than a learner may take to catch up. */
@@ -100,6 +113,8 @@ export interface Pod {
   readonly words?: string;
   /** Made after its member was first seen unhealthy. */
   readonly renewed?: true;
+  /** The node that has its volume is not heard. */
+  readonly homeless?: true;
 }
 
 export interface Disk {
@@ -107,6 +122,8 @@ export interface Disk {
   readonly memberId: string;
   /** Some write that clients were told is kept is not on it. */
   readonly behind: boolean;
+  /** Which attempts of recoveries have run here: the last of each, as `<id>/<number>`. */
+  readonly ran?: readonly string[];
 }
 
 export interface Process {
@@ -115,7 +132,7 @@ export interface Process {
   readonly version: string;
 }
 
-/** One etcd cluster. */
+/** One etcd cluster; what was forced out of one is another, though it bears the same ID. */
 export interface Formation {
   readonly id: string;
   /** Of what it was begun: token and list. */
@@ -132,6 +149,9 @@ export interface Formation {
   readonly formed: boolean;
   /** An acknowledged write is on no disk of a quorum that runs. */
   readonly lost?: true;
+  /** How many approvals were followed by another leader: each adds an entry to raft's log. */
+  readonly led?: number;
+  readonly forced?: Forced;
 }
 
 export interface Member {

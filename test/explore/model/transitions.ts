@@ -5,15 +5,16 @@ import type { Code } from './code.ts';
 import { serving } from './etcd.ts';
 import type { Event } from './event.ts';
 import { type FaultKind, type WorldFault, worldFaults } from './faults.ts';
-import { type Change, commit } from './git.ts';
+import { commit, type Turn } from './git.ts';
 import { advance, carriedOut, claimed, skipping, toldIn, withoutActing } from './invocation.ts';
 import { happenings, timePasses } from './kubernetes.ts';
+import { consent } from './person.ts';
 import { type Late, type Left, lacking, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
 
 export interface Rules {
   readonly code: Code;
-  readonly changes: readonly Change[];
+  readonly changes: readonly Turn[];
   readonly decide: (world: World) => Decision;
 }
 
@@ -23,14 +24,24 @@ export function successors(state: State, rules: Rules, visit: Visit<State, Event
   ticks(state, rules, emit);
   arrivals(state, rules, emit);
   const referred = referredIn(state);
-  happenings(state.world, referred, (what, name, world) =>
+  happenings(state.world, referred, rules.code, (what, name, world) =>
     emit({ who: 'world', what, ...(name !== undefined && { name }) }, { ...state, world }),
   );
   const later = timePasses(state.world);
   if (later) emit({ who: 'time', what: 'time passes' }, { ...state, world: later });
-  const change = rules.changes[rules.changes.length - state.left.changes];
-  if (change) emit({ who: 'git', what: change.what }, commit(state, change));
+  const turn = rules.changes[rules.changes.length - state.left.changes];
+  if (turn) take(state, turn, rules, emit);
   if (state.left.total > 0) faults(state, rules, emit);
+}
+
+function take(state: State, turn: Turn, { decide }: Rules, emit: Visit<State, Event>): void {
+  if (!('person' in turn)) {
+    emit({ who: 'git', what: turn.what }, commit(state, turn));
+    return;
+  }
+  // What is asked of them is told when nobody acts.
+  const after = state.acting ? undefined : consent(state, turn, decide(state.world));
+  if (after) emit({ who: 'person', what: turn.what }, after);
 }
 
 function ticks(state: State, { code, decide }: Rules, emit: Visit<State, Event>): void {

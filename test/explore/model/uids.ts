@@ -22,8 +22,9 @@ function textOf(action: Action): string {
   return text;
 }
 
-export function freshUid(kind: string, { ordinal, peer, volume, statefulSet, pod }: Place, referred: Referred): string {
-  const present = [peer?.uid, volume?.uid, statefulSet?.uid, pod?.uid, peer?.replacingVolume];
+export function freshUid(kind: string, place: Place, referred: Referred): string {
+  const { ordinal, peer, volume, statefulSet, pod, job, jobPod } = place;
+  const present = [peer?.uid, volume?.uid, statefulSet?.uid, pod?.uid, job?.uid, jobPod?.uid, peer?.replacingVolume];
   for (let turn = 0; ; turn += 1) {
     const uid = `${kind}-${ordinal}.${turn}`;
     if (!present.includes(uid) && !referred(uid)) return uid;
@@ -34,14 +35,21 @@ export function freshUid(kind: string, { ordinal, peer, volume, statefulSet, pod
 export function freshMemberId({ formations, places }: World, referred: Referred): string {
   const known = new Set([
     ...formations.flatMap(({ members }) => members.map(({ id }) => id)),
-    ...places.flatMap(({ disk, volume, process }) => [
+    ...places.flatMap(({ disk, volume, process, backup }) => [
       disk?.memberId,
       process?.memberId,
-      volume?.record.kind === 'valid' ? volume.record.record.memberId : undefined,
+      backup?.disk.memberId,
+      ...rememberedBy(volume),
     ]),
   ]);
   for (let turn = 0; ; turn += 1) {
     const id = `b${turn}`;
     if (!known.has(id) && !referred(id)) return id;
   }
+}
+
+function rememberedBy(volume: Place['volume']): readonly (string | undefined)[] {
+  if (volume?.record.kind !== 'valid') return [];
+  const { memberId, outvoted = [] } = volume.record.record;
+  return [memberId, ...outvoted.map((one) => one.memberId)];
 }

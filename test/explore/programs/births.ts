@@ -264,7 +264,9 @@ export function replaceUnboundVolume({ volume, storage }: ActionOf<'replace-unbo
 export function lettingGo(world: World, name: string): World {
   const after = withPlace(world, name, (place) => {
     if (!place.volume) return place;
-    return place.pod ? { ...place, volume: { ...place.volume, leaving: true } } : lacking(place, 'volume', 'disk');
+    const isHeld = place.pod !== undefined || place.jobPod !== undefined;
+    if (isHeld) return { ...place, volume: { ...place.volume, leaving: true } };
+    return lacking(place, 'volume', 'disk', 'process', 'orphan');
   });
   return settleEtcd(after);
 }

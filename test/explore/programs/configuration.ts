@@ -2,6 +2,7 @@ import { parseQuantity } from '../../../manifests/api/quantity.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import type { Inputs } from '../../../reconcile/cluster/effective.ts';
+import { formationOfCluster } from '../model/etcd.ts';
 import { placeOf, type World } from '../model/state.ts';
 import { notesNextVersion } from './births.ts';
 import { lettingPodGo, movedLeader } from './members.ts';
@@ -122,10 +123,8 @@ export function restartMember({ pod: { name, uid }, by, successor, cutOff }: Act
       name,
       check: (world): Check => {
         const process = placeOf(world, name)?.process;
-        const leads = world.formations.some(
-          ({ id, leader }) => id === successor?.clusterId && leader === process?.memberId,
-        );
-        return successor && process && leads ? 'go' : 'skip';
+        const leads = process && formationOfCluster(world, successor?.clusterId)?.leader === process.memberId;
+        return successor && leads ? 'go' : 'skip';
       },
       write: {
         fence: 'none',

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
 import {
-  formationOf,
+  formationOfCluster,
   hasQuorum,
   runnerOf,
   runningVoters,
@@ -11,6 +12,7 @@ import {
   votersOf,
   withFormation,
 } from '../model/etcd.ts';
+import { clusterIdOf } from '../model/lineage.ts';
 import { urlOf } from '../model/look.ts';
 import { type Formation, lacking, placeOf, type World, withoutPeer, withPlace } from '../model/state.ts';
 import { freshMemberId } from '../model/uids.ts';
@@ -26,11 +28,11 @@ export function sealMembers({ clusterId, members }: ActionOf<'seal-members'>): P
       `seals volume ${name}`,
       (record) => {
         if (record.state === 'sealed' && record.memberId === memberId) return undefined;
-        if (record.state !== 'bootstrapping' && record.state !== 'joining')
-          return refused(`volume ${name} is ${record.state}`);
+        if (!mayBeSealed.has(record.state)) return refused(`volume ${name} is ${record.state}`);
+        const { recovery: _, ...rest } = record;
         const born = record.state === 'bootstrapping' && minorText(record.version) === minorText(version);
         return {
-          ...record,
+          ...rest,
           state: 'sealed',
           clusterId,
           memberId,
@@ -43,6 +45,8 @@ export function sealMembers({ clusterId, members }: ActionOf<'seal-members'>): P
   );
   return [...volumes, ...members.map(({ name }) => followsRecord(name, 2))];
 }
+
+const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered']);
 
 function minorText(version: string): string {
   return version.split('.').slice(0, 2).join('.');
@@ -92,7 +96,7 @@ export function addLearner({ name, url, clusterId }: ActionOf<'add-learner'>): P
         membership: { kind: 'add', target: name },
         admits: (world, late) => {
           const formation = serving(world);
-          if (formation?.id !== clusterId) return false;
+          if (!formation || clusterIdOf(formation) !== clusterId) return false;
           if (formation.members.some((member) => member.name === name || member.learner)) return false;
           return late || runningVoters(world, formation).length === votersOf(formation).length;
         },
@@ -130,7 +134,7 @@ export function promoteLearner({ name, memberId, clusterId }: ActionOf<'promote-
         admits: (world) => {
           const formation = serving(world);
           const member = formation?.members.find(({ id }) => id === memberId);
-          if (!formation || formation.id !== clusterId || !member?.learner) return false;
+          if (!formation || clusterIdOf(formation) !== clusterId || !member?.learner) return false;
           return runnerOf(world, formation, memberId)?.disk?.behind === false;
         },
         apply: (world) => {
@@ -158,7 +162,7 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
     },
     { alsoLeaving: true },
   );
-  const isLeader = (world: World) => formationOf(world, clusterId)?.leader === memberId;
+  const isLeader = (world: World) => formationOfCluster(world, clusterId)?.leader === memberId;
   return [
     {
       what: `sees that the others are a quorum without ${name}`,
@@ -183,7 +187,7 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
       write: {
         fence: 'none',
         admits: (world) => {
-          const formation = formationOf(world, clusterId);
+          const formation = formationOfCluster(world, clusterId);
           return formation !== undefined && votersOf(formation).some(({ id }) => id === successor?.memberId);
         },
         apply: (world) => movedLeader(world, clusterId, successor?.memberId),
@@ -211,7 +215,7 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
 function mayRemove(world: World, { memberId, clusterId }: ActionOf<'remove-member'>, late: boolean): boolean {
   const formation = serving(world);
   const member = formation?.members.find(({ id }) => id === memberId);
-  if (!formation || formation.id !== clusterId || !member) return false;
+  if (!formation || clusterIdOf(formation) !== clusterId || !member) return false;
   if (late || member.learner) return true;
   if (formation.leader === memberId) return false;
   const rest = votersOf(formation).filter(({ id }) => id !== memberId);
@@ -221,7 +225,7 @@ function mayRemove(world: World, { memberId, clusterId }: ActionOf<'remove-membe
 }
 
 export function movedLeader(world: World, clusterId: string, to: string | undefined): World {
-  const formation = formationOf(world, clusterId);
+  const formation = formationOfCluster(world, clusterId);
   const place = formation && to !== undefined && runnerOf(world, formation, to);
   if (!formation || !place || place.disk?.behind || !hasQuorum(world, formation)) return world;
   return withFormation(world, { ...formation, leader: to });

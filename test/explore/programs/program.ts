@@ -1,3 +1,4 @@
+import { clusterIdOf } from '../model/lineage.ts';
 import { type Cluster, type Formation, type Place, placeOf, type World, withPlace } from '../model/state.ts';
 import type { Referred } from '../model/uids.ts';
 
@@ -59,6 +60,7 @@ export type ObjectKind =
   | 'configMap'
   | 'statefulSet'
   | 'pod'
+  | 'job'
   | 'headlessService'
   | 'clientService'
   | 'disruptionBudget';
@@ -101,5 +103,5 @@ export function changingCluster(world: World, change: (cluster: Cluster) => Clus
 /** The member list just before it is changed: of the cluster that is meant, and a quorum behind it. */
 export function settled(formation: Formation | undefined, clusterId: string): Formation | { readonly refused: string } {
   if (!formation) return refused('no quorum answers');
-  return formation.id === clusterId ? formation : refused(`etcd cluster ${formation.id} answers`);
+  return clusterIdOf(formation) === clusterId ? formation : refused(`etcd cluster ${formation.id} answers`);
 }

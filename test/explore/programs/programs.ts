@@ -13,11 +13,19 @@ import {
   wakeMembers,
 } from './members.ts';
 import type { Program } from './program.ts';
+import {
+  beginRecovery,
+  concludeRecovery,
+  deleteRecoveryJob,
+  forceNewCluster,
+  outvoteMembers,
+  stopMembers,
+} from './recovery.ts';
 import { applyShared, deletePeers, deleteVolumes, setFinalizer } from './shared.ts';
 import { advanceLog, noteVersions } from './versions.ts';
 
 type Programs = {
-  readonly [K in ActionKind]: ((action: ActionOf<K>) => Program) | 'certificates' | 'space' | 'corruption' | 'approval';
+  readonly [K in ActionKind]: ((action: ActionOf<K>) => Program) | 'certificates' | 'space' | 'corruption';
 };
 
 /** Every action there is: how it goes, or which part of the world that is left out it belongs to. */
@@ -45,12 +53,12 @@ const programs: Programs = {
   'retire-authorities': 'certificates',
   'delete-authorities': 'certificates',
   'seal-members': sealMembers,
-  'begin-recovery': 'approval',
-  'outvote-members': 'approval',
-  'stop-members': 'approval',
-  'force-new-cluster': 'approval',
-  'conclude-recovery': 'approval',
-  'delete-recovery-job': 'approval',
+  'begin-recovery': beginRecovery,
+  'outvote-members': outvoteMembers,
+  'stop-members': stopMembers,
+  'force-new-cluster': forceNewCluster,
+  'conclude-recovery': concludeRecovery,
+  'delete-recovery-job': deleteRecoveryJob,
   'disarm-corrupt': 'corruption',
   compact: 'space',
   'defragment-member': 'space',

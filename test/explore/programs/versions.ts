@@ -4,7 +4,7 @@ import { mayGoBackTo } from '../../../reconcile/cluster/versions-run.ts';
 import { minorNumber, minorOf, serving, withFormation } from '../model/etcd.ts';
 import { look } from '../model/look.ts';
 import { placeOf, type World } from '../model/state.ts';
-import { type Program, refused } from './program.ts';
+import { type Program, refused, settled } from './program.ts';
 import { writesRecord } from './records.ts';
 
 export function isHigher(version: string, than: string): boolean {
@@ -17,8 +17,8 @@ export function mayRun(world: World, name: string, version: string): { readonly 
   if (!pod?.everStarted || minorNumber(pod.inputs.version) <= minorNumber(version)) return undefined;
   const { cluster, slots } = look(world, { nonce: '' });
   const asSeen = slots.map((slot) => ({ ...slot, endpoint: { kind: 'unknown', cause: 'not asked' } as const }));
-  const settled = serving(world)?.version;
-  const moved = settled !== undefined && minorNumber(settled) > minorNumber(version);
+  const told = serving(world)?.version;
+  const moved = told !== undefined && minorNumber(told) > minorNumber(version);
   if (mayGoBackTo(version, { cluster, slots: asSeen }) && !moved) return undefined;
   return refused(`${name} has run ${pod.inputs.version}, and may not go back to ${version}`);
 }
@@ -45,7 +45,10 @@ export function advanceLog({ clusterId }: ActionOf<'advance-log'>): Program {
   return [
     {
       what: "adds entries that change nothing to raft's log",
-      check: (world) => (serving(world)?.id === clusterId ? 'go' : refused('no quorum answers')),
+      check: (world) => {
+        const list = settled(serving(world), clusterId);
+        return 'refused' in list ? list : 'go';
+      },
       write: {
         fence: 'claim',
         apply: (world) => {

@@ -11,6 +11,7 @@ import {
   silent,
   withEndpoint,
   withInputs,
+  without,
   withPod,
 } from './observations.ts';
 
@@ -63,4 +64,13 @@ test('before the first start of a birth, peers that were recorded otherwise get 
   assert.equal(decide(prepared(3)).reason, 'StartingMembers');
   const newer = withInputs({ version: '3.7.3' });
   assert.equal(decide(prepared(3, { every: newer })).reason, 'StartingMembers', 'it may have run: never down');
+});
+
+test('who has lost its volume before the first start is not given it: the others would wait for ever', () => {
+  const older = withInputs({ version: '3.5.35' });
+  const decision = decide(prepared(3, { every: older, slots: { 0: all(older, without('volume')) } }));
+  assert.equal(decision.reason, 'UpdatingPeers');
+  const { action } = decision.kind === 'act' ? decision : {};
+  const given = action?.kind === 'reconfigure-members' ? action.peers.map(({ name }) => name) : [];
+  assert.deepEqual(given, ['orders-1', 'orders-2']);
 });

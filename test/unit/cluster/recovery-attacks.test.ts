@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { annotations } from '../../../manifests/build/names.ts';
 import { recoveryJob } from '../../../manifests/build/recovery-job.ts';
 import {
   readVolumeRecord,
@@ -8,12 +9,16 @@ import {
   withVolumeRecord,
   writeVolumeRecord,
 } from '../../../manifests/build/volume-record.ts';
+import { beginRecovery } from '../../../reconcile/cluster/actions/begin-recovery.ts';
+import type { ActContext } from '../../../reconcile/cluster/actions/context.ts';
+import { stopMembers } from '../../../reconcile/cluster/actions/stop-members.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import { decide } from '../../../reconcile/cluster/decide.ts';
 import type { Decision } from '../../../reconcile/cluster/decision.ts';
 import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/outvoted.ts';
-import type { ListedMember } from '../../../reconcile/etcd.ts';
+import { EtcdError, type ListedMember } from '../../../reconcile/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
 import {
   all,
   clusterId,
@@ -404,4 +409,94 @@ function peerSpec(): EtcdPeer['spec'] {
 
 test('cluster IDs of tests are what approvals begin with', () => {
   assert.ok(approvalFor(lossy()).startsWith(`${clusterId}/`));
+});
+
+describe('what the search for counterexamples has found', () => {
+  const going = all(withEndpoint(endpoint(0, { leader: '0' })), withVolume({ leaving: true }));
+
+  test('nobody is asked to approve what can not be done: the volume of the last survivor is being deleted', () => {
+    const observation = lossy();
+    const [first, ...others] = observation.slots;
+    const leaving = { ...observation, slots: [going(first ?? assert.fail()), ...others] };
+    const decision = decide(leaving);
+    assert.equal(words(decision), 'refuse QuorumLost');
+    assert.match(decision.message, /its volume is being deleted/);
+    assert.doesNotMatch(decision.kind === 'refuse' ? decision.cure : '', /annotate/);
+    const approval = approvalFor(observation);
+    const metadata = { ...leaving.cluster.metadata, annotations: { 'etcd.ratchet.dev/recover-quorum': approval } };
+    assert.equal(words(decide({ ...leaving, cluster: { ...leaving.cluster, metadata } })), 'refuse QuorumLost');
+  });
+
+  test('of two that have the same data it goes on from the one whose volume stays', () => {
+    const gone = all(without('volume', 'pod'), withEndpoint(silent));
+    const observation = healthy(4, {
+      membership: down(members(4).members),
+      slots: { 0: going, 1: withEndpoint(endpoint(1, { leader: '0' })), 2: gone, 3: gone },
+    });
+    const decision = decide(observation);
+    assert.match(decision.kind === 'refuse' ? decision.cure : '', /goes on with what orders-1 has/);
+  });
+
+  /** Everything but etcd's answers would fail. */
+  const asking = (answers: Partial<EtcdAdmin>, members = 1): ActContext =>
+    ({
+      cluster: {
+        metadata: { name: 'orders', namespace: 'shop', annotations: { [annotations.recoverQuorum]: 'text' } },
+      },
+      etcd: {
+        endpoints: new Map(Array.from({ length: members }, (_, at) => [`orders-${at}`, `http://orders-${at}`])),
+        connect: async () => ({ close: () => undefined, ...answers }),
+      },
+      kube: {
+        get: async () => ({
+          metadata: {
+            name: 'orders-0',
+            uid: 'volume-0',
+            annotations: writeVolumeRecord({ ...recordFor(0, 3), ...recovering(0) }),
+          },
+        }),
+        list: async () => ({ items: [] }),
+        delete: async () => assert.fail('it is stopped'),
+        update: async () => assert.fail('it is marked'),
+      },
+      signal: AbortSignal.timeout(10_000),
+    }) as unknown as ActContext;
+
+  const begin: ActionOf<'begin-recovery'> = {
+    kind: 'begin-recovery',
+    ...{ id, clusterId, approval: 'text', volume: { name: 'orders-0', uid: 'volume-0' }, memberId: memberId(0) },
+    ...{ raftIndex: '100', voters: [memberId(0), memberId(1)], outvoted: [], volumes: [] },
+  };
+  const statuses = (...answers: readonly Slot['endpoint'][]): Partial<EtcdAdmin> => ({
+    members: () => Promise.reject(new EtcdError('no quorum', 'down')),
+    status: async (address) => {
+      const known = answers[Number(address.at(-1))];
+      return known?.kind === 'known' ? known.status : assert.fail();
+    },
+  });
+
+  test('an approval is not consumed when a quorum has served since it was given, and is lost once more', async () => {
+    const served = statuses(endpoint(0, { raftIndex: 101n, leader: '0' }));
+    await assert.rejects(beginRecovery(begin, asking(served)), /has taken writes since it was approved/);
+  });
+
+  test('a learner that has more keeps nothing from going on, or it would be tried for ever; a voter does', async () => {
+    const learner = statuses(endpoint(0, { raftIndex: 100n }), endpoint(2, { raftIndex: 200n, isLearner: true }));
+    await assert.rejects(beginRecovery(begin, asking(learner, 2)), /it is marked/);
+    const voter = statuses(endpoint(0, { raftIndex: 100n }), endpoint(1, { raftIndex: 200n }));
+    await assert.rejects(beginRecovery(begin, asking(voter, 2)), /is not the one with the most data any more/);
+  });
+
+  test('nobody is stopped when those that were given up have come back since it was decided', async () => {
+    const stop: ActionOf<'stop-members'> = {
+      kind: 'stop-members',
+      volume: { name: 'orders-0', uid: 'volume-0' },
+      statefulSets: [{ name: 'orders-0', uid: 'set-0' }],
+      pods: [],
+    };
+    const back = asking({ members: async () => ({ clusterId, members: members(3).members }) });
+    await assert.rejects(stopMembers(stop, back), /a quorum answers again/);
+    const gone = asking({ members: () => Promise.reject(new EtcdError('no quorum', 'down')) });
+    await assert.rejects(stopMembers(stop, gone), /it is stopped/);
+  });
 });

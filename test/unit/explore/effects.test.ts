@@ -25,8 +25,11 @@ describe('the actions of the search write what the simulation of a plan says', (
     'upgrade, and back',
     'configuration',
     'volumes',
+    'hibernate, and wake',
+    'recovery, and its Job is lost',
+    'regrowth, and lost volumes come back',
   ];
-  for (const scenario of scenarios.filter(({ name }) => [...wanted, 'hibernate, and wake'].includes(name))) {
+  for (const scenario of scenarios.filter(({ name }) => wanted.includes(name))) {
     test(scenario.name, () => {
       const code = realCode();
       const model = modelOf(scenario, code, { convergence: false });
@@ -50,7 +53,7 @@ describe('the actions of the search write what the simulation of a plan says', (
   }
 
   test('and that of most kinds of action', () => {
-    assert.ok(seen.size >= 12, [...seen].join(', '));
+    assert.ok(seen.size >= 18, [...seen].join(', '));
   });
 });
 
@@ -79,12 +82,14 @@ function remembering(observation: Observation, { world }: State): Observation {
 }
 
 /** What an action can write, without UIDs. */
-function written({ slots, shared, membership, cluster }: Observation): string {
+function written({ slots, shared, membership, cluster, recovery }: Observation): string {
   const members =
     membership.kind === 'known'
       ? membership.members.map(({ peerURLs, isLearner }) => [peerURLs, isLearner])
       : 'unknown';
-  return JSON.stringify([slots.map(writtenOf).filter(Boolean), shared, members, cluster.metadata.finalizers ?? []]);
+  const job = recovery?.kind === 'known' ? recovery.job?.attempt : undefined;
+  const objects = slots.map(writtenOf).filter(Boolean);
+  return JSON.stringify([objects, shared, members, cluster.metadata.finalizers ?? [], job]);
 }
 
 function writtenOf({ name, peer, volume, configMap, statefulSet, pod }: Slot) {
@@ -96,6 +101,6 @@ function writtenOf({ name, peer, volume, configMap, statefulSet, pod }: Slot) {
     volume: volume && !volume.leaving && [record, volume.size],
     configMap: configMap && [configMap.initialCluster, configMap.initialClusterState, configMap.immutable],
     statefulSet: statefulSet?.inputsHash,
-    pod: pod && !pod.leaving,
+    pod: pod !== undefined && !pod.leaving,
   };
 }

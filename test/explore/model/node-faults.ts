@@ -1,0 +1,84 @@
+import { formationOf, settleEtcd } from './etcd.ts';
+import type { Fault } from './faults.ts';
+import { isTold } from './lineage.ts';
+import { lacking, type Place, type World, withPlace } from './state.ts';
+
+/** What may go wrong with nodes, and with what a recovery stands on. */
+export const nodeFaults = {
+  node: {
+    what: 'the node of # dies',
+    strike: (world, place) => unheard(world, place, false),
+  },
+  cut: {
+    what: 'the node of # is cut off, and its etcd runs on where nobody hears it',
+    strike: (world, place) => (place.process ? unheard(world, place, true) : undefined),
+  },
+  returns: {
+    what: 'the node of # comes back',
+    strike: (world, place) => (place.nodeDead ? heardAgain(world, place) : undefined),
+  },
+  force: {
+    what: 'somebody deletes the pod of # by force',
+    strike: (world, { name, pod }) =>
+      pod?.leaving
+        ? withPlace(world, name, (one) => ({ ...lacking(one, 'pod'), ...(one.process && { orphan: true }) }))
+        : undefined,
+  },
+  restore: {
+    what: 'a backup brings the volume of # back, with all that it said and held',
+    strike: (world, { name, ordinal, backup, volume, disk }) =>
+      backup && !volume && !disk
+        ? withPlace(world, name, (one) => ({
+            ...lacking(one, 'backup'),
+            volume: { ...backup.volume, uid: `restored-${ordinal}` },
+            disk: backup.disk,
+          }))
+        : undefined,
+  },
+  jobPod: {
+    what: 'somebody deletes the pod of the Job of #',
+    strike: (world, { name, jobPod }) =>
+      jobPod && !jobPod.leaving
+        ? withPlace(world, name, (one) => ({ ...one, jobPod: { ...jobPod, leaving: true } }))
+        : undefined,
+  },
+  kill: {
+    what: 'the Job of # is killed',
+    strike: (world, { name, jobPod }) =>
+      jobPod && !jobPod.leaving && jobPod.stage !== 'failed'
+        ? withPlace(world, name, (one) => ({
+            ...one,
+            jobPod: {
+              ...jobPod,
+              stage: 'failed',
+              exit: { container: jobPod.stage === 'waiting' ? 'set-aside' : 'etcd', code: 137 },
+            },
+          }))
+        : undefined,
+  },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+/** The API server lets go of its pods, which nobody ends. */
+function unheard(world: World, { name, pod, jobPod, process, nodeDead }: Place, runsOn: boolean): World | undefined {
+  if ((!pod && !jobPod) || nodeDead) return undefined;
+  return settleEtcd(
+    withPlace(world, name, (one) => ({
+      ...lacking(one, 'process'),
+      nodeDead: true,
+      ...(pod && { pod: { ...pod, leaving: true, ready: false } }),
+      ...(jobPod && { jobPod: { ...jobPod, leaving: true } }),
+      ...(runsOn && process && { hidden: process }),
+    })),
+  );
+}
+
+/** What ran on there is in touch with the others again; unless they tell it that it is no member any more. */
+function heardAgain(world: World, place: Place): World {
+  const { hidden, pod } = place;
+  const rest = lacking(place, 'nodeDead', 'off', 'hidden');
+  const formation = formationOf(world, hidden?.formation);
+  const isMember = hidden && formation && place.disk && !isTold(world, formation);
+  const isIts = pod !== undefined && !pod.homeless;
+  const back = isMember ? { ...rest, process: hidden, ...(!isIts && { orphan: true as const }) } : rest;
+  return settleEtcd(withPlace(world, place.name, () => back));
+}

@@ -1,0 +1,47 @@
+import { annotations } from '../../../manifests/build/names.ts';
+import type { Decision } from '../../../reconcile/cluster/decision.ts';
+import { formationOf } from './etcd.ts';
+import { lacking, type Place, placeOf, type State, type World } from './state.ts';
+
+/** What a person does because a refusal says that it may be done: never anything else. */
+export interface Consent {
+  readonly what: string;
+  readonly person: 'approves' | 'says that nodes are off';
+}
+
+/** `undefined`: nothing asks for it. */
+export function consent(state: State, { person }: Consent, decision: Decision): State | undefined {
+  if (decision.kind !== 'refuse') return undefined;
+  const after = person === 'approves' ? approved(state.world, decision) : fenced(state.world, decision);
+  if (!after) return undefined;
+  const { looked, left } = state;
+  // The resource has been written since it was looked at.
+  const stale = person === 'approves' && looked && { looked: { ...looked, stale: true } };
+  return { ...state, ...stale, world: after, left: { ...left, changes: left.changes - 1 } };
+}
+
+type Refusal = Extract<Decision, { kind: 'refuse' }>;
+
+/** As it is told, word for word. It stays on the resource for ever, needed or not. */
+function approved(world: World, { reason, cure }: Refusal): World | undefined {
+  const [, kept = '', text = ''] = approvalPattern.exec(cure) ?? [];
+  if (reason !== 'QuorumLost' || text === '') return undefined;
+  const { cluster } = world;
+  if (cluster.annotations?.[annotations.recoverQuorum] === text) return undefined;
+  const led = formationOf(world, placeOf(world, kept)?.process?.formation)?.led ?? 0;
+  const given = { ...cluster.annotations, [annotations.recoverQuorum]: text };
+  return { ...world, cluster: { ...cluster, annotations: given, approval: { kept, led } } };
+}
+
+const approvalPattern = new RegExp(`it goes on with what (\\S+) has, .*${annotations.recoverQuorum}=(\\S+)$`);
+
+/** Only where it is true. Kubernetes then lets go of their pods, and says so. */
+function fenced(world: World, { reason }: Refusal): World | undefined {
+  const silent = world.places.filter(({ nodeDead, off }) => nodeDead && !off);
+  if (reason !== 'MemberNotFenced' || silent.length === 0 || silent.some(({ hidden }) => hidden)) return undefined;
+  const isOff = (place: Place): Place => ({
+    ...lacking(place, ...(place.pod?.leaving ? ['pod' as const] : []), ...(place.jobPod ? ['jobPod' as const] : [])),
+    off: true,
+  });
+  return { ...world, places: world.places.map((place) => (silent.includes(place) ? isOff(place) : place)) };
+}

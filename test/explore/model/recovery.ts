@@ -1,0 +1,180 @@
+import { formationOf, settleEtcd, withFormation } from './etcd.ts';
+import { clusterIdOf } from './lineage.ts';
+import { type Disk, type Formation, lacking, type Place, type World, withPlace } from './state.ts';
+import { freshUid, type Referred } from './uids.ts';
+
+/**
+ * A recovery in the world: its Job, what its pod does to the disk that it finds, and what etcd makes of it. Nobody but its kubelet reaches
+ * what runs in that pod, so nothing of it is a process that anybody could ask, or join.
+ */
+export interface Job {
+  readonly uid: string;
+  /** `<id>/<number>` */
+  readonly attempt: string;
+  /** Its pod was made: it gets no second one. */
+  readonly begun?: true;
+  readonly failed?: true;
+}
+
+export interface JobPod {
+  readonly uid: string;
+  /** UID of its Job. */
+  readonly job: string;
+  readonly attempt: string;
+  readonly leaving: boolean;
+  /** `marked`: the disk says that this attempt has run. `forced`: etcd has forgotten all others. `ready`: it leads itself. */
+  readonly stage: 'waiting' | 'marked' | 'forced' | 'ready' | 'failed';
+  /** With which it has failed. */
+  readonly exit?: { readonly container: 'set-aside' | 'etcd'; readonly code: number };
+}
+
+/** By `--force-new-cluster`: it goes by the same ID, and has forgotten everybody else. */
+export interface Forced {
+  readonly clusterId: string;
+  readonly from: string;
+  /** The recovery. */
+  readonly by: string;
+  readonly memberId: string;
+}
+
+/** What a person was told when they approved. */
+export interface Approval {
+  /** Name of the member whose data are kept. */
+  readonly kept: string;
+  /** `led` of the cluster at that time. */
+  readonly led: number;
+}
+
+export interface Backup {
+  readonly volume: NonNullable<Place['volume']>;
+  readonly disk: Disk;
+}
+
+export interface Nature {
+  /** The init container refuses an attempt that has run on the disk, or that a later one has. */
+  readonly countsAttempts: boolean;
+}
+
+export interface Change {
+  readonly what: string;
+  readonly after: World;
+}
+
+/** What becomes of the Job and its pod, one thing at a time; `undefined`: nothing by itself. */
+export function recovering(world: World, place: Place, referred: Referred, nature: Nature): Change | undefined {
+  const { name, job, jobPod, peer, nodeDead } = place;
+  if (job && !peer) return changed(world, name, 'the Job is collected with its peer', (one) => lacking(one, 'job'));
+  const isItsOwn = job !== undefined && jobPod?.job === job.uid;
+  if (jobPod && !jobPod.leaving && !isItsOwn)
+    return changed(world, name, 'the pod of the Job is told to end', (one) => ({
+      ...one,
+      jobPod: { ...jobPod, leaving: true },
+    }));
+  // A pod that is being deleted counts as failed, and there is no second attempt.
+  const isOver = job?.begun && (!isItsOwn || jobPod?.leaving || jobPod?.stage === 'failed');
+  if (job && isOver && !job.failed)
+    return changed(world, name, 'the Job has failed', (one) => ({ ...one, job: { ...job, failed: true } }));
+  if (nodeDead) return undefined;
+  if (jobPod?.leaving) return changed(world, name, 'the pod of the Job ends', endedJobPod);
+  if (job && !jobPod && !job.begun && place.volume) {
+    const uid = freshUid('jobPod', place, referred);
+    const made: JobPod = { uid, job: job.uid, attempt: job.attempt, leaving: false, stage: 'waiting' };
+    return changed(world, name, 'the Job gets its pod', (one) => ({
+      ...one,
+      job: { ...job, begun: true },
+      jobPod: made,
+    }));
+  }
+  return jobPod && runs(world, place, jobPod, nature);
+}
+
+/** A claim that was only waiting for it goes with it. */
+function endedJobPod(place: Place): Place {
+  const rest = lacking(place, 'jobPod');
+  return rest.volume?.leaving && !rest.pod ? lacking(rest, 'volume', 'disk') : rest;
+}
+
+function runs(world: World, place: Place, pod: JobPod, { countsAttempts }: Nature): Change | undefined {
+  const { name, disk } = place;
+  const becomes = (change: Partial<JobPod>, ran?: readonly string[]) => (one: Place) => ({
+    ...one,
+    jobPod: { ...pod, ...change },
+    ...(ran && disk && { disk: { ...disk, ran } }),
+  });
+  const fails = (container: 'set-aside' | 'etcd', code: number) =>
+    changed(
+      world,
+      name,
+      `${container} of the Job fails with ${code}`,
+      becomes({ stage: 'failed', exit: { container, code } }),
+    );
+  switch (pod.stage) {
+    case 'waiting':
+      if (!disk) return fails('set-aside', 5);
+      if (countsAttempts && hasRun(disk, pod.attempt)) return fails('set-aside', 4);
+      return changed(
+        world,
+        name,
+        `the Job keeps a copy, and marks attempt ${numberOf(pod.attempt)}`,
+        becomes({ stage: 'marked' }, afterRunning(disk, pod.attempt)),
+      );
+    case 'marked':
+      if (!disk) return fails('etcd', 1);
+      // etcd waits for the lock on its files, which whoever was deleted by force has for some time still.
+      if (place.orphan) return undefined;
+      return {
+        what: 'etcd in the Job forgets all other members',
+        after: withPlace(forced(world, place, pod), name, (one) => ({ ...one, jobPod: { ...pod, stage: 'forced' } })),
+      };
+    case 'forced':
+      if (!disk) return fails('etcd', 1);
+      return changed(world, name, 'etcd in the Job leads itself', becomes({ stage: 'ready' }));
+    case 'ready':
+      return disk ? undefined : fails('etcd', 1);
+    case 'failed':
+      return undefined;
+    default:
+      return pod.stage satisfies never;
+  }
+}
+
+function changed(world: World, name: string, what: string, change: (place: Place) => Place): Change {
+  return { what, after: withPlace(world, name, change) };
+}
+
+function hasRun({ ran = [] }: Disk, attempt: string): boolean {
+  return ran.some((one) => idOf(one) === idOf(attempt) && numberOf(one) >= numberOf(attempt));
+}
+
+function afterRunning({ ran = [] }: Disk, attempt: string): readonly string[] {
+  return [...ran.filter((one) => idOf(one) !== idOf(attempt)), attempt].toSorted();
+}
+
+export function idOf(attempt: string): string {
+  return attempt.split('/')[0] ?? '';
+}
+
+function numberOf(attempt: string): number {
+  return Number(attempt.split('/')[1]);
+}
+
+/** What is on the disk is from now on the only member of a cluster that goes by the same ID. */
+function forced(world: World, { name, disk }: Place, { attempt }: JobPod): World {
+  const before = formationOf(world, disk?.formation);
+  const me = before?.members.find(({ id }) => id === disk?.memberId);
+  if (!disk || !before || !me) return world;
+  const by = idOf(attempt);
+  // Of what nobody was let into yet nothing else has come: it is the same once more.
+  if (before.forced?.by === by && !before.formed) return world;
+  const id = `${before.id}/${by}`;
+  const { leader: _, lost: __, led: ___, forced: ____, formed: _____, members: ______, ...rest } = before;
+  const after: Formation = {
+    ...rest,
+    id,
+    members: [{ ...me, learner: false }],
+    formed: false,
+    forced: { clusterId: clusterIdOf(before), from: before.id, by, memberId: me.id },
+  };
+  const moved = withFormation(world, after);
+  return settleEtcd(withPlace(moved, name, (one) => ({ ...one, disk: { ...disk, formation: id, behind: false } })));
+}

@@ -1,0 +1,116 @@
+import { annotations } from '../../manifests/build/names.ts';
+import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
+import type { Situation } from '../../reconcile/cluster/decide.ts';
+import { type Decision, wait } from '../../reconcile/cluster/decision.ts';
+import { recordOf } from '../../reconcile/cluster/life.ts';
+import { approvalGiven } from '../../reconcile/cluster/lost.ts';
+import type { Slot } from '../../reconcile/cluster/observation.ts';
+import { awaitQuorum, isBeingRecovered } from '../../reconcile/cluster/rules/await-quorum.ts';
+import { recoverQuorum } from '../../reconcile/cluster/rules/recover-quorum.ts';
+import { lacking } from './model/state.ts';
+import type { Operation } from './programs/program.ts';
+import { type Bug, instead, mapped } from './seeding.ts';
+
+/** Bugs in how a recovery is done: each takes one of its guards away. */
+export const recoveryBugs: readonly Bug[] = [
+  {
+    name: 'approves-anything',
+    what: 'an approval is taken for any loss, whatever it was given for',
+    violates: 'I9',
+    scenario: 'quorum of 3 comes back, and goes',
+    faults: { returns: 1, cut: 1 },
+    seed: (code) => instead(code, 'awaitQuorum', withAnyApproval),
+  },
+  {
+    name: 'outvotes-nobody',
+    what: 'a recovery does not write down whom it leaves behind',
+    violates: 'I10',
+    scenario: 'quorum of 3 lost, a node comes back',
+    faults: { returns: 2 },
+    seed: (code) =>
+      mapped(instead(code, 'recoverQuorum', withoutOutvoting), 'begin-recovery', ([first]) =>
+        first ? [leavingNobodyBehind(first)] : [],
+      ),
+  },
+  {
+    name: 'forgets-outvoted',
+    what: 'a volume that was left behind is believed, whatever the others remember of it',
+    violates: 'I10',
+    scenario: 'recovered, and lost volumes come back',
+    faults: { restore: 2, crash: 1 },
+    seed: (code) => ({ ...code, remembersOutvoted: false }),
+  },
+  {
+    name: 'forces-unfenced',
+    what: 'the cluster is forced although its members may still run on nodes that are not heard',
+    violates: 'I10',
+    scenario: 'quorum of 3 cut off, and comes back',
+    faults: { returns: 2 },
+    seed: (code) => instead(code, 'recoverQuorum', withoutFences),
+  },
+  {
+    name: 'forces-twice',
+    what: 'a Job does not ask the disk whether its attempt, or a later one, has run',
+    violates: 'I10',
+    scenario: 'recovery, and its Job is lost',
+    faults: { late: 1 },
+    seed: (code) => ({ ...code, countsAttempts: false }),
+  },
+  {
+    name: 'never-repeats',
+    what: 'a Job that was lost is waited for',
+    violates: 'convergence',
+    scenario: 'recovery, and its Job is lost',
+    faults: { kill: 1 },
+    seed: (code) =>
+      instead(code, 'recoverQuorum', (situation) => {
+        const decision = recoverQuorum(situation);
+        return decision?.reason === 'RepeatingRecovery' ? wait('RecoveringData', decision.message) : decision;
+      }),
+  },
+];
+
+/** Whatever it says, it is read as what is asked for now. */
+function withAnyApproval(situation: Situation): Decision | undefined {
+  const decision = awaitQuorum(situation);
+  if (decision?.kind !== 'refuse' || approvalGiven(situation) === undefined) return decision;
+  const [, text] = new RegExp(`${annotations.recoverQuorum}=(\\S+)$`).exec(decision.cure) ?? [];
+  if (text === undefined) return decision;
+  const { cluster } = situation;
+  const metadata = { ...cluster.metadata, annotations: { [annotations.recoverQuorum]: text } };
+  return awaitQuorum({ ...situation, cluster: { ...cluster, metadata } });
+}
+
+/** As if everybody had been told already. */
+function withoutOutvoting(situation: Situation): Decision | undefined {
+  const chosen = situation.slots.find(isBeingRecovered);
+  if (!chosen || recordOf(chosen)?.state !== 'recovering') return recoverQuorum(situation);
+  const slots = situation.slots.map((slot) => (slot === chosen ? slot : withState(slot, 'superseded')));
+  return recoverQuorum({ ...situation, slots });
+}
+
+function withState(slot: Slot, state: VolumeRecord['state']): Slot {
+  const record = recordOf(slot);
+  if (!slot.volume || !record) return slot;
+  return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: { ...record, state } } } };
+}
+
+function leavingNobodyBehind(operation: Operation): Operation {
+  const { write } = operation;
+  if (!write) return operation;
+  const say: typeof write.say = (world) => lacking(write.say?.(world) as VolumeRecord, 'outvoted');
+  return { ...operation, write: { ...write, say } };
+}
+
+/** As if nothing were seen of anybody. */
+function withoutFences(situation: Situation): Decision | undefined {
+  const decision = recoverQuorum(situation);
+  if (decision?.reason !== 'MemberNotFenced' && decision?.reason !== 'FencingMembers') return decision;
+  const { recovery } = situation;
+  const slots = situation.slots.map((slot) => lacking(slot, 'pod', 'statefulSet'));
+  return recoverQuorum({
+    ...situation,
+    slots,
+    ...(recovery?.kind === 'known' && { recovery: { ...recovery, nodes: {} } }),
+  });
+}

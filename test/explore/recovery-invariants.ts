@@ -1,0 +1,42 @@
+import { formationOf, hasQuorum } from './model/etcd.ts';
+import type { Event } from './model/event.ts';
+import { successorsOf } from './model/lineage.ts';
+import { type Formation, placeOf, type State, type World } from './model/state.ts';
+
+/** What an approved recovery must never do, looked at in the truth. */
+
+/** I9: it begins only as a person was told, and no quorum has taken writes since. */
+export function beginsAsApproved({ world }: State, { who, write, action, name }: Event): string | undefined {
+  if (!write || who === 'late' || action?.kind !== 'begin-recovery' || name !== action.volume.name) return undefined;
+  const { approval } = world.cluster;
+  if (!approval) return 'a recovery begins that nobody approved';
+  if (approval.kept !== name) return `a recovery begins from ${name}, and ${approval.kept} was approved`;
+  const led = formationOf(world, placeOf(world, name)?.disk?.formation)?.led ?? 0;
+  return led === approval.led ? undefined : 'a recovery begins, and a quorum has served since it was approved';
+}
+
+/**
+ * I10: what a recovery left behind never serves again; and a cluster is forced for one approval only, on one volume, that nobody else has
+ * open, and never again once it has served.
+ */
+export function recoversOnce({ world: before }: State, _: Event, { world: after }: State): string | undefined {
+  const opened = after.places.find(
+    ({ process, hidden, jobPod }) => (process ?? hidden) && (jobPod?.stage === 'forced' || jobPod?.stage === 'ready'),
+  );
+  if (opened) return `${opened.name} and the Job of its recovery have the same data open`;
+  if (after.formations.length < 2) return undefined;
+  const revenant = after.formations.find((one) => successorsOf(after, one).length > 0 && hasQuorum(after, one));
+  if (revenant) return 'members that a recovery left behind are a quorum, and take writes';
+  const forced = after.formations.find((one) => one.forced && !formationOf(before, one.id));
+  return forced && forcedWrongly(before, forced);
+}
+
+function forcedWrongly(before: World, { forced }: Formation): string | undefined {
+  if (!forced) return undefined;
+  if (formationOf(before, forced.from)?.forced?.by === forced.by)
+    return 'a cluster is forced once more, and has served since';
+  const other = before.formations.find(
+    (one) => one.forced?.by === forced.by && one.forced.memberId !== forced.memberId,
+  );
+  return other && 'a cluster is forced for the same approval on two volumes';
+}

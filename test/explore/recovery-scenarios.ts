@@ -1,0 +1,72 @@
+import type { Change } from './model/git.ts';
+import { withoutNodes, withoutPods, withoutVolumes } from './model/losses.ts';
+import type { Consent } from './model/person.ts';
+import type { World } from './model/state.ts';
+import { healthy } from './model/worlds.ts';
+import { recovered } from './recovered.ts';
+import { one, type Scenario } from './scenario.ts';
+
+const approves: Consent = { what: 'a person approves what the refusal says', person: 'approves' };
+const saysOff: Consent = { what: 'a person says that the nodes are off', person: 'says that nodes are off' };
+
+const three: Change = { what: 'replicas: 3', spec: { replicas: 3 } };
+
+const whole = healthy({}, 8);
+const volumeAndNode = withoutNodes(withoutVolumes(whole, [1]), 'node', [2]);
+const deadNodes = withoutNodes(whole, 'node', [1, 2]);
+const cutOff = withoutNodes(whole, 'cut', [1, 2]);
+const deletedByForce = withoutPods(cutOff, [1, 2]);
+const volumes = withoutVolumes(whole, [1, 2]);
+const goneOn = () => recovered(alone(volumes));
+
+/**
+ * When a quorum is lost, and a person approves that it goes on without the others. How it grows back is searched by itself: where much
+ * happens, one member is as many as are asked for.
+ */
+export const recoveryScenarios: readonly Scenario[] = [
+  one('quorum of 3 lost', volumeAndNode, [approves, saysOff], { death: 1, returns: 1, restore: 1 }, 1),
+  one('quorum of 3 lost, a node comes back', alone(deadNodes), [approves, saysOff], { returns: 2 }, 2),
+  one('quorum of 3 cut off, and comes back', alone(cutOff), [approves], { returns: 2 }, 2),
+  one('the same, and its pods are deleted', alone(deletedByForce), [approves], { returns: 2 }, 2),
+  one('quorum of 3 comes back, and goes', alone(cutOff), [approves, approves], { returns: 1, cut: 1 }, 2),
+  one('recovery, and its holder dies', alone(volumes), [approves], { death: 2, late: 1, again: 1, second: 1 }, 2),
+  one('recovery, and its Job is lost', alone(volumes), [approves], { jobPod: 1, kill: 1, death: 1, late: 1 }, 2),
+  one(
+    'recovery, and its disk is lost',
+    alone(volumes),
+    [approves],
+    { wipe: 1, lost: 1, claim: 1, node: 1, crash: 1 },
+    1,
+  ),
+  one('recovery, and lost volumes come back', alone(volumes), [approves], { restore: 2 }, 2),
+  one('recovered, and lost volumes come back', goneOn, [], { restore: 2, crash: 1, eviction: 1, death: 1 }, 3),
+  one('regrowth, and lost volumes come back', goneOn, [three], { restore: 2, death: 1, node: 1 }, 2),
+];
+
+/** For random walks. */
+export const wildRecoveries: readonly Scenario[] = [
+  one(
+    'wild recovery',
+    withoutNodes(withoutVolumes(healthy({}, 12), [1]), 'cut', [2]),
+    [approves, saysOff, approves, three],
+    {
+      ...{ death: 3, late: 3, again: 2, second: 1, crash: 2, eviction: 1, wipe: 1, claim: 1, lost: 1, status: 1 },
+      ...{ node: 2, cut: 2, returns: 4, force: 2, restore: 1, jobPod: 2, kill: 2, set: 1, configMap: 1, leader: 1 },
+    },
+    9,
+  ),
+  one(
+    'wild regrowth',
+    () => recovered(alone(withoutVolumes(healthy({}, 12), [1, 2]))),
+    [three, approves, saysOff],
+    {
+      ...{ death: 3, late: 3, again: 2, second: 1, crash: 2, wipe: 1, claim: 1, lost: 2, node: 2 },
+      ...{ cut: 1, returns: 3, force: 1, restore: 2, jobPod: 1, kill: 1, peer: 1 },
+    },
+    9,
+  ),
+];
+
+function alone({ cluster, ...world }: World): World {
+  return { ...world, cluster: { ...cluster, spec: { ...cluster.spec, replicas: 1 } } };
+}
