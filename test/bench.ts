@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { measureBirths } from './bench/birth.ts';
 import { measureChecks } from './bench/checks.ts';
 import { conditions } from './bench/conditions.ts';
+import { measureGit } from './bench/git.ts';
 import { measureLife } from './bench/life.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
@@ -32,6 +33,7 @@ if (process.argv.includes('tls')) {
 } else if (process.argv.includes('life')) {
   await measureLife(stage, { directory: join(directory, 'app') });
 } else if (process.argv.includes('git')) {
+  await measureGit({ quick });
   await measureChecks(stage, { directory: join(directory, 'app'), clusters: quick ? 10 : 100 });
 } else {
   await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
