@@ -132,6 +132,8 @@ export interface StatefulSetView extends OwnedView {
 
 export interface PodView extends View {
   readonly ready: boolean;
+  /** Of one that is leaving: when its grace is over. */
+  readonly endsBy?: Date;
   /** Whether it was made from its StatefulSet's present template; `unknown` until the controller has seen that template. */
   readonly upToDate: 'yes' | 'no' | 'unknown';
   /** Of etcd, as its image's tag says; the peer may have been given another one since. */

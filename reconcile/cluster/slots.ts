@@ -163,6 +163,8 @@ function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
   return {
     ...view(pod),
     ready: isReady(pod),
+    // The API server's promise: deletion's own time, and the grace period on top.
+    ...(pod.metadata.deletionTimestamp !== undefined && { endsBy: new Date(pod.metadata.deletionTimestamp) }),
     upToDate: !wanted ? 'unknown' : revision === wanted ? 'yes' : 'no',
     ...(version !== undefined && { version }),
     ...(pod.status?.podIP && { address: pod.status.podIP }),

@@ -68,6 +68,9 @@ export function gate(situation: Situation): Decision | undefined {
 
 /** Only where `heal` could: the birth is over, and a quorum of the others is healthy. */
 function willBeReplaced(slot: Slot, situation: Situation): boolean {
+  // One that ends as it was asked to is nothing to speak of.
+  if (slot.pod?.endsBy && situation.at < slot.pod.endsBy && ailmentOf(slot, situation)?.reason === 'PodLeaving')
+    return false;
   const { membership, life } = situation;
   if (life.stage !== 'born' || membership.kind === 'unknown' || !memberOf(slot, membership.members)) return false;
   return needOfReplacement(slot, situation) !== undefined && hasHealthyQuorum(situation);

@@ -215,6 +215,8 @@ describe('a member that is down', () => {
       'MemberDown',
     ],
     ['pod does not end', all(withPod({ leaving: true, ready: false }), withEndpoint(silent)), 600, 'ReplacingMember'],
+    ['pod ends, as it was asked to', ending('2026-01-02T03:04:06Z'), 0, 'PodLeaving'],
+    ['pod should have ended by now', ending('2026-01-02T03:04:05Z'), 0, 'MemberDown'],
     ['no node has its volume', unscheduled('1 node(s) had volume node affinity conflict'), 600, 'ReplacingMember'],
     ['no node has room: a new one would not fare better', unscheduled('Insufficient memory'), 600, 'PodUnscheduled'],
     ['pod hangs, within its grace', hanging, 119, 'MemberStarting'],
@@ -229,6 +231,10 @@ describe('a member that is down', () => {
     test(`${what}: ${reason}`, () => {
       assert.equal(decide(healthy(3, { slots: { 1: change }, ...since(seconds) })).reason, reason);
     });
+  }
+
+  function ending(endsBy: string) {
+    return all(withPod({ leaving: true, ready: false, endsBy: new Date(endsBy) }), withEndpoint(silent));
   }
 
   function unscheduled(why: string) {
