@@ -45,7 +45,7 @@ ${tally(clusters)}
 ${urgent.html}
 ${shown.map((fleet) => fleetCard(fleet, owned.get(fleet) ?? [], root, now))}
 ${fleets.length > shown.length && empty(`and ${fleets.length - shown.length} more fleets: kubectl get etcdfleets --all-namespaces`)}
-${freeCard(free, fleets.length > 0, now)}
+${freeCard(free, titleOfFree(fleets.length > 0, partial), now)}
 ${fleets.length + clusters.length === 0 && nothingYet(partial)}
 ${partial && fleets.length + clusters.length > 0 && markup`<p class="quiet small">You see the namespaces in which you may list EtcdFleets or EtcdClusters.</p>`}`;
   return layout({ title: titleOf(urgent.bad), root, tone: toneOf(clusters, urgent.bad), now, body });
@@ -118,9 +118,14 @@ ${shown.length > 0 ? clusterTable({ clusters: shown, root, now }) : empty('No cl
 ${clusters.length > shown.length && markup`<p class="more"><a href="${href}">All ${clusters.length} clusters</a></p>`}</section>`;
 }
 
-function freeCard(free: Paged<EtcdCluster>, beside: boolean, now: Date): Html {
+/** A fleet that may not be seen may have some of them. */
+function titleOfFree(beside: boolean, partial: boolean): string {
+  if (!beside) return 'Clusters';
+  return partial ? 'Other clusters' : 'Clusters without a fleet';
+}
+
+function freeCard(free: Paged<EtcdCluster>, title: string, now: Date): Html {
   if (free.total === 0) return markup``;
-  const title = beside ? 'Clusters without a fleet' : 'Clusters';
   return markup`<section class="card" aria-label="${title}"><div class="title"><h2>${title}</h2></div>${clusterTable({ clusters: free.items, root: '', now })}${pager(free)}</section>`;
 }
 

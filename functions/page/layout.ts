@@ -43,7 +43,7 @@ export function layout({ title, root, tone = 'calm', path = [], now, body }: Pag
 <a class="skip" href="#main">To the content</a>
 <header>
 <a class="brand" href="${homeHref(root)}"><svg viewBox="2 1 20 20" aria-hidden="true"><path fill="none" stroke="currentColor" stroke-width="1.6" stroke-linejoin="round" d="${wheel}"/><circle cx="12" cy="11" r="2.6" fill="currentColor"/></svg>etcd-ratchet</a>
-${path.length > 0 && markup`<nav aria-label="Where this is"><ol>${path.map(crumb)}</ol></nav>`}
+${path.length > 0 && markup`<nav aria-label="Where this is"><ol>${path.map((one, index) => crumb(one, index === path.length - 1))}</ol></nav>`}
 </header>
 <main id="main">
 ${body}
@@ -54,8 +54,7 @@ ${body}
 `;
 }
 
-function crumb({ text, href }: { readonly text: string; readonly href?: string }): Html {
-  return href === undefined
-    ? markup`<li aria-current="page"><bdi>${text}</bdi></li>`
-    : markup`<li><a href="${href}"><bdi>${text}</bdi></a></li>`;
+function crumb({ text, href }: { readonly text: string; readonly href?: string }, isHere: boolean): Html {
+  if (href !== undefined) return markup`<li><a href="${href}"><bdi>${text}</bdi></a></li>`;
+  return markup`<li${isHere && markup` aria-current="page"`}><bdi>${text}</bdi></li>`;
 }

@@ -102,11 +102,12 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
     }
     return respond(context, found);
   } catch (error) {
-    const { message } = error as Error;
-    log({ problem: message }, 'a page could not be shown');
     if (!(error instanceof KubeError)) {
+      log({ problem: (error as Error).stack }, 'a page could not be made');
       return notice(500, { title: 'A defect', message: 'This page could not be made; the log says why.', tone: 'bad' });
     }
+    const { message } = error;
+    log({ problem: message }, 'a page could not be shown');
     context.header('retry-after', '5');
     // To a stranger the API server's words are none of their business.
     return notice(503, {

@@ -22,7 +22,12 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   '@peculiar/x509': /^reconcile\/clients\/x509\.ts$/,
 };
 
-const pure = ['reconcile/cluster/decide.ts', 'reconcile/cluster/rules/**/*.ts', 'manifests/build/**/*.ts'];
+const pure = [
+  'reconcile/cluster/decide.ts',
+  'reconcile/cluster/rules/**/*.ts',
+  'manifests/build/**/*.ts',
+  'functions/page/{home,fleet,cluster,check,notice,layout,parts,members,history,plan,requests,revisions,attention,state,time}.ts',
+];
 
 for (const [room, allowed] of Object.entries(mayImport)) {
   test(`${room} imports nothing of ours but ${allowed.join(', ') || 'itself'}`, () => {
@@ -48,7 +53,7 @@ for (const [name, owner] of Object.entries(clientOf)) {
   });
 }
 
-test('decide, its rules and the builders read no clock, no environment and no network', () => {
+test('decide, its rules, the builders and the pages read no clock, no environment and no network', () => {
   for (const file of globSync(pure, { cwd: checkout })) {
     const source = readFileSync(join(checkout, file), 'utf8');
     assert.doesNotMatch(

@@ -188,3 +188,30 @@ test('a condition of every length and none at all make a page', async () => {
     assert.equal((await get(path)).status, 200, path);
   }
 });
+
+test('property: no request ends in a defect, whoever asks for whatever', async () => {
+  const { get, logged } = pages({
+    fleets,
+    clusters,
+    reports: [report],
+    plan: async () => ({ kind: 'none', message: '' }),
+  });
+  const segment = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => encodeURIComponent(text.toWellFormed()));
+  const path = fc.oneof(
+    fc.constantFrom(...paths),
+    fc.tuple(fc.constantFrom('clusters', 'fleets'), segment, segment).map((parts) => `/${parts.join('/')}`),
+    segment.map((sha) => `/checks/${sha}`),
+    fc.string({ unit: 'grapheme-ascii', maxLength: 60 }).map((text) => `/${text}`),
+    segment.map((text) => `/?page=${text}`),
+  );
+  const header = fc.stringMatching(/^[\x21-\x7e]{0,60}$/);
+  await fc.assert(
+    fc.asyncProperty(path, header, header, fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS'), async (...asked) => {
+      const [where, authorization, tag, method] = asked;
+      const { status } = await get(where, { authorization, 'if-none-match': tag }, method);
+      assert.ok([200, 304, 404, 405].includes(status), `${status}`);
+    }),
+    { numRuns: 500 },
+  );
+  assert.deepEqual(logged, []);
+});
