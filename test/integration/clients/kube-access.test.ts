@@ -98,6 +98,18 @@ test('a proxy', async () => {
   }
 });
 
+test('a proxy that the environment names is for Git and forges, not for the API server', async (t) => {
+  await using server = await startFaultServer(page);
+  const before = { ...process.env };
+  t.after(() => {
+    process.env = before;
+  });
+  const nowhere = 'http://127.0.0.1:1';
+  process.env = { ...before, HTTPS_PROXY: nowhere, https_proxy: nowhere, HTTP_PROXY: nowhere, http_proxy: nowhere };
+  await list(await kubeconfig(server, { user: { token: 't' } }));
+  assert.equal(server.requests.length, 1);
+});
+
 test('a server that is not verified, when the kubeconfig says so', async () => {
   await using server = await startFaultServer(page);
   const cluster = { 'certificate-authority': undefined, 'insecure-skip-tls-verify': true };
