@@ -1,4 +1,4 @@
-import { connect, type GitConnection } from '../gitops/http.ts';
+import { connect, type GitConnection, type GitLimits } from '../gitops/http.ts';
 import type { GitCredentials, GitSource } from '../gitops/source.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
 import type { Kube } from '../reconcile/kube.ts';
@@ -13,9 +13,9 @@ import { readSecret } from './secret.ts';
  */
 export async function connectFleetGit(
   fleet: EtcdFleet,
-  context: { readonly kube: Kube; readonly signal: AbortSignal },
+  context: { readonly kube: Kube; readonly signal: AbortSignal; readonly limits?: Partial<GitLimits> },
 ): Promise<GitConnection> {
-  return connect(await fleetSource(fleet, context), {}, proxyFrom(process.env));
+  return connect(await fleetSource(fleet, context), context.limits ?? {}, proxyFrom(process.env));
 }
 
 /**

@@ -3,20 +3,15 @@ import { GitError } from '../../gitops/error.ts';
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { ChangeRequest, CommitStatus, Forge } from '../../gitops/forges/forge.ts';
 import type { GitConnection } from '../../gitops/http.ts';
-import { sendChanged } from '../../gitops/statuses/report.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
 import { openFleetForge } from '../fleet-forge.ts';
-import { connectFleetGit } from '../fleet-git.ts';
 import type { Log } from '../log.ts';
-import { dryRunOnly } from '../read-only.ts';
-import { type CheckContext, checkRequest } from './check-request.ts';
+import type { CheckContext } from './check-request.ts';
 import { type Due, dueRequests, lookOf, oneForEachHead } from './due.ts';
-import { forgetReports, keepReport } from './keep-report.ts';
-import { reportMarkdown } from './markdown.ts';
 
 export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   /** With our own rights; checks get it without any right to write. */
@@ -25,6 +20,8 @@ export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   /** When to have stopped, in milliseconds since the epoch. */
   readonly deadline: number;
   readonly links?: PageLinks | undefined;
+  /** Writes down what is known so far: a request that ends the process must not be the first of the next one as well. */
+  readonly note?: (checks: readonly RequestCheck[]) => Promise<void>;
 }
 
 export interface ChecksOutcome {
@@ -43,6 +40,8 @@ const checkMs = 30_000;
 /** Milliseconds below which none is begun. */
 const leastMs = 1_000;
 const forgeMs = 8_000;
+/** Bytes of one answer of the Git server: whoever may open a request decides how many there are, and the pod has 512 MiB. */
+const maxBytes = 96 * 1024 * 1024;
 
 /**
  * Checks what asks to be merged into a fleet's branch, and tells the forge.
@@ -97,12 +96,20 @@ async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutc
 
   let done = 0;
   if (due.length > 0) {
-    using git = await connectFleetGit(fleet, { kube, signal });
+    const { connectFleetGit } = await import('../fleet-git.ts');
+    using git = await connectFleetGit(fleet, { kube, signal, limits: { maxBytes } });
     for (const one of due.slice(0, mostPerPass)) {
       if (signal.aborted || deadline - Date.now() < leastMs) break;
+      const { headSha, number } = one.request;
+      checks.set(headSha, begun(one, target));
+      await context.note?.([...checks.values()]);
       const check = await checkOne(one, open, git, context, failed);
-      if (!check) break;
-      checks.set(check.head, check);
+      if (!check) {
+        if (one.before) checks.set(headSha, one.before);
+        else checks.delete(headSha);
+        break;
+      }
+      checks.set(headSha, { ...check, number });
       done++;
     }
   }
@@ -113,8 +120,10 @@ async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutc
     if (due.some((one) => one.request.headSha === check.head)) continue;
     checks.set(check.head, { ...check, ...(await told(check, open, context, failed)) });
   }
-  if (remembered.some(({ head }) => !heads.has(head)))
+  if (remembered.some(({ head }) => !heads.has(head))) {
+    const { forgetReports } = await import('./keep-report.ts');
     await forgetReports(kube, fleet, new Set(heads.keys()), signal).catch(onlyKube(failed));
+  }
 
   const left = due.length - done;
   if (left > 0) failure ??= waiting(left);
@@ -124,6 +133,11 @@ async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutc
       message: `only the newest ${requests.length} open requests are checked: close old ones`,
     };
   return { checks: [...checks.values()].slice(0, mostRemembered), ...(failure && { failure }) };
+}
+
+function begun({ request: { number, headSha: head }, before }: Due, target: string): RequestCheck {
+  const { sent: _, ...known } = before ?? { head };
+  return { description: 'its check was begun', ...known, number, head, target, state: 'pending' };
 }
 
 function waiting(left: number): NonNullable<ChecksOutcome['failure']> {
@@ -151,12 +165,18 @@ async function checkOne(
   const signal = AbortSignal.any([context.signal, within]);
   // A head that has a verdict keeps it until there is a newer one.
   const onTouched = async () => {
-    if (before) return;
+    if (before && before.state !== 'pending') return;
     const description = `being checked, merged with ${branch}`.slice(0, 140);
     await told({ ...facts, state: 'pending', description }, open, context, failed);
   };
   const question = { request, head, target, targetBranch: branch };
   const started = performance.now();
+  // A pass that finds every request checked loads nothing of this.
+  const [{ checkRequest }, { dryRunOnly }, { keepReport }] = await Promise.all([
+    import('./check-request.ts'),
+    import('../read-only.ts'),
+    import('./keep-report.ts'),
+  ]);
   try {
     const asked = { ...context, kube: dryRunOnly(kube), signal, onTouched };
     const { report, touched } = await checkRequest(fleet, question, git, asked);
@@ -210,6 +230,7 @@ async function told(
     request: number,
     ...(targetUrl && { targetUrl }),
   };
+  const { sendChanged } = await import('../../gitops/statuses/report.ts');
   const { failure } = await sendChanged(forge, [status], [], {
     signal,
     deadline: Math.min(deadline, Date.now() + forgeMs),
@@ -229,6 +250,7 @@ async function commented(
   failed: Failed,
 ): Promise<{ readonly comment?: string }> {
   if (!fleet.spec.checks?.comment || !forge.comment) return {};
+  const { reportMarkdown } = await import('./markdown.ts');
   const body = reportMarkdown(report);
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
   if (before?.comment === hash) return { comment: hash };

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet, EtcdFleetStatus, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
 import { timestamp } from '../../reconcile/cluster/conditions.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
-import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import { isReason, KubeError, resources } from '../../reconcile/kube.ts';
 import type { World } from '../fleet-pass.ts';
 import type { PassContext, PassResult } from '../pass.ts';
 import { areChecked, branchOf } from './branch.ts';
@@ -27,10 +27,20 @@ export async function checkRequests(
   const revision = result.kind === 'done' ? revisionOf(result.outcome.reading) : undefined;
   if (!areChecked(fleet) || branch === undefined || revision === undefined) return { fleet, result };
   const fleets = world.fleets.map((one) => (one.metadata.uid === fleet.metadata.uid ? fleet : one));
-  const asked = { ...context, ...world, fleets, deadline: context.deadline - reserveMs };
+  let now = fleet;
+  const write = async (change: Change) => {
+    now = await remember(context, now, change);
+  };
+  const note = (checks: readonly RequestCheck[]) =>
+    write(({ status }) => ({ ...status, observedGeneration: status?.observedGeneration ?? -1, checks }));
+  const asked = { ...context, ...world, fleets, deadline: context.deadline - reserveMs, note };
   const outcome = await checkFleet(fleet, { branch, target: shaOf(revision) }, asked);
-  return { fleet: await remember(context.kube, fleet, outcome, context), result };
+  const at = context.kube.now() ?? new Date();
+  await write((live) => withChecks(live, outcome, at));
+  return { fleet: now, result };
 }
+
+type Change = (fleet: EtcdFleet) => EtcdFleetStatus;
 
 type FleetPassed = PassResult['fleets'][number];
 
@@ -40,14 +50,11 @@ function revisionOf(reading: Extract<FleetPassed['result'], { kind: 'done' }>['o
 
 /** One write, and none where nothing changed. What can't be written is checked again by the next pass. */
 async function remember(
-  kube: Kube,
+  { kube, log }: Pick<PassContext, 'kube' | 'log'>,
   fleet: EtcdFleet,
-  outcome: ChecksOutcome,
-  { log }: Pick<PassContext, 'log'>,
+  change: Change,
 ): Promise<EtcdFleet> {
-  const now = kube.now() ?? new Date();
-  const wanted = withChecks(fleet, outcome, now);
-  if (isDeepStrictEqual(wanted, fleet.status)) return fleet;
+  if (isDeepStrictEqual(change(fleet), fleet.status)) return fleet;
   const signal = AbortSignal.timeout(reserveMs);
   const { namespace, name, uid } = fleet.metadata;
   try {
@@ -56,11 +63,7 @@ async function remember(
       const live = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
       if (!live || live.metadata.uid !== uid) return fleet;
       try {
-        return await kube.updateStatus(
-          resources.fleets,
-          { ...live, status: withChecks(live, outcome, now) },
-          { signal },
-        );
+        return await kube.updateStatus(resources.fleets, { ...live, status: change(live) }, { signal });
       } catch (error) {
         if (!isReason(error, 'Conflict') || attempt === 3) throw error;
       }

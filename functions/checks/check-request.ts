@@ -51,8 +51,10 @@ export async function checkRequest(
   context: CheckContext,
 ): Promise<Checked> {
   const blank = blankReport(fleet, question);
+  let isMerged = false;
   try {
     const merge = await mergeResult(git, question, context.signal);
+    isMerged = true;
     if (!merge.touches) return { report: { ...blank, state: 'untouched', description: untouched(fleet) }, touched: [] };
     await context.onTouched?.();
     const foreseen = await foresee(fleet, merge, question, context);
@@ -60,7 +62,8 @@ export async function checkRequest(
   } catch (error) {
     if (!(error instanceof GitError) || blamesServer(error)) throw error;
     // A merge that leaves nothing at the path, or too much, is the request's doing; the rest says nothing about it.
-    const state = error.reason === 'PathNotFound' || error.reason === 'TooLarge' ? 'failure' : 'error';
+    const isItsDoing = isMerged && (error.reason === 'PathNotFound' || error.reason === 'TooLarge');
+    const state = isItsDoing ? 'failure' : 'error';
     const problem = { file: fleet.spec.git.path ?? '.', line: 0, column: 0, message: error.message };
     const problems = state === 'failure' ? [problem] : [];
     const description = describeChange({ state, problems, message: error.message, clusters: [], deletions: [] });

@@ -25,7 +25,7 @@ export function dueRequests(
     if (!before) return [{ request }];
     return isStale(before, target, fleet, clusters) ? [{ request, before }] : [];
   });
-  // What failed for no fault of its own comes last: it must not take the time of the others, pass after pass.
+  // What failed for no fault of its own, or was begun and never ended, comes last: it must not take the time of the others, pass after pass.
   return due.toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -52,6 +52,6 @@ function isStale(before: RequestCheck, target: string, fleet: EtcdFleet, cluster
 }
 
 function rank({ before }: Due): number {
-  if (!before || before.state === 'pending') return 0;
-  return before.state === 'error' ? 2 : 1;
+  if (!before) return 0;
+  return before.state === 'error' || before.state === 'pending' ? 2 : 1;
 }

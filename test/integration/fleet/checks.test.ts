@@ -4,7 +4,7 @@ import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-
 import { withChecks } from '../../../functions/checks/check-pass.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet, RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
 import type { FakeKubeOptions, FakeRequest } from '../../fakes/kube.ts';
@@ -20,7 +20,10 @@ interface Stage extends AsyncDisposable {
   readonly repository: Repository;
   /** Pushes the files to a branch that parts from main now, and opens a request for it. */
   open(number: number, files: Readonly<Record<string, string | undefined>>, fork?: boolean): Promise<string>;
-  check(options?: { readonly seconds?: number }): Promise<ChecksOutcome>;
+  check(options?: {
+    readonly seconds?: number;
+    readonly note?: (checks: readonly RequestCheck[]) => Promise<void>;
+  }): Promise<ChecksOutcome>;
   reports(): readonly { readonly name: string; readonly report: CheckReport; readonly markdown: string }[];
 }
 
@@ -53,7 +56,10 @@ async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: FakeKube
     return headSha;
   }
 
-  async function check({ seconds = 30 } = {}): Promise<ChecksOutcome> {
+  async function check({
+    seconds = 30,
+    note,
+  }: NonNullable<Parameters<Stage['check']>[0]> = {}): Promise<ChecksOutcome> {
     const fleet = scene.fleet();
     const outcome = await checkFleet(
       fleet,
@@ -69,6 +75,7 @@ async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: FakeKube
         log: () => {},
         signal: AbortSignal.timeout(60_000),
         deadline: Date.now() + seconds * 1000,
+        ...(note && { note }),
       },
     );
     const status = withChecks(fleet, outcome, new Date());
@@ -326,6 +333,29 @@ test('a hostile request stops neither the others nor the pass', async () => {
   assert.equal(state(bombed)?.state, 'failure');
   assert.match(state(bombed)?.description ?? '', /^c\/bomb\.yaml:/);
   assert.match(state(emptied)?.description ?? '', /there is no c in main/);
+});
+
+test('each check is written down as begun before it is made, and what was found before that', async () => {
+  await using stage = await setStage();
+  await stage.open(40, { 'c/stock.yaml': clusterYaml('stock') });
+  await stage.open(41, { 'c/other.yaml': clusterYaml('other') });
+  const noted: string[] = [];
+  await stage.check({
+    note: async (checks) => void noted.push(checks.map(({ number, state }) => `${number} ${state}`).join()),
+  });
+  assert.deepEqual(noted, ['41 pending', '41 success,40 pending']);
+});
+
+test('a Git server that fails costs no request its verdict', async () => {
+  await using stage = await setStage();
+  await stage.open(42, { 'c/stock.yaml': clusterYaml('stock') });
+  const { checks } = await stage.check();
+  await stage.repository.commit({ 'c/late.yaml': clusterYaml('late') }, { keep: true });
+  await stage.open(43, { 'c/other.yaml': clusterYaml('other') });
+  stage.scene.git.breakWith({ kind: 'status', status: 503 });
+  const outage = await stage.check();
+  assert.equal(outage.failure?.reason, 'ServerFailing');
+  assert.deepEqual(outage.checks, checks);
 });
 
 test('a stranger learns nothing of a Secret that only his document names', async () => {

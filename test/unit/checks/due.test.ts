@@ -41,6 +41,10 @@ function due(remembered: readonly RequestCheck[], now = clusters, numbers = ['1'
   ).map((one) => one.request.number);
 }
 
+test('a check that ended the process is not the first of the next one', () => {
+  assert.deepEqual(due([checked('3', { state: 'pending' })]), ['1', '2', '3']);
+});
+
 test('new requests come first, what moved after them, and what failed for no fault of its own last', () => {
   assert.deepEqual(due([checked('1', { state: 'error' }), checked('2', { target: sha })]), ['3', '2', '1']);
 });
@@ -49,7 +53,7 @@ for (const [what, check, expected] of [
   ['checked with this target, the clusters as they were', {}, []],
   ['the target moved', { target: sha }, ['1']],
   ['the target moved, and it touches nothing', { target: sha, state: 'untouched' }, []],
-  ['a pass died after it said pending', { state: 'pending' }, ['1']],
+  ['its check was begun and never ended', { state: 'pending' }, ['1']],
   ['another cluster was touched', { seen: lookOf(fleet, clusters, ['payments/ads']) }, ['1']],
 ] as const) {
   test(`whether a request is checked again: ${what}`, () => {
