@@ -19,9 +19,9 @@ export async function connectFleetGit(
 }
 
 /**
- * Where a fleet's specs are, with what its Secret holds.
+ * Where a fleet's specs are, with what its Secret holds. A GitHub App's costs a request: for a token that reads this repository.
  *
- * @throws {GitError} InvalidCredentials
+ * @throws {GitError} InvalidCredentials, and for an App what GitHub has against it
  * @throws {KubeError}
  */
 export async function fleetSource(
@@ -29,16 +29,22 @@ export async function fleetSource(
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<GitSource> {
   const { url, ref, path = '.', secretName } = spec.git;
-  const credentials = secretName ? await credentialsOf(kube, namespace, secretName, signal) : undefined;
-  return { url, ref, path, ...(credentials && { credentials }) };
+  if (!secretName) return { url, ref, path };
+  const data = await readSecret(kube, namespace, secretName, 'spec.git.secretName', signal);
+  return { url, ref, path, credentials: await credentialsIn(data, spec, signal) };
 }
 
-async function credentialsOf(
-  kube: Kube,
-  namespace: string,
-  name: string,
+async function credentialsIn(
+  data: Readonly<Record<string, string>>,
+  { git: { url }, forge }: EtcdFleet['spec'],
   signal: AbortSignal,
 ): Promise<GitCredentials> {
-  const { credentialsFromSecret } = await import('../gitops/credentials.ts');
-  return credentialsFromSecret(await readSecret(kube, namespace, name, 'spec.git.secretName', signal));
+  if (!Object.hasOwn(data, 'appId')) {
+    const { credentialsFromSecret } = await import('../gitops/credentials.ts');
+    return credentialsFromSecret(data);
+  }
+  const { appCredentials } = await import('../gitops/forges/app-credentials.ts');
+  const apiUrl = forge?.type === 'GitHub' ? forge.apiUrl : undefined;
+  const access = { gitUrl: url, proxy: proxyFrom(process.env), ...(apiUrl && { apiUrl }) };
+  return await appCredentials(data, access, signal);
 }

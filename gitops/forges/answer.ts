@@ -3,12 +3,13 @@ import type { ForgeAnswer } from './http.ts';
 import { retryAtOf } from './retry-after.ts';
 
 /** What a request is for; each forge has a right of its own for it. */
-export type Purpose = 'statuses' | 'requests' | 'comments';
+export type Purpose = 'statuses' | 'requests' | 'comments' | 'contents';
 
 const deeds = {
   statuses: 'write commit statuses',
   requests: 'read pull requests',
   comments: 'write comments',
+  contents: 'read the repository',
 } as const satisfies Record<Purpose, string>;
 
 /**
@@ -27,6 +28,11 @@ export function assertTaken(address: string, answer: ForgeAnswer, purpose: Purpo
   throw refusal(address, answer, purpose, now);
 }
 
+/** Which Secret holds who we are. */
+function secretFor(purpose: Purpose): string {
+  return purpose === 'contents' ? 'git.secretName' : 'forge.secretName';
+}
+
 function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: number): ForgeError {
   const { status } = answer;
   const words = wordsOf(answer);
@@ -37,7 +43,7 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
   if (status === 401 || status === 203)
     return new ForgeError(
       'ForgeUnauthorized',
-      `${address} does not accept the token${words}: renew it in the Secret that forge.secretName names`,
+      `${address} does not accept the token${words}: renew it in the Secret that ${secretFor(purpose)} names`,
     );
   if (status === 403)
     return new ForgeError(

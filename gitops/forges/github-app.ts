@@ -12,6 +12,7 @@ export const appPermissions = {
   statuses: { statuses: 'write' },
   requests: { pull_requests: 'read' },
   comments: { pull_requests: 'write' },
+  contents: { contents: 'read' },
 } as const satisfies Record<Purpose, object>;
 
 export const installationToken = Type.Object({ token: Type.String({ minLength: 1 }), expires_at: Type.String() });

@@ -3,7 +3,7 @@ import { type Api, apiAt, type Call } from './api.ts';
 import { tokenOf } from './authorization.ts';
 import { changeRequests } from './change-request.ts';
 import type { CommitStatus, Forge, ForgeAccess, ForgeKind } from './forge.ts';
-import { appAuthorization } from './github-app.ts';
+import { type AppCredentials, appAuthorization } from './github-app.ts';
 import { keepOneComment } from './one-comment.ts';
 import { gather } from './pages.ts';
 import { encodedPath, type RepositoryName, repositoryOf, withoutSlash } from './repository.ts';
@@ -113,6 +113,16 @@ function apiOf({ base, host }: RepositoryName): string {
   if (host === 'github.com' || host === 'www.github.com') return 'https://api.github.com';
   // Enterprise Cloud with data residency has its API beside it, Enterprise Server below it.
   return host.endsWith('.ghe.com') ? `https://api.${host}` : `${base}/api/v3`;
+}
+
+/** A token by which an App may read the repository with Git, and nothing else, for an hour. @throws ForgeError */
+export async function gitHubReadToken(
+  access: Omit<ForgeAccess, 'credentials'> & { readonly credentials: AppCredentials },
+  signal: AbortSignal,
+): Promise<string> {
+  const repository = repositoryOf(access.gitUrl);
+  const place = { ...access, address: withoutSlash(access.apiUrl ?? apiOf(repository)), repository: repository.name };
+  return await appAuthorization(access.credentials, place)({ purpose: 'contents', signal });
 }
 
 type Authorize = (call: Call) => Promise<Record<string, string>>;

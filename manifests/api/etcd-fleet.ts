@@ -73,7 +73,8 @@ export const etcdFleetSpecSchema = object({
     ),
     secretName: Type.Optional(
       text(253, {
-        description: 'Secret with username and password, or token; and ca.crt for a CA of its own.',
+        description:
+          "Secret with username and password, or token, or a GitHub App's appId, installationId and privateKey; and ca.crt for a CA of its own.",
         rules: [objectName],
       }),
     ),

@@ -115,6 +115,40 @@ for (const [name, spec, data, reason, words] of [
   });
 }
 
+test('a GitHub App reads the repository by a token for that alone', async () => {
+  await using git = await startGitServer({ auth: { token: 'ghs_read' } });
+  const repository = await git.createRepository('platform/etcd');
+  const sha = await repository.commit({ a: 'a' });
+  await using api = await startRecorder((_, response) =>
+    replyJson(response, { token: 'ghs_read', expires_at: new Date(Date.now() + 3_600_000).toISOString() }, 201),
+  );
+  const spec = {
+    git: { url: repository.url, ref: 'main', secretName: 'forge' },
+    forge: { ...gitHub, apiUrl: api.url },
+  };
+  const app = { appId: '1', installationId: '42', privateKey: pem };
+  const { fleet, kube } = scene(spec, app);
+  using connection = await connectFleetGit(fleet, { kube, ...inTime() });
+  assert.equal((await resolveRef(connection, inTime().signal)).sha, sha);
+  assert.deepEqual(
+    api.requests.map(({ path, body }) => [path, body]),
+    [['/app/installations/42/access_tokens', { repositories: ['etcd'], permissions: { contents: 'read' } }]],
+  );
+
+  api.answerWith((_, response) => replyJson(response, { message: 'Integration not found' }, 404));
+  await assert.rejects(connectFleetGit(fleet, { kube, ...inTime() }), { reason: 'RepositoryNotFound' });
+  api.answerWith((_, response) => replyJson(response, { message: 'no' }, 401));
+  await assert.rejects(connectFleetGit(fleet, { kube, ...inTime() }), {
+    reason: 'AuthenticationFailed',
+    message: /Secret that git\.secretName names/,
+  });
+  const half = scene(spec, { appId: '1', privateKey: pem });
+  await assert.rejects(connectFleetGit(half.fleet, { kube: half.kube, ...inTime() }), {
+    reason: 'InvalidCredentials',
+    message: /installationId is missing/,
+  });
+});
+
 test('the environment names the proxy, for Git and for the forge', async (t) => {
   await using git = await startGitServer();
   const repository = await git.createRepository('r');
