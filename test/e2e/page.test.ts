@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Pod } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
 import { isConverged } from './support/conditions.ts';
+import { installNamespacedWith } from './support/installed.ts';
 import { scene } from './support/scene.ts';
 import { startServer } from './support/serve.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -60,4 +63,20 @@ test('statuses lead to the page, and the page shows what is live, what comes nex
   assert.doesNotMatch(`${home}${cluster}${check}${server.log()}`, /BEGIN|forge-token|PRIVATE KEY/);
   assert.equal((await fetch(`${server.url}/`, { headers: { 'x-forwarded-for': '10.0.0.1' } })).status, 421);
   assert.equal(await server.stop(), 0);
+});
+
+test('as it is installed, its own container gets there, and no other pod does', async () => {
+  const { kubectl, namespace, list } = stage();
+  await installNamespacedWith('page-namespaced')(stage());
+  // Its startup probe asks from inside.
+  await kubectl(['-n', namespace, 'rollout', 'status', 'deployment/etcd-ratchet-page', '--timeout=60s']);
+  const pods = await list<Pod>(resources.pods);
+  const page = pods.find(({ metadata }) => metadata.name.startsWith('etcd-ratchet-page-')) ?? assert.fail('no pod');
+  assert.equal(page.status?.containerStatuses?.[0]?.restartCount, 0);
+  await assert.rejects(
+    fetch(`http://${page.status?.podIP}:8080/`, { signal: AbortSignal.timeout(10_000) }),
+    ({ cause }: Error) => (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED',
+  );
+  const log = await kubectl(['-n', namespace, 'logs', 'deployment/etcd-ratchet-page']);
+  assert.match(log, /listening/);
 });
