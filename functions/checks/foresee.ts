@@ -9,7 +9,7 @@ import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check
 import { dryRun } from '../../reconcile/fleet/check/dry-run.ts';
 import { problemInField } from '../../reconcile/fleet/check/place.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { problemAt } from '../../reconcile/fleet/plan.ts';
+import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
 import { desiredTree } from '../desired-tree.ts';
@@ -52,10 +52,9 @@ export async function foresee(
   const revision = formatRevision({ ref: targetBranch, sha: head });
   const change = changeBetween(before, after, { fleet, fleets, clusters, scope: namespace, revision });
   const { applies, left } = bounded(change);
-  const [tried, planned] = await Promise.all([
-    tryAll(applies, fleet, context),
-    planAll({ ...change, applies }, context),
-  ]);
+  const tried = await tryAll(applies, fleet, context);
+  // What the fleet may not apply is not looked at either: its state is no business of whoever wrote the document.
+  const planned = await planAll({ ...change, applies: applies.filter((apply) => tried.accepted.has(apply)) }, context);
   const specs = new Map(applies.map(({ spec }) => [`${spec.namespace}/${spec.name}`, spec]));
   const refused = planned.flatMap((plan) => problemsIn(plan, specs.get(`${plan.namespace}/${plan.name}`)));
   const unseen = planned.find(({ problem }) => problem !== undefined);
@@ -66,7 +65,7 @@ export async function foresee(
       ? `${left} of ${left + applies.length} changed clusters were not looked at: split the request`
       : undefined);
   return {
-    problems: [...change.problems, ...tried.problems, ...refused.filter(({ name }) => !isNamed(tried.problems, name))],
+    problems: [...change.problems, ...tried.problems, ...refused],
     inherited: change.inherited,
     warnings: change.warnings,
     deletions: deletionsIn(change),
@@ -95,24 +94,32 @@ function bounded({ applies }: RequestedChange) {
   return { applies: some, left: applies.length - some.length };
 }
 
+interface Tried {
+  readonly accepted: ReadonlySet<PlannedApply>;
+  readonly problems: readonly SpecProblem[];
+  readonly unknown?: string;
+}
+
 async function tryAll(
   applies: RequestedChange['applies'],
   fleet: EtcdFleet,
   { kube, signal }: CheckContext,
-): Promise<{ readonly problems: readonly SpecProblem[]; readonly unknown?: string }> {
+): Promise<Tried> {
   const queue = applies.values();
+  const accepted = new Set<PlannedApply>();
   const problems: SpecProblem[] = [];
   let unknown: string | undefined;
   const worker = async () => {
     for (const apply of queue) {
       const said = await dryRun(apply, { fleet, kube, signal });
+      if (said.kind === 'accepted') accepted.add(apply);
       if (said.kind === 'problem') problems.push(said.problem);
       if (said.kind === 'unknown') unknown ??= said.message;
     }
   };
   await Promise.all(Array.from({ length: Math.min(parallel, applies.length) }, worker));
   const sorted = problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
-  return { problems: sorted, ...(unknown !== undefined && { unknown }) };
+  return { accepted, problems: sorted, ...(unknown !== undefined && { unknown }) };
 }
 
 async function planAll(
@@ -134,11 +141,6 @@ function problemsIn({ planned, intent }: ClusterPlan, spec: DesiredSpec | undefi
   if (!needsPerson || end.kind !== 'refused' || (intent === 'create' && /Certificate|Secret/.test(end.reason)))
     return [];
   return [problemAt(spec, `${end.message}: ${end.cure}`)];
-}
-
-/** What the API server refuses, the rules refuse in other words. */
-function isNamed(problems: readonly SpecProblem[], name: string | undefined): boolean {
-  return problems.some((problem) => problem.name === name);
 }
 
 function deletionsIn({ prune, kept }: RequestedChange): readonly CheckedDeletion[] {

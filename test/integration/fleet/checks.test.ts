@@ -382,6 +382,23 @@ test('a stranger learns nothing of a Secret that only his document names', async
   assert.ok(!stage.reports().some(({ markdown }) => markdown.includes('not a certificate')));
 });
 
+test('a cluster that the fleet may not touch is not looked at for whoever names it', async () => {
+  const before = ({ dryRun, namespace }: FakeRequest) => {
+    if (!dryRun || namespace !== 'others') return;
+    const message = 'User "system:serviceaccount:platform:fleet" cannot patch resource "etcdclusters"';
+    throw new KubeError(message, { class: 'terminal', status: 403, reason: 'Forbidden' });
+  };
+  await using stage = await setStage({}, { before });
+  const { metadata, ...orders } = stage.scene.cluster('orders') ?? assert.fail();
+  const theirs = { name: 'theirs', namespace: 'others', uid: 'theirs', generation: 1 };
+  stage.scene.fake.seed(resources.clusters, { ...orders, metadata: theirs } satisfies EtcdCluster);
+  assert.ok(metadata.uid);
+  await stage.open(34, { 'c/x.yaml': clusterYaml('theirs', { replicas: 1 }).replace('payments', 'others') }, true);
+  await stage.check();
+  const [kept] = stage.reports();
+  assert.deepEqual([kept?.report.state, kept?.report.clusters], ['failure', []]);
+});
+
 test('what the API server would refuse fails, at the field that it names', async () => {
   await using stage = await setStage({}, { before: refuse });
   const bad = await stage.open(31, { 'c/stock.yaml': clusterYaml('stock') });
