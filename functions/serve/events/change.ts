@@ -8,11 +8,11 @@ export interface Change {
   readonly matter: string;
 }
 
-const kinds: Readonly<Record<string, Changing>> = {
-  Pod: 'pods',
-  PersistentVolumeClaim: 'volumeClaims',
-  StatefulSet: 'statefulSets',
-};
+const kinds: ReadonlyMap<string, Changing> = new Map([
+  ['Pod', 'pods'],
+  ['PersistentVolumeClaim', 'volumeClaims'],
+  ['StatefulSet', 'statefulSets'],
+]);
 
 interface ManagedFields {
   readonly time?: string;
@@ -29,7 +29,7 @@ export function changeOf(object: KubeObject, isDeleted: boolean): Change | undef
   const { uid = '', deletionTimestamp } = object.metadata;
   if (isDeleted) return { uid, matter: 'gone' };
   if (deletionTimestamp !== undefined) return { uid, matter: 'leaving' };
-  const kind = kinds[object.kind ?? ''];
+  const kind = kinds.get(object.kind ?? '');
   const matter = kind ? matterOf(kind, object) : isStatusEcho(object) ? '' : wantedOf(object);
   return matter === '' ? undefined : { uid, matter };
 }

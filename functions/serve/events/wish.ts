@@ -1,7 +1,7 @@
 import { labels } from '../../../manifests/build/names.ts';
-import type { KubeObject } from '../../../reconcile/kube.ts';
 import { followUpType } from '../../sink.ts';
 import { type Change, changeOf } from './change.ts';
+import { objectFrom } from './object.ts';
 
 /** What an event asks for. */
 export type Wish =
@@ -39,8 +39,9 @@ function followUp(data: unknown): Wish {
 
 /** Resource mode: the whole object, so that what changes nothing is told from what does. */
 function aboutObject(data: unknown, isDeleted: boolean): Wish {
-  const object = asObject(data) as unknown as KubeObject;
-  const { namespace, name, labels: own } = asObject(object.metadata) as Partial<KubeObject['metadata']>;
+  const object = objectFrom(data);
+  if (!object) return { kind: 'nothing', because: 'it holds no object as the API server writes them' };
+  const { namespace, name, labels: own } = object.metadata;
   const cluster = object.kind === 'EtcdCluster' ? name : own?.[labels.cluster];
   const key = `${namespace}/${cluster}`;
   if (typeof cluster !== 'string' || !isKey(key)) return { kind: 'nothing', because: 'it belongs to no cluster' };
@@ -50,12 +51,18 @@ function aboutObject(data: unknown, isDeleted: boolean): Wish {
   return { kind: 'step', cluster: key, change };
 }
 
+const endings: ReadonlyMap<string, RegExp> = new Map([
+  ['EtcdCluster', /^(.+)$/],
+  ['EtcdPeer', /^(.+)-\d+$/],
+  ['Pod', /^(.+)-\d+-0$/],
+]);
+
 /** Reference mode: only a name. Which cluster it belongs to is in the name, too. */
 function aboutReference(data: unknown): Wish {
   const { kind, namespace, name } = asObject(data);
-  const ending = { EtcdCluster: '', EtcdPeer: '-\\d+', Pod: '-\\d+-0' }[String(kind)];
-  const cluster = ending === undefined ? undefined : new RegExp(`^(.+)${ending}$`).exec(String(name))?.[1];
-  const key = `${String(namespace)}/${cluster}`;
+  const isNamed = typeof kind === 'string' && typeof namespace === 'string' && typeof name === 'string';
+  const cluster = isNamed ? endings.get(kind)?.exec(name)?.[1] : undefined;
+  const key = `${namespace}/${cluster}`;
   if (cluster === undefined || !isKey(key)) return { kind: 'nothing', because: 'it belongs to no cluster' };
   return { kind: 'step', cluster: key };
 }

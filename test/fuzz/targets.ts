@@ -1,0 +1,16 @@
+import type { AnyTarget } from './target.ts';
+import { cloudEventTarget } from './targets/cloud-events.ts';
+import { mergeTarget } from './targets/merge.ts';
+import { specTarget } from './targets/specs.ts';
+import { webhookTarget } from './targets/webhooks.ts';
+import { packetTarget, packTarget } from './targets/wire.ts';
+
+/** Whatever of ours reads what strangers, or people in haste, have written; a new receiver or format is a line here. */
+export const targets: readonly AnyTarget[] = [
+  webhookTarget,
+  cloudEventTarget,
+  specTarget,
+  mergeTarget,
+  packetTarget,
+  packTarget,
+];

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import { readDocuments } from '../../../gitops/documents.ts';
+import { GitError } from '../../../gitops/error.ts';
+import { openPack } from '../../../gitops/tree.ts';
+import { parseAdvertisement } from '../../../gitops/wire/advertisement.ts';
+import { readPackAnswer } from '../../../gitops/wire/pack.ts';
+import { encodePacket, packets } from '../../../gitops/wire/pktline.ts';
+import { mutated } from '../mutate.ts';
+import { target } from '../target.ts';
+
+const sha = 'a'.repeat(40);
+const advertisement = [
+  encodePacket('# service=git-upload-pack\n'),
+  '0000',
+  encodePacket(`${sha} HEAD\0multi_ack side-band-64k object-format=sha1\n`),
+  encodePacket(`${sha} refs/heads/main\n`),
+  encodePacket(`${sha} refs/tags/v1^{}\n`),
+  '0000',
+].join('');
+
+export const packetTarget = target({
+  name: 'pkt-lines and refs',
+  inputs: mutated(fc.constantFrom(advertisement, encodePacket('NAK\n')), [
+    '0000',
+    '0001',
+    '0004',
+    'ffff',
+    'ERR ',
+    sha,
+    '\0',
+  ]),
+  try: async (bytes: Buffer) => {
+    onlyGitErrors(() => Array.from(packets(bytes)));
+    onlyGitErrors(() => parseAdvertisement(bytes));
+    onlyGitErrors(() => readPackAnswer(bytes));
+  },
+});
+
+function onlyGitErrors(run: () => unknown): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+  }
+}
+
+/** Objects of a commit with a folder and two files of which one is a delta of the other: every kind of entry there is. */
+const objects = (() => {
+  const file = Buffer.from('apiVersion: etcd.ratchet.dev/v1alpha1\nkind: EtcdCluster\nmetadata: {name: a}\n'.repeat(3));
+  const other = Buffer.concat([file, Buffer.from('x')]);
+  const folder = tree([
+    ['100644', 'a.yaml', nameOf('blob', file)],
+    ['100644', 'b.yaml', nameOf('blob', other)],
+  ]);
+  const root = tree([
+    ['40000', 'c', nameOf('tree', folder)],
+    ['120000', 'l', nameOf('blob', file)],
+  ]);
+  const commit = Buffer.from(
+    `tree ${nameOf('tree', root).toString('hex')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`,
+  );
+  const delta = Buffer.from([
+    ...size(file.length),
+    ...size(other.length),
+    0x80 | 0x10 | 0x20,
+    file.length & 255,
+    file.length >> 8,
+    1,
+    120,
+  ]);
+  return { file, folder, root, commit, delta, name: nameOf('commit', commit).toString('hex') };
+})();
+
+interface Cuts {
+  readonly file: Uint8Array;
+  readonly folder: Uint8Array;
+  readonly root: Uint8Array;
+  readonly commit: Uint8Array;
+  readonly delta: Uint8Array;
+}
+
+const rarely = (good: Buffer) => fc.oneof({ weight: 3, arbitrary: fc.constant(good) }, mutated(fc.constant(good)));
+const contents: fc.Arbitrary<Cuts> = fc.record({
+  file: rarely(objects.file),
+  folder: rarely(objects.folder),
+  root: rarely(objects.root),
+  commit: rarely(objects.commit),
+  delta: rarely(objects.delta),
+});
+/** Damage inside of the objects, with all lengths and sums right; or to the pack's own bytes, with the sum made anew. */
+const packed = fc.tuple(contents, fc.boolean()).map(([cuts, byName]) => bodyOf(cuts, byName));
+const packs = fc.oneof(packed, mutated(packed)).map(summed);
+
+export const packTarget = target({
+  name: 'packs',
+  inputs: packs,
+  try: async (pack: Buffer) => {
+    const revision = { ref: 'main', sha: objects.name };
+    const answer = Buffer.concat([framed(pack), Buffer.from('0000')]);
+    try {
+      const read = readPackAnswer(answer);
+      if (read.kind === 'pack') await readDocuments(await openPack(read.pack, revision), '.');
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+    }
+  },
+});
+
+function bodyOf({ file, folder, root, commit, delta }: Cuts, byName: boolean): Buffer {
+  const first = entry(3, file);
+  const base = byName ? nameOf('blob', file) : Buffer.from(offset(first.length));
+  const entries = [first, entry(byName ? 7 : 6, delta, base), entry(2, folder), entry(2, root), entry(1, commit)];
+  const head = Buffer.from('PACK\0\0\0\x02\0\0\0\x05', 'latin1');
+  return Buffer.concat([head, ...entries]);
+}
+
+function summed(body: Buffer): Buffer {
+  return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+}
+
+function framed(pack: Buffer): Buffer {
+  const data = Buffer.concat([Buffer.from([1]), pack]);
+  return Buffer.concat([Buffer.from((data.length + 4).toString(16).padStart(4, '0')), data]);
+}
+
+function entry(type: number, content: Uint8Array, base: Buffer = Buffer.alloc(0)): Buffer {
+  const head: number[] = [];
+  let rest = content.length >> 4;
+  head.push((rest > 0 ? 0x80 : 0) | (type << 4) | (content.length & 15));
+  while (rest > 0) {
+    head.push((rest > 127 ? 0x80 : 0) | (rest & 127));
+    rest >>= 7;
+  }
+  return Buffer.concat([Buffer.from(head), base, deflateSync(content)]);
+}
+
+/** How far back a base begins (gitformat-pack): each further byte counts from one on. */
+function offset(distance: number): readonly number[] {
+  const bytes = [distance & 127];
+  for (let rest = (distance >> 7) - 1; rest >= 0; rest = (rest >> 7) - 1) bytes.unshift(0x80 | (rest & 127));
+  return bytes;
+}
+
+function size(length: number): readonly number[] {
+  return length > 127 ? [0x80 | (length & 127), ...size(length >> 7)] : [length];
+}
+
+function nameOf(type: string, content: Uint8Array): Buffer {
+  return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest();
+}
+
+function tree(entries: readonly (readonly [mode: string, name: string, oid: Buffer])[]): Buffer {
+  return Buffer.concat(entries.flatMap(([mode, name, oid]) => [Buffer.from(`${mode} ${name}\0`), oid]));
+}
