@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-fleet.ts';
 import { withChecks } from '../../../functions/checks/check-pass.ts';
+import { parseReport } from '../../../functions/page/check-report.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
@@ -119,6 +120,7 @@ test('a request gets pending at once, then success with the plan; asked again, n
   assert.match(forge.statusesOf(head).get(context)?.description ?? '', /^stock: new, \+3 members, \d+ steps$/);
   const [kept] = stage.reports();
   assert.equal(kept?.report.head, head);
+  assert.deepEqual(parseReport(JSON.stringify(kept?.report)), kept?.report, 'the page can read it');
   assert.equal(kept?.report.request?.number, '7');
   assert.equal(kept?.report.clusters[0]?.planned?.end.kind, 'done');
   assert.match(kept?.markdown ?? '', /payments\/stock is created: \d+ steps.*\| 2 \| prepare-members/s);

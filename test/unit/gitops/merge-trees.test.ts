@@ -149,6 +149,14 @@ test('a folder that lists one name twice is refused', async () => {
   await assert.rejects(mergeTrees(input), (error) => error instanceof GitError && error.reason === 'BadAnswer');
 });
 
+test('folders in folders without end are refused', async () => {
+  const deep = (content: string) => ({ [`${'x/'.repeat(200)}a`]: content });
+  await assert.rejects(
+    merge(deep('1\n'), deep('2\n'), deep('3\n')),
+    (error) => error instanceof GitError && error.reason === 'TooLarge',
+  );
+});
+
 const files = fc.dictionary(
   fc.constantFrom('a', 'b', 'x/a', 'x/b', 'x/y/c', 'z/a'),
   fc.constantFrom('1\n', '2\n', '1\n2\n3\n4\n', '1\n2\n3\n5\n', '@x'),
