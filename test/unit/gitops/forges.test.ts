@@ -10,9 +10,53 @@ for (const [type, gitUrl, expected] of [
   ['GitHub', 'https://git.example.com/o/r.git', 'https://git.example.com/api/v3'],
   ['Gitea', 'https://git.example.com/o/r.git', 'https://git.example.com/api/v1'],
   ['Forgejo', 'https://example.com:3000/forge/o/r/', 'https://example.com:3000/forge/api/v1'],
+  ['GitLab', 'https://gitlab.com/group/sub/project.git', 'https://gitlab.com/api/v4'],
+  ['BitbucketCloud', 'https://bitbucket.org/team/etcd.git', 'https://api.bitbucket.org/2.0'],
+  ['BitbucketDataCenter', 'https://example.com/scm/KEY/etcd.git', 'https://example.com/rest/api/latest'],
+  ['BitbucketDataCenter', 'https://example.com/git/scm/~me/etcd.git', 'https://example.com/git/rest/api/latest'],
+  ['AzureDevOps', 'https://dev.azure.com/org/project/_git/etcd', 'https://dev.azure.com/org'],
+  ['AzureDevOps', 'https://dev.azure.com/org/_git/etcd', 'https://dev.azure.com/org'],
+  ['AzureDevOps', 'https://org.visualstudio.com/project/_git/etcd', 'https://org.visualstudio.com'],
+  [
+    'AzureDevOps',
+    'https://org.visualstudio.com/DefaultCollection/project/_git/etcd',
+    'https://org.visualstudio.com/DefaultCollection',
+  ],
+  ['AzureDevOps', 'https://tfs.example.com/tfs/Main/project/_git/etcd', 'https://tfs.example.com/tfs/Main'],
 ] as const) {
   test(`the API of ${type} for ${gitUrl} is ${expected}`, () => {
     assert.equal(openForge(type, { gitUrl, credentials: { kind: 'token', token: 't' } }).address, expected);
+  });
+}
+
+const sha = 'ab'.repeat(20);
+
+for (const [type, gitUrl, apiUrl, expected] of [
+  ['GitHub', 'https://github.com/o/r.git', undefined, 'https://github.com/o/r/commit/'],
+  ['GitLab', 'https://x.example.com/g/s/p.git', undefined, 'https://x.example.com/g/s/p/-/commit/'],
+  // GitLab below a path: only its API's address tells that from a group.
+  [
+    'GitLab',
+    'https://x.example.com/git/g/p.git',
+    'https://x.example.com/git/api/v4/',
+    'https://x.example.com/git/g/p/-/commit/',
+  ],
+  [
+    'GitLab',
+    'https://x.example.com/g/p.git',
+    'https://api.example.com/git/api/v4',
+    'https://x.example.com/g/p/-/commit/',
+  ],
+  ['BitbucketCloud', 'https://bitbucket.org/t/r.git', undefined, 'https://bitbucket.org/t/r/commits/'],
+  ['BitbucketDataCenter', 'https://x/scm/KEY/r.git', undefined, 'https://x/projects/KEY/repos/r/commits/'],
+  ['AzureDevOps', 'https://dev.azure.com/o/p/_git/r', undefined, 'https://dev.azure.com/o/p/_git/r/commit/'],
+  ['AzureDevOps', 'https://dev.azure.com/o/_git/r', undefined, 'https://dev.azure.com/o/r/_git/r/commit/'],
+  ['AzureDevOps', 'https://x/tfs/c/_git/r', 'https://x/tfs/c', 'https://x/tfs/c/r/_git/r/commit/'],
+] as const) {
+  test(`a commit of ${gitUrl} is shown below ${expected}`, () => {
+    const credentials = { kind: 'token', token: 't' } as const;
+    const forge = openForge(type, { gitUrl, credentials, ...(apiUrl && { apiUrl }) });
+    assert.equal(forge.commitUrl(sha), `${expected}${sha}`);
   });
 }
 
@@ -23,7 +67,11 @@ test('owner and name come from the end of the URL, and are encoded again', () =>
 });
 
 for (const [forge, gitUrl, expected] of [
-  [{ type: 'GitLab' }, 'https://g.example.com/o/r', /"GitLab" is not known: use GitHub, Gitea, Forgejo/],
+  [{ type: 'Sourcehut' }, 'https://g.example.com/o/r', /"Sourcehut" is not known: use GitHub, GitLab, Gitea, Forgejo,/],
+  [{ type: 'GitLab' }, 'https://g.example.com/r.git', /must end in \/<group>\/<project>/],
+  [{ type: 'BitbucketCloud' }, 'https://bitbucket.org/r.git', /must end in \/<owner>\/<name>/],
+  [{ type: 'BitbucketDataCenter' }, 'https://g.example.com/KEY/r.git', /must end in \/scm\/<project>\/<repository>/],
+  [{ type: 'AzureDevOps' }, 'https://dev.azure.com/o/p/r', /must end in \/<project>\/_git\/<repository>/],
   [{ type: 'constructor' }, 'https://g.example.com/o/r', /not known/],
   [{ type: 'Gitea' }, 'https://g.example.com/r.git', /must end in \/<owner>\/<name>/],
   [{ type: 'Gitea', apiUrl: 'ftp://x' }, 'https://g.example.com/o/r', /must be an HTTPS URL/],
