@@ -3,12 +3,13 @@ import { withoutNodes, withoutPods, withoutVolumes } from './model/losses.ts';
 import type { Consent } from './model/person.ts';
 import type { World } from './model/state.ts';
 import { healthy } from './model/worlds.ts';
-import { recovered } from './recovered.ts';
+import { begun, recovered } from './recovered.ts';
 import { one, type Scenario } from './scenario.ts';
 
 const approves: Consent = { what: 'a person approves what the refusal says', person: 'approves' };
 const saysOff: Consent = { what: 'a person says that the nodes are off', person: 'says that nodes are off' };
 
+const two: Change = { what: 'replicas: 2', spec: { replicas: 2 } };
 const three: Change = { what: 'replicas: 3', spec: { replicas: 3 } };
 
 const whole = healthy({}, 8);
@@ -24,10 +25,10 @@ const goneOn = () => recovered(alone(volumes));
  * happens, one member is as many as are asked for.
  */
 export const recoveryScenarios: readonly Scenario[] = [
-  one('quorum of 3 lost', volumeAndNode, [approves, saysOff], { death: 1, returns: 1, restore: 1 }, 1),
+  one('quorum of 3 lost', volumeAndNode, [approves, saysOff], { death: 1, late: 1 }, 1),
   one('quorum of 3 lost, a node comes back', alone(deadNodes), [approves, saysOff], { returns: 2 }, 2),
-  one('quorum of 3 cut off, and comes back', alone(cutOff), [approves], { returns: 2 }, 2),
-  one('the same, and its pods are deleted', alone(deletedByForce), [approves], { returns: 2 }, 2),
+  one('quorum of 3 cut off, and comes back', () => begun(alone(cutOff)), [], { returns: 2, force: 1 }, 3),
+  one('quorum of 3 cut off, pods deleted', () => begun(alone(deletedByForce)), [], { returns: 2 }, 2),
   one('quorum of 3 comes back, and goes', alone(cutOff), [approves, approves], { returns: 1, cut: 1 }, 2),
   one('recovery, and its holder dies', alone(volumes), [approves], { death: 2, late: 1, again: 1, second: 1 }, 2),
   one('recovery, and its Job is lost', alone(volumes), [approves], { jobPod: 1, kill: 1, death: 1, late: 1 }, 2),
@@ -40,7 +41,8 @@ export const recoveryScenarios: readonly Scenario[] = [
   ),
   one('recovery, and lost volumes come back', alone(volumes), [approves], { restore: 2 }, 2),
   one('recovered, and lost volumes come back', goneOn, [], { restore: 2, crash: 1, eviction: 1, death: 1 }, 3),
-  one('regrowth, and lost volumes come back', goneOn, [three], { restore: 2, death: 1, node: 1 }, 2),
+  one('regrowth, and a lost volume comes back', goneOn, [two], { restore: 1, death: 1 }, 1),
+  one('regrowth, and both of them come back', goneOn, [two], { restore: 2 }, 2),
 ];
 
 /** For random walks. */

@@ -42,7 +42,7 @@ export function summaryOf(
 
 function columns(name: string, ...numbers: readonly string[]): string {
   const widths = [10, 12, 6, 11, 9, 9];
-  return `${name.padEnd(34)}${numbers.map((text, index) => text.padStart(widths[index] ?? 10)).join('')}`;
+  return `${name.padEnd(40)}${numbers.map((text, index) => text.padStart(widths[index] ?? 10)).join('')}`;
 }
 
 export function count(value: number): string {

@@ -27,7 +27,7 @@ describe('the actions of the search write what the simulation of a plan says', (
     'volumes',
     'hibernate, and wake',
     'recovery, and its Job is lost',
-    'regrowth, and lost volumes come back',
+    'regrowth, and a lost volume comes back',
   ];
   for (const scenario of scenarios.filter(({ name }) => wanted.includes(name))) {
     test(scenario.name, () => {
