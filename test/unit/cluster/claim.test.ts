@@ -16,6 +16,17 @@ const now = new Date('2026-01-02T03:04:05Z');
 const { signal } = new AbortController();
 
 describe('a claim', () => {
+  test("of another request in the same pod is held, and over once that pod's containers have ended", async () => {
+    const kube = withCluster();
+    const [mine, neighbour] = ['uid-1/mine', 'uid-1/neighbour'].map((uid) => ({ pod: holder.pod, uid }));
+    assert.ok(mine && neighbour);
+    await claim(kube, stored(kube), { action, reason: 'StartingMembers', holder: neighbour, now }, signal);
+    kube.seed(resources.pods, podOf({ uid: 'uid-1', ended: [false] }));
+    assert.equal((await read(kube, mine, now)).kind, 'held');
+    kube.seed(resources.pods, podOf({ uid: 'uid-1', ended: [true] }));
+    assert.equal((await read(kube, mine, now)).kind, 'abandoned');
+  });
+
   test('is written with the whole action, and may be read by others', async () => {
     const kube = withCluster();
     const claimed = await claim(kube, stored(kube), { action, reason: 'StartingMembers', holder, now }, signal);

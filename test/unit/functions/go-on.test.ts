@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, beforeEach, test } from 'node:test';
+import { type CloudEvent, HTTP } from 'cloudevents';
+import type { Job } from '../../../functions/chain.ts';
+import { goOn } from '../../../functions/go-on.ts';
+import type { FollowUpData } from '../../../functions/sink.ts';
+import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import type { FakeKube } from '../../fakes/kube.ts';
+import { cronJob, installation, namespace } from '../serve/installation.ts';
+
+/** Who goes on with what a pass left: an event where there is a sink, else a Job. */
+
+let heard: CloudEvent<FollowUpData>[] = [];
+const server = createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  heard.push(HTTP.toEvent({ headers: request.headers as IncomingHttpHeaders, body }) as CloudEvent<FollowUpData>);
+  response.writeHead(202).end();
+});
+before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+after(() => server.close());
+let kube: FakeKube;
+let logged: object[] = [];
+beforeEach(() => {
+  kube = installation();
+  heard = [];
+  logged = [];
+});
+
+const clusters = (['orders', 'ads'] as const).map(
+  (name) => ({ namespace: 'payments', name, workRemains: name === 'orders' }) as ClusterResult,
+);
+
+function leave(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const log = (fields: object, message: string) => void logged.push({ ...fields, message });
+  const signal = AbortSignal.timeout(5_000);
+  return goOn({ clusters }, { kube, env, cronJob: { namespace, name: 'etcd-ratchet' }, log, signal });
+}
+
+const sink = () => ({ K_SINK: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+
+test('without a sink it is a Job, the first of a chain', async () => {
+  assert.equal(await leave({}), true);
+  assert.equal(kube.stored<Job>(resources.jobs).length, 1);
+});
+
+test('with a sink it is an event about what is left, from this installation, and no Job', async () => {
+  assert.equal(await leave(sink()), true);
+  assert.deepEqual(kube.stored(resources.jobs), []);
+  assert.deepEqual(
+    heard.map(({ data }) => data?.clusters),
+    [['payments/orders']],
+  );
+  assert.equal(heard[0]?.source, '/apis/batch/v1/namespaces/etcd-ratchet/cronjobs/etcd-ratchet');
+});
+
+test('a suspended CronJob sends neither', async () => {
+  kube.seed(resources.cronJobs, { ...cronJob, spec: { ...cronJob.spec, suspend: true } });
+  for (const env of [{}, sink()]) await leave(env);
+  assert.deepEqual([kube.stored(resources.jobs), heard], [[], []]);
+  assert.match(JSON.stringify(logged), /is suspended/);
+});
+
+for (const [what, env] of [
+  ['a sink that is not there', { K_SINK: 'http://127.0.0.1:1' }],
+  ['a sink that is no address', { K_SINK: 'nowhere' }],
+] as const) {
+  test(`${what} is said in the log, told to who asked, and costs nothing else`, async () => {
+    assert.equal(await leave(env), false);
+    assert.match(JSON.stringify(logged), /no follow-up could be made; the next tick goes on/);
+  });
+}
