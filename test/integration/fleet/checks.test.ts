@@ -11,6 +11,7 @@ import { KubeError, resources } from '../../../reconcile/kube.ts';
 import type { FakeKubeOptions, FakeRequest } from '../../fakes/kube.ts';
 import { type ForgeServer, startForge } from '../../git/forge.ts';
 import type { Repository } from '../../git/repository.ts';
+import { wholePass } from './pass.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 const context = 'etcd-ratchet/production/plan';
@@ -358,6 +359,39 @@ test('a Git server that fails costs no request its verdict', async () => {
   const outage = await stage.check();
   assert.equal(outage.failure?.reason, 'ServerFailing');
   assert.deepEqual(outage.checks, checks);
+});
+
+test('in a pass: nobody who goes on waits for it, and a forge that hangs costs its time and no more', async () => {
+  await using stage = await setStage();
+  const { scene, forge } = stage;
+  const still = (name: string, replicas = 3) => clusterYaml(name, { replicas, extra: ', suspend: true' });
+  await stage.repository.commit({ 'c/orders.yaml': still('orders'), 'c/ads.yaml': still('ads') });
+  for (let passes = 0; passes < 3; passes++) await wholePass(scene);
+  const head = await stage.open(50, { 'c/orders.yaml': still('orders', 5) });
+  forge.breakWith({ kind: 'hang' });
+  const started = performance.now();
+  let news = Number.POSITIVE_INFINITY;
+  const onNews = async () => {
+    news = performance.now() - started;
+  };
+  const { fleets } = await wholePass(scene, { onNews });
+  const whole = performance.now() - started;
+  assert.ok(news < 3_000 && whole > news + 3_000, `told after ${news} ms, of ${whole}`);
+  const condition = fleets[0]?.fleet.status?.conditions?.find(({ type }) => type === 'RequestsChecked');
+  assert.deepEqual([condition?.status, condition?.reason], ['False', 'Timeout']);
+
+  forge.breakWith(undefined);
+  const follow = await wholePass(scene, { followUp: true });
+  assert.equal(follow.fleets[0]?.fleet.status?.checks, undefined, 'a follow-up asks for no requests');
+  await wholePass(scene);
+  assert.equal(forge.statusesOf(head).get(context)?.state, 'success');
+  const [kept] = scene.fleet().status?.checks ?? [];
+  assert.deepEqual([kept?.number, kept?.state, kept?.sent], ['50', 'success', true]);
+  const told = forge.statuses.length;
+  const before = scene.fleet().status;
+  await wholePass(scene);
+  assert.equal(forge.statuses.length, told);
+  assert.deepEqual({ ...scene.fleet().status, lastRun: '' }, { ...before, lastRun: '' }, 'and nothing is written anew');
 });
 
 test('a stranger learns nothing of a Secret that only his document names', async () => {
