@@ -109,6 +109,7 @@ async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutc
         else checks.delete(headSha);
         break;
       }
+      checks.delete(headSha); // the last one checked goes to the end
       checks.set(headSha, { ...check, number });
       done++;
     }

@@ -13,6 +13,8 @@ export interface Due {
 /**
  * Which requests are to be checked, the new ones first. Each pair of head and target is checked once, and again when the clusters that it
  * touches say something else than they did.
+ *
+ * @param remembered who was checked longest ago first
  */
 export function dueRequests(
   requests: readonly ChangeRequest[],
@@ -26,7 +28,9 @@ export function dueRequests(
     return isStale(before, target, fleet, clusters) ? [{ request, before }] : [];
   });
   // What failed for no fault of its own, or was begun and never ended, comes last: it must not take the time of the others, pass after pass.
-  return due.toSorted((a, b) => rank(a) - rank(b));
+  // Of the others, who was checked longest ago: a branch that moves all the time must not leave the same ones waiting.
+  const turn = ({ before }: Due) => (before ? remembered.indexOf(before) : 0);
+  return due.toSorted((a, b) => rank(a) - rank(b) || turn(a) - turn(b));
 }
 
 /** Of several requests with the same head, the newest: a status belongs to a commit. */

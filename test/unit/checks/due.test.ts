@@ -41,6 +41,11 @@ function due(remembered: readonly RequestCheck[], now = clusters, numbers = ['1'
   ).map((one) => one.request.number);
 }
 
+test('where the target moves all the time, it goes round', () => {
+  const stale = ['2', '3', '1'].map((number) => checked(number, { target: sha }));
+  assert.deepEqual(due(stale), ['2', '3', '1']);
+});
+
 test('a check that ended the process is not the first of the next one', () => {
   assert.deepEqual(due([checked('3', { state: 'pending' })]), ['1', '2', '3']);
 });
