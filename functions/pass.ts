@@ -159,7 +159,9 @@ async function stepAll(
   let results = await patiently(patience, () => stepClusters(context, { ...scope, clusters, all }));
   if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
 
-  const waker = createWaker({ kube, resourceVersion, namespace, log });
+  // While a follow-up is under way, whoever begins something leaves it to that one.
+  const others = context.clusters.length === 0 && !context.fleet;
+  const waker = createWaker({ kube, resourceVersion, namespace, log, others });
   let moved = false;
   try {
     while (!results.some(hasActed) && results.some(({ workRemains }) => workRemains)) {

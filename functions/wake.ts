@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import { labels } from '../manifests/build/names.ts';
 import type { Wake } from '../reconcile/cluster/decision.ts';
 import type { ClusterResult } from '../reconcile/cluster/result.ts';
+import { keyOf } from '../reconcile/fleet/names.ts';
 import { type Kube, type KubeObject, resources } from '../reconcile/kube.ts';
 import type { Log } from './log.ts';
 import { type Changing, matterOf } from './matter.ts';
@@ -10,7 +12,7 @@ import { type Changing, matterOf } from './matter.ts';
 export interface Waker {
   /** From here on, what happens counts as news. Call it before looking again. */
   forget(): void;
-  /** `<namespace>/<name>` of the clusters that woke; none when the time was up first. */
+  /** `<namespace>/<name>` of the clusters that woke, or that somebody else began to change; none when the time was up first. */
   wait(results: readonly ClusterResult[], until: AbortSignal): Promise<ReadonlySet<string>>;
   close(): void;
 }
@@ -21,6 +23,8 @@ interface WakerContext {
   readonly resourceVersion: string;
   readonly namespace?: string | undefined;
   readonly log: Log;
+  /** Wake also for clusters that nobody here waits for, when somebody else has begun to change them. */
+  readonly others?: boolean;
 }
 
 /** Several changes come together, as a rule: three pods get ready within a moment. */
@@ -34,12 +38,25 @@ const retrySeconds = 2;
  * All start from the resourceVersion of the clusters' list: an API server numbers what it stores in one sequence. Where it
  * does not (a kind in an etcd of its own), the watch fails or starts later, and the timer and the next tick remain.
  */
-export function createWaker({ kube, resourceVersion, namespace, log }: WakerContext): Waker {
+export function createWaker({ kube, resourceVersion, namespace, log, others = false }: WakerContext): Waker {
   const closing = new AbortController();
-  const watched = new Set<Changing>();
+  const watched = new Set<Changing | 'clusters'>();
   const matters = new Map<string, string>();
   const news = new Set<string>();
   let heard = Promise.withResolvers<void>();
+
+  /** Somebody else's work that nobody goes on with while a follow-up is under way: it is ours. */
+  async function watchClusters(): Promise<void> {
+    const options = { namespace, resourceVersion, signal: closing.signal };
+    try {
+      for await (const { type, object } of kube.watch<EtcdCluster>(resources.clusters, options)) {
+        if (type !== 'DELETED' && isUnsettled(object)) tell('clusters', keyOf(object));
+      }
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      log({ problem }, 'clusters can not be watched; what else they need waits for the next tick');
+    }
+  }
 
   async function watch(kind: Changing): Promise<void> {
     const options = { namespace, labelSelector: labels.cluster, resourceVersion, signal: closing.signal };
@@ -63,7 +80,7 @@ export function createWaker({ kube, resourceVersion, namespace, log }: WakerCont
     tell(kind, '*');
   }
 
-  function tell(kind: Changing, cluster: string): void {
+  function tell(kind: Changing | 'clusters', cluster: string): void {
     news.add(`${kind} ${cluster}`);
     heard.resolve();
   }
@@ -71,6 +88,10 @@ export function createWaker({ kube, resourceVersion, namespace, log }: WakerCont
   async function wait(results: readonly ClusterResult[], until: AbortSignal): Promise<ReadonlySet<string>> {
     const waits = results.map((result) => ({ key: `${result.namespace}/${result.name}`, wakes: wakesOf(result) }));
     const startedAt = performance.now();
+    if (others && !watched.has('clusters')) {
+      watched.add('clusters');
+      void watchClusters();
+    }
     for (const { wakes } of waits) {
       for (const wake of wakes) {
         if (wake.on !== 'change' || watched.has(wake.of)) continue;
@@ -82,8 +103,15 @@ export function createWaker({ kube, resourceVersion, namespace, log }: WakerCont
       wake.on === 'time'
         ? performance.now() - startedAt >= wake.afterSeconds * 1000
         : news.has(`${wake.of} ${key}`) || news.has(`${wake.of} *`);
+    const awaited = new Set(waits.map(({ key }) => key));
+    const begun = () =>
+      [...news].flatMap((one) => (one.startsWith('clusters ') ? [one.slice('clusters '.length)] : []));
     const woken = () =>
-      new Set(waits.filter(({ key, wakes }) => wakes.some((wake) => wakesNow(key, wake))).map(({ key }) => key));
+      new Set([
+        ...waits.filter(({ key, wakes }) => wakes.some((wake) => wakesNow(key, wake))).map(({ key }) => key),
+        // Those that are awaited say themselves what for.
+        ...begun().filter((key) => !awaited.has(key)),
+      ]);
 
     const times = waits.flatMap(({ wakes }) =>
       wakes.flatMap((wake) => (wake.on === 'time' ? [wake.afterSeconds] : [])),
@@ -103,6 +131,11 @@ export function createWaker({ kube, resourceVersion, namespace, log }: WakerCont
   }
 
   return { forget: () => news.clear(), wait, close: () => closing.abort() };
+}
+
+/** Its spec is newer than its status, or its last step did not find it as it should be. */
+function isUnsettled({ metadata, status }: EtcdCluster): boolean {
+  return status?.observedGeneration !== metadata.generation || status?.lastDecision?.kind !== 'done';
 }
 
 /** Resolves at the news, when the time is over, or when nobody wants to wait any longer. */

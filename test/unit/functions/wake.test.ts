@@ -113,3 +113,21 @@ test('a watch that breaks in a way nobody thought of is told, and costs neither 
     waker.close();
   }
 });
+
+test('a cluster that somebody else has begun to change wakes who waits for another, if it is asked to; a settled one does not', async () => {
+  const kube = createFakeKube();
+  const { resourceVersion } = await kube.list(resources.clusters, {});
+  const begun = clusterOf('begun');
+  const settled = clusterOf('settled');
+  const done = {
+    observedGeneration: settled.metadata.generation,
+    lastDecision: { kind: 'done', reason: 'x', message: 'x' },
+  };
+  for (const others of [false, true]) {
+    const waker = createWaker({ kube, resourceVersion, log: () => {}, others });
+    kube.seed(resources.clusters, begun, { ...settled, status: { ...settled.status, ...done } } as EtcdCluster);
+    const woken = await waker.wait([waiting('orders', onPods)], AbortSignal.timeout(others ? 5_000 : 300));
+    assert.deepEqual([...woken], others ? ['payments/begun'] : []);
+    waker.close();
+  }
+});
