@@ -190,6 +190,8 @@ export type Action =
       /** Of its database before, in bytes. */
       readonly size: number;
       readonly at: string;
+      /** The revision that nothing is left to forget before; absent where that is not known. */
+      readonly bareAt?: string;
       /** To whom leadership goes first, if this member has it. */
       readonly successor?: Successor;
     }

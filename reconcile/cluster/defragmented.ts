@@ -10,14 +10,16 @@ export type Defragmented = NonNullable<PeerView['defragmented']>;
 
 /** Somebody may have edited it by hand: then it says nothing, and costs one defragmentation more. */
 export function readDefragmented({ metadata }: EtcdPeer): Defragmented | undefined {
-  const [time = '', count = ''] = metadata.annotations?.[defragmented]?.split(' ') ?? [];
+  const [time = '', count = '', revision = ''] = metadata.annotations?.[defragmented]?.split(' ') ?? [];
   const at = new Date(time);
-  return Number.isNaN(at.getTime()) || !/^\d{1,6}$/.test(count) ? undefined : { at, vain: Number(count) };
+  if (Number.isNaN(at.getTime()) || !/^\d{1,6}$/.test(count)) return undefined;
+  return { at, vain: Number(count), ...(/^\d{1,19}$/.test(revision) && { bareAt: BigInt(revision) }) };
 }
 
 /** The peer as it is to be written. */
-export function withDefragmented(peer: EtcdPeer, { at, vain }: Defragmented): EtcdPeer {
-  const annotations = { ...peer.metadata.annotations, [defragmented]: `${at.toISOString()} ${vain}` };
+export function withDefragmented(peer: EtcdPeer, { at, vain, bareAt }: Defragmented): EtcdPeer {
+  const mark = [at.toISOString(), vain, ...(bareAt === undefined ? [] : [bareAt])].join(' ');
+  const annotations = { ...peer.metadata.annotations, [defragmented]: mark };
   return { ...peer, metadata: { ...peer.metadata, annotations } };
 }
 

@@ -9,5 +9,8 @@ export const volumesFinalizer = `${group}/volumes`;
  */
 export const replacingVolume = `${group}/replacing-volume`;
 
-/** On an EtcdPeer: when its member was last asked to defragment, and how often in a row that has gained nothing: `<time> <count>`. */
+/**
+ * On an EtcdPeer: when its member was last asked to defragment, how often in a row that has gained nothing, and, where no history was
+ * left by then, at which revision: `<time> <count> [<revision>]`.
+ */
 export const defragmented = `${group}/defragmented`;

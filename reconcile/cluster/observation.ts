@@ -87,8 +87,11 @@ export interface PeerView extends OwnedView {
   readonly bootstrap: PeerBootstrap;
   /** UID of an unbound volume that a step was about to replace. */
   readonly replacingVolume?: string;
-  /** When its member was last asked to defragment, and how often in a row that has gained nothing, as far as is known. */
-  readonly defragmented?: { readonly at: Date; readonly vain: number };
+  /**
+   * When its member was last asked to defragment, and how often in a row that has gained nothing, as far as is known. `bareAt`: it
+   * did so when all history before this revision was forgotten, and tells since then what its content takes.
+   */
+  readonly defragmented?: { readonly at: Date; readonly vain: number; readonly bareAt?: bigint };
 }
 
 export interface VolumeView extends View {

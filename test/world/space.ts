@@ -18,6 +18,10 @@ export interface Space {
   readonly slow: Set<string>;
   /** IDs of members whose disk has no room for a second file. */
   readonly cramped: Set<string>;
+  /** Nobody counts what a compaction freed, as it may be until the next write. */
+  uncounted?: boolean;
+  /** Somebody was defragmented who gained nothing. */
+  tried?: boolean;
   /** IDs of members that were asked to defragment, in that order. */
   readonly asked: string[];
 }
@@ -75,7 +79,7 @@ export function compactIn({ space }: Formation, asked: Process): void {
   if (space.history === 0) throw new EtcdError('compacted', 'refused', undefined, undefined, 'Compacted');
   space.history = 0;
   const file = space.files.get(asked.data.memberId);
-  if (file) file.used = space.live;
+  if (file && !space.uncounted) file.used = space.live;
 }
 
 export function defragmentIn(state: State, process: Process, leader: string | undefined): void {
@@ -95,7 +99,9 @@ export function defragmentIn(state: State, process: Process, leader: string | un
   space.asked.push(memberId);
   if (space.cramped.has(memberId)) throw new EtcdError('defragment: no space left on device', 'ambiguous');
   const content = space.live + space.history + pages;
-  if (file.size <= content) state.violations.push(`${process.pod} is defragmented for nothing`);
+  // Once it is worth a try: nothing else tells what they hold.
+  if (file.size <= content && space.tried) state.violations.push(`${process.pod} is defragmented for nothing`);
+  if (file.size <= content) space.tried = true;
   file.size = content;
   file.used = content - pages;
   if (!space.slow.has(memberId)) return;

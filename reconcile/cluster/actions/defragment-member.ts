@@ -20,7 +20,7 @@ const timeoutMs = 10_000;
  * that it was asked, before it is: what fails, or ends unseen, is not repeated without end.
  */
 export async function defragmentMember(action: ActionOf<'defragment-member'>, context: ActContext): Promise<void> {
-  const { name, memberId, at, size } = action;
+  const { name, memberId, at, size, bareAt } = action;
   const { etcd: way, signal } = context;
   const endpoint = way.endpoints.get(name);
   if (endpoint === undefined) throw moved(`${name} does not run any more`);
@@ -28,10 +28,19 @@ export async function defragmentMember(action: ActionOf<'defragment-member'>, co
     const others = await answeringOthers(etcd, endpoints, action, signal);
     await handOver(etcd, endpoint, { endpoints, others, action, signal });
     const before = readDefragmented(await livePeer(context, name));
-    await note(name, { at: new Date(at), vain: (before?.vain ?? 0) + 1 }, context);
+    const vain = (before?.vain ?? 0) + 1;
+    await note(name, { at: new Date(at), vain }, context);
     await etcd.defragment(endpoint, { signal, memberId, timeoutMs });
     const { dbSize } = await etcd.status(endpoint, { signal });
-    if (dbSize < size) await note(name, { at: new Date(at), vain: 0 }, context);
+    const hasShrunk = dbSize < size;
+    if (!hasShrunk && bareAt === undefined) return;
+    // Only now: one that failed has proved nothing about what its content takes.
+    const mark = {
+      at: new Date(at),
+      vain: hasShrunk ? 0 : vain,
+      ...(bareAt !== undefined && { bareAt: BigInt(bareAt) }),
+    };
+    await note(name, mark, context);
   });
 }
 

@@ -1,7 +1,7 @@
 import { defragmentationDefaults } from '../../../manifests/api/defragmentation-defaults.ts';
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
 import type { ActionOf } from '../actions.ts';
-import { type Database, databasesOf } from '../databases.ts';
+import { type Database, databasesOf, newestOf } from '../databases.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { wasAsked } from '../defragmented.ts';
@@ -41,7 +41,7 @@ export function defragmentation(
   { slot, memberId, size }: Database,
   situation: Situation,
 ): ActionOf<'defragment-member'> {
-  const { membership, at } = situation;
+  const { membership, at, hasHistory } = situation;
   const successor = successorOf(slot, situation);
   return {
     kind: 'defragment-member',
@@ -50,6 +50,7 @@ export function defragmentation(
     clusterId: membership.kind === 'known' ? membership.clusterId : '',
     size,
     at: at.toISOString(),
+    ...(hasHistory === false && { bareAt: String(newestOf(databasesOf(situation) ?? [])) }),
     ...(successor && { successor }),
   };
 }

@@ -32,6 +32,12 @@ function database(size: number, used = size, more: Partial<EndpointStatus> = {})
     withPod({ quota })(withEndpoint(endpoint(slot.ordinal, { ...sizes, errors, ...more }))(slot));
 }
 
+/** It was rewritten when nothing was left to forget, at the revision that etcd is at still: it tells the truth. */
+function truthful(slot: Slot): Slot {
+  const defragmented = { at: new Date(at.getTime() - 3600_000), vain: 1, bareAt: 10n };
+  return slot.peer ? { ...slot, peer: { ...slot.peer, defragmented } } : slot;
+}
+
 function bytes(hundredths: number): bigint {
   return BigInt(Math.round(hundredths * percent));
 }
@@ -205,7 +211,7 @@ describe('a member that was asked to defragment', () => {
 });
 
 describe('the data themselves fill the quota', () => {
-  const filled: Differences = { every: database(99) };
+  const filled: Differences = { every: database(99), slots: { 2: all(database(99), truthful) } };
   const none = { hasHistory: false };
 
   test('a person is told which quota, and what to do; nothing is compacted or defragmented again', () => {
@@ -220,9 +226,27 @@ describe('the data themselves fill the quota', () => {
 
   test('also where they leave a little, which would be used up at once', () => {
     for (const hundredths of [88, 90]) {
-      const decision = decided({ every: database(91, hundredths) }, none);
+      const decision = decided({ every: all(database(91, hundredths), truthful) }, none);
       assert.equal(decision.kind, 'refuse', `${hundredths} of a hundred`);
     }
+  });
+
+  test('is said only when a file was rewritten since history went: until then etcd may count what is free as used', () => {
+    const older = { at: new Date(at.getTime() - 3600_000), vain: 0, bareAt: 9n };
+    const stale = (slot: Slot): Slot => (slot.peer ? { ...slot, peer: { ...slot.peer, defragmented: older } } : slot);
+    for (const every of [database(99), all(database(99), stale)]) {
+      assert.partialDeepStrictEqual(decided({ every }, none), {
+        reason: 'NoSpace',
+        action: { kind: 'defragment-member', name: 'orders-1', bareAt: '10' },
+      });
+    }
+    const failing = { every: database(99), slots: { 1: all(database(99), asked(121, 2)) } };
+    assert.partialDeepStrictEqual(decided(failing, none), { action: { name: 'orders-2' } });
+  });
+
+  test('one that tells the truth is enough: the others give back what it shows to be free', () => {
+    const slots = { 1: all(database(30, 30), truthful) };
+    assert.partialDeepStrictEqual(decided({ every: database(99), slots }, none), { action: { name: 'orders-2' } });
   });
 
   test('what is free in a file beyond that is given back all the same', () => {

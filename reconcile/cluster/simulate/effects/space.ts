@@ -1,4 +1,5 @@
 import type { EndpointStatus } from '../../../etcd.ts';
+import type { Defragmented } from '../../defragmented.ts';
 import { leads } from '../../leadership.ts';
 import { type Effect, type EffectsOf, oneByOne, onSlot, slotOf, wave } from '../effect.ts';
 import { moveLeader } from './membership.ts';
@@ -8,7 +9,10 @@ import { moveLeader } from './membership.ts';
 /** How much it frees nobody can tell before. */
 export const compact: EffectsOf<'compact'> = () => wave((observation) => ({ ...observation, hasHistory: false }));
 
-export const defragmentMember: EffectsOf<'defragment-member'> = ({ name, size, at, successor }, observation) => {
+export const defragmentMember: EffectsOf<'defragment-member'> = (
+  { name, size, at, successor, bareAt },
+  observation,
+) => {
   const slot = slotOf(observation, name);
   const before = slot?.peer?.defragmented?.vain ?? 0;
   const gains = slot?.endpoint.kind === 'known' && Number(slot.endpoint.status.dbSizeInUse) < size;
@@ -16,11 +20,17 @@ export const defragmentMember: EffectsOf<'defragment-member'> = ({ name, size, a
     successor && slot && leads(slot) ? moveLeader(successor.memberId) : undefined,
     note(name, { at: new Date(at), vain: before + 1 }),
     onStatus(name, (status) => ({ ...status, dbSize: status.dbSizeInUse })),
-    gains ? note(name, { at: new Date(at), vain: 0 }) : undefined,
+    gains || bareAt !== undefined
+      ? note(name, {
+          at: new Date(at),
+          vain: gains ? 0 : before + 1,
+          ...(bareAt !== undefined && { bareAt: BigInt(bareAt) }),
+        })
+      : undefined,
   );
 };
 
-function note(name: string, defragmented: { readonly at: Date; readonly vain: number }): Effect {
+function note(name: string, defragmented: Defragmented): Effect {
   return onSlot(name, (slot) => (slot.peer ? { ...slot, peer: { ...slot.peer, defragmented } } : slot));
 }
 
