@@ -144,7 +144,10 @@ test('people see members, version, leader and a word of why, and can scale', asy
 test('fleets and peers are readable rows too, and explain themselves', async () => {
   assert.match(await api.kubectl(['explain', 'ec.spec.storage']), /It can grow, never shrink/);
   await api.send('POST', pathOf('EtcdFleet'), fleet);
-  assert.match(await api.kubectl(['get', 'ef']), /^NAME +READY +REVISION +CLUSTERS +MESSAGE +AGE\nproduction/);
+  assert.match(
+    await api.kubectl(['get', 'ef']),
+    /^NAME +READY +REVISION +CLUSTERS +MESSAGE +LAST RUN +AGE\nproduction/,
+  );
   await api.send('POST', pathOf('EtcdPeer'), peer);
   assert.match(
     await api.kubectl(['get', 'epeer', 'orders-0']),
