@@ -2,19 +2,27 @@ import { join } from 'node:path';
 import { measureBirths } from './bench/birth.ts';
 import { measureChecks } from './bench/checks.ts';
 import { conditions } from './bench/conditions.ts';
+import { measureEvents } from './bench/events.ts';
 import { measureGit } from './bench/git.ts';
 import { measureLife } from './bench/life.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
 import { measureTls } from './bench/tls.ts';
 import { keepVolumesSparse } from './bench/volumes.ts';
+import { measureWebhooks } from './bench/webhooks.ts';
 import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
 import { startLocalCluster } from './cluster/local-cluster.ts';
 import { buildOwnImage } from './cluster/own-image.ts';
 import { enterSandbox } from './cluster/sandbox.ts';
 
-/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`, `npm run bench -- git`; all but `life` also with `--quick`, for fewer clusters. */
+/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`, `npm run bench -- git`, `npm run bench -- events`, `npm run bench -- webhooks`; all but the last two and `life` also with `--quick`, for fewer clusters. */
 
+if (process.argv.includes('webhooks')) {
+  // Needs no cluster.
+  console.log(await conditions());
+  await measureWebhooks();
+  process.exit();
+}
 const quick = process.argv.includes('--quick');
 const binaries = await provisionBinaries();
 const sandbox = await enterSandbox(binariesEnvironment(binaries));
@@ -32,6 +40,8 @@ if (process.argv.includes('tls')) {
   await measureTls(stage, { directory: join(directory, 'app'), quick });
 } else if (process.argv.includes('life')) {
   await measureLife(stage, { directory: join(directory, 'app') });
+} else if (process.argv.includes('events')) {
+  await measureEvents(stage);
 } else if (process.argv.includes('git')) {
   await measureGit({ quick });
   await measureChecks(stage, { directory: join(directory, 'app'), clusters: quick ? 10 : 100 });
