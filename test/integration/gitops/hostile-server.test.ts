@@ -61,7 +61,7 @@ for (const [name, fault, reason] of [
       Object.fromEntries(Array.from({ length: 100 }, (_, file) => [`f${file}`, `content ${file}`])),
     );
     server.breakWith(fault);
-    await assert.rejects(fetched(source(repository.url), short), (error) => {
+    await assert.rejects(fetched(source(repository.url)), (error) => {
       assert.ok(error instanceof GitError, String(error));
       assert.equal(error.reason, reason);
       assert.equal(error.class, 'retryable');
