@@ -92,13 +92,15 @@ function written({ slots, shared, membership, cluster, recovery }: Observation):
   return JSON.stringify([objects, shared, members, cluster.metadata.finalizers ?? [], job]);
 }
 
-function writtenOf({ name, peer, volume, configMap, statefulSet, pod }: Slot) {
+function writtenOf({ name, peer, volume: claim, configMap, statefulSet, pod }: Slot) {
+  // The search lets a claim that no pod holds go at once, a simulation when the world settles.
+  const volume = claim?.leaving ? undefined : claim;
   if (!peer && !volume && !configMap && !statefulSet && !pod) return undefined;
   const record = volume?.record.kind === 'valid' ? Object.entries(volume.record.record).toSorted() : undefined;
   return {
     name,
     peer: peer && [peer.inputs.version, peer.inputs.etcd, peer.inputs.storage.size, peer.bootstrap],
-    volume: volume && !volume.leaving && [record, volume.size],
+    volume: volume && [record, volume.size],
     configMap: configMap && [configMap.initialCluster, configMap.initialClusterState, configMap.immutable],
     statefulSet: statefulSet?.inputsHash,
     pod: pod !== undefined && !pod.leaving,
