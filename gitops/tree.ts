@@ -1,6 +1,7 @@
 import { GitError } from './error.ts';
-import { isSha, type Revision } from './revision.ts';
-import { indexPack, type PackObject } from './wire/pack-index.ts';
+import { memoryFs } from './memory-fs.ts';
+import type { Revision } from './revision.ts';
+import { assertBounded } from './wire/pack-bounds.ts';
 
 export interface TreeEntry {
   readonly name: string;
@@ -47,63 +48,78 @@ export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> 
 /**
  * Opens packs that were fetched for a revision; what one holds need not be in the others.
  *
+ * isomorphic-git is imported here and not at the top: a check that finds nothing new never gets here, and should not pay
+ * for it (cold start is a feature).
+ *
  * @throws GitError BadAnswer, TooLarge
  */
 export async function openPacks(packs: readonly Buffer[], revision: Revision): Promise<Objects> {
-  const indexes = await Promise.all(packs.map(indexPack));
+  // The default export: a bundled CommonJS package has no other.
+  const { default: git } = await import('isomorphic-git');
+  const fs = memoryFs();
+  const repository = { fs, gitdir: '/git', cache: {} };
 
-  function find(oid: string): PackObject | undefined {
-    for (const index of indexes) {
-      const object = index.read(oid);
-      if (object) return object;
+  async function reading<T>(what: string, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (cause) {
+      throw lacking(revision, what, cause);
     }
-    return undefined;
   }
 
-  function content(oid: string, wanted: 'tree' | 'blob', what: string): Buffer {
-    const object = find(oid);
-    if (object?.type !== wanted) throw lacking(revision, `${what} ${oid}`);
-    return object.data;
+  for (const [index, pack] of packs.entries()) {
+    assertBounded(pack);
+    const filepath = `objects/pack/pack-fetched${index}.pack`;
+    await fs.promises.writeFile(`/git/${filepath}`, pack);
+    await reading('its objects', () => git.indexPack({ ...repository, dir: '/git', filepath }));
+  }
+
+  async function commit(sha: string): Promise<Commit | undefined> {
+    const object = await git
+      .readObject({ ...repository, oid: sha, format: 'content' })
+      .catch((error: unknown) =>
+        isNotFound(error) ? undefined : Promise.reject(lacking(revision, 'a commit', error)),
+      );
+    if (!object) return undefined;
+    if (object.type !== 'commit') {
+      throw new GitError(
+        'CommitNotFound',
+        `${revision.ref} names a ${object.type}, not a commit: name a branch, a tag of a commit, or a commit`,
+      );
+    }
+    const { commit } = await reading('a commit', () => git.readCommit({ ...repository, oid: sha }));
+    return { tree: commit.tree, parents: commit.parent, at: commit.committer.timestamp };
   }
 
   return {
-    commit: async (sha) => {
-      const object = find(sha);
-      if (object && object.type !== 'commit') {
-        throw new GitError(
-          'CommitNotFound',
-          `${revision.ref} names a ${object.type}, not a commit: name a branch, a tag of a commit, or a commit`,
-        );
-      }
-      return object && commitOf(object.data, revision);
-    },
-    folder: async (oid) => [...entriesOf(content(oid, 'tree', 'folder'), () => lacking(revision, `folder ${oid}`))],
-    file: async (oid) => content(oid, 'blob', 'file'),
+    commit,
+    folder: (oid) =>
+      reading(`folder ${oid}`, async () => {
+        const { object, type } = await git.readObject({ ...repository, oid, format: 'content' });
+        if (type !== 'tree') throw new Error(`it is a ${type}`);
+        return [...entriesOf(Buffer.from(object as Uint8Array))];
+      }),
+    file: (oid) => reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob),
   };
 }
 
-/** Lines of a key and a value, up to the empty one before the message. */
-function commitOf(data: Buffer, revision: Revision): Commit {
-  const text = data.toString('latin1');
-  const lines = text.slice(0, Math.max(0, text.indexOf('\n\n'))).split('\n');
-  const named = (key: string) =>
-    lines.flatMap((line) => (line.startsWith(`${key} `) ? [line.slice(key.length + 1)] : []));
-  const [tree] = named('tree');
-  const [, at] = /> (\d{1,15}) [-+]\d{4}$/.exec(named('committer')[0] ?? '') ?? [];
-  if (!tree || !isSha(tree) || at === undefined) throw lacking(revision, 'a commit');
-  return { tree, parents: named('parent').filter(isSha), at: Number(at) };
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'NotFoundError';
 }
 
 function lacking({ sha }: Revision, what: string, cause?: unknown): GitError {
   return new GitError('BadAnswer', `the Git server's data for ${sha} lacks or damages ${what}`, { cause });
 }
 
-/** `<mode> <name>\0<20 bytes>`, repeated. Any name will do: nothing is ever checked out here. */
-function* entriesOf(tree: Buffer, damage: () => GitError): Generator<TreeEntry> {
+/**
+ * `<mode> <name>\0<20 bytes>`, repeated. Read here because isomorphic-git refuses a whole folder for one name that would be
+ * unsafe to check out, such as one with a backslash; nothing is ever checked out here.
+ */
+function* entriesOf(tree: Buffer): Generator<TreeEntry> {
   for (let at = 0; at < tree.length; ) {
     const space = tree.indexOf(0x20, at);
     const end = tree.indexOf(0, space);
-    if (space < 0 || end < 0 || end + 21 > tree.length) throw damage();
+    if (space < 0 || end < 0 || end + 21 > tree.length) throw new Error('it ends in the middle of an entry');
     const kind = kindOf(tree.toString('latin1', at, space));
     yield { name: tree.toString('utf8', space + 1, end), kind, oid: tree.toString('hex', end + 1, end + 21) };
     at = end + 21;

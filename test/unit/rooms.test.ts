@@ -18,6 +18,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   '@kubernetes/client-node': /^reconcile\/clients\/kube[^/]*\.ts$/,
   etcd3: /^reconcile\/clients\/etcd[^/]*\.ts$/,
   '@grpc/grpc-js': /^reconcile\/clients\/etcd[^/]*\.ts$/,
+  'isomorphic-git': /^gitops\//,
   '@peculiar/x509': /^reconcile\/clients\/x509\.ts$/,
 };
 

@@ -5,14 +5,10 @@ import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { GitError } from '../../../gitops/error.ts';
 import { readPackAnswer, wantInVersion0, wantInVersion2 } from '../../../gitops/wire/pack.ts';
-import { type PackBounds, packEntries } from '../../../gitops/wire/pack-entries.ts';
+import { assertBounded } from '../../../gitops/wire/pack-bounds.ts';
 import { packets } from '../../../gitops/wire/pktline.ts';
 
 const sha = 'a'.repeat(40);
-
-function assertBounded(pack: Buffer, bounds?: PackBounds): void {
-  for (const _ of packEntries(pack, bounds));
-}
 
 test('both requests are well-formed and name the commit once', () => {
   for (const request of [wantInVersion0(sha), wantInVersion2(sha)]) {
