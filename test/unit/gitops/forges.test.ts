@@ -98,6 +98,13 @@ for (const [name, answer, expected] of [
   ['a date', { headers: { 'retry-after': 'Thu, 01 Jan 2026 00:01:00 GMT' } }, now + 60_000],
   ['a date gone by', { headers: { 'retry-after': 'Thu, 01 Jan 2020 00:01:00 GMT' } }, now],
   ['nonsense', { headers: { 'retry-after': 'soon' } }, undefined],
+  // No date can hold these; whoever told people of them died of it.
+  ['more seconds than there are', { headers: { 'retry-after': '99999999999999999999' } }, now + 86_400_000],
+  [
+    'a limit that never ends',
+    { headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9'.repeat(400) } },
+    now + 86_400_000,
+  ],
   [
     'GitHub’s exhausted limit',
     { headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 90) } },
