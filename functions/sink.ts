@@ -62,16 +62,22 @@ export async function emitFollowUps(sink: Sink, source: string, clusters: readon
   const { CloudEvent, HTTP } = await import('./cloud-events.ts');
   for (let n = 0; n === 0 || n < clusters.length; n += mostClusters) {
     const some = clusters.slice(n, n + mostClusters);
-    const event = new CloudEvent<FollowUpData>({
-      ...sink.extensions,
-      type: followUpType,
-      source,
-      ...(some.length === 1 && some[0] !== undefined && { subject: some[0] }),
-      datacontenttype: 'application/json',
-      data: { clusters: some },
-    });
-    const { headers, body } = HTTP.binary(event);
-    await post(sink, headers as Record<string, string>, String(body));
+    try {
+      const event = new CloudEvent<FollowUpData>({
+        ...sink.extensions,
+        type: followUpType,
+        source,
+        ...(some.length === 1 && some[0] !== undefined && { subject: some[0] }),
+        datacontenttype: 'application/json',
+        data: { clusters: some },
+      });
+      const { headers, body } = HTTP.binary(event);
+      await post(sink, headers as Record<string, string>, String(body));
+    } catch (error) {
+      if (error instanceof SinkError) throw error;
+      // The library and Node throw whatever they like at what an environment may hold.
+      throw new SinkError(`${sink.url.host}: no request can be made of K_SINK and K_CE_OVERRIDES`, { cause: error });
+    }
   }
 }
 

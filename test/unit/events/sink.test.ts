@@ -92,6 +92,19 @@ test('a sink that refuses, or that is not there, is an error with its host', asy
   await assert.rejects(emitFollowUps(gone, '/us', []), SinkError);
 });
 
+for (const [what, env] of [
+  ['an address that no request can be made to', { K_SINK: 'http://u%ZZ:p@127.0.0.1:1/' }],
+  ['an extension that would be a header of its own', { K_CE_OVERRIDES: '{"extensions": {"a": "x\\r\\ny: z"}}' }],
+  ['an extension that no header can hold', { K_CE_OVERRIDES: '{"extensions": {"a": "→"}}' }],
+  ['an extension that is a method of the library', { K_CE_OVERRIDES: '{"extensions": {"validate": "x"}}' }],
+] as const) {
+  test(`${what}: the sink's error and no other, so that a pass goes on without it`, async () => {
+    const found = sinkFrom({ K_SINK: 'http://127.0.0.1:1/', ...env });
+    assert.ok(found);
+    await assert.rejects(emitFollowUps(found, '/us', ['a/b']), SinkError);
+  });
+}
+
 test('of one key one runs and one waits, for all who asked meanwhile; other keys do not wait', async () => {
   const shared = coalescing<number>();
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
