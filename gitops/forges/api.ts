@@ -47,7 +47,9 @@ export function apiAt({ address, accept = 'application/json', authorize, caBundl
   ): Promise<ForgeAnswer> {
     const headers = { accept, ...(await authorize(call)) };
     const answer = await send({ ...request, url: `${address}${path}`, headers, caBundle, proxy }, call.signal);
-    if (!asIfTaken(answer)) assertTaken(address, withoutSecrets(answer, headers), call.purpose, Date.now());
+    // Of what is taken no word is repeated, and it may be long.
+    const told = answer.status === 200 ? answer : withoutSecrets(answer, headers);
+    if (!asIfTaken(answer)) assertTaken(address, told, call.purpose, Date.now());
     return answer;
   }
 
@@ -65,8 +67,21 @@ export function apiAt({ address, accept = 'application/json', authorize, caBundl
 function withoutSecrets(answer: ForgeAnswer, { authorization }: Readonly<Record<string, string>>): ForgeAnswer {
   const [, shown = ''] = authorization?.split(' ') ?? [];
   const password = Buffer.from(shown, 'base64').toString().split(':').slice(1).join(':');
-  const secrets = [shown, password].filter((secret) => secret.length > 3);
-  return { ...answer, body: secrets.reduce((body, secret) => body.replaceAll(secret, '…'), answer.body) };
+  const secrets = [shown, password].filter((secret) => secret.length > 3).map(inJson);
+  return { ...answer, body: secrets.reduce((body, secret) => body.replaceAll(secret, '…'), plainJson(answer.body)) };
+}
+
+/** Every character as JSON.stringify writes it: a forge may say `\/` for `/`, and `\u002B` for `+`. */
+function plainJson(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body));
+  } catch {
+    return body; // no JSON: no word of it is repeated
+  }
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** @throws ForgeError BadAnswer */
