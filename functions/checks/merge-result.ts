@@ -1,6 +1,8 @@
+import { GitError } from '../../gitops/error.ts';
 import type { GitConnection } from '../../gitops/http.ts';
 import { fetchMerge } from '../../gitops/merge/fetch-merge.ts';
 import { type Merge, mergeTrees } from '../../gitops/merge/merge-trees.ts';
+import { isSameTree } from '../../gitops/merge/same-tree.ts';
 import type { Tree } from '../../gitops/tree.ts';
 
 export interface MergeResult extends Merge {
@@ -8,7 +10,14 @@ export interface MergeResult extends Merge {
   readonly before: Tree;
 }
 
-/** What the fleet's path would hold after the merge, and what it holds now. @throws {GitError} */
+/**
+ * What the fleet's path would hold after the merge, and what it holds now.
+ *
+ * Of several bases Git makes one by merging them. Here each is tried: where all lead to the same, that is taken for Git's, and
+ * where they don't, nothing is promised.
+ *
+ * @throws {GitError}
+ */
 export async function mergeResult(
   git: GitConnection,
   { head, target, targetBranch }: { readonly head: string; readonly target: string; readonly targetBranch: string },
@@ -18,6 +27,14 @@ export async function mergeResult(
   const revision = { ref: targetBranch, sha: target };
   const { path } = git.source;
   const merge = await mergeTrees({ ...source, path, revision, signal });
+  for (const base of source.otherBases) {
+    const other = await mergeTrees({ ...source, base, path, revision, signal });
+    if (other.conflicts.length === merge.conflicts.length && (await isSameTree(merge.tree, other.tree))) continue;
+    throw new GitError(
+      'NoCommonAncestor',
+      `the branch and ${targetBranch} were merged crosswise, and what merging them would give is not certain: merge ${targetBranch} into it`,
+    );
+  }
   const { folder, file } = source.objects;
   return { ...merge, before: { revision, root: source.target, folder, file } };
 }

@@ -19,6 +19,8 @@ export interface MergeSource {
   readonly head: string;
   readonly target: string;
   readonly baseSha: string;
+  /** Other bases, as good as that one: histories that were merged crosswise have several. */
+  readonly otherBases: readonly string[];
 }
 
 /** Where most branches parted: with all files, in the one request that is made anyway. */
@@ -27,6 +29,8 @@ const nearby = 20;
 const depths = [1000, 10_000] as const;
 /** Else everything, and less deep. */
 const heavyDepths = [200, 1000] as const;
+/** Each is a merge more. */
+const mostBases = 8;
 
 /**
  * Fetches two commits and the one where they parted.
@@ -46,17 +50,21 @@ export async function fetchMerge(
   }
   const objects = await openPacks([first.pack], revision);
   const near = await findMergeBase(objects, head, target);
-  if (near.kind === 'base') return source(objects, { head, target, base: near.sha });
+  if (near.kind === 'base') return source(objects, { head, target, bases: [near.sha, ...near.others] });
   if (near.kind === 'unrelated') throw unrelated(git.source.ref);
 
-  const base = await searchDeeper(git, { head, target }, signal);
-  const last = await askForPack(git, [base], {}, signal);
+  const bases = await searchDeeper(git, { head, target }, signal);
+  const last = await askForPack(git, bases.slice(0, mostBases), {}, signal);
   if (last.kind === 'refused')
-    throw new GitError('BadAnswer', `${git.source.url} does not give out ${base}, where the branches parted`);
-  return source(await openPacks([first.pack, last.pack], revision), { head, target, base });
+    throw new GitError('BadAnswer', `${git.source.url} does not give out ${bases[0]}, where the branches parted`);
+  return source(await openPacks([first.pack, last.pack], revision), { head, target, bases });
 }
 
-async function searchDeeper(git: GitConnection, { head, target }: MergeCommits, signal: AbortSignal): Promise<string> {
+async function searchDeeper(
+  git: GitConnection,
+  { head, target }: MergeCommits,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const revision = { ref: git.source.ref, sha: head };
   let commitsOnly = true;
   for (let round = 0; round < depths.length; round++) {
@@ -74,7 +82,7 @@ async function searchDeeper(git: GitConnection, { head, target }: MergeCommits, 
     if (answer.kind === 'refused')
       throw new GitError('CommitNotFound', `${git.source.url} does not give out ${head} any more (${answer.message})`);
     const found = await findMergeBase(await openPacks([answer.pack], revision), head, target);
-    if (found.kind === 'base') return found.sha;
+    if (found.kind === 'base') return [found.sha, ...found.others];
     if (found.kind === 'unrelated') throw unrelated(git.source.ref);
   }
   const [, most = 0] = commitsOnly ? depths : heavyDepths;
@@ -86,12 +94,17 @@ async function searchDeeper(git: GitConnection, { head, target }: MergeCommits, 
 
 async function source(
   objects: Objects,
-  shas: { readonly head: string; readonly target: string; readonly base: string },
+  { bases, ...shas }: { readonly head: string; readonly target: string; readonly bases: readonly string[] },
 ): Promise<MergeSource> {
-  const [head, target, base] = await Promise.all([shas.head, shas.target, shas.base].map((sha) => objects.commit(sha)));
-  if (!head || !target || !base)
+  if (bases.length > mostBases)
+    throw new GitError('NoCommonAncestor', `the branches were merged crosswise ${bases.length} times: rebase this one`);
+  const found = await Promise.all([shas.head, shas.target, ...bases].map((sha) => objects.commit(sha)));
+  const trees = found.flatMap((commit) => commit?.tree ?? []);
+  const [head, target, base, ...otherBases] = trees;
+  const [baseSha] = bases;
+  if (!head || !target || !base || baseSha === undefined || trees.length < found.length)
     throw new GitError('BadAnswer', 'the Git server left out a commit that it was asked for');
-  return { objects, head: head.tree, target: target.tree, base: base.tree, baseSha: shas.base };
+  return { objects, head, target, base, baseSha, otherBases };
 }
 
 function unrelated(branch: string): GitError {

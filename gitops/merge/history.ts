@@ -1,16 +1,17 @@
 import type { Commit, Objects } from '../tree.ts';
 
 export type Ancestry =
-  | { readonly kind: 'base'; readonly sha: string }
-  /** None within what was fetched, and there is more. */
+  /** `others`: histories that were merged crosswise have several, and none is older than another. */
+  | { readonly kind: 'base'; readonly sha: string; readonly others: readonly string[] }
+  /** Not told by what was fetched, and there is more. */
   | { readonly kind: 'deeper' }
   | { readonly kind: 'unrelated' };
 
 /**
- * Where two histories parted, as far as they were fetched.
+ * Where two histories parted, as far as they were fetched: the best common ancestors, the newest first.
  *
- * Of several best common ancestors (histories that were merged crosswise) the newest counts; Git itself would merge those
- * first, which matters only where they changed the same lines.
+ * One that is found is the best only if what each side has alone was fetched whole: behind a cut, the other way round a merge, there
+ * may be a newer one. What is behind common commits is common, and older.
  *
  * @throws GitError BadAnswer
  */
@@ -18,35 +19,33 @@ export async function findMergeBase(objects: Pick<Objects, 'commit'>, ours: stri
   const known = new Map<string, Commit>();
   const [a, b] = [await ancestorsOf(objects, ours, known), await ancestorsOf(objects, theirs, known)];
   const common = [...a.reached].filter((sha) => b.reached.has(sha));
-  if (common.length === 0) return { kind: a.isCut || b.isCut ? 'deeper' : 'unrelated' };
+  const isCutAlone = a.cut.some((sha) => !b.reached.has(sha)) || b.cut.some((sha) => !a.reached.has(sha));
+  if (isCutAlone) return { kind: 'deeper' };
   const older = olderThan(common, known);
-  const [newest] = common
+  const [newest, ...others] = common
     .filter((sha) => !older.has(sha))
     .toSorted((x, y) => (known.get(y)?.at ?? 0) - (known.get(x)?.at ?? 0) || (x < y ? -1 : 1));
-  return newest === undefined ? { kind: 'unrelated' } : { kind: 'base', sha: newest };
+  return newest === undefined ? { kind: 'unrelated' } : { kind: 'base', sha: newest, others };
 }
 
-/** Every commit that can be reached, itself included. `isCut`: a parent was not fetched. */
+/** Every commit that can be reached, itself included. `cut`: those of them with a parent that was not fetched. */
 async function ancestorsOf(
   { commit }: Pick<Objects, 'commit'>,
   start: string,
   known: Map<string, Commit>,
-): Promise<{ readonly reached: ReadonlySet<string>; readonly isCut: boolean }> {
+): Promise<{ readonly reached: ReadonlySet<string>; readonly cut: readonly string[] }> {
   const reached = new Set<string>();
   const open = [start];
-  let isCut = false;
   for (let sha = open.pop(); sha !== undefined; sha = open.pop()) {
     if (reached.has(sha)) continue;
     const found = known.get(sha) ?? (await commit(sha));
-    if (!found) {
-      isCut = true;
-      continue;
-    }
+    if (!found) continue;
     known.set(sha, found);
     reached.add(sha);
     open.push(...found.parents);
   }
-  return { reached, isCut };
+  if (!reached.has(start)) return { reached, cut: [start] };
+  return { reached, cut: [...reached].filter((sha) => known.get(sha)?.parents.some((parent) => !reached.has(parent))) };
 }
 
 /** What can be reached from one of these commits without being it. */

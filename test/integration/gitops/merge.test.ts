@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { mergeResult } from '../../../functions/checks/merge-result.ts';
 import { connect } from '../../../gitops/http.ts';
 import { fetchMerge, type MergeSource } from '../../../gitops/merge/fetch-merge.ts';
 import { mergeTrees } from '../../../gitops/merge/merge-trees.ts';
@@ -62,6 +63,52 @@ test('histories without a common commit are told so', async () => {
   const head = await repository.commit({ x: '1' }, { branch: 'orphan', orphan: true });
   await assert.rejects(fetched(repository, head, target), { reason: 'NoCommonAncestor', class: 'terminal' });
 });
+
+test('where an old branch was merged lately, what the request deletes is deleted', async () => {
+  await using server = await startGitServer();
+  const repository = await server.createRepository('r');
+  const old = await repository.commit({ a: '0\n' });
+  const target = await repository.commit({ doomed: 'here\n' }, { keep: true });
+  await repository.git('branch', 'asked', 'main');
+  for (let n = 1; n <= 30; n++) await repository.commit({ a: `${n}\n` }, { branch: 'asked', keep: true });
+  const last = await repository.commit({ doomed: undefined }, { branch: 'asked', keep: true });
+  const head = await merge(repository, 'asked', last, old);
+  const found = await fetched(repository, head, target);
+  assert.equal(found.baseSha, await repository.git('merge-base', target, head));
+  const { tree } = await merged(found);
+  assert.deepEqual(await filesOf(tree), { a: '30\n' });
+});
+
+test('histories that were merged crosswise: the result where it is certain, and else none', async () => {
+  await using server = await startGitServer();
+  const repository = await server.createRepository('r');
+  await repository.commit({ a: '0\n' });
+  await repository.git('branch', 'asked', 'main');
+  const x = await repository.commit({ doomed: 'here\n' }, { keep: true });
+  const y = await repository.commit({ b: '1\n' }, { branch: 'asked', keep: true });
+  const tree = await repository.git('merge-tree', '--write-tree', x, y);
+  const target = await merge(repository, 'main', x, y, tree);
+  await merge(repository, 'asked', y, x, tree);
+  const harmless = await repository.commit({ c: '1\n' }, { branch: 'asked', keep: true });
+  const head = await repository.commit({ doomed: undefined }, { branch: 'asked', keep: true });
+
+  using git = connect(source(repository.url));
+  const result = (sha: string) => mergeResult(git, { head: sha, target, targetBranch: 'main' }, inTime());
+  const all = { a: '0\n', b: '1\n', c: '1\n', doomed: 'here\n' };
+  assert.deepEqual(await filesOf((await result(harmless)).tree), all);
+  // By the newest base alone nobody deletes it; by the other one, and by Git, it is deleted.
+  const byGit = await repository.git('merge-tree', '--write-tree', target, head);
+  assert.doesNotMatch(await repository.git('ls-tree', '-r', '--name-only', byGit), /doomed/);
+  await assert.rejects(result(head), { reason: 'NoCommonAncestor', message: /merged crosswise/ });
+});
+
+/** As whoever merges would have it; `tree`: unless what the first one holds stays. */
+async function merge({ git }: Remote, branch: string, one: string, other: string, tree = `${one}^{tree}`) {
+  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  const sha = await git(...who, 'commit-tree', '-m', 'Merge', '-p', one, '-p', other, tree);
+  await git('update-ref', `refs/heads/${branch}`, sha);
+  return sha;
+}
 
 const names = ['a', 'b', 'x/a', 'x/y/b'] as const;
 /** Each begins with what no other file has, or Git would take one for another's new name, which we don't. */

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { GitError } from '../../../gitops/error.ts';
 import { findMergeBase } from '../../../gitops/merge/history.ts';
 import { type Merge, mergeTrees } from '../../../gitops/merge/merge-trees.ts';
+import { isSameTree } from '../../../gitops/merge/same-tree.ts';
 import { formatProblem } from '../../../gitops/problem.ts';
 import type { Commit, Tree, TreeEntry } from '../../../gitops/tree.ts';
 
@@ -176,6 +177,21 @@ test('for any three trees: a side that changed nothing yields to the other, and 
   );
 });
 
+test('merges are compared by what they hold', async () => {
+  const base = { 'x/a': '1\n2\n3\n4\n5\n', b: '1' };
+  const [head, target] = [
+    { ...base, 'x/a': '0\n2\n3\n4\n5\n' },
+    { ...base, 'x/a': '1\n2\n3\n4\n6\n' },
+  ];
+  const [one, again] = [await merge(base, head, target), await merge(base, target, head)];
+  assert.ok(await isSameTree(one.tree, again.tree));
+  for (const other of [await merge(base, head, base), await merge(base, head, { ...target, b: '2' })])
+    assert.equal(await isSameTree(one.tree, other.tree), false);
+  const [less] = [await merge(base, { 'x/a': head['x/a'] }, target)];
+  assert.equal(await isSameTree(one.tree, less.tree), false);
+  assert.equal(await isSameTree(less.tree, one.tree), false);
+});
+
 /** `{ c: ['b'] }`: c comes after b. The later named, the newer. */
 function history(parents: Readonly<Record<string, readonly string[]>>) {
   const names = Object.keys(parents);
@@ -185,16 +201,32 @@ function history(parents: Readonly<Record<string, readonly string[]>>) {
 }
 
 for (const [what, parents, expected] of [
-  ['one is the other', { main: [], head: ['main'] }, { kind: 'base', sha: 'main' }],
-  ['merged already', { head: [], main: ['head'] }, { kind: 'base', sha: 'head' }],
-  ['parted', { a: [], b: ['a'], head: ['b'], main: ['b'] }, { kind: 'base', sha: 'b' }],
-  ['merged from main since', { a: [], m: ['a'], h: ['a'], head: ['h', 'm'], main: ['m'] }, { kind: 'base', sha: 'm' }],
+  ['one is the other', { main: [], head: ['main'] }, { kind: 'base', sha: 'main', others: [] }],
+  ['merged already', { head: [], main: ['head'] }, { kind: 'base', sha: 'head', others: [] }],
+  ['parted', { a: [], b: ['a'], head: ['b'], main: ['b'] }, { kind: 'base', sha: 'b', others: [] }],
   [
-    'merged crosswise: the newest',
+    'merged from main since',
+    { a: [], m: ['a'], h: ['a'], head: ['h', 'm'], main: ['m'] },
+    { kind: 'base', sha: 'm', others: [] },
+  ],
+  [
+    'merged crosswise: the newest first',
     { a: [], x: ['a'], y: ['a'], head: ['x', 'y'], main: ['y', 'x'] },
-    { kind: 'base', sha: 'y' },
+    { kind: 'base', sha: 'y', others: ['x'] },
   ],
   ['nothing in common', { head: [], main: [] }, { kind: 'unrelated' }],
+  [
+    // Of `cut` nothing but its name was fetched, and it comes after m: an old branch that was merged is no short cut past it.
+    'past what was fetched, another way round',
+    { a: [], m: ['a'], h: ['cut'], head: ['h', 'a'], main: ['m'] },
+    { kind: 'deeper' },
+  ],
+  [
+    'what is cut off is common, and older',
+    { a: ['cut'], h: ['a'], head: ['h'], main: ['a'] },
+    { kind: 'base', sha: 'a', others: [] },
+  ],
+  ['its first commit was not fetched', { main: [] }, { kind: 'deeper' }],
   ['not fetched deep enough', { head: ['old'], main: ['older'] }, { kind: 'deeper' }],
   ['a commit that goes round', { head: ['main'], main: ['head'] }, { kind: 'unrelated' }],
 ] as const) {
