@@ -34,12 +34,14 @@ export function changeBetween(
   const documents = new Map(before.specs.map((spec) => [key(spec), spec.object]));
   const differs = (spec: DesiredSpec) => !isDeepStrictEqual(documents.get(key(spec)), spec.object);
   const listed = new Set([...before.specs, ...before.problems].map(key));
+  const goneAnyway = new Set(was.prune.map(keyOf));
   return {
     problems: is.problems.filter((problem) => !known.has(sameness(problem))),
     inherited: is.problems.filter((problem) => known.has(sameness(problem))),
     warnings: (after.warnings ?? []).filter((warning) => !warned.has(sameness(warning))),
     applies: is.applies.flatMap((apply) => (apply.kind !== 'settled' && differs(apply.spec) ? [apply] : [])),
-    prune: is.prune.filter((cluster) => listed.has(keyOf(cluster))),
+    // Also what was unlisted before and kept for a reason that is mended now, such as a broken document elsewhere.
+    prune: is.prune.filter((cluster) => !goneAnyway.has(keyOf(cluster))),
     kept: is.keep.filter(({ cluster }) => listed.has(keyOf(cluster))),
     leaving: is.leaving.filter(differs),
   };
