@@ -38,8 +38,10 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
   const sent = new Map(
     (facts.fleet.status?.commitStatuses ?? [])
       .filter((status) => status.sha === sha)
-      .map((status) => [status.context, status.description] as const),
+      .map((status) => [status.context, status] as const),
   );
+  // A status keeps the first problems only; whose are beyond, a follow-up can't know.
+  const isCut = facts.outcome.problems === undefined && (facts.fleet.status?.problemCount ?? 0) > facts.problems.length;
   const { kind, message } = progressOf(facts);
   const ofFleet: WantedStatus = {
     sha,
@@ -56,10 +58,13 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
     ofFleet,
     ...ofClusters.slice(0, maxPerCluster).map(({ key, cluster }) => {
       const own = `${context}/${key}`;
-      const problem = problemOf(cluster, facts.problems, sent.get(own));
+      const before = sent.get(own);
+      const problem = problemOf(cluster, facts.problems, before?.description);
       const said = problem
         ? ({ state: 'failure', description: fit(place(problem)) } as const)
-        : ({ state: clusterStates[cluster.verdict], description: fit(cluster.message) } as const);
+        : isCut && before?.state === 'failure'
+          ? ({ state: 'failure', description: before.description } as const)
+          : ({ state: clusterStates[cluster.verdict], description: fit(cluster.message) } as const);
       return { sha, context: own, ...said, ...leadingTo(facts.links?.cluster(cluster.namespace, cluster.name)) };
     }),
   ];
@@ -136,8 +141,21 @@ function problemOf(
   );
 }
 
-/** Forges refuse longer ones. Counted in code points, as they do. */
+/**
+ * One line of at most 140 characters, however a forge counts them, and nothing in it that is taken out on the way there: what was
+ * sent is compared with what is wanted, and would differ for ever.
+ */
 function fit(description: string): string {
-  const points = [...description.replaceAll(/\s+/g, ' ').trim()];
-  return points.length <= 140 ? points.join('') : `${points.slice(0, 139).join('')}…`;
+  const line = description
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  if (line.length <= 140) return line;
+  let cut = '';
+  for (const point of line) {
+    if (cut.length + point.length > 139) break;
+    cut += point;
+  }
+  return `${cut}…`;
 }
