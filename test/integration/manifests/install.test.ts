@@ -60,6 +60,8 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'list', 'nodes', ''],
   ['etcd-ratchet', us, 'create', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['etcd-ratchet', us, 'delete', 'etcdclusters.etcd.ratchet.dev', 'payments'],
+  ['etcd-ratchet', us, 'patch', 'etcdclusters.etcd.ratchet.dev', 'payments'],
+  ['etcd-ratchet', us, 'update', 'etcdfleets.etcd.ratchet.dev', 'etcd-ratchet'],
   ['etcd-ratchet', us, 'update', 'roles.rbac.authorization.k8s.io', 'etcd-ratchet'],
   ['a fleet', fleet, 'update', 'etcdclusters.etcd.ratchet.dev/status', 'payments'],
   ['a fleet', fleet, 'get', 'secrets', 'etcd-ratchet'],
