@@ -4,6 +4,7 @@ import { ForgeError } from '../../gitops/forges/error.ts';
 import type { ChangeRequest, CommitStatus, Forge } from '../../gitops/forges/forge.ts';
 import type { GitConnection } from '../../gitops/http.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
@@ -180,22 +181,16 @@ async function checkOne(
   ]);
   try {
     const asked = { ...context, kube: dryRunOnly(kube), signal, onTouched };
-    const { report, touched } = await checkRequest(fleet, question, git, asked);
-    log(
-      { fleet: keyOf(fleet), request: number, head, ms: Math.round(performance.now() - started) },
-      report.description,
-    );
-    if (report.state === 'untouched') return { ...facts, state: 'untouched', description: report.description };
+    const { report: found, touched } = await checkRequest(fleet, question, git, asked);
+    log({ fleet: keyOf(fleet), request: number, head, ms: Math.round(performance.now() - started) }, found.description);
+    const isTold = before !== undefined && before.state !== 'untouched';
+    if (found.state === 'untouched' && !isTold)
+      return { ...facts, state: 'untouched', description: found.description, ...lookedAt(fleet, clusters, []) };
+    // What the forge shows of it (that it could not be checked, or what has been merged since) must not stay.
+    const report: CheckReport = found.state === 'untouched' ? { ...found, state: 'success' } : found;
     await keepReport(kube, fleet, report, context.signal).catch(onlyKube(failed));
-    const few = touched.length <= 10 ? touched : undefined;
     const { state, description } = report;
-    const check = {
-      ...facts,
-      state,
-      description,
-      seen: lookOf(fleet, clusters, few),
-      ...(few && { clusters: [...few] }),
-    };
+    const check = { ...facts, state, description, ...lookedAt(fleet, clusters, touched) };
     const isSame = before?.sent && before.state === state && before.description === description;
     const sent = isSame ? { sent: true } : await told(check, open, context, failed);
     return { ...check, ...sent, ...(await commented(request, report, before, open, context, failed)) };
@@ -212,6 +207,15 @@ async function checkOne(
     } as const;
     return { ...check, ...(await told(check, open, context, failed)) };
   }
+}
+
+function lookedAt(
+  fleet: EtcdFleet,
+  clusters: readonly EtcdCluster[],
+  touched: readonly string[],
+): Pick<RequestCheck, 'seen' | 'clusters'> {
+  const few = touched.length <= 10 ? touched : undefined;
+  return { seen: lookOf(fleet, clusters, few), ...(few && { clusters: [...few] }) };
 }
 
 async function told(

@@ -12,7 +12,7 @@ export interface Due {
 
 /**
  * Which requests are to be checked, the new ones first. Each pair of head and target is checked once, and again when the clusters that it
- * touches say something else than they did.
+ * touches say something else than they did, or the fleet is another (its path, its account, whether it prunes).
  *
  * @param remembered who was checked longest ago first
  */
@@ -39,19 +39,20 @@ export function oneForEachHead(requests: readonly ChangeRequest[]): readonly Cha
   return requests.filter(({ headSha }) => !heads.has(headSha) && heads.add(headSha));
 }
 
-/** What the clusters looked like that a check was about. */
+/** What the fleet and the clusters looked like that a check was about. */
 export function lookOf(
   fleet: EtcdFleet,
   clusters: readonly EtcdCluster[],
   touched: readonly string[] | undefined,
 ): string {
-  return seenOf(touched ? clusters.filter((one) => touched.includes(keyOf(one))) : ownClusters(fleet, clusters));
+  const about = touched ? clusters.filter((one) => touched.includes(keyOf(one))) : ownClusters(fleet, clusters);
+  return seenOf(fleet, about);
 }
 
 function isStale(before: RequestCheck, target: string, fleet: EtcdFleet, clusters: readonly EtcdCluster[]): boolean {
+  if (before.state === 'error' || before.state === 'pending') return true;
   // A head that changes nothing under the path changes nothing there whatever it is merged with.
-  if (before.state === 'untouched') return false;
-  if (before.state === 'error' || before.state === 'pending' || before.target !== target) return true;
+  if (before.state !== 'untouched' && before.target !== target) return true;
   return before.seen !== lookOf(fleet, clusters, before.clusters);
 }
 

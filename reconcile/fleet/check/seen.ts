@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../names.ts';
 
 /**
- * What these clusters say of themselves, as far as a plan for them could come out differently, as a hash: from the list that a pass
- * reads anyway.
+ * What a fleet's spec and these clusters say of themselves, as far as a check could come out differently, as a hash: from the lists that a
+ * pass reads anyway.
  */
-export function seenOf(clusters: readonly EtcdCluster[]): string {
-  const said = clusters.map(saidBy).sort();
+export function seenOf({ metadata }: EtcdFleet, clusters: readonly EtcdCluster[]): string {
+  const said = [`${metadata.generation}`, ...clusters.map(saidBy).sort()];
   return createHash('sha256').update(said.join('\n')).digest('hex').slice(0, 16);
 }
 

@@ -224,6 +224,23 @@ test('a request that touches nothing under the path gets no status, and is not l
   assert.equal(stage.scene.git.requests.length, git);
 });
 
+test('what was told of a request that touches nothing any more does not stay', async () => {
+  await using stage = await setStage();
+  const { forge, repository, check } = stage;
+  const merged = await stage.open(7, { 'c/stock.yaml': clusterYaml('stock', { replicas: -1 }) });
+  const head = await repository.commit({ README: 'more\n' }, { branch: 'request-7', keep: true });
+  Object.assign(forge.pulls[0] ?? {}, { headSha: head });
+  await check();
+  assert.equal(forge.statusesOf(head).get(context)?.state, 'failure');
+  await repository.git('update-ref', 'refs/heads/main', merged);
+  assert.equal((await check()).failure, undefined);
+  const { state, description } = forge.statusesOf(head).get(context) ?? {};
+  assert.deepEqual([state, description], ['success', 'changes nothing under c']);
+  const said = forge.statuses.length;
+  await check();
+  assert.equal(forge.statuses.length, said, 'and is told once');
+});
+
 test('it is checked again when its target moves, or a cluster that it touches says something else; told only what differs', async () => {
   await using stage = await setStage();
   const { forge, scene, check } = stage;

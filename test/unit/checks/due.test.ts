@@ -79,6 +79,15 @@ test('it is checked again when a cluster that it touches says something else, an
   assert.deepEqual(due([checked('1', { seen })], elected, ['1']), []);
 });
 
+test('it is checked again when the fleet is another: also what touched nothing, under another path perhaps', () => {
+  const moved = { ...fleet, metadata: { ...fleet.metadata, generation: 2 } };
+  const untouched = { state: 'untouched', clusters: [], seen: lookOf(fleet, clusters, []) } as const;
+  for (const remembered of [checked('1'), checked('1', untouched)]) {
+    assert.deepEqual(due([remembered], clusters, ['1']), []);
+    assert.equal(dueRequests([request('1')], [remembered], target, { fleet: moved, clusters }).length, 1);
+  }
+});
+
 test('two requests with one head are one check', () => {
   const same = [request('9', sha), request('8', sha)];
   const found = dueRequests(same, [], target, { fleet, clusters });
