@@ -35,6 +35,7 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
     if (read.kind === 'broken') return http.body(null, 400);
     try {
       const wishes = readEvents(http.req.raw.headers, read.body).map((event) => wishOf(event));
+      for (const wish of wishes) if (wish.kind === 'nothing' && wish.forget !== undefined) memory.forget(wish.forget);
       const news = wishes.filter(isNews);
       if (news.length === 0) return http.body(null, 204);
       for (const task of tasksOf(news)) {

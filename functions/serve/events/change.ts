@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../reconcile/kube.ts';
 import { type Changing, matterOf } from '../../matter.ts';
 
-/** What an object looks like to a step, in a word: the same word again is no news. */
+/** What an object looks like to a step, in a word: the same word again is no news. Empty: it is only on its way. */
 export interface Change {
   readonly uid: string;
   readonly matter: string;
@@ -30,8 +30,8 @@ export function changeOf(object: KubeObject, isDeleted: boolean): Change | undef
   if (isDeleted) return { uid, matter: 'gone' };
   if (deletionTimestamp !== undefined) return { uid, matter: 'leaving' };
   const kind = kinds.get(object.kind ?? '');
-  const matter = kind ? matterOf(kind, object) : isStatusEcho(object) ? '' : wantedOf(object);
-  return matter === '' ? undefined : { uid, matter };
+  if (kind) return { uid, matter: matterOf(kind, object) };
+  return isStatusEcho(object) ? undefined : { uid, matter: wantedOf(object) };
 }
 
 /** Times are told to the second: what shares the last one with something else may be an echo, or not. */

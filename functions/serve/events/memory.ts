@@ -5,6 +5,7 @@ export interface Memory {
   isNews(change: Change): boolean;
   /** Only once it was stepped for: what failed is news when it comes again. */
   keep(change: Change): void;
+  forget(uid: string): void;
 }
 
 export function createMemory(most = 10_000): Memory {
@@ -17,5 +18,6 @@ export function createMemory(most = 10_000): Memory {
       const [oldest] = matters.keys();
       if (matters.size > most && oldest !== undefined) matters.delete(oldest);
     },
+    forget: (uid) => void matters.delete(uid),
   };
 }

@@ -11,7 +11,8 @@ export type Wish =
   | { readonly kind: 'step'; readonly cluster: string; readonly change?: Change }
   /** What a pass left: wait for it, and go on. No cluster named: with all. */
   | { readonly kind: 'follow-up'; readonly clusters: readonly string[] }
-  | { readonly kind: 'nothing'; readonly because: string };
+  /** `forget`: this object is not any more what it was last stepped for; when it is again, that is news. */
+  | { readonly kind: 'nothing'; readonly because: string; readonly forget?: string };
 
 interface Event {
   readonly type: string;
@@ -48,6 +49,7 @@ function aboutObject(data: unknown, isDeleted: boolean): Wish {
   if (isDeleted && object.kind === 'EtcdCluster') return { kind: 'nothing', because: 'the cluster is gone' };
   const change = changeOf(object, isDeleted);
   if (change === undefined) return { kind: 'nothing', because: 'nothing changed that a step could depend on' };
+  if (change.matter === '') return { kind: 'nothing', because: 'it is only on its way', forget: change.uid };
   return { kind: 'step', cluster: key, change };
 }
 

@@ -5,6 +5,7 @@ import type { Hono } from 'hono';
 import { events } from '../../../functions/serve/events.ts';
 import { composed } from '../../../functions/serve/serve.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { labels } from '../../../manifests/build/names.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
 import { eventOf } from '../../events/broker.ts';
 import type { FakeKube, FakeKubeOptions } from '../../fakes/kube.ts';
@@ -92,6 +93,29 @@ test('a spec or an annotation of a person’s is news again', async () => {
   });
   await send(scene, changed(scene, 'orders'));
   assert.equal(stepped(scene).length, 2);
+});
+
+test('a pod that was ready, was not, and is ready again is news each time that it gets ready', async () => {
+  const pod = (isReady: boolean) => {
+    const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
+    const metadata = {
+      name: 'orders-1-0',
+      namespace: 'payments',
+      uid: 'uid-pod',
+      labels: { [labels.cluster]: 'orders' },
+    };
+    const data = { apiVersion: 'v1', kind: 'Pod', metadata, status: { phase: 'Running', conditions } };
+    return new CloudEvent({ type: 'dev.knative.apiserver.resource.update', source: '/a', data });
+  };
+  for (const [isReady, steps] of [
+    [true, 1],
+    [true, 1],
+    [false, 1],
+    [true, 2],
+  ] as const) {
+    assert.equal((await send(scene, pod(isReady))).status, 204);
+    assert.equal(stepped(scene).length, steps);
+  }
 });
 
 test('a hundred events of one cluster at once are two passes', async () => {
