@@ -145,24 +145,27 @@ async function cluster({ reader, viewer, context, now }: Look): Promise<Found> {
   return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan: await reader.plan(found), now });
 }
 
-/** Namespaces that hold fleets, and may hold reports. */
+/** Namespaces that are looked into for one commit. */
 const mostNamespaces = 50;
 
 async function check({ reader, viewer, context, now }: Look): Promise<Found> {
   const sha = (context.req.param('sha') ?? '').toLowerCase();
   if (!/^[0-9a-f]{40}$/.test(sha)) return 'missing';
   const { fleets } = await reader.world();
-  const namespaces = [...new Set(fleets.map(({ metadata }) => metadata.namespace ?? ''))].slice(0, mostNamespaces);
-  const reports = await reader.reports(namespaces, sha);
-  const shown = await Promise.all(
-    reports.map(async (report) => {
-      const may = await viewer.may({ verb: 'get', resource: 'etcdfleets', ...report.fleet });
-      const { namespace, name } = report.fleet;
-      return may ? [{ report, fleet: fleets.find((one) => keyOf(one) === `${namespace}/${name}`) }] : [];
-    }),
+  // Whoever names a commit that nobody checks, or one of others, makes us ask the API server for nothing.
+  const asked = fleets.filter(({ status }) => status?.checks?.some(({ head }) => head === sha));
+  const open = await Promise.all(
+    asked.map(async (one) =>
+      (await viewer.may({ verb: 'get', resource: 'etcdfleets', ...nameOf(one) })) ? [one] : [],
+    ),
   );
-  const seen = shown.flat();
-  return seen.length > 0 ? checkPage({ sha, reports: seen, now }) : 'unkept';
+  const seen = new Map(open.flat().map((one) => [keyOf(one), one]));
+  const namespaces = [...new Set([...seen.values()].map((one) => nameOf(one).namespace))].slice(0, mostNamespaces);
+  const reports = (await reader.reports(namespaces, sha)).flatMap((report) => {
+    const fleet = seen.get(keyOf({ metadata: report.fleet }));
+    return fleet ? [{ report, fleet }] : [];
+  });
+  return reports.length > 0 ? checkPage({ sha, reports, now }) : 'unkept';
 }
 
 function named(context: Context): { readonly namespace: string; readonly name: string; readonly key: string } {

@@ -114,7 +114,7 @@ test('a storm of reloads of every page costs what one reload does', async () => 
 });
 
 test('reports of another namespace, of another commit, or that are none, are not shown', async () => {
-  const { get, kube } = pages({ fleets: [fleet('production')] });
+  const { get, kube } = pages({ fleets });
   const good = configMapOf(report);
   const foreign = { ...good, metadata: { ...good.metadata, namespace: 'etcd-ratchet', name: 'foreign' } };
   const claims = { ...report, fleet: { namespace: 'elsewhere', name: 'production' } };
@@ -126,6 +126,30 @@ test('reports of another namespace, of another commit, or that are none, are not
   });
   kube.seed(resources.configMaps, { ...foreign, metadata: { ...foreign.metadata, name: 'none' }, data: {} });
   assert.equal((await get(`/checks/${head}`)).status, 404);
+});
+
+test('a commit that no fleet checks costs the API server nothing, whoever tries how many', async () => {
+  const { get, kube } = pages(full);
+  for (let n = 0; n < 50; n++) {
+    const sha = `${n}`.padStart(40, 'a');
+    assert.equal((await get(`/checks/${sha}`)).status, 404);
+  }
+  assert.deepEqual(
+    kube.journal().filter(({ key }) => key === 'LIST configmaps'),
+    [],
+  );
+});
+
+test('a report is found however many namespaces hold fleets', async () => {
+  const [{ status } = fleet('none')] = fleets;
+  const many = Array.from({ length: 100 }, (_, n) => {
+    const { metadata, ...rest } = fleet('production');
+    const name = `team-${`${n}`.padStart(3, '0')}`;
+    return { ...rest, metadata: { ...metadata, namespace: name, uid: name }, status: n === 99 ? status : undefined };
+  });
+  const theirs = { ...report, fleet: { namespace: 'team-099', name: 'production' } };
+  const { get } = pages({ fleets: many as never, reports: [theirs] });
+  assert.equal((await get(`/checks/${head}`)).status, 200);
 });
 
 test('a commit is led to where its forge is known, and a repository with credentials nowhere', async () => {
