@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
 import { isReason, type Kube, resources } from '../kube.ts';
+import { conditionOf } from './kstatus.ts';
 
 /**
  * Writes the report, fenced by the resourceVersion of what it is about. After a conflict it is written once more, if the
@@ -22,7 +24,33 @@ export async function writeFleetStatus(
   if (now.status?.revision?.attempted !== fleet.status?.revision?.attempted) return false;
   // Somebody reported on the same revision meanwhile, and may know more than we do about what was applied.
   if (now.status?.revision?.applied !== fleet.status?.revision?.applied) return false;
-  return tryWrite(kube, { ...now, status }, signal);
+  return tryWrite(kube, { ...now, status: merged(status, fleet.status, now.status) }, signal);
+}
+
+/** Fields that a report mostly copies, while checks and other passes write them; the last two only if it answered or sent something. */
+const copied = ['checks', 'lastHandledReconcileAt', 'commitStatuses'] as const;
+
+/** A report without what it only copied from before: of that, what somebody else has written since stays. */
+function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFleetStatus): EtcdFleetStatus {
+  const stale = copied.filter((name) => isDeepStrictEqual(ours[name], base?.[name]));
+  const isKept = (name: string) => !(stale as readonly string[]).includes(name);
+  const news = Object.fromEntries(Object.entries(ours).filter(([name]) => isKept(name))) as typeof ours;
+  const lately = Object.fromEntries(
+    stale.flatMap((name) => (theirs?.[name] === undefined ? [] : [[name, theirs[name]]])),
+  );
+  return { ...news, ...lately, conditions: withVerdict(ours, base, theirs) };
+}
+
+/** `RequestsChecked` is what checks say, never a report; it is only ever taken away, where nothing is checked any more. */
+function withVerdict(
+  ours: EtcdFleetStatus,
+  base?: EtcdFleetStatus,
+  theirs?: EtcdFleetStatus,
+): NonNullable<EtcdFleetStatus['conditions']> {
+  const type = 'RequestsChecked';
+  const isDropped = conditionOf(base, type) && !conditionOf(ours, type);
+  const verdict = isDropped ? undefined : conditionOf(theirs, type);
+  return [...(ours.conditions ?? []).filter((one) => one.type !== type), ...(verdict ? [verdict] : [])];
 }
 
 async function tryWrite(kube: Kube, fleet: EtcdFleet, signal: AbortSignal): Promise<boolean> {
