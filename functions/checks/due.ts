@@ -51,8 +51,8 @@ export function lookOf(
 
 function isStale(before: RequestCheck, target: string, fleet: EtcdFleet, clusters: readonly EtcdCluster[]): boolean {
   if (before.state === 'error' || before.state === 'pending') return true;
-  // A head that changes nothing under the path changes nothing there whatever it is merged with.
-  if (before.state !== 'untouched' && before.target !== target) return true;
+  // Also of one that touched nothing: what it added and took back is taken back from a target that has it by now.
+  if (before.target !== target) return true;
   return before.seen !== lookOf(fleet, clusters, before.clusters);
 }
 

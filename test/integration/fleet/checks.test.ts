@@ -209,7 +209,7 @@ test('deletions by prune are named, and those that would not happen say why', as
   assert.match(stage.forge.statusesOf(all).get(context)?.description ?? '', /no longer listed, kept/);
 });
 
-test('a request that touches nothing under the path gets no status, and is not looked at again', async () => {
+test('a request that touches nothing under the path gets no status, and is not looked at again until the target moves', async () => {
   await using stage = await setStage();
   const head = await stage.open(8, { README: 'goodbye\n' });
   assert.deepEqual(
@@ -218,10 +218,23 @@ test('a request that touches nothing under the path gets no status, and is not l
   );
   assert.deepEqual([...stage.forge.statusesOf(head)], []);
   assert.deepEqual(stage.reports(), []);
-  await stage.repository.commit({ 'c/late.yaml': clusterYaml('late') }, { keep: true });
   const git = stage.scene.git.requests.length;
   await stage.check();
   assert.equal(stage.scene.git.requests.length, git);
+});
+
+test('what a request added and took back is taken back from a target that has it by now', async () => {
+  await using stage = await setStage({ prune: true });
+  const { forge, repository, check } = stage;
+  const added = await stage.open(9, { 'c/stock.yaml': clusterYaml('stock') });
+  const head = await repository.commit({ 'c/stock.yaml': undefined }, { branch: 'request-9', keep: true });
+  Object.assign(forge.pulls[0] ?? {}, { headSha: head });
+  await check();
+  assert.deepEqual([...forge.statusesOf(head)], []);
+  await repository.git('update-ref', 'refs/heads/main', added);
+  await stage.scene.pass();
+  await check();
+  assert.match(forge.statusesOf(head).get(context)?.description ?? '', /^stock: deleted$/);
 });
 
 test('what was told of a request that touches nothing any more does not stay', async () => {

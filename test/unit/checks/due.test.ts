@@ -57,7 +57,7 @@ test('new requests come first, what moved after them, and what failed for no fau
 for (const [what, check, expected] of [
   ['checked with this target, the clusters as they were', {}, []],
   ['the target moved', { target: sha }, ['1']],
-  ['the target moved, and it touches nothing', { target: sha, state: 'untouched' }, []],
+  ['the target moved, and it touched nothing', { target: sha, state: 'untouched' }, ['1']],
   ['its check was begun and never ended', { state: 'pending' }, ['1']],
   ['another cluster was touched', { seen: lookOf(fleet, clusters, ['payments/ads']) }, ['1']],
 ] as const) {
