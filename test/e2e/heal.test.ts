@@ -29,7 +29,9 @@ async function healedWithout(name: string, victim: string): Promise<EtcdCluster>
   const hasNew = (cluster: EtcdCluster) =>
     isWhole(cluster) && cluster.status?.members?.every((member) => member.name !== victim) === true;
   const cluster = await stage().tickUntil(name, hasNew, 150);
-  assert.ok(cluster.status?.members?.some((member) => member.name === `${name}-3` && member.role === 'voter'));
+  // Its number may be a higher one: a learner that does not come up in time, as on a busy machine, is tried once more.
+  const comes = cluster.status?.members?.find((member) => !/-[012]$/.test(member.name));
+  assert.equal(comes?.role, 'voter', JSON.stringify(cluster.status?.members));
   return cluster;
 }
 

@@ -59,10 +59,13 @@ export function startWriter(access: Access, prefix: string): Writer {
     async finish() {
       stopped = true;
       await writing;
-      const reader = connectTo(access, 10_000);
-      const found = await reader.getAll().prefix(`${prefix}/`).strings();
+      // By the same connection: what a new one would need may have changed meanwhile.
+      const found = await client
+        .getAll()
+        .prefix(`${prefix}/`)
+        .options({ deadline: Date.now() + 10_000 })
+        .strings();
       const lost = acknowledged.filter((key) => found[key] !== `value of ${key}`);
-      reader.close();
       client.close();
       return { acknowledged: acknowledged.length, lost, longestGap };
     },
