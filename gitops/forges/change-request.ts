@@ -11,7 +11,7 @@ export interface ToldRequest extends Omit<ChangeRequest, 'headSha' | 'number'> {
 
 /** The request with every text made safe to show; nothing if it has no commit to look at yet, or makes no sense. */
 export function changeRequests({ number, title, url, page, headSha, ...rest }: ToldRequest): ChangeRequest[] {
-  if (number < 1 || !headSha || !/^[0-9a-f]{40}$/.test(headSha)) return [];
+  if (number < 1 || !Number.isSafeInteger(number) || !headSha || !/^[0-9a-f]{40}$/.test(headSha)) return [];
   return [{ ...rest, number: String(number), title: describe(title), url: isWeb(url) ? url : page, headSha }];
 }
 
