@@ -12,6 +12,7 @@ import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
+import { inParallel } from '../../reconcile/in-parallel.ts';
 import { desiredTree } from '../desired-tree.ts';
 import { intentsFor } from '../plan-pass.ts';
 import type { CheckContext, Question } from './check-request.ts';
@@ -105,19 +106,15 @@ async function tryAll(
   fleet: EtcdFleet,
   { kube, signal }: CheckContext,
 ): Promise<Tried> {
-  const queue = applies.values();
   const accepted = new Set<PlannedApply>();
   const problems: SpecProblem[] = [];
   let unknown: string | undefined;
-  const worker = async () => {
-    for (const apply of queue) {
-      const said = await dryRun(apply, { fleet, kube, signal });
-      if (said.kind === 'accepted') accepted.add(apply);
-      if (said.kind === 'problem') problems.push(said.problem);
-      if (said.kind === 'unknown') unknown ??= said.message;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(parallel, applies.length) }, worker));
+  await inParallel(applies, parallel, async (apply) => {
+    const said = await dryRun(apply, { fleet, kube, signal });
+    if (said.kind === 'accepted') accepted.add(apply);
+    if (said.kind === 'problem') problems.push(said.problem);
+    if (said.kind === 'unknown') unknown ??= said.message;
+  });
   const sorted = problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
   return { accepted, problems: sorted, ...(unknown !== undefined && { unknown }) };
 }

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { inParallel } from '../in-parallel.ts';
 import { wait } from './decision.ts';
 import { failureOf } from './outcome.ts';
 import type { ClusterResult } from './result.ts';
@@ -32,11 +33,7 @@ export async function stepClusters(context: StepContext, scope: Scope): Promise<
   const waiting = objects
     .filter(({ cluster }) => chosen.has(cluster.metadata.uid))
     .map((one) => withoutRoom(one, without.get(one.cluster.metadata.uid ?? '')));
-  const results: ClusterResult[] = [];
-  const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await stepOne(context, next));
-  };
-  await Promise.all(Array.from({ length: parallel }, worker));
+  const results = await inParallel(waiting, parallel, (next) => stepOne(context, next));
   return results.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
 }
 

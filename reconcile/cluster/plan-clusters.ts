@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { inParallel } from '../in-parallel.ts';
 import { type Kube, resources } from '../kube.ts';
 import { situate } from './decide.ts';
 import type { Refusal } from './effective.ts';
@@ -61,11 +62,7 @@ export async function planClusters(
     const found = objects[index];
     return found ? [{ intent, objects: found }] : [];
   });
-  const plans: ClusterPlan[] = [];
-  const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) plans.push(await planOne(context, next));
-  };
-  await Promise.all(Array.from({ length: parallel }, worker));
+  const plans = await inParallel(waiting, parallel, (next) => planOne(context, next));
   return plans.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
 }
 

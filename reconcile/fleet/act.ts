@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/build/names.ts';
+import { inParallel } from '../in-parallel.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
 import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
@@ -47,10 +48,10 @@ export async function actOnFleet(input: ActInput): Promise<ActResult> {
     asFleet: kube.as(serviceAccountOf(fleet)),
     signal,
   };
-  const applied = await inParallel(plan.applies, (planned) => applyOne(planned, context));
+  const applied = await inParallel(plan.applies, parallel, (planned) => applyOne(planned, context));
   if (applied.some(({ kind }) => kind === 'superseded')) return { kind: 'lost' };
   await tellAll(input, plan.applies, applied);
-  const pruned = await inParallel(plan.prune, (cluster) => pruneOne(cluster, context));
+  const pruned = await inParallel(plan.prune, parallel, (cluster) => pruneOne(cluster, context));
   return { kind: 'acted', fleet: attempt.fleet, outcome: outcomeOf(input, plan, applied, pruned) };
 }
 
@@ -162,14 +163,4 @@ function problemOf(cluster: EtcdCluster, message: string): SpecProblem {
   const { namespace, name } = cluster.metadata;
   const file = cluster.metadata.annotations?.[annotations.source] ?? '';
   return { file, line: 0, column: 0, message, kind: 'EtcdCluster', ...(namespace && { namespace }), name };
-}
-
-async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = items.entries();
-  const worker = async () => {
-    for (const [index, item] of queue) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));
-  return results;
 }
