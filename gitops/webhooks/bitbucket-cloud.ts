@@ -1,5 +1,5 @@
 import { field, listAt, numberAt, optionalTextAt, type Payload, payloadOf, textAt, textsAt } from './payload.ts';
-import { fromPrefixedHex, isSignedBy } from './proof.ts';
+import { signedIn } from './proof.ts';
 import type { Receiver, WebhookEvent } from './receiver.ts';
 import { noCommit } from './ref.ts';
 
@@ -7,11 +7,7 @@ const telling = ['pullrequest:created', 'pullrequest:updated', 'pullrequest:fulf
 
 /** `X-Hub-Signature: sha256=<hex>`, in the header's name of old and with another algorithm than GitHub's. */
 export const bitbucketCloud: Receiver = {
-  proofs: ['x-hub-signature'],
-  verify: ({ header, body }, secrets) => {
-    const signature = fromPrefixedHex(header('x-hub-signature'));
-    return signature !== undefined && isSignedBy(secrets, body, signature);
-  },
+  ...signedIn('x-hub-signature'),
   read: (delivery) => {
     const event = delivery.header('x-event-key') ?? '';
     if (event === 'repo:push') return readPush(payloadOf(delivery));

@@ -1,5 +1,5 @@
 import { field, listAt, numberAt, optionalTextAt, type Payload, payloadOf, textAt } from './payload.ts';
-import { fromPrefixedHex, isSignedBy } from './proof.ts';
+import { signedIn } from './proof.ts';
 import type { Receiver, WebhookEvent } from './receiver.ts';
 import { noCommit } from './ref.ts';
 
@@ -15,11 +15,7 @@ const telling = [
 
 /** `X-Hub-Signature: sha256=<hex>`. Its test button sends `diagnostics:ping`. */
 export const bitbucketDataCenter: Receiver = {
-  proofs: ['x-hub-signature'],
-  verify: ({ header, body }, secrets) => {
-    const signature = fromPrefixedHex(header('x-hub-signature'));
-    return signature !== undefined && isSignedBy(secrets, body, signature);
-  },
+  ...signedIn('x-hub-signature'),
   read: (delivery) => {
     const event = delivery.header('x-event-key') ?? '';
     if (event === 'diagnostics:ping') return [{ kind: 'ping' }];

@@ -1,5 +1,5 @@
 import { field, optionalTextAt, payloadOf } from './payload.ts';
-import { fromPrefixedHex, isSignedBy } from './proof.ts';
+import { signedIn } from './proof.ts';
 import type { Receiver } from './receiver.ts';
 
 /**
@@ -9,11 +9,7 @@ import type { Receiver } from './receiver.ts';
  * then it means: look.
  */
 export const generic: Receiver = {
-  proofs: ['x-signature'],
-  verify: ({ header, body }, secrets) => {
-    const signature = fromPrefixedHex(header('x-signature'));
-    return signature !== undefined && isSignedBy(secrets, body, signature);
-  },
+  ...signedIn('x-signature'),
   read: (delivery) => {
     const isJson = delivery.header('content-type')?.toLowerCase().startsWith('application/json') ?? false;
     if (!isJson || delivery.body.length === 0) return [{ kind: 'look' }];

@@ -1,5 +1,5 @@
 import { numberAt, optionalTextAt, type Payload, payloadOf, textAt, textsAt } from './payload.ts';
-import { fromPrefixedHex, isSignedBy } from './proof.ts';
+import { signedIn } from './proof.ts';
 import type { Delivery, Receiver, WebhookEvent } from './receiver.ts';
 
 /** What else happens to a request (labels, assignees, reviews) changes nothing that would be planned. */
@@ -7,11 +7,7 @@ const telling = ['opened', 'reopened', 'synchronize', 'edited', 'ready_for_revie
 
 /** `X-Hub-Signature-256: sha256=<hex>`; `X-Hub-Signature` beside it is SHA-1, and is not looked at. */
 export const gitHub: Receiver = {
-  proofs: ['x-hub-signature-256'],
-  verify: ({ header, body }, secrets) => {
-    const signature = fromPrefixedHex(header('x-hub-signature-256'));
-    return signature !== undefined && isSignedBy(secrets, body, signature);
-  },
+  ...signedIn('x-hub-signature-256'),
   read: (delivery) => [readEvent(delivery, delivery.header('x-github-event') ?? '')],
   id: ({ header }) => header('x-github-delivery'),
 };

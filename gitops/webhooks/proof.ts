@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Receiver } from './receiver.ts';
 
 /** How a caller shows that it knows a secret. All in constant time, for every secret there is, in whatever order they are. */
 
@@ -23,13 +24,24 @@ export function isAnyOf(secrets: readonly Uint8Array[], said: Uint8Array): boole
   return isKnown;
 }
 
+/** `sha256=<hex HMAC of the body>` in this header, in lower case: how most forges sign. */
+export function signedIn(name: string): Pick<Receiver, 'proofs' | 'verify'> {
+  return {
+    proofs: [name],
+    verify: ({ header, body }, secrets) => {
+      const signature = fromPrefixedHex(header(name));
+      return signature !== undefined && isSignedBy(secrets, body, signature);
+    },
+  };
+}
+
 /** 64 hexadecimal digits, as bytes; `undefined` for anything else. */
 export function fromHex(text: string | undefined): Uint8Array | undefined {
   return text !== undefined && /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : undefined;
 }
 
 /** `sha256=<hex>`, and no other algorithm: what is called SHA-1 may be forged. */
-export function fromPrefixedHex(text: string | undefined): Uint8Array | undefined {
+function fromPrefixedHex(text: string | undefined): Uint8Array | undefined {
   const prefix = 'sha256=';
   return text?.startsWith(prefix) ? fromHex(text.slice(prefix.length)) : undefined;
 }

@@ -16,16 +16,7 @@ export const forgeTypes = [
 export type ForgeType = (typeof forgeTypes)[number];
 
 /** Whose deliveries a fleet's webhook understands; a superset of the forges, because anybody can sign a body. */
-export const webhookTypes = [
-  'GitHub',
-  'GitLab',
-  'Gitea',
-  'Forgejo',
-  'BitbucketCloud',
-  'BitbucketDataCenter',
-  'AzureDevOps',
-  'Generic',
-] as const;
+export const webhookTypes = [...forgeTypes, 'Generic'] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
 const notSsh = rule<string>({
