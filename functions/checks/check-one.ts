@@ -1,0 +1,82 @@
+import { GitError } from '../../gitops/error.ts';
+import type { GitConnection } from '../../gitops/http.ts';
+import type { CheckReport } from '../../manifests/api/check-report.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { KubeError } from '../../reconcile/kube.ts';
+import { type Due, lookOf } from './due.ts';
+import { type ChecksContext, type Failed, type Open, onlyKube } from './open-requests.ts';
+import { commented, told } from './tell-request.ts';
+
+/** Milliseconds that one request may take: a hostile one must not have the time of the others. */
+const checkMs = 30_000;
+/** Milliseconds below which none is begun. */
+export const leastMs = 1_000;
+
+/** Checks one request, keeps the report, and tells the forge. `undefined`: something is wrong that the next one would meet as well. */
+export async function checkOne(
+  { request, before }: Due,
+  open: Open,
+  git: GitConnection,
+  context: ChecksContext,
+  failed: Failed,
+): Promise<RequestCheck | undefined> {
+  const { fleet, target, branch } = open;
+  const { kube, log, clusters, deadline } = context;
+  const { number, headSha: head } = request;
+  const facts = { number, head, target };
+  const within = AbortSignal.timeout(Math.min(checkMs, Math.max(1, deadline - Date.now() - leastMs / 2)));
+  const signal = AbortSignal.any([context.signal, within]);
+  // A head that has a verdict keeps it until there is a newer one.
+  const onTouched = async () => {
+    if (before && before.state !== 'pending') return;
+    const description = `being checked, merged with ${branch}`.slice(0, 140);
+    await told({ ...facts, state: 'pending', description }, open, context, failed);
+  };
+  const question = { request, head, target, targetBranch: branch };
+  const started = performance.now();
+  // A pass that finds every request checked loads nothing of this.
+  const [{ checkRequest }, { dryRunOnly }, { keepReport }] = await Promise.all([
+    import('./check-request.ts'),
+    import('../read-only.ts'),
+    import('./keep-report.ts'),
+  ]);
+  try {
+    const asked = { ...context, kube: dryRunOnly(kube), signal, onTouched };
+    const { report: found, touched } = await checkRequest(fleet, question, git, asked);
+    log({ fleet: keyOf(fleet), request: number, head, ms: Math.round(performance.now() - started) }, found.description);
+    const isTold = before !== undefined && before.state !== 'untouched';
+    if (found.state === 'untouched' && !isTold)
+      return { ...facts, state: 'untouched', description: found.description, ...lookedAt(fleet, clusters, []) };
+    // What the forge shows of it (that it could not be checked, or what has been merged since) must not stay.
+    const report: CheckReport = found.state === 'untouched' ? { ...found, state: 'success' } : found;
+    await keepReport(kube, fleet, report, context.signal).catch(onlyKube(failed));
+    const { state, description } = report;
+    const check = { ...facts, state, description, ...lookedAt(fleet, clusters, touched) };
+    const isSame = before?.sent && before.state === state && before.description === description;
+    const sent = isSame ? { sent: true } : await told(check, open, context, failed);
+    return { ...check, ...sent, ...(await commented(request, report, before, open, context, failed)) };
+  } catch (error) {
+    if (!(error instanceof GitError || error instanceof KubeError) && !signal.aborted) throw error;
+    if (!within.aborted) {
+      if (error instanceof GitError || error instanceof KubeError) failed(error);
+      return undefined;
+    }
+    const check = {
+      ...facts,
+      state: 'error',
+      description: 'could not be checked in the time there is for one; tried again later',
+    } as const;
+    return { ...check, ...(await told(check, open, context, failed)) };
+  }
+}
+
+function lookedAt(
+  fleet: EtcdFleet,
+  clusters: readonly EtcdCluster[],
+  touched: readonly string[],
+): Pick<RequestCheck, 'seen' | 'clusters'> {
+  const few = touched.length <= 10 ? touched : undefined;
+  return { seen: lookOf(fleet, clusters, few), ...(few && { clusters: [...few] }) };
+}

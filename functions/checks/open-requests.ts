@@ -1,0 +1,38 @@
+import type { ChangeRequest, Forge } from '../../gitops/forges/forge.ts';
+import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
+import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+import type { CheckContext } from './check-request.ts';
+
+export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
+  /** With our own rights; checks get it without any right to write. */
+  readonly kube: Kube;
+  readonly log: Log;
+  /** When to have stopped, in milliseconds since the epoch. */
+  readonly deadline: number;
+  readonly links?: PageLinks | undefined;
+  /** Writes down what is known so far: a request that ends the process must not be the first of the next one as well. */
+  readonly note?: (checks: readonly RequestCheck[]) => Promise<void>;
+}
+
+/** What a fleet's requests have in common while they are checked. */
+export interface Open {
+  readonly fleet: EtcdFleet;
+  readonly forge: Forge;
+  readonly target: string;
+  readonly branch: string;
+  readonly requests: readonly ChangeRequest[];
+  readonly more: boolean;
+  readonly remembered: readonly RequestCheck[];
+}
+
+/** Tells what a person should know of a check that went wrong. */
+export type Failed = (error: { readonly reason: string; readonly message: string }) => void;
+
+export function onlyKube(failed: Failed): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof KubeError)) throw error;
+    failed({ reason: 'ReportNotKept', message: error.message });
+  };
+}
