@@ -8,6 +8,12 @@ export function votersOf(members: readonly ListedMember[]): readonly ListedMembe
   return members.filter(({ isLearner }) => !isLearner);
 }
 
+/** On etcd's list, and nothing of ours stands for it: nobody can see whether it is well. */
+export function unknownAmong(members: readonly ListedMember[], slots: readonly Slot[]): ListedMember | undefined {
+  const ours = new Set(slots.map((slot) => memberOf(slot, members)?.id));
+  return members.find(({ id }) => !ours.has(id));
+}
+
 /** Of those that vote, who is healthy, or would be if its volume were not about to go. */
 export function servingVoters(situation: Seen): readonly Slot[] {
   const { membership, slots } = situation;

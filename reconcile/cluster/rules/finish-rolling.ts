@@ -4,12 +4,12 @@ import { act, type Decision } from '../decision.ts';
 import { ailmentOf, isIll } from '../health.ts';
 import { leads, successorOf } from '../leadership.ts';
 import type { Slot } from '../observation.ts';
-import { votersOf } from '../voters.ts';
+import { unknownAmong, votersOf } from '../voters.ts';
 
 /**
  * A member that runs on an older template than its StatefulSet has is started anew, one at a time, while all others are
  * healthy. A crash, or a pod that became Ready in the last moment, left it half-rolled. That the template is the one to
- * have is seen to further up (`cureConfiguration`).
+ * have is seen to further up (`cureConfiguration`). A voter of which nothing is left but its place on the list is not healthy.
  *
  * The leader comes last, and hands leadership over before it goes.
  *
@@ -19,13 +19,16 @@ import { votersOf } from '../voters.ts';
 export function finishRolling(situation: Situation): Decision | undefined {
   const { slots, membership } = situation;
   if (membership.kind === 'unknown') return undefined;
+  const voters = votersOf(membership.members);
+  // The gate names it, and its cure. The disruption budget counts it, and would refuse each eviction.
+  if (unknownAmong(voters, slots)) return undefined;
   if (slots.some((slot) => isIll(slot, situation))) return undefined;
   const outdated = slots.filter((slot) => ailmentOf(slot, situation) !== undefined);
   const half = outdated.find((slot) => !leads(slot)) ?? outdated[0];
   if (!half?.pod) return undefined;
   const { name, pod } = half;
   const successor = successorOf(half, situation);
-  const interrupts = votersOf(membership.members).length < 3;
+  const interrupts = voters.length < 3;
   const meanwhile = interrupts ? '; a cluster of this size does not serve meanwhile' : '';
   const [reason, what] = reasonFor(half);
   return act(

@@ -3,7 +3,7 @@ import { type Decision, refuse, wait } from '../decision.ts';
 import { needOfReplacement, wasRemovedByOthers } from '../down.ts';
 import { ailmentOf, memberOf } from '../health.ts';
 import type { Slot } from '../observation.ts';
-import { hasHealthyQuorum } from '../voters.ts';
+import { hasHealthyQuorum, unknownAmong } from '../voters.ts';
 
 /**
  * Everything below this rule changes a cluster that works, and needs every member healthy and a voter.
@@ -14,8 +14,7 @@ export function gate(situation: Situation): Decision | undefined {
   const { slots, membership, life } = situation;
   if (membership.kind === 'unknown') return wait('NoQuorum', membership.cause, { on: 'time', afterSeconds: 2 });
 
-  const ours = new Set(slots.map((slot) => memberOf(slot, membership.members)?.id));
-  const unknown = membership.members.find(({ id }) => !ours.has(id));
+  const unknown = unknownAmong(membership.members, slots);
   if (unknown) {
     const address = unknown.peerURLs.join(', ');
     return refuse(

@@ -52,6 +52,12 @@ describe('a member that runs on an older template than it should', () => {
     assert.notEqual(decide(healthy(3, { slots: { 1: outdated, 2: down } })).kind, 'act');
     assert.notEqual(decide(healthy(3, { slots: { 1: outdated }, membership: noQuorum('down') })).kind, 'act');
   });
+
+  test('stays beside a voter that nothing stands for any more: no eviction would get through, and a person is asked', () => {
+    const decision = decide(healthy(3, { slots: { 0: outdated }, gone: [1] }));
+    assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'UnknownMember' });
+    assert.ok(decision.kind === 'refuse' && decision.cure.includes('etcdctl member remove a1'));
+  });
 });
 
 test('before the first start of a birth, peers that were recorded otherwise get what the spec now asks for', () => {
