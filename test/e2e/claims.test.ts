@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../manifests/build/names.ts';
+import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
+import { annotations, peerUrl } from '../../manifests/build/names.ts';
+import { etcdPeer } from '../../manifests/build/peer.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
@@ -100,6 +102,24 @@ test('one that is frozen after its claim, and wakes after another took over, cha
         metadata.annotations?.[annotations.volumeState],
       ]);
   }
+});
+
+test('what arrives late for a resource that was deleted is collected, and its namesake goes on', async () => {
+  const { kube, namespace, kubectl, get, tickUntil } = stage();
+  await apply('again', { replicas: 1 });
+  const first = await tickUntil('again', isReady, 120);
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'again']);
+  await apply('again', { replicas: 1 });
+  const late = etcdPeer(first, first.spec, 1, {
+    token: 'tokentokentoken0',
+    initialCluster: [{ name: 'again-1', url: peerUrl(namespace, 'again', 'again-1') }],
+    state: 'Existing',
+  });
+  const { metadata } = await kube.create<EtcdPeer>(resources.peers, late);
+  const second = await tickUntil('again', isReady, 120);
+  assert.notEqual(second.metadata.uid, first.metadata.uid);
+  assert.equal(second.status?.clusterID, first.status?.clusterID, 'its volume was adopted');
+  assert.notEqual((await get<EtcdPeer>(resources.peers, 'again-1'))?.metadata.uid, metadata.uid);
 });
 
 test('while somebody else holds the claim, others wait and say for whom', async () => {

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { outlived } from './former.ts';
 import type { Consent } from './person.ts';
 import { lacking, type State } from './state.ts';
 
@@ -38,5 +39,5 @@ export function commit(state: State, change: Change): State {
       view.state === 'present' ? { ...view, state: 'leftover' } : view,
     ]),
   ) as unknown as State['world']['shared'];
-  return { ...base, world: { ...state.world, shared, cluster: fresh, places: leftovers } };
+  return outlived({ ...base, world: { ...state.world, shared, cluster: fresh, places: leftovers } });
 }

@@ -2,9 +2,10 @@ import type { Action } from '../../../reconcile/cluster/actions.ts';
 import type { Decision } from '../../../reconcile/cluster/decision.ts';
 import { ailmentOf } from '../../../reconcile/cluster/health.ts';
 import { isAsleep } from '../../../reconcile/cluster/life.ts';
-import type { Operation } from '../programs/program.ts';
+import type { Operation, Write } from '../programs/program.ts';
 import type { Code } from './code.ts';
 import type { Event } from './event.ts';
+import { leftBy, seenBy } from './former.ts';
 import { look } from './look.ts';
 import { type Acting, lacking, type Memory, type Place, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
@@ -39,13 +40,14 @@ export interface Advanced {
 export function advance(state: State, acting: Acting, code: Code): Advanced | undefined {
   const { action } = acting;
   const program = code.programOf(action);
-  const at = skipping(state.world, program, acting.at);
+  const seen = seenBy(acting, state.world);
+  const at = skipping(seen, program, acting.at);
   const operation = program[at];
   const name = operation?.name;
   const base = { who: 'tick', action, ...(name !== undefined && { name }) } as const;
   if (!operation) return { event: { ...base, what: 'reports' }, after: reported(state, acting, true) };
   if (acting.doomed && operation.beside !== program[acting.at]?.beside) return undefined;
-  const check = operation.check?.(state.world) ?? 'go';
+  const check = operation.check?.(seen) ?? 'go';
   if (check === 'wait') return undefined;
   if (check === 'done') return { event: { ...base, what: 'finds it done' }, after: reported(state, acting, true) };
   if (typeof check === 'object') {
@@ -54,11 +56,11 @@ export function advance(state: State, acting: Acting, code: Code): Advanced | un
   const { write } = operation;
   if (!write)
     return { event: { ...base, what: operation.what }, after: { ...state, acting: { ...acting, at: at + 1 } } };
-  if (write.admits && !write.admits(state.world, false)) {
+  if (!isAccepted(state, write)) {
     return { event: { ...base, what: `${operation.what}: refused` }, after: reported(state, acting, false) };
   }
   const world = carriedOut(state, operation);
-  const next = skipping(world, program, at + 1);
+  const next = skipping(seenBy(acting, world), program, at + 1);
   const event: Event = { ...base, what: operation.what, write };
   const rest = { ...state, world };
   if (next >= program.length && !acting.doomed) return { event, after: reported(rest, acting, true) };
@@ -71,13 +73,21 @@ export function skipping(world: World, program: readonly Operation[], from: numb
   return at;
 }
 
-export function carriedOut(state: State, { write }: Operation): World {
-  if (!write) return state.world;
-  return write.apply(state.world, referredIn(state), write.say?.(state.world));
+/** Whether what whoever acts sends now gets through; a claim is of one resource, and of no namesake. */
+export function isAccepted({ world, acting }: State, { fence, admits }: Write): boolean {
+  if (acting?.former && fence === 'claim') return false;
+  return admits?.(world, false) !== false;
 }
 
-/** What is written into the status, also when the action did not get through. */
-export function reported(state: State, { action, reason }: Pick<Acting, 'action' | 'reason'>, done: boolean): State {
+export function carriedOut(state: State, { write }: Operation): World {
+  const { world, acting } = state;
+  if (!write) return world;
+  return leftBy(acting, world, write.apply(world, referredIn(state), write.say?.(seenBy(acting, world))));
+}
+
+/** What is written into the status, also when the action did not get through; never into that of a namesake. */
+export function reported(state: State, { action, reason, former }: Acting, done: boolean): State {
+  if (former) return withoutActing(state);
   const { cluster } = state.world;
   const memory = done ? remembering(cluster.memory, action, reason) : cluster.memory;
   const world = toldIn({ ...state.world, cluster: { ...cluster, memory } });

@@ -49,9 +49,8 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
     const without = (one: Place) => lacking(one, 'orphan', 'process');
     return { what: 'what has no pod any more is ended', after: settleEtcd(withPlace(world, name, without)) };
   }
-  if ((configMap?.current ?? statefulSet?.current) === false) {
-    const without = (one: Place) => leave(lacking(one, 'configMap', 'statefulSet'));
-    return { what: 'what the peer owned is collected', after: settleEtcd(withPlace(world, name, without)) };
+  if (configMap?.current === false || statefulSet?.current === false) {
+    return { what: 'what the peer owned is collected', after: settleEtcd(withPlace(world, name, withoutOwnerless)) };
   }
   if (pod && !pod.leaving && !statefulSet) {
     return { what: 'the pod is told to end', after: withPlace(world, name, leave) };
@@ -73,6 +72,12 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
     return { what: 'the pod is scheduled', after: withPlace(world, name, scheduled) };
   }
   return pod ? running(world, place, pod) : undefined;
+}
+
+/** Each by the owner that it names, which may be another one than the peer that is there now. */
+function withoutOwnerless(place: Place): Place {
+  const kept = place.configMap?.current === false ? lacking(place, 'configMap') : place;
+  return place.statefulSet?.current === false ? leave(lacking(kept, 'statefulSet')) : kept;
 }
 
 function leave(place: Place): Place {

@@ -24,6 +24,8 @@ import type { Approval, Backup, Forced, Job, JobPod } from './recovery.ts';
  * - Kubernetes' steps between "there is a pod" and "its container starts"; other nodes than one for each member, with its disk; names and
  *   UIDs are taken again as soon as nothing refers to them any more, and so are member IDs, so that states that differ only in them are one;
  * - TLS, sizes of databases and NOSPACE: their rules see that there is nothing to do.
+ *
+ * Left out though it may happen: a holder whose resource was deleted and applied again acts beside that one's. Here the others wait.
  */
 export interface World {
   readonly cluster: Cluster;
@@ -170,6 +172,8 @@ export interface Acting {
   readonly at: number;
   /** It goes on to the end of the writes that are sent side by side, and dies. */
   readonly doomed?: true;
+  /** Its resource was deleted since, and has a namesake: `former.ts`. */
+  readonly former?: true;
 }
 
 export interface Looked {
@@ -188,6 +192,8 @@ export interface Late {
   readonly known?: true;
   /** The object has changed since it was read: only a bug lets it through. */
   readonly stale?: true;
+  /** Sent for a resource that was deleted since, and has a namesake. */
+  readonly former?: true;
 }
 
 /** What may still happen to this cluster. */

@@ -5,8 +5,9 @@ import type { Code } from './code.ts';
 import { serving } from './etcd.ts';
 import type { Event } from './event.ts';
 import { type FaultKind, type WorldFault, worldFaults } from './faults.ts';
+import { leftBy, seenBy } from './former.ts';
 import { commit, type Turn } from './git.ts';
-import { advance, carriedOut, claimed, skipping, toldIn, withoutActing } from './invocation.ts';
+import { advance, carriedOut, claimed, isAccepted, skipping, toldIn, withoutActing } from './invocation.ts';
 import { happenings, timePasses } from './kubernetes.ts';
 import { consent } from './person.ts';
 import { type Late, type Left, lacking, type State, type World } from './state.ts';
@@ -78,7 +79,7 @@ function arrivals(state: State, { code }: Rules, emit: Visit<State, Event>): voi
     const operation = code.programOf(late.action)[late.at];
     if (!operation?.write || !arrives(state.world, operation, late)) continue;
     const { write, what, name } = operation;
-    const world = write.apply(state.world, referredIn(state), late.said);
+    const world = leftBy(late, state.world, write.apply(state.world, referredIn(state), late.said));
     const rest = { ...state, world };
     const base = { who: 'late', action: late.action, write, ...(name !== undefined && { name }) } as const;
     const event: Event = { ...base, what: `a request arrives: ${what}`, ...(late.stale && { stale: true }) };
@@ -95,7 +96,7 @@ function arrives(world: World, { write, check, name }: Operation, late: Late): b
     case 'absent':
       return objectOf(world, write.object, name) === undefined;
     case 'uid':
-      return check?.(world) === 'go';
+      return check?.(seenBy(late, world)) === 'go';
     case 'version':
       return late.stale !== true || objectOf(world, write.object, name) !== undefined;
     case 'none':
@@ -162,7 +163,8 @@ function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
   if (!acting) return;
   const { action } = acting;
   const program = code.programOf(action);
-  const at = skipping(state.world, program, acting.at);
+  const seen = seenBy(acting, state.world);
+  const at = skipping(seen, program, acting.at);
   const operation = program[at];
   const death = spent(state.left, 'death');
   if (death)
@@ -171,9 +173,9 @@ function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
       abandoned({ ...state, left: death }),
     );
   const { write } = operation ?? {};
-  if (!operation || !write || (operation.check?.(state.world) ?? 'go') !== 'go') return;
-  const isAccepted = write.admits?.(state.world, false) !== false;
-  if (death && isAccepted) {
+  if (!operation || !write || (operation.check?.(seen) ?? 'go') !== 'go') return;
+  const accepted = isAccepted(state, write);
+  if (death && accepted) {
     const world = carriedOut(state, operation);
     const { name } = operation;
     const event: Event = {
@@ -186,9 +188,10 @@ function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
     emit(event, abandoned({ ...state, left: death, world }));
   }
   const slow = spent(state.left, 'late');
-  if (!slow || !isAccepted || write.fence === 'claim' || (write.fence === 'none' && !write.membership)) return;
-  const said = write.say?.(state.world);
-  const late = [...state.late, { action, at, ...(said !== undefined && { said }) }];
+  if (!slow || !accepted || write.fence === 'claim' || (write.fence === 'none' && !write.membership)) return;
+  const said = write.say?.(seen);
+  const sent: Late = { action, at, ...(said !== undefined && { said }), ...(acting.former && { former: true }) };
+  const late = [...state.late, sent];
   const frozen = { ...state, left: slow, late };
   emit(
     { who: 'fault', what: `the invocation freezes when it ${operation.what}: the request is on its way` },
@@ -202,7 +205,7 @@ function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
 function abandoned(state: State): State {
   const { acting, world } = state;
   const rest = withoutActing(state);
-  if (acting?.action.kind !== 'prepare-members') return rest;
+  if (acting?.action.kind !== 'prepare-members' || acting.former) return rest;
   return { ...rest, world: { ...world, cluster: { ...world.cluster, abandoned: acting.action } } };
 }
 

@@ -1,23 +1,23 @@
-import type { Action } from '../../../reconcile/cluster/actions.ts';
 import type { Place, State, World } from './state.ts';
 
 /** Which UIDs and member IDs something still refers to: the others may be given again, so that states do not differ in them alone. */
 export type Referred = (id: string) => boolean;
 
-const ofActions = new WeakMap<Action, string>();
+const ofThings = new WeakMap<object, string>();
 
 /** All that holders, and requests on their way, speak of. */
 export function referredIn({ acting, looked, late, world }: State): Referred {
   const actions = [acting?.action, looked?.action, world.cluster.abandoned, ...late.map(({ action }) => action)];
-  const texts = actions.flatMap((action) => (action ? [textOf(action)] : []));
+  const things = [...actions, ...late.map(({ said }) => said)];
+  const texts = things.flatMap((thing) => (typeof thing === 'object' && thing ? [textOf(thing)] : []));
   return (id) => texts.some((text) => text.includes(`"${id}"`));
 }
 
-function textOf(action: Action): string {
-  let text = ofActions.get(action);
+function textOf(thing: object): string {
+  let text = ofThings.get(thing);
   if (text === undefined) {
-    text = JSON.stringify(action);
-    ofActions.set(action, text);
+    text = JSON.stringify(thing);
+    ofThings.set(thing, text);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
+import type { PeerView } from '../../../reconcile/cluster/observation.ts';
 import { settleEtcd } from '../model/etcd.ts';
 import { lacking, placeOf, type World, withPlace } from '../model/state.ts';
 import { freshUid } from '../model/uids.ts';
@@ -92,16 +93,16 @@ function createsConfigMap(name: string, record: ActionOf<'prepare-members'>['mem
       object: 'configMap',
       say: (world) => {
         const place = placeOf(world, name);
-        return (place && recordIn(place)) ?? record;
+        return { record: (place && recordIn(place)) ?? record, owner: place?.peer?.uid };
       },
       apply: (world, referred, said) =>
         withPlace(world, name, (place) => {
-          const known = said as typeof record;
+          const { record: known, owner } = said as { readonly record: typeof record; readonly owner: string };
           const variables = bootstrapVariables(known, name);
           const configMap = {
             uid: freshUid('config', place, referred),
             leaving: false,
-            current: true,
+            current: place.peer?.uid === owner,
             initialCluster: variables.ETCD_INITIAL_CLUSTER,
             initialClusterState: variables.ETCD_INITIAL_CLUSTER_STATE,
             immutable: isSealed(known.state),
@@ -146,15 +147,16 @@ export function startMembers({ peers }: ActionOf<'start-members'>): Program {
       write: {
         fence: 'absent',
         object: 'statefulSet',
-        apply: (world, referred) =>
+        say: (world) => placeOf(world, name)?.peer,
+        apply: (world, referred, said) =>
           withPlace(world, name, (place) => {
-            if (!place.peer) return place;
-            const { inputs } = place.peer;
+            const { uid: owner, inputs } = said as PeerView;
             const hash = inputsHash(inputs);
             const uid = freshUid('set', place, referred);
+            const current = place.peer?.uid === owner;
             return {
               ...place,
-              statefulSet: { uid, leaving: false, current: true, inputs, inputsHash: hash, updateRevision: hash },
+              statefulSet: { uid, leaving: false, current, inputs, inputsHash: hash, updateRevision: hash },
             };
           }),
       },

@@ -61,6 +61,7 @@ export function followsRecord(name: string, beside: number): Operation {
     if (!record || place.volume?.leaving) return refused(`volume ${name} has gone`);
     const variables = bootstrapVariables(record, name);
     return {
+      owner: place.peer?.uid,
       initialCluster: variables.ETCD_INITIAL_CLUSTER,
       initialClusterState: variables.ETCD_INITIAL_CLUSTER_STATE as string,
       immutable: isSealed(record.state),
@@ -74,6 +75,7 @@ export function followsRecord(name: string, beside: number): Operation {
       const data = wanted(world);
       if ('refused' in data) return data;
       const found = placeOf(world, name)?.configMap;
+      if (found && !found.current) return refused(`there is another ConfigMap ${name}`);
       if (!found?.immutable) return 'go';
       return data.immutable ? 'skip' : refused(`ConfigMap ${name} is sealed`);
     },
@@ -83,10 +85,10 @@ export function followsRecord(name: string, beside: number): Operation {
       say: wanted,
       apply: (world, referred, said) => {
         const place = placeOf(world, name);
-        const data = said as Exclude<ReturnType<typeof wanted>, { readonly refused: string }>;
-        if (!place?.peer) return world;
+        const { owner, ...data } = said as Exclude<ReturnType<typeof wanted>, { readonly refused: string }>;
+        if (!place) return world;
         const uid = place.configMap?.uid ?? freshUid('config', place, referred);
-        const configMap = { uid, leaving: false, current: true, ...data };
+        const configMap = { uid, leaving: false, current: place.peer?.uid === owner, ...data };
         return { ...world, places: world.places.map((one) => (one === place ? { ...one, configMap } : one)) };
       },
     },

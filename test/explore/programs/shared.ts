@@ -22,6 +22,7 @@ export function applyShared({ objects, minAvailable }: ActionOf<'apply-shared'>)
     return {
       what: none ? `removes the ${object}` : `applies the ${object}${none || minAvailable === 0 ? '' : ''}`,
       beside: 1,
+      check: ({ shared }) => (isOthers(shared[kind]) ? refused(`there is another ${object}`) : 'go'),
       write: {
         fence: 'version',
         object: kind,
@@ -29,6 +30,10 @@ export function applyShared({ objects, minAvailable }: ActionOf<'apply-shared'>)
       },
     };
   });
+}
+
+function isOthers({ state }: SharedView): boolean {
+  return state === 'leftover' || state === 'foreign';
 }
 
 /** actions/set-finalizer.ts: with the resourceVersion of the claim. */

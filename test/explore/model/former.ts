@@ -1,0 +1,60 @@
+import { type Acting, type Late, type Place, type State, type World, withPlace } from './state.ts';
+
+/**
+ * Holders, and requests on their way, of a resource that was deleted and has a namesake by now. Whose an object is says the owner's UID
+ * that its request carries. What that one left is theirs, what is the namesake's is not, and what they still make is collected, like all
+ * whose owner is gone: Kubernetes' garbage collector looks each owner up when it sees the object, whenever that was made.
+ */
+
+/** From now on they are the earlier one's. */
+export function outlived(state: State): State {
+  const { acting, looked, late } = state;
+  return {
+    ...state,
+    late: late.map((one): Late => ({ ...one, former: true })),
+    ...(acting && { acting: { ...acting, former: true } }),
+    ...(looked && { looked: { ...looked, stale: true } }),
+  };
+}
+
+/** What they see of the world when they look at it again. */
+export function seenBy(who: Pick<Acting, 'former'> | undefined, world: World): World {
+  if (!who?.former) return world;
+  const places = world.places.map(
+    (place): Place => (place.peer ? { ...place, peer: { ...place.peer, current: !place.peer.current } } : place),
+  );
+  return { ...world, places, shared: sharedOf(world, (state) => swapped[state]) };
+}
+
+const swapped = {
+  missing: 'missing',
+  foreign: 'foreign',
+  drifted: 'leftover',
+  present: 'leftover',
+  leftover: 'present',
+} as const;
+
+/** The world after a write of theirs. */
+export function leftBy(who: Pick<Acting, 'former'> | undefined, before: World, after: World): World {
+  if (!who?.former) return after;
+  let world = after;
+  for (const [index, { name, peer }] of after.places.entries()) {
+    if (!peer || before.places[index]?.peer?.uid === peer.uid) continue;
+    world = withPlace(world, name, (place) => ({ ...place, peer: { ...peer, current: false } }));
+  }
+  return {
+    ...world,
+    shared: sharedOf(world, (state, kind) => (world.shared[kind] === before.shared[kind] ? state : swapped[state])),
+  };
+}
+
+type Kind = keyof World['shared'];
+type SharedState = World['shared'][Kind]['state'];
+
+function sharedOf(world: World, change: (state: SharedState, kind: Kind) => SharedState): World['shared'] {
+  const changed = Object.entries(world.shared).map(([kind, view]) => {
+    const state = change(view.state, kind as Kind);
+    return [kind, state === view.state ? view : { ...view, state }];
+  });
+  return Object.fromEntries(changed) as unknown as World['shared'];
+}
