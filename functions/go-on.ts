@@ -17,7 +17,7 @@ export interface GoingOn {
 }
 
 /**
- * Sees to it that somebody goes on with what a pass left: by an event where there is a sink for it, else by a Job.
+ * Sees to it that somebody goes on with what a pass left: by an event where there is a sink that takes it, else by a Job.
  *
  * @returns whether somebody will. Where not, that costs time only: the next tick goes on.
  */
@@ -25,15 +25,9 @@ export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: 
   const { kube, cronJob, env, log, signal, link } = context;
   try {
     const { followUp, isStopped } = await import('./follow-up.ts');
-    const sink = sinkFrom(env);
-    if (sink) {
+    if (env.K_SINK) {
       if (await isStopped(kube, cronJob, signal)) return none(log, `CronJob ${nameOf(cronJob)} is suspended`);
-      const waiting = clusters
-        .filter(({ workRemains }) => workRemains)
-        .map(({ namespace, name }) => `${namespace}/${name}`);
-      await emitFollowUps(sink, sourceOf(cronJob), waiting);
-      log({ sink: sink.url.host, clusters: waiting.length }, 'a follow-up goes on');
-      return true;
+      if (await emitted(clusters, context)) return true;
     }
     const newChain = () => randomBytes(5).toString('hex');
     const next = await followUp({ kube, cronJob, ...(link && { link }), newChain, signal });
@@ -41,8 +35,28 @@ export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: 
     log({ job: next.job }, 'a follow-up goes on');
     return true;
   } catch (error) {
-    if (!(error instanceof KubeError) && !(error instanceof SinkError)) throw error;
+    if (!(error instanceof KubeError)) throw error;
     log({ problem: error.message }, 'no follow-up could be made; the next tick goes on');
+    return false;
+  }
+}
+
+/** Whether the sink has taken it: an event that did not arrive is a Job. */
+async function emitted(
+  clusters: PassResult['clusters'],
+  { env, cronJob, log }: Pick<GoingOn, 'env' | 'cronJob' | 'log'>,
+): Promise<boolean> {
+  const waiting = clusters.filter(({ workRemains }) => workRemains);
+  try {
+    const sink = sinkFrom(env);
+    if (!sink) return false;
+    const names = waiting.map(({ namespace, name }) => `${namespace}/${name}`);
+    await emitFollowUps(sink, sourceOf(cronJob), names);
+    log({ sink: sink.url.host, clusters: names.length }, 'a follow-up goes on');
+    return true;
+  } catch (error) {
+    if (!(error instanceof SinkError)) throw error;
+    log({ problem: error.message }, 'the sink did not take a follow-up; a Job goes on');
     return false;
   }
 }

@@ -6,7 +6,7 @@ import type { StepContext } from '../reconcile/cluster/step.ts';
 import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
 import type { PageLinks } from '../reconcile/fleet/page-links.ts';
 import { type Kube, resources } from '../reconcile/kube.ts';
-import { areChecked } from './checks/branch.ts';
+import { areChecked, areLeftOver } from './checks/branch.ts';
 import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { ObjectName } from './options.ts';
@@ -218,7 +218,7 @@ async function reported(
 /** Only ticks do, after everything else: a roll-out waits for nobody's request. Loaded only where somebody asks for it. */
 async function checked(context: PassContext, passed: FleetPassed, world: World): Promise<FleetPassed> {
   if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
-  if (!areChecked(passed.fleet)) return passed;
+  if (!areChecked(passed.fleet) && !areLeftOver(passed.fleet)) return passed;
   const { checkRequests } = await import('./checks/check-pass.ts');
   return checkRequests(passed, world, context);
 }

@@ -2,13 +2,14 @@ import { GitError } from '../gitops/error.ts';
 import { type Kube, type KubeObject, resources } from '../reconcile/kube.ts';
 
 interface Secret extends KubeObject {
+  readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
 }
 
 /**
  * The data of a Secret that a fleet names, as it is: base64.
  *
- * @throws {GitError} InvalidCredentials when there is none
+ * @throws {GitError} InvalidCredentials when there is none, or it is a service account's
  * @throws {KubeError}
  */
 export async function readSecret(
@@ -19,6 +20,13 @@ export async function readSecret(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const secret = await kube.get<Secret>(resources.secrets, namespace, name, { signal });
+  // It has a key `token`, too, and whoever writes fleets would say to which host that is sent.
+  if (secret?.type === 'kubernetes.io/service-account-token') {
+    throw new GitError(
+      'InvalidCredentials',
+      `Secret ${namespace}/${name} holds the token of a service account, which is sent nowhere: correct ${field}`,
+    );
+  }
   if (secret) return secret.data ?? {};
   throw new GitError('InvalidCredentials', `there is no Secret ${namespace}/${name}: create it, or correct ${field}`);
 }

@@ -1,11 +1,13 @@
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
+import { forgeLimit } from '../reconcile/fleet/forge-limit.ts';
 import type { ForgeOutcome } from '../reconcile/fleet/status.ts';
 import type { WantedStatus } from '../reconcile/fleet/wanted-statuses.ts';
 import type { Kube } from '../reconcile/kube.ts';
 import { openFleetForge } from './fleet-forge.ts';
 
 /**
- * Tells the forge what changed since the last time, if anything did; the Secret is read only then.
+ * Tells the forge what changed since the last time, if anything did; the Secret is read only then. A forge that limits us
+ * is left alone until the time that it named.
  *
  * Never throws because of the forge, its Secret or the way there: a status is news about the work, not the work.
  *
@@ -19,6 +21,8 @@ export async function sendStatuses(
   if (!fleet.spec.forge) return undefined;
   const before = fleet.status?.commitStatuses ?? [];
   if (wanted.every((status) => before.some((sent) => isSame(status, sent)))) return { remembered: before };
+  const limit = forgeLimit(fleet, Date.now());
+  if (limit) return { remembered: before, failure: limit };
 
   const opened = await openFleetForge(fleet, { kube, signal });
   if (opened?.kind !== 'open') return { remembered: before, ...(opened && { failure: opened }) };

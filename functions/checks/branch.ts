@@ -9,6 +9,14 @@ export function branchOf({ spec }: Pick<EtcdFleet, 'spec'>): string | undefined 
 
 /** Whether a fleet's requests are checked by passes. */
 export function areChecked({ spec }: Pick<EtcdFleet, 'spec'>): boolean {
-  const { forge, checks, suspend } = spec;
-  return forge !== undefined && !suspend && (checks?.pullRequests ?? 'Enabled') === 'Enabled';
+  return areWanted(spec) && !spec.suspend;
+}
+
+/** Whether there are checks of a time when they were wanted. */
+export function areLeftOver({ spec, status }: Pick<EtcdFleet, 'spec' | 'status'>): boolean {
+  return !areWanted(spec) && status?.checks !== undefined;
+}
+
+function areWanted({ forge, checks }: EtcdFleet['spec']): boolean {
+  return forge !== undefined && checks?.pullRequests !== 'Disabled';
 }

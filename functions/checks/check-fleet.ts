@@ -1,6 +1,7 @@
 import { GitError } from '../../gitops/error.ts';
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import { openFleetForge } from '../fleet-forge.ts';
@@ -13,7 +14,7 @@ export interface ChecksOutcome {
   /** To remember: one for each open request that was checked. */
   readonly checks: readonly RequestCheck[];
   /** What a person should know; absent: every open request is checked. */
-  readonly failure?: { readonly reason: string; readonly message: string };
+  readonly failure?: ForgeFailure;
 }
 
 /** Requests of one fleet that are checked in one pass; the next pass goes on. */
@@ -38,6 +39,8 @@ export async function checkFleet(
   const { kube, log, deadline } = context;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.max(0, deadline - Date.now()))]);
   const remembered = fleet.status?.checks ?? [];
+  const limit = forgeLimit(fleet, Date.now());
+  if (limit) return { checks: remembered, failure: limit };
   const opened = await openFleetForge(fleet, { kube, signal });
   if (opened?.kind !== 'open') return { checks: remembered, ...(opened && { failure: opened }) };
   const { forge } = opened;
@@ -48,7 +51,7 @@ export async function checkFleet(
   } catch (error) {
     if (!(error instanceof ForgeError || error instanceof GitError || error instanceof KubeError)) throw error;
     log({ fleet: keyOf(fleet), reason: error.reason, problem: error.message }, 'requests could not be checked');
-    return { checks: remembered, failure: { reason: error.reason, message: error.message } };
+    return { checks: remembered, failure: failureOf(error) };
   }
 }
 
@@ -59,8 +62,8 @@ async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutc
   const checks = new Map(remembered.filter(({ head }) => heads.has(head)).map((check) => [check.head, check]));
   const due = dueRequests(requests, remembered, target, { fleet, clusters });
   let failure: ChecksOutcome['failure'];
-  const failed = (error: { readonly reason: string; readonly message: string }) => {
-    failure ??= { reason: error.reason, message: error.message };
+  const failed = (error: ForgeFailure) => {
+    failure ??= failureOf(error);
     log({ fleet: keyOf(fleet), reason: error.reason, problem: error.message }, 'a check went wrong');
   };
 
@@ -91,9 +94,16 @@ async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutc
     if (due.some((one) => one.request.headSha === check.head)) continue;
     checks.set(check.head, { ...check, ...(await told(check, open, context, failed)) });
   }
-  if (remembered.some(({ head }) => !heads.has(head))) {
+  const closed = remembered.filter(({ head }) => !heads.has(head));
+  if (closed.length > 0) {
     const { forgetReports } = await import('./keep-report.ts');
-    await forgetReports(kube, fleet, new Set(heads.keys()), signal).catch(onlyKube(failed));
+    try {
+      await forgetReports(kube, fleet, new Set(heads.keys()), signal);
+    } catch (error) {
+      onlyKube(failed)(error);
+      // Remembered until their reports are gone.
+      for (const check of closed) checks.set(check.head, check);
+    }
   }
 
   const left = due.length - done;
@@ -109,6 +119,11 @@ async function checkOpen(open: Open, context: ChecksContext): Promise<ChecksOutc
 function begun({ request: { number, headSha: head }, before }: Due, target: string): RequestCheck {
   const { sent: _, ...known } = before ?? { head };
   return { description: 'its check was begun', ...known, number, head, target, state: 'pending' };
+}
+
+/** An error, too, is of this form, and holds more. */
+function failureOf({ reason, message, retryAt }: ForgeFailure): ForgeFailure {
+  return { reason, message, retryAt };
 }
 
 function waiting(left: number): NonNullable<ChecksOutcome['failure']> {

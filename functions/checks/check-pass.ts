@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet, EtcdFleetStatus, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
 import { timestamp } from '../../reconcile/cluster/conditions.ts';
+import { retryAfter } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
 import { isReason, KubeError, resources } from '../../reconcile/kube.ts';
 import type { World } from '../fleet-pass.ts';
 import type { PassContext, PassResult } from '../pass.ts';
-import { areChecked, branchOf } from './branch.ts';
+import { areChecked, areLeftOver, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
 
 /** Milliseconds that stay for writing down what was checked. */
@@ -23,6 +24,7 @@ export async function checkRequests(
   world: World,
   context: PassContext,
 ): Promise<FleetPassed> {
+  if (areLeftOver(fleet)) return { fleet: await forgotten(fleet, context), result };
   const branch = branchOf(fleet);
   const revision = result.kind === 'done' ? revisionOf(result.outcome.reading) : undefined;
   if (!areChecked(fleet) || branch === undefined || revision === undefined) return { fleet, result };
@@ -38,6 +40,22 @@ export async function checkRequests(
   const at = context.kube.now() ?? new Date();
   await write((live) => withChecks(live, outcome, at));
   return { fleet: now, result };
+}
+
+/** Nobody asks for checks any more: their reports go, and what is remembered of them after that. */
+async function forgotten(fleet: EtcdFleet, context: PassContext): Promise<EtcdFleet> {
+  const { forgetReports } = await import('./keep-report.ts');
+  try {
+    await forgetReports(context.kube, fleet, new Set(), context.signal);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    context.log({ fleet: keyOf(fleet), problem: error.message }, 'reports of checks could not be removed');
+    return fleet;
+  }
+  return remember(context, fleet, ({ status }) => {
+    const { checks: _, ...rest } = status ?? { observedGeneration: -1 };
+    return rest;
+  });
 }
 
 type Change = (fleet: EtcdFleet) => EtcdFleetStatus;
@@ -81,7 +99,7 @@ export function withChecks(
   { checks, failure }: ChecksOutcome,
   now: Date,
 ): EtcdFleetStatus {
-  const { checks: _, ...rest } = status ?? { observedGeneration: -1 };
+  const { checks: _, forgeRetryAfter: __, ...rest } = status ?? { observedGeneration: -1 };
   const before = status?.conditions?.find(({ type }) => type === 'RequestsChecked');
   const stands = failure ? 'False' : 'True';
   const condition = {
@@ -94,6 +112,7 @@ export function withChecks(
   } as const;
   return {
     ...rest,
+    ...retryAfter(failure, now),
     ...(checks.length > 0 && { checks }),
     conditions: [...(status?.conditions ?? []).filter(({ type }) => type !== 'RequestsChecked'), condition],
   };

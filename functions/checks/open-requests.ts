@@ -1,5 +1,6 @@
 import type { ChangeRequest, Forge } from '../../gitops/forges/forge.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { ForgeFailure } from '../../reconcile/fleet/forge-limit.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
@@ -28,7 +29,7 @@ export interface Open {
 }
 
 /** Tells what a person should know of a check that went wrong. */
-export type Failed = (error: { readonly reason: string; readonly message: string }) => void;
+export type Failed = (error: ForgeFailure) => void;
 
 export function onlyKube(failed: Failed): (error: unknown) => void {
   return (error) => {

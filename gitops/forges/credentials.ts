@@ -40,7 +40,10 @@ function credentialsIn(data: SecretData, accepts: readonly ForgeCredentials['kin
 
 function tokenIn(data: SecretData): ForgeCredentials | undefined {
   const token = word(data, 'token');
-  return token === undefined ? undefined : { kind: 'token', token };
+  if (token === undefined) return undefined;
+  // It becomes part of a header, which bears nothing else; no forge makes others.
+  if (!/^[\x21-\x7e]+$/.test(token)) throw invalid('token contains a space, or a character that is not ASCII');
+  return { kind: 'token', token };
 }
 
 function basicIn(data: SecretData): ForgeCredentials | undefined {

@@ -20,7 +20,7 @@ export interface Report {
   /** What to remember as sent: one per wanted context that was ever sent. */
   readonly sent: readonly SentStatus[];
   /** The first failure, for a condition. Reconciling goes on regardless. */
-  readonly failure?: { readonly reason: ForgeReason; readonly message: string };
+  readonly failure?: { readonly reason: ForgeReason; readonly message: string; readonly retryAt?: number | undefined };
 }
 
 const maxAttempts = 5;
@@ -60,7 +60,7 @@ export async function sendChanged(
     }
     if (before) sent.push(before);
     if (!error) continue;
-    failure ??= { reason: error.reason, message: error.message };
+    failure ??= { reason: error.reason, message: error.message, retryAt: error.retryAt };
     stopped = error.class !== 'status';
   }
   return failure ? { sent, failure } : { sent };

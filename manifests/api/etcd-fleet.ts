@@ -242,6 +242,7 @@ export const etcdFleetStatusSchema = object({
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
   problemCount: Type.Optional(int32({ minimum: 0 })),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
+  forgeRetryAfter: Type.Optional(time({ description: 'The forge limits our requests, and is left alone until then.' })),
   checks: Type.Optional(
     list(requestCheckSchema, 100, { description: 'Open change requests as they were last checked.' }),
   ),

@@ -2,6 +2,7 @@ import type { EtcdFleet, EtcdFleetStatus, FleetCommitStatus } from '../../manife
 import type { Condition } from '../../manifests/api/metadata.ts';
 import { reconcileRequestOf } from '../../manifests/build/reconcile-request.ts';
 import { timestamp } from '../cluster/conditions.ts';
+import { type ForgeFailure, forgeLimit, retryAfter } from './forge-limit.ts';
 import { historyAfter } from './history.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { sourceMoved } from './prune.ts';
@@ -12,8 +13,8 @@ import { checksStatement, type Statement, statementsFor } from './statements.ts'
 /** How the sending of commit statuses went. Absent: the fleet names no forge. */
 export interface ForgeOutcome {
   readonly remembered: readonly FleetCommitStatus[];
-  /** What the forge (or the way to it) said, if not everything arrived. */
-  readonly failure?: { readonly reason: string; readonly message: string };
+  /** If not everything arrived. */
+  readonly failure?: ForgeFailure;
 }
 
 export interface FleetReport {
@@ -40,10 +41,11 @@ export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetRepor
   const count = outcome.problems?.length ?? status?.problemCount ?? 0;
   const inventory = outcome.inventory ?? status?.inventory;
   const source = sourceOf(fleet, outcome);
-  const wantsChecks = fleet.spec.forge !== undefined && fleet.spec.checks?.pullRequests !== 'Disabled';
   const history = historyAfter(status?.history, outcome, timestamp(now));
   const answered = hasAnswered(outcome) ? reconcileRequestOf(fleet) : undefined;
   const lastHandledReconcileAt = answered ?? status?.lastHandledReconcileAt;
+  // Where nothing was sent, what another pass, or a check, was told still holds.
+  const limit = forge?.failure ?? forgeLimit(fleet, now.getTime());
   const commitStatuses = forge?.remembered ?? (fleet.spec.forge ? status?.commitStatuses : undefined);
   return {
     // A spec that was not looked at (a follow-up, an outage) has not been observed.
@@ -57,8 +59,9 @@ export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetRepor
     ...(inventory && { inventory }),
     ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
     ...(commitStatuses && commitStatuses.length > 0 && { commitStatuses }),
-    // Checks are made, and told, after this.
-    ...(wantsChecks && status?.checks && { checks: status.checks }),
+    ...(fleet.spec.forge && retryAfter(limit, now)),
+    // Checks are made, told and forgotten after this.
+    ...(status?.checks && { checks: status.checks }),
     conditions: conditionsFrom(statements, status?.conditions, metadata.generation ?? 0, now),
   };
 }
@@ -104,7 +107,10 @@ function sourceOf(
 
 function forgeStatement(forge: ForgeOutcome | undefined): readonly Statement[] {
   if (!forge) return [];
-  if (forge.failure) return [{ type: 'StatusesReported', status: 'False', ...forge.failure }];
+  if (forge.failure) {
+    const { reason, message } = forge.failure;
+    return [{ type: 'StatusesReported', status: 'False', reason, message }];
+  }
   return [
     { type: 'StatusesReported', status: 'True', reason: 'Reported', message: 'the forge has every commit status' },
   ];

@@ -27,8 +27,8 @@ export async function writeFleetStatus(
   return tryWrite(kube, { ...now, status: merged(status, fleet.status, now.status) }, signal);
 }
 
-/** Fields that a report mostly copies, while checks and other passes write them; the last two only if it answered or sent something. */
-const copied = ['checks', 'lastHandledReconcileAt', 'commitStatuses'] as const;
+/** Fields that a report mostly copies, while checks and other passes write them; the last three only if it answered or sent something. */
+const copied = ['checks', 'forgeRetryAfter', 'lastHandledReconcileAt', 'commitStatuses'] as const;
 
 /** A report without what it only copied from before: of that, what somebody else has written since stays. */
 function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFleetStatus): EtcdFleetStatus {

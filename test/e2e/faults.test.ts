@@ -48,7 +48,7 @@ for (const [what, fault] of [
   ['answers with a web page', { kind: 'html' }],
 ] as const) {
   test(`a forge that ${what} holds nobody up: it becomes a condition, and the status is sent later`, async () => {
-    const { push, tick, forge, fleet, cluster, namespace } = stage();
+    const { push, tick, forge, fleet, cluster, namespace, kubectl } = stage();
     forge.breakWith(fault);
     const name = `forge-${what.replaceAll(' ', '-')}`;
     const sha = await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { suspend: true }) });
@@ -59,6 +59,8 @@ for (const [what, fault] of [
     assert.equal(condition(await fleet(), 'StatusesReported')?.status, 'False');
     assert.doesNotMatch(stderr + JSON.stringify(await fleet()), /forge-token/, 'the token is nowhere');
     forge.breakWith(undefined);
+    // A limit holds until its time, unless a person asks.
+    await kubectl(['-n', namespace, 'annotate', 'etcdfleet', 'fleet', `etcd.ratchet.dev/reconcile=${name}`]);
     await tick();
     assert.ok(forge.statusesOf(sha).has('etcd-ratchet/fleet'));
   });

@@ -181,3 +181,18 @@ test('the environment names the proxy, for Git and for the forge', async (t) => 
   assert.equal((await resolveRef(connection, inTime().signal)).sha, sha);
   assert.match(toGit.asked[0] ?? '', /^GET http:\/\/git\.invalid\/r\.git\//);
 });
+
+test('a service account’s token is sent to nobody, whoever names it', async () => {
+  await using server = await startRecorder((_, a) => replyJson(a, {}));
+  const git = { url: `${server.url}/o/r.git`, ref: 'main', secretName: 'forge' };
+  const { fleet, kube } = scene({ git, forge: { type: 'GitHub', apiUrl: server.url, secretName: 'forge' } });
+  kube.seed(resources.secrets, {
+    metadata: { namespace: 'platform', name: 'forge' },
+    ...{ type: 'kubernetes.io/service-account-token', data: { token: Buffer.from('mighty').toString('base64') } },
+  });
+  const signal = AbortSignal.timeout(5_000);
+  const opened = await openFleetForge(fleet, { kube, signal });
+  assert.ok(opened?.kind === 'failed' && /platform\/forge holds the token of a service account/.test(opened.message));
+  await assert.rejects(connectFleetGit(fleet, { kube, signal }), /spec\.git\.secretName/);
+  assert.deepEqual(server.requests, []);
+});

@@ -7,7 +7,7 @@ import type { Job } from '../../../functions/chain.ts';
 import { goOn } from '../../../functions/go-on.ts';
 import type { FollowUpData } from '../../../functions/sink.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/kube.ts';
 import type { FakeKube } from '../../fakes/kube.ts';
 import { cronJob, installation, namespace } from '../serve/installation.ts';
 
@@ -68,8 +68,17 @@ for (const [what, env] of [
   ['a sink that is not there', { K_SINK: 'http://127.0.0.1:1' }],
   ['a sink that is no address', { K_SINK: 'nowhere' }],
 ] as const) {
-  test(`${what} is said in the log, told to who asked, and costs nothing else`, async () => {
-    assert.equal(await leave(env), false);
-    assert.match(JSON.stringify(logged), /no follow-up could be made; the next tick goes on/);
+  test(`${what} is said in the log, and a Job goes on instead`, async () => {
+    assert.equal(await leave(env), true);
+    assert.match(JSON.stringify(logged), /the sink did not take a follow-up; a Job goes on/);
+    assert.equal(kube.stored<Job>(resources.jobs).length, 1);
   });
 }
+
+test('where no Job can be made either, that is said, and told to who asked', async () => {
+  const create = () =>
+    Promise.reject(new KubeError('no more Jobs', { class: 'terminal', reason: 'Forbidden', status: 403 }));
+  kube = { ...kube, create };
+  assert.equal(await leave({ K_SINK: 'http://127.0.0.1:1' }), false);
+  assert.match(JSON.stringify(logged), /no more Jobs.*no follow-up could be made; the next tick goes on/);
+});

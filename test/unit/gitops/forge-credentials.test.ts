@@ -50,6 +50,8 @@ for (const [name, values, accepts, expected] of [
   ['two ways in', { ...app, token: 'hunter2' }, ['token', 'app'], /both token and appId.* are there: keep one/],
   ['half an App', { appId: '1' }, ['token', 'app'], /installationId and privateKey is missing/],
   ['an App by its name', { ...app, appId: 'hunter 2' }, ['app'], /appId is not what GitHub calls it/],
+  ['a token of other letters', { token: 'hunter2•' }, ['token'], /token contains a space, or a character that is not/],
+  ['a token of two words', { token: 'Bearer hunter2' }, ['token'], /token contains a space, or/],
   ['a path for a number', { ...app, installationId: '../hunter2' }, ['app'], /installationId is not/],
   ['a key that is none', { ...app, privateKey: 'hunter2' }, ['app'], /privateKey is not an RSA private key/],
   ['a key of another kind', { ...app, privateKey: elliptic }, ['app'], /privateKey is not an RSA private key/],

@@ -140,7 +140,11 @@ test('the forge’s own waiting time is kept to', async () => {
 test('a waiting time beyond the budget is not waited for, and it is said until when', async () => {
   const { forge, options, slept, posted } = scene(new ForgeError('RateLimited', 'slow down', { retryAt: 4_601_000 }));
   const { failure } = await sendChanged(forge, [status('a'), status('b')], [], options);
-  assert.deepEqual(failure, { reason: 'RateLimited', message: 'slow down until 1970-01-01T01:17Z' });
+  assert.deepEqual(failure, {
+    reason: 'RateLimited',
+    message: 'slow down until 1970-01-01T01:17Z',
+    retryAt: 4_601_000,
+  });
   assert.deepEqual(slept, []);
   assert.equal(posted.length, 1);
 });

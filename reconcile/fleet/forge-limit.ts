@@ -1,0 +1,36 @@
+import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import { wantsReconcile } from '../../manifests/build/reconcile-request.ts';
+import { timestamp } from '../cluster/conditions.ts';
+
+/** What a forge (or the way to it) said. */
+export interface ForgeFailure {
+  /** Static CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+  /** When it wants to be asked again: milliseconds since the epoch. */
+  readonly retryAt?: number | undefined;
+}
+
+/** Milliseconds that a forge is left alone at most: what a proxy says by mistake must not silence us for a day. */
+const longestMs = 3_600_000;
+
+/**
+ * Why a forge is not asked now: it limited us, and the time that it named has not come. GitHub bans who goes on asking. Another spec
+ * may mean another forge, and a person who asks for a look right now is obeyed.
+ */
+export function forgeLimit(fleet: EtcdFleet, now: number): ForgeFailure | undefined {
+  const { status, metadata } = fleet;
+  const until = status?.forgeRetryAfter ?? '';
+  const retryAt = Date.parse(until);
+  if (!(retryAt > now) || status?.observedGeneration !== metadata.generation || wantsReconcile(fleet)) return undefined;
+  const message = `the forge limits our requests, and is asked again after ${until}; to ask at once, annotate the fleet with etcd.ratchet.dev/reconcile`;
+  return { reason: 'RateLimited', message, retryAt };
+}
+
+/** For the status: until when the forge is left alone. Whole seconds, never earlier than it asked for. */
+export function retryAfter(failure: ForgeFailure | undefined, now: Date): Pick<EtcdFleetStatus, 'forgeRetryAfter'> {
+  const { retryAt } = failure ?? {};
+  if (retryAt === undefined || retryAt <= now.getTime()) return {};
+  const until = Math.min(retryAt, now.getTime() + longestMs);
+  return { forgeRetryAfter: timestamp(new Date(Math.ceil(until / 1000) * 1000)) };
+}

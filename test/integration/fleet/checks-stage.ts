@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-fleet.ts';
+import { withChecks } from '../../../functions/checks/check-pass.ts';
+import type { CheckReport } from '../../../manifests/api/check-report.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet, RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
+import type { ConfigMap } from '../../../manifests/kube-types.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import type { FakeKubeOptions } from '../../fakes/kube.ts';
+import { type ForgeServer, startForge } from '../../git/forge.ts';
+import type { Repository } from '../../git/repository.ts';
+import { clusterYaml, type Scene, setScene } from './scene.ts';
+
+/** The commit status of production's checks. */
+export const context = 'etcd-ratchet/production/plan';
+
+/** A fleet of two clusters, a forge, and requests that people open there. */
+export interface Stage extends AsyncDisposable {
+  readonly scene: Scene;
+  readonly forge: ForgeServer;
+  readonly repository: Repository;
+  /** Pushes the files to a branch that parts from main now, and opens a request for it. */
+  open(number: number, files: Readonly<Record<string, string | undefined>>, fork?: boolean): Promise<string>;
+  check(options?: {
+    readonly seconds?: number;
+    readonly note?: (checks: readonly RequestCheck[]) => Promise<void>;
+  }): Promise<ChecksOutcome>;
+  reports(): readonly { readonly name: string; readonly report: CheckReport; readonly markdown: string }[];
+}
+
+export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: FakeKubeOptions = {}): Promise<Stage> {
+  const scene = await setScene(options);
+  const forge = await startForge({ token: 'forge-secret' });
+  const secret = { token: Buffer.from('forge-secret').toString('base64') };
+  scene.fake.seed(resources.secrets, { metadata: { namespace: 'platform', name: 'forge' }, ...{ data: secret } });
+  const repository = await scene.git.createRepository('team/etcd');
+  await repository.commit({
+    'c/orders.yaml': clusterYaml('orders'),
+    'c/ads.yaml': clusterYaml('ads'),
+    README: 'hello\n',
+  });
+  scene.addFleet('production', {
+    git: { url: repository.url, ref: 'main', path: 'c' },
+    forge: { type: 'GitHub', apiUrl: forge.url, secretName: 'forge' },
+    ...spec,
+  });
+  await scene.pass();
+  forge.statuses.length = 0;
+
+  async function open(number: number, files: Readonly<Record<string, string | undefined>>, fork = false) {
+    const branch = `request-${number}`;
+    await repository.git('branch', '-f', branch, 'main');
+    const headSha = await repository.commit(files, { branch, keep: true, message: `request ${number}` });
+    const before = forge.pulls.findIndex((pull) => pull.number === number);
+    if (before >= 0) forge.pulls.splice(before, 1);
+    forge.pulls.unshift({ number, title: `Change ${number}`, headSha, fork });
+    return headSha;
+  }
+
+  async function check({
+    seconds = 30,
+    note,
+  }: NonNullable<Parameters<Stage['check']>[0]> = {}): Promise<ChecksOutcome> {
+    const fleet = scene.fleet();
+    const outcome = await checkFleet(
+      fleet,
+      { branch: 'main', target: await repository.git('rev-parse', 'main') },
+      {
+        kube: scene.kube,
+        etcd: async () => assert.fail('no member runs here'),
+        wire: async () => undefined,
+        holder: { pod: 'p', uid: 'u' },
+        nonce: () => 'n',
+        fleets: scene.fake.stored<EtcdFleet>(resources.fleets),
+        clusters: scene.fake.stored<EtcdCluster>(resources.clusters),
+        log: () => {},
+        signal: AbortSignal.timeout(60_000),
+        deadline: Date.now() + seconds * 1000,
+        ...(note && { note }),
+      },
+    );
+    const status = withChecks(fleet, outcome, new Date());
+    await scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), status });
+    return outcome;
+  }
+
+  return {
+    scene,
+    forge,
+    repository,
+    open,
+    check,
+    reports: () =>
+      scene.fake.stored<ConfigMap>(resources.configMaps).flatMap(({ metadata, data = {} }) => {
+        const { 'report.json': json, 'report.md': markdown = '' } = data;
+        return json === undefined ? [] : [{ name: metadata.name, report: JSON.parse(json) as CheckReport, markdown }];
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await forge.stop();
+      await scene[Symbol.asyncDispose]();
+    },
+  };
+}
