@@ -1,14 +1,12 @@
 import type { PromiseFsClient } from 'isomorphic-git';
 
 /**
- * The little of a file system that isomorphic-git needs to read objects out of one pack: a map from path to bytes.
+ * The little of a file system that isomorphic-git needs to read objects out of packs: a map from path to bytes.
  *
- * In memory, because the pack is bounded anyway, the root file system of our pods is read-only, and nothing has to be
- * cleaned up after a crash. Directories exist by being asked for.
+ * In memory, because the packs are bounded anyway, the root file system of our pods is read-only, and nothing has to be cleaned up
+ * after a crash. Directories exist by being asked for.
  */
-export function memoryFs(): PromiseFsClient {
-  const files = new Map<string, Buffer>();
-
+export function memoryFs(files: ReadonlyMap<string, Buffer>): PromiseFsClient {
   async function readFile(
     path: string,
     options?: { encoding?: BufferEncoding } | BufferEncoding,
@@ -16,15 +14,6 @@ export function memoryFs(): PromiseFsClient {
     const encoding = typeof options === 'string' ? options : options?.encoding;
     const bytes = files.get(path) ?? missing(path);
     return encoding ? bytes.toString(encoding) : bytes;
-  }
-
-  async function writeFile(path: string, content: Uint8Array | string): Promise<void> {
-    files.set(
-      path,
-      typeof content === 'string'
-        ? Buffer.from(content)
-        : Buffer.from(content.buffer, content.byteOffset, content.byteLength),
-    );
   }
 
   async function readdir(path: string): Promise<string[]> {
@@ -45,28 +34,26 @@ export function memoryFs(): PromiseFsClient {
     };
   }
 
-  async function unlink(path: string): Promise<void> {
-    files.delete(path);
-  }
-
-  async function nothing(): Promise<void> {}
-
   async function readlink(path: string): Promise<never> {
     return missing(path);
+  }
+
+  async function readOnly(path: string): Promise<never> {
+    throw Object.assign(new Error(`${path} cannot be changed`), { code: 'EROFS' });
   }
 
   return {
     promises: {
       readFile,
-      writeFile,
       readdir,
       stat,
       lstat: stat,
-      unlink,
       readlink,
-      mkdir: nothing,
-      rmdir: nothing,
-      symlink: nothing,
+      writeFile: readOnly,
+      unlink: readOnly,
+      mkdir: readOnly,
+      rmdir: readOnly,
+      symlink: readOnly,
     },
   };
 }

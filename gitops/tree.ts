@@ -1,7 +1,7 @@
 import { GitError } from './error.ts';
 import { memoryFs } from './memory-fs.ts';
 import type { Revision } from './revision.ts';
-import { assertBounded } from './wire/pack-bounds.ts';
+import { indexPack } from './wire/pack-index.ts';
 
 export interface TreeEntry {
   readonly name: string;
@@ -56,8 +56,12 @@ export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> 
 export async function openPacks(packs: readonly Buffer[], revision: Revision): Promise<Objects> {
   // The default export: a bundled CommonJS package has no other.
   const { default: git } = await import('isomorphic-git');
-  const fs = memoryFs();
-  const repository = { fs, gitdir: '/git', cache: {} };
+  const files = new Map<string, Buffer>();
+  for (const [index, pack] of packs.entries()) {
+    files.set(`/git/objects/pack/pack-${index}.idx`, await indexPack(pack));
+    files.set(`/git/objects/pack/pack-${index}.pack`, pack);
+  }
+  const repository = { fs: memoryFs(files), gitdir: '/git', cache: {} };
 
   async function reading<T>(what: string, read: () => Promise<T>): Promise<T> {
     try {
@@ -65,13 +69,6 @@ export async function openPacks(packs: readonly Buffer[], revision: Revision): P
     } catch (cause) {
       throw lacking(revision, what, cause);
     }
-  }
-
-  for (const [index, pack] of packs.entries()) {
-    assertBounded(pack);
-    const filepath = `objects/pack/pack-fetched${index}.pack`;
-    await fs.promises.writeFile(`/git/${filepath}`, pack);
-    await reading('its objects', () => git.indexPack({ ...repository, dir: '/git', filepath }));
   }
 
   async function commit(sha: string): Promise<Commit | undefined> {

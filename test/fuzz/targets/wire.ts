@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { readDocuments } from '../../../gitops/documents.ts';
 import { GitError } from '../../../gitops/error.ts';
@@ -7,6 +5,7 @@ import { openPack } from '../../../gitops/tree.ts';
 import { parseAdvertisement } from '../../../gitops/wire/advertisement.ts';
 import { readPackAnswer } from '../../../gitops/wire/pack.ts';
 import { encodePacket, packets } from '../../../gitops/wire/pktline.ts';
+import { commitOf, distance, kinds, nameOf, packBody, packEntry, size, summed, treeOf } from '../../git/pack.ts';
 import { mutated } from '../mutate.ts';
 import { target } from '../target.ts';
 
@@ -50,17 +49,15 @@ function onlyGitErrors(run: () => unknown): void {
 const objects = (() => {
   const file = Buffer.from('apiVersion: etcd.ratchet.dev/v1alpha1\nkind: EtcdCluster\nmetadata: {name: a}\n'.repeat(3));
   const other = Buffer.concat([file, Buffer.from('x')]);
-  const folder = tree([
+  const folder = treeOf([
     ['100644', 'a.yaml', nameOf('blob', file)],
     ['100644', 'b.yaml', nameOf('blob', other)],
   ]);
-  const root = tree([
+  const root = treeOf([
     ['40000', 'c', nameOf('tree', folder)],
     ['120000', 'l', nameOf('blob', file)],
   ]);
-  const commit = Buffer.from(
-    `tree ${nameOf('tree', root).toString('hex')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`,
-  );
+  const commit = commitOf(nameOf('tree', root));
   const delta = Buffer.from([
     ...size(file.length),
     ...size(other.length),
@@ -109,48 +106,15 @@ export const packTarget = target({
 });
 
 function bodyOf({ file, folder, root, commit, delta }: Cuts, byName: boolean): Buffer {
-  const first = entry(3, file);
-  const base = byName ? nameOf('blob', file) : Buffer.from(offset(first.length));
-  const entries = [first, entry(byName ? 7 : 6, delta, base), entry(2, folder), entry(2, root), entry(1, commit)];
-  const head = Buffer.from('PACK\0\0\0\x02\0\0\0\x05', 'latin1');
-  return Buffer.concat([head, ...entries]);
-}
-
-function summed(body: Buffer): Buffer {
-  return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+  const first = packEntry(kinds.blob, file);
+  const change = byName
+    ? packEntry(kinds.refDelta, delta, { base: nameOf('blob', file) })
+    : packEntry(kinds.ofsDelta, delta, { base: distance(first.length) });
+  const rest = [packEntry(kinds.tree, folder), packEntry(kinds.tree, root), packEntry(kinds.commit, commit)];
+  return packBody(first, change, ...rest);
 }
 
 function framed(pack: Buffer): Buffer {
   const data = Buffer.concat([Buffer.from([1]), pack]);
   return Buffer.concat([Buffer.from((data.length + 4).toString(16).padStart(4, '0')), data]);
-}
-
-function entry(type: number, content: Uint8Array, base: Buffer = Buffer.alloc(0)): Buffer {
-  const head: number[] = [];
-  let rest = content.length >> 4;
-  head.push((rest > 0 ? 0x80 : 0) | (type << 4) | (content.length & 15));
-  while (rest > 0) {
-    head.push((rest > 127 ? 0x80 : 0) | (rest & 127));
-    rest >>= 7;
-  }
-  return Buffer.concat([Buffer.from(head), base, deflateSync(content)]);
-}
-
-/** How far back a base begins (gitformat-pack): each further byte counts from one on. */
-function offset(distance: number): readonly number[] {
-  const bytes = [distance & 127];
-  for (let rest = (distance >> 7) - 1; rest >= 0; rest = (rest >> 7) - 1) bytes.unshift(0x80 | (rest & 127));
-  return bytes;
-}
-
-function size(length: number): readonly number[] {
-  return length > 127 ? [0x80 | (length & 127), ...size(length >> 7)] : [length];
-}
-
-function nameOf(type: string, content: Uint8Array): Buffer {
-  return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest();
-}
-
-function tree(entries: readonly (readonly [mode: string, name: string, oid: Buffer])[]): Buffer {
-  return Buffer.concat(entries.flatMap(([mode, name, oid]) => [Buffer.from(`${mode} ${name}\0`), oid]));
 }

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { GitError } from '../../../gitops/error.ts';
 import { readPackAnswer, wantInVersion0, wantInVersion2 } from '../../../gitops/wire/pack.ts';
-import { assertBounded } from '../../../gitops/wire/pack-bounds.ts';
+import { type PackBounds, packEntries } from '../../../gitops/wire/pack-entries.ts';
 import { packets } from '../../../gitops/wire/pktline.ts';
+import { distance, kinds, packEntry, packOf, size } from '../../git/pack.ts';
 
 const sha = 'a'.repeat(40);
+
+function unpackAll(pack: Buffer, bounds?: PackBounds): void {
+  for (const _ of packEntries(pack, bounds));
+}
 
 test('both requests are well-formed and name the commit once', () => {
   for (const request of [wantInVersion0(sha), wantInVersion2(sha)]) {
@@ -27,7 +30,7 @@ test('a refusal is told in the server’s words, cleaned', () => {
 });
 
 test('a pack is found in the side band, between progress and acknowledgements', () => {
-  const pack = packOf(blob(Buffer.from('hello'), 5));
+  const pack = packOf(blob(Buffer.from('hello')));
   const half = Math.floor(pack.length / 2);
   const body = Buffer.concat([
     framed('NAK\n'),
@@ -40,7 +43,7 @@ test('a pack is found in the side band, between progress and acknowledgements', 
 });
 
 test('a pack with any bit flipped is noticed', () => {
-  const pack = packOf(blob(Buffer.from('hello'), 5));
+  const pack = packOf(blob(Buffer.from('hello')));
   fc.assert(
     fc.property(fc.nat(pack.length * 8 - 1), (bit) => {
       const damaged = Buffer.from(pack);
@@ -51,37 +54,61 @@ test('a pack with any bit flipped is noticed', () => {
 });
 
 test('a bomb is refused before anything unpacks it', () => {
-  const zeros = blob(Buffer.alloc(4_000_000), 4_000_000);
+  const zeros = blob(Buffer.alloc(4_000_000));
   const bounds = { maxObjects: 10, maxObjectBytes: 1_000_000, maxTotalBytes: 10_000_000 };
-  assert.throws(() => assertBounded(packOf(zeros), bounds), { reason: 'TooLarge', class: 'terminal' });
-  assert.throws(() => assertBounded(packOf(zeros, zeros, zeros), { ...bounds, maxObjectBytes: 5_000_000 }), {
+  assert.throws(() => unpackAll(packOf(zeros), bounds), { reason: 'TooLarge', class: 'terminal' });
+  assert.throws(() => unpackAll(packOf(zeros, zeros, zeros), { ...bounds, maxObjectBytes: 5_000_000 }), {
     reason: 'TooLarge',
   });
-  assert.throws(
-    () => assertBounded(packOf(...Array<Buffer>(11).fill(blob(Buffer.from('x'), 1))), bounds),
-    /11 objects/,
-  );
-  assertBounded(packOf(blob(Buffer.from('x'), 1)), bounds);
+  assert.throws(() => unpackAll(packOf(...Array<Buffer>(11).fill(blob(Buffer.from('x')))), bounds), /11 objects/);
+  unpackAll(packOf(blob(Buffer.from('x'))), bounds);
 });
 
 test('an object that is larger than it says is damage', () => {
-  assert.throws(() => assertBounded(packOf(blob(Buffer.alloc(4_000_000), 5))), { reason: 'BadAnswer' });
+  assert.throws(() => unpackAll(packOf(blob(Buffer.alloc(4_000_000), 5))), { reason: 'BadAnswer' });
 });
 
+function deltaThatMakes(bytes: readonly number[]): Buffer {
+  return packEntry(kinds.ofsDelta, Buffer.from([...size(1), ...bytes, 0x01, 0x00]), { base: distance(10) });
+}
+
 test('a small delta that makes a large object is refused', () => {
-  const delta = Buffer.from([...size(1), ...size(2 ** 32), 0x01, 0x00]);
-  assert.throws(
-    () => assertBounded(packOf(blob(Buffer.from('x'), 1), entry(6, delta, delta.length, Buffer.from([1])))),
-    { reason: 'TooLarge' },
-  );
+  const pack = packOf(blob(Buffer.from('x')), deltaThatMakes(size(2 ** 32)));
+  assert.throws(() => unpackAll(pack), { reason: 'TooLarge' });
 });
+
+test('a size that no number holds is damage, and does not lift the bounds for what comes after it', () => {
+  const endless = [...Array<number>(1100).fill(0x80), 0];
+  assert.throws(() => unpackAll(packOf(blob(Buffer.from('x')), deltaThatMakes(endless))), { reason: 'BadAnswer' });
+  const head = Buffer.from([0xb0, ...endless]);
+  assert.throws(() => unpackAll(packOf(head)), { reason: 'BadAnswer' });
+});
+
+test('what a delta is stored as counts, too: it may be large and make little', () => {
+  const delta = Buffer.concat([Buffer.from([...size(1), ...size(1), 0x91, 0, 1]), Buffer.alloc(900_000)]);
+  const deltas = Array.from({ length: 12 }, () => packEntry(kinds.ofsDelta, delta, { base: distance(10) }));
+  const bounds = { maxObjects: 100, maxObjectBytes: 1_000_000, maxTotalBytes: 10_000_000 };
+  assert.throws(() => unpackAll(packOf(blob(Buffer.from('x')), ...deltas), bounds), { reason: 'TooLarge' });
+});
+
+for (const [what, pack] of [
+  ['of another version', Buffer.from(packOf(blob(Buffer.from('x')))).fill(9, 7, 8)],
+  ['with bytes behind its last object', packOf(Buffer.concat([blob(Buffer.from('x')), Buffer.from('junk')]))],
+  ['with fewer objects than it says', packOf(blob(Buffer.from('x'))).fill(2, 11, 12)],
+  ['with an object of no type', packOf(packEntry(5, Buffer.from('x')))],
+  ['that is its head alone', Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')],
+] as const) {
+  test(`a pack ${what} is damage`, () => {
+    assert.throws(() => unpackAll(pack), { name: 'GitError', reason: 'BadAnswer' });
+  });
+}
 
 test('any bytes behind a pack’s head are damage, not an exception of another kind', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 30, maxLength: 100 }), (raw) => {
       const head = Buffer.from([...Buffer.from('PACK'), 0, 0, 0, 2, 0, 0, 0, 2]);
       try {
-        assertBounded(Buffer.concat([head, Buffer.from(raw)]));
+        unpackAll(Buffer.concat([head, Buffer.from(raw)]));
       } catch (error) {
         assert.ok(error instanceof GitError, String(error));
       }
@@ -94,31 +121,6 @@ function framed(data: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes]);
 }
 
-function packOf(...entries: readonly Buffer[]): Buffer {
-  const head = Buffer.from('PACK\0\0\0\u0002\0\0\0\0', 'latin1');
-  head.writeUInt32BE(entries.length, 8);
-  const content = Buffer.concat([head, ...entries]);
-  return Buffer.concat([content, createHash('sha1').update(content).digest()]);
-}
-
-function blob(content: Buffer, announced: number): Buffer {
-  return entry(3, content, announced);
-}
-
-function entry(type: number, content: Buffer, announced: number, base = Buffer.alloc(0)): Buffer {
-  const head = [(type << 4) | (announced & 15)];
-  for (let rest = Math.floor(announced / 16); rest > 0; rest = Math.floor(rest / 128)) {
-    head[head.length - 1] = (head.at(-1) ?? 0) | 0x80;
-    head.push(rest & 0x7f);
-  }
-  return Buffer.concat([Buffer.from(head), base, deflateSync(content)]);
-}
-
-function size(value: number): number[] {
-  const bytes = [value % 128];
-  for (let rest = Math.floor(value / 128); rest > 0; rest = Math.floor(rest / 128)) {
-    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) | 0x80;
-    bytes.push(rest % 128);
-  }
-  return bytes;
+function blob(content: Buffer, announced = content.length): Buffer {
+  return packEntry(kinds.blob, content, { announced });
 }

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPack } from '../../../gitops/tree.ts';
+import { nameObjects } from '../../../gitops/wire/pack-names.ts';
+import { commitOf, distance, kinds, nameOf, packEntry, packOf, replacing, size, treeOf } from '../../git/pack.ts';
+
+const a = Buffer.from('a file\n');
+const b = Buffer.from('another file\n');
+const c = Buffer.from('a third\n');
+
+function blob(content: Buffer): Buffer {
+  return packEntry(kinds.blob, content);
+}
+
+function onName(base: Buffer, result: Buffer): Buffer {
+  return packEntry(kinds.refDelta, replacing(base, result), { base: nameOf('blob', base) });
+}
+
+function onPlace(back: number, base: Buffer, result: Buffer): Buffer {
+  return packEntry(kinds.ofsDelta, replacing(base, result), { base: distance(back) });
+}
+
+async function namesOf(pack: Buffer): Promise<readonly string[]> {
+  return (await nameObjects(pack)).map(({ name }) => name).sort();
+}
+
+function namesOfBlobs(...contents: readonly Buffer[]): readonly string[] {
+  return contents.map((content) => nameOf('blob', content).toString('hex')).sort();
+}
+
+for (const [what, entries] of [
+  ['on a place', [blob(a), onPlace(blob(a).length, a, b)]],
+  ['on a name', [blob(a), onName(a, b)]],
+  ['on a name that comes later', [onName(a, b), blob(a)]],
+] as const) {
+  test(`a delta ${what} gets the name of what it makes`, async () => {
+    assert.deepEqual(await namesOf(packOf(...entries)), namesOfBlobs(a, b));
+  });
+}
+
+test('a chain of deltas is put together in whatever order it stands', async () => {
+  assert.deepEqual(await namesOf(packOf(onName(b, c), onName(a, b), blob(a))), namesOfBlobs(a, b, c));
+  const second = onName(b, c);
+  assert.deepEqual(await namesOf(packOf(second, onPlace(second.length, c, a), blob(b))), namesOfBlobs(a, b, c));
+});
+
+test('an object that stands there twice is named once', async () => {
+  const pack = packOf(blob(a), blob(a), onName(a, b), onName(a, b));
+  assert.deepEqual(await namesOf(pack), namesOfBlobs(a, b));
+});
+
+test('objects that claim to be made of each other are read by what is whole', { timeout: 20_000 }, async () => {
+  const folder = treeOf([
+    ['100644', 'a', nameOf('blob', a)],
+    ['100644', 'b', nameOf('blob', b)],
+  ]);
+  const commit = commitOf(nameOf('tree', folder));
+  const rest = [packEntry(kinds.tree, folder), packEntry(kinds.commit, commit)];
+  for (const files of [
+    [blob(a), onName(a, b), onName(b, a)],
+    [onName(b, a), onName(a, b), blob(a)],
+  ]) {
+    const sha = nameOf('commit', commit).toString('hex');
+    const tree = await openPack(packOf(...files, ...rest), { ref: 'main', sha });
+    assert.deepEqual(Buffer.from(await tree.file(nameOf('blob', a).toString('hex'))), a);
+    assert.deepEqual(Buffer.from(await tree.file(nameOf('blob', b).toString('hex'))), b);
+  }
+});
+
+test('deltas as deep as git makes them are read, deeper ones are refused', { timeout: 60_000 }, async () => {
+  const contents = Array.from({ length: 4_097 }, (_, n) => Buffer.from(`${n}`));
+  const entries: Buffer[] = [];
+  for (const [n, content] of contents.entries()) {
+    const base = contents[n - 1];
+    entries.push(base ? onPlace(entries[n - 1]?.length ?? 0, base, content) : blob(content));
+  }
+  assert.equal((await nameObjects(packOf(...entries.slice(0, -1)))).length, 4_096);
+  await assert.rejects(nameObjects(packOf(...entries)), { reason: 'BadAnswer', message: /more than 4095 deep/ });
+});
+
+for (const [what, entries, message] of [
+  ['whose base is left out', [blob(a), onName(b, c)], /left out/],
+  ['of each other', [onName(b, a), onName(a, b)], /left out/],
+  ['of itself', [blob(a), packEntry(kinds.ofsDelta, replacing(a, b), { base: distance(0) })], /left out/],
+  ['of what begins before the pack', [blob(a), onPlace(1_000, a, b)], /left out/],
+  ['of the middle of an entry', [blob(a), onPlace(blob(a).length - 1, a, b)], /left out/],
+  ['of a base of another size', [blob(a), changed([...size(a.length + 1), ...size(1), 1, 0x78])], /damaged/],
+  ['that takes more than its base has', [blob(a), changed([...size(a.length), ...size(9), 0x90, 9])], /damaged/],
+  ['that makes less than it says', [blob(a), changed([...size(a.length), ...size(9), 1, 0x78])], /damaged/],
+  ['that makes more than it says', [blob(a), changed([...size(a.length), ...size(1), 2, 0x78, 0x78])], /damaged/],
+  ['with an instruction that means nothing', [blob(a), changed([...size(a.length), ...size(0), 0])], /damaged/],
+  ['that ends in the middle', [blob(a), changed([...size(a.length), ...size(9), 9, 0x78])], /damaged/],
+  ['without anything', [blob(a), changed([])], /damaged/],
+] as const) {
+  test(`a pack with a delta ${what} is refused`, async () => {
+    await assert.rejects(nameObjects(packOf(...entries)), { name: 'GitError', reason: 'BadAnswer', message });
+  });
+}
+
+function changed(delta: readonly number[]): Buffer {
+  return packEntry(kinds.refDelta, Buffer.from(delta), { base: nameOf('blob', a) });
+}
