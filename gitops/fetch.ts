@@ -1,7 +1,7 @@
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
-import { openPack, type Tree } from './tree.ts';
+import { loadReader, openPack, type Tree } from './tree.ts';
 import { type PackAnswer, readPackAnswer, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
 
 /**
@@ -25,7 +25,8 @@ export async function askForPack(
   options: WantOptions,
   signal: AbortSignal,
 ): Promise<PackAnswer> {
-  const answer = await ask(git, wantInVersion0(wants, options), {}, signal);
+  // While the server packs there is nothing else to do.
+  const [answer] = await Promise.all([ask(git, wantInVersion0(wants, options), {}, signal), loadReader()]);
   if (answer.kind === 'pack') return answer;
   return ask(git, wantInVersion2(wants, options), { 'git-protocol': 'version=2' }, signal);
 }

@@ -10,10 +10,12 @@ export function memoryFs(files: ReadonlyMap<string, Buffer>): PromiseFsClient {
   async function readFile(
     path: string,
     options?: { encoding?: BufferEncoding } | BufferEncoding,
-  ): Promise<Buffer | string> {
+  ): Promise<Buffer | ArrayBufferLike | string> {
     const encoding = typeof options === 'string' ? options : options?.encoding;
     const bytes = files.get(path) ?? missing(path);
-    return encoding ? bytes.toString(encoding) : bytes;
+    if (encoding) return bytes.toString(encoding);
+    // isomorphic-git copies a Buffer, and a pack may have a quarter of a gigabyte; what is under it is taken as it is.
+    return bytes.length === bytes.buffer.byteLength ? bytes.buffer : bytes;
   }
 
   async function readdir(path: string): Promise<string[]> {

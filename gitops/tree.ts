@@ -46,16 +46,20 @@ export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> 
 }
 
 /**
+ * Loads what reads packs: here and not at the top, since a check that finds nothing new should not pay for it (cold start is a feature).
+ */
+export async function loadReader(): Promise<typeof import('isomorphic-git').default> {
+  // The default export: a bundled CommonJS package has no other.
+  return (await import('isomorphic-git')).default;
+}
+
+/**
  * Opens packs that were fetched for a revision; what one holds need not be in the others.
- *
- * isomorphic-git is imported here and not at the top: a check that finds nothing new never gets here, and should not pay
- * for it (cold start is a feature).
  *
  * @throws GitError BadAnswer, TooLarge
  */
 export async function openPacks(packs: readonly Buffer[], revision: Revision): Promise<Objects> {
-  // The default export: a bundled CommonJS package has no other.
-  const { default: git } = await import('isomorphic-git');
+  const git = await loadReader();
   const files = new Map<string, Buffer>();
   for (const [index, pack] of packs.entries()) {
     files.set(`/git/objects/pack/pack-${index}.idx`, await indexPack(pack));

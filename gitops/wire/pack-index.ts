@@ -17,29 +17,22 @@ export async function indexPack(pack: Buffer): Promise<Buffer> {
  */
 export function encodeIndex(objects: readonly NamedObject[], packSum: Buffer): Buffer {
   const sorted = objects.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const count = sorted.length;
-  const names = 8 + 4 * 256;
-  const crcs = names + 20 * count;
-  const places = crcs + 4 * count;
-  const sums = places + 4 * count;
-  const index = Buffer.alloc(sums + 40);
-  index.write('ff744f6300000002', 'hex');
+  const names = Buffer.from(sorted.map(({ name }) => name).join(''), 'hex');
   const upTo = new Uint32Array(256);
-  for (const [at, { name, crc, start }] of sorted.entries()) {
-    index.write(name, names + 20 * at, 'hex');
-    index.writeUInt32BE(crc, crcs + 4 * at);
-    index.writeUInt32BE(start, places + 4 * at);
-    upTo[index.readUInt8(names + 20 * at)] = at + 1;
-  }
-  let known = 0;
-  for (const [first, number] of upTo.entries()) {
-    known = Math.max(known, number);
-    index.writeUInt32BE(known, 8 + 4 * first);
-  }
-  packSum.copy(index, sums);
-  createHash('sha1')
-    .update(index.subarray(0, -20))
-    .digest()
-    .copy(index, sums + 20);
-  return index;
+  for (let at = 0; at < sorted.length; at++) upTo.fill(at + 1, names[20 * at]);
+  const content = Buffer.concat([
+    Buffer.from('ff744f6300000002', 'hex'),
+    inFourBytes([...upTo]),
+    names,
+    inFourBytes(sorted.map(({ crc }) => crc)),
+    inFourBytes(sorted.map(({ start }) => start)),
+    packSum,
+  ]);
+  return Buffer.concat([content, createHash('sha1').update(content).digest()]);
+}
+
+function inFourBytes(numbers: readonly number[]): Buffer {
+  const bytes = new DataView(new ArrayBuffer(4 * numbers.length));
+  for (const [at, number] of numbers.entries()) bytes.setUint32(4 * at, number);
+  return Buffer.from(bytes.buffer);
 }
