@@ -32,7 +32,10 @@ export interface VolumeRecord {
   readonly clusterId?: string;
   /** Hex, as etcd prints it. */
   readonly memberId?: string;
-  /** Planned while bootstrapping, afterwards the last one that was seen to run when no member had yet to change its own. */
+  /**
+   * Planned while bootstrapping, afterwards the last one that was seen to run when no member had yet to change its own; of a member that
+   * was taken back meanwhile, what it had run.
+   */
   readonly version: string;
   /** Written before a higher one may be started, and taken away when that is `version`, or was never kept: it may have run. */
   readonly nextVersion?: string;

@@ -8,7 +8,7 @@ import {
 } from '../../manifests/api/version.ts';
 import { inputsHash } from '../../manifests/build/inputs-hash.ts';
 import { recordOf } from './life.ts';
-import type { Observation, Slot } from './observation.ts';
+import type { Observation, PodView, Slot } from './observation.ts';
 
 /** What members ran, told from all that remembers it: it says how far back they may go (I6). */
 export type Looked = Pick<Observation, 'cluster' | 'slots' | 'clusterVersion'> &
@@ -19,13 +19,20 @@ export type Looked = Pick<Observation, 'cluster' | 'slots' | 'clusterVersion'> &
  * members run the next minor at once, so it has not, and the others' data can still be read (seen on 3.5 and 3.6, with two of
  * three members upgraded).
  */
-export function lowestMinorFor({ cluster, slots, membership, clusterVersion }: Looked): number {
+export function lowestMinorFor(looked: Looked): number {
+  return lowestOf(looked, testimonyOf);
+}
+
+function lowestOf(
+  { cluster, slots, membership, clusterVersion }: Looked,
+  saidBy: (slot: Slot) => readonly Version[],
+): number {
   const listed = membership?.kind === 'known' ? new Set(membership.members.map(({ id }) => id)) : undefined;
   const witnesses = slots.filter((slot) => {
     const record = recordOf(slot);
     return record?.state === 'sealed' && (listed?.has(record.memberId ?? '') ?? true);
   });
-  const ran = witnesses.flatMap((slot) => highestOf(testimonyOf(slot)) ?? []);
+  const ran = witnesses.flatMap((slot) => highestOf(saidBy(slot)) ?? []);
   const lowest = ran.toSorted(compareVersions)[0] ?? highestOf(slots.flatMap(mayHaveRun));
   // What is remembered in status only ever refuses.
   const moved = [clusterVersion, cluster.status?.clusterVersion].filter(isVersion).map(parseVersion);
@@ -39,9 +46,28 @@ function testimonyOf(slot: Slot): readonly Version[] {
   return [slot.endpoint.status.version, record.version].filter(isVersion).map(parseVersion);
 }
 
-/** Whether this version may be started where a higher minor ran. */
+/**
+ * Whether this version may be started where a higher minor ran: some member has never run that, and cannot come up on it while this
+ * one goes. Else all might run it for a moment, the cluster version would move, and who went back would not start any more.
+ */
 export function mayGoBackTo(version: string, looked: Looked): boolean {
-  return minorOf(parseVersion(version)) >= lowestMinorFor(looked);
+  const lowest = lowestOf(looked, (slot) => [...testimonyOf(slot), ...mayComeUpOn(slot)]);
+  return minorOf(parseVersion(version)) >= lowest;
+}
+
+/** What it may start at any moment, and nobody can stop it: its pod's version; of a pod that ends, or has ended, the next one's. */
+function mayComeUpOn(slot: Slot): readonly Version[] {
+  const { peer, pod } = slot;
+  const told = peer?.inputs.version;
+  if (pod && !pod.leaving) return [pod.version ?? told].filter(isVersion).map(parseVersion);
+  const next = isTemplateBehind(slot) ? recordOf(slot)?.nextVersion : undefined;
+  return [told, next].filter(isVersion).map(parseVersion);
+}
+
+/** Whether this pod ran a higher minor than that. */
+export function hasRunHigher(pod: PodView | undefined, version: string): boolean {
+  if (!pod?.container.everStarted || !isVersion(pod.version)) return false;
+  return minorOf(parseVersion(pod.version)) > minorOf(parseVersion(version));
 }
 
 /** What this member's data may have been opened by. What certainly never ran is not among them. */
@@ -60,9 +86,14 @@ export function mayHaveRun(slot: Slot): readonly Version[] {
 }
 
 /** Not when its template never said so, or says so no more; nor when the pod that was made for it never got to start. */
-function nextMayHaveRun({ peer, statefulSet, pod }: Slot, next: string): boolean {
+function nextMayHaveRun(slot: Slot, next: string): boolean {
+  const { peer, pod } = slot;
   if (!peer?.current) return true;
   if (pod?.version === next) return pod.container.everStarted;
-  const isBehind = statefulSet !== undefined && statefulSet.inputsHash !== inputsHash(peer.inputs);
-  return peer.inputs.version === next || isBehind;
+  return peer.inputs.version === next || isTemplateBehind(slot);
+}
+
+/** Its peer was told something that its StatefulSet was not: what that says is not known here. */
+function isTemplateBehind({ peer, statefulSet }: Slot): boolean {
+  return peer !== undefined && statefulSet !== undefined && statefulSet.inputsHash !== inputsHash(peer.inputs);
 }

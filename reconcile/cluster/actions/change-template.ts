@@ -4,7 +4,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, livePeer } from './context.ts';
-import { assertMayRun } from './going-back.ts';
+import { clearToRun } from './going-back.ts';
 import { updatePeer, updateStatefulSet } from './member-template.ts';
 
 /**
@@ -20,6 +20,6 @@ export async function changeTemplate(
   const found = await livePeer(context, peer.name);
   if (found.metadata.uid !== peer.uid) throw moved(`peer ${peer.name} was made anew`);
   const pod = await kube.get<Pod>(resources.pods, cluster.metadata.namespace, podName(peer.name), { signal });
-  await assertMayRun(pod, found, inputs.version, context);
+  await clearToRun(pod, found, inputs.version, context);
   await updateStatefulSet(await updatePeer(found, inputs, context), context);
 }

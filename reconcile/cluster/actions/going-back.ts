@@ -9,26 +9,30 @@ import { ranHigherThan, versionOf } from '../pods.ts';
 import { slotsOf } from '../slots.ts';
 import { mayGoBackTo } from '../versions-run.ts';
 import { type ActContext, listOurs } from './context.ts';
+import { noteRan } from './note-versions.ts';
 
 /**
  * Guards I6, just before a member is given, or started on, a version: its pod did not run a higher minor; or another member
- * never did, and nobody who answers says that the cluster version has moved.
+ * never did, nor can come up on it meanwhile, and nobody who answers says that the cluster version has moved. Then the volume is told
+ * what ran: the pod that shows it goes.
  *
  * @throws {StepError} otherwise.
  */
-export async function assertMayRun(
+export async function clearToRun(
   pod: Pod | undefined,
   peer: EtcdPeer,
   version: string,
   context: ActContext,
 ): Promise<void> {
-  if (!pod || !ranHigherThan(pod, version)) return;
+  const ran = pod && versionOf(pod);
+  if (!pod || ran === undefined || !ranHigherThan(pod, version)) return;
   const { name } = peer.metadata;
-  const no = () => moved(`${name} has run etcd ${versionOf(pod)}, and may not go back to ${version}`);
+  const no = () => moved(`${name} has run etcd ${ran}, and may not go back to ${version}`);
   const { cluster } = context;
   const slots = slotsOf({ cluster, configMaps: [], ...(await liveObjects(context)) });
   if (!mayGoBackTo(version, { cluster, slots })) throw no();
   if ((await clusterVersions(context)).some((found) => isAbove(found, version))) throw no();
+  await noteRan(name, ran, context);
 }
 
 async function liveObjects(context: ActContext) {

@@ -35,6 +35,13 @@ export async function noteNextVersion(name: string, version: string, context: Ac
   await writeRecord(claim, { ...record, nextVersion: version }, context);
 }
 
+/** Before a member goes back to a lower version: the next pod of the higher one, if there is one, would not show that it has run. */
+export async function noteRan(name: string, version: string, context: ActContext): Promise<void> {
+  const { claim, record } = await liveVolume(context, name);
+  if (record.state === 'bootstrapping' || !isHigher(version, record.version)) return;
+  await writeRecord(claim, { ...record, version }, context);
+}
+
 function isHigher(version: string, than: string): boolean {
   return compareVersions(parseVersion(version), parseVersion(than)) > 0;
 }

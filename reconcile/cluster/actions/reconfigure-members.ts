@@ -7,7 +7,7 @@ import type { Inputs } from '../effective.ts';
 import { moved } from '../outcome.ts';
 import { isReady, revisionOf } from '../pods.ts';
 import { type ActContext, livePeer, preconditionsOf } from './context.ts';
-import { assertMayRun } from './going-back.ts';
+import { clearToRun } from './going-back.ts';
 import { updatePeer, updateStatefulSet } from './member-template.ts';
 
 /**
@@ -42,7 +42,7 @@ async function assertStillDue(peer: EtcdPeer, { version }: Inputs, context: ActC
     kube.get<Pod>(resources.pods, namespace, podName(name), { signal }),
   ]);
   if (!pod) return;
-  await assertMayRun(pod, peer, version, context);
+  await clearToRun(pod, peer, version, context);
   if (isReady(pod) && revisionOf(pod) === set?.status?.updateRevision) throw moved(`${name} has become Ready since`);
 }
 
@@ -52,6 +52,6 @@ async function restartIfNotReady(set: StatefulSet, peer: EtcdPeer, context: ActC
   const pod = await kube.get<Pod>(resources.pods, namespace, podName(name), { signal });
   if (!pod?.metadata.uid || pod.metadata.deletionTimestamp !== undefined) return;
   if (revisionOf(pod) === set.status?.updateRevision || isReady(pod)) return;
-  await assertMayRun(pod, peer, peer.spec.version, context);
+  await clearToRun(pod, peer, peer.spec.version, context);
   await kube.delete(resources.pods, namespace, podName(name), { preconditions: preconditionsOf(pod), signal });
 }

@@ -7,7 +7,7 @@ import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { isReady, revisionOf } from '../pods.ts';
 import { type ActContext, listOurs, livePeer, preconditionsOf } from './context.ts';
-import { assertMayRun } from './going-back.ts';
+import { clearToRun } from './going-back.ts';
 
 /**
  * Lets the pod of one member go, so that its StatefulSet makes it anew from its template.
@@ -31,7 +31,7 @@ export async function restartMember(
   const pod = pods.find(({ metadata }) => metadata.name === podName(name));
   if (!pod || pod.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
   if (!set || revisionOf(pod) === set.status?.updateRevision) return;
-  await assertMayRun(pod, peer, peer.spec.version, context);
+  await clearToRun(pod, peer, peer.spec.version, context);
   const ours = new Set(peers.map(({ metadata }) => podName(metadata.name)));
   const others = pods.filter((other) => other !== pod && ours.has(other.metadata.name));
   const down = others.find((other) => (!isReady(other) && !cutOff) || other.metadata.deletionTimestamp !== undefined);

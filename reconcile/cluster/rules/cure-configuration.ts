@@ -1,20 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareVersions, isVersion, parseVersion, type Version } from '../../../manifests/api/version.ts';
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import type { Inputs } from '../effective.ts';
 import { isDownOnItsConfiguration } from '../health.ts';
 import type { PeerView, Slot, StatefulSetView } from '../observation.ts';
+import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 
 /**
  * A member whose pod is not Ready, and whose configuration is not the effective one, is given that: it has nothing to
  * lose. A commit that cures a cluster of which nothing runs thus reaches all of it, although membership is unknown.
  *
  * Unless some member is already down *on* that configuration: then a bad commit stops at the first member it broke, and
- * reverting it cures that one. No pod that is Ready is touched here (I1).
+ * reverting it cures that one. No pod that is Ready is touched here (I1). Nobody leaves a minor backwards beside one who may still
+ * enter it (I6).
  */
-export function cureConfiguration({ slots, effective }: Situation): Decision | undefined {
+export function cureConfiguration(situation: Situation): Decision | undefined {
+  const { slots, effective } = situation;
   const wanted = inputsHash(effective.inputs);
   // A template is of no use to who has lost the volume that would be told of it: `heal` sees to that.
   const curable = slots.filter(({ volume }) => volume && !volume.leaving);
@@ -27,7 +30,15 @@ export function cureConfiguration({ slots, effective }: Situation): Decision | u
   if (ahead) return ahead;
   const returning = curable.find((slot) => slot.statefulSet && isGoingBack(slot, effective.inputs));
   if (returning?.peer?.current) return goingOn(returning.name, returning.peer, effective.inputs);
-  const outdated = curable.filter((slot) => isNotReady(slot) && slot.peer?.current && !isOn(slot, wanted));
+  // Nor may who ran it go back for as long as somebody else may still come up on it: that one first.
+  const goBack = mayGoBackTo(effective.inputs.version, situation);
+  const outdated = curable.filter(
+    (slot) =>
+      isNotReady(slot) &&
+      slot.peer?.current &&
+      !isOn(slot, wanted) &&
+      (goBack || !hasRunHigher(slot.pod, effective.inputs.version)),
+  );
   if (outdated.length === 0) return correctTemplates(curable, effective, wanted);
   if (slots.some((slot) => isOn(slot, wanted) && isDownOnItsConfiguration(slot))) return undefined;
 
@@ -80,13 +91,7 @@ function goingOn(name: string, peer: PeerView, { version, image }: Inputs): Deci
  * members there at once the cluster version moves, and what it was told would be too low (I6).
  */
 function isGoingBack({ peer, pod }: Slot, { version }: Inputs): boolean {
-  if (!peer || !pod?.container.everStarted || !isVersion(pod.version)) return false;
-  const ran = minorOf(pod.version);
-  return compareVersions(ran, minorOf(peer.inputs.version)) > 0 && compareVersions(minorOf(version), ran) >= 0;
-}
-
-function minorOf(version: string): Version {
-  return { ...parseVersion(version), patch: 0 };
+  return peer !== undefined && hasRunHigher(pod, peer.inputs.version) && !hasRunHigher(pod, version);
 }
 
 /** A member that answers votes, whatever its pod's readiness says (a node that lost the API server makes all its pods unready). */

@@ -5,6 +5,7 @@ import {
   isSameMinor,
   minorText,
   parseVersion,
+  type Version,
 } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
@@ -104,7 +105,7 @@ function settle({ slots, effective, clusterVersion, membership }: Situation): De
     );
   }
   if (stale.length === 0 || membership.kind === 'unknown') return undefined;
-  const entered = unnoted || stale.some(({ record }) => !isSameMinor(record.version, version));
+  const entered = unnoted || stale.some(({ record }) => isMinorBelow(record.version, version));
   const last =
     members
       .map(({ status }) => status.raftIndex)
@@ -120,6 +121,11 @@ function settle({ slots, effective, clusterVersion, membership }: Situation): De
     'RecordingVersion',
     `writing on the volumes of ${stale.map(({ name }) => name).join(', ')} that they run etcd ${formatVersion(version)}`,
   );
+}
+
+/** Of one that went back the volume says a higher one: the earlier entries of raft's log are none the newer for it. */
+function isMinorBelow(text: string, version: Version): boolean {
+  return !isSameMinor(text, version) && compareVersions(parseVersion(text), version) < 0;
 }
 
 function prepareNextMinor({ effective, membership }: Situation): Decision | undefined {

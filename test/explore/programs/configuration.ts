@@ -8,7 +8,7 @@ import { notesNextVersion } from './births.ts';
 import { lettingPodGo, movedLeader } from './members.ts';
 import { type Check, changing, type Operation, type Program, refused } from './program.ts';
 import { livePlace } from './records.ts';
-import { mayRun } from './versions.ts';
+import { isToldWhatRan, mayRun, notesRan } from './versions.ts';
 
 /** actions/change-template.ts: what its pod ran may go on to this; then volume, peer and StatefulSet. */
 export function changeTemplate({ peer: { name, uid }, inputs }: ActionOf<'change-template'>): Program {
@@ -22,7 +22,7 @@ export function changeTemplate({ peer: { name, uid }, inputs }: ActionOf<'change
       return mayRun(world, name, inputs.version) ?? 'go';
     },
   };
-  return [looks, ...newTemplate(name, inputs)];
+  return [looks, notesRan(name, inputs.version), ...newTemplate(name, inputs)];
 }
 
 /** actions/member-template.ts: the volume is told first of a version that it never ran. */
@@ -81,14 +81,17 @@ export function reconfigureMembers({ peers, inputs }: ActionOf<'reconfigure-memb
         return mayRun(world, name, inputs.version) ?? (isBack ? refused(`${name} has become Ready since`) : 'go');
       },
     },
+    notesRan(name, inputs.version),
     ...newTemplate(name, inputs),
+    notesRan(name),
     {
       what: `deletes the pod of ${name}, which is not Ready`,
       name,
       check: (world): Check => {
         const { pod, statefulSet, peer } = placeOf(world, name) ?? {};
         if (!pod || pod.leaving || !statefulSet || pod.hash === statefulSet.inputsHash || pod.ready) return 'skip';
-        return (peer && mayRun(world, name, peer.inputs.version)) ?? 'go';
+        const no = peer && mayRun(world, name, peer.inputs.version);
+        return no ?? (isToldWhatRan(world, name) ? 'go' : refused(`${name} has started since it was looked at`));
       },
       write: { fence: 'version', object: 'pod', apply: (world) => lettingPodGo(world, name) },
     },
@@ -118,6 +121,7 @@ export function restartMember({ pod: { name, uid }, by, successor, cutOff }: Act
         return down ? refused(`${down.name} is not Ready any more`) : 'go';
       },
     },
+    notesRan(name),
     {
       what: `moves leadership to ${successor?.name ?? 'nobody'}`,
       name,

@@ -4,8 +4,8 @@ import { mayGoBackTo } from '../../../reconcile/cluster/versions-run.ts';
 import { minorNumber, minorOf, serving, withFormation } from '../model/etcd.ts';
 import { look } from '../model/look.ts';
 import { placeOf, type World } from '../model/state.ts';
-import { type Program, refused, settled } from './program.ts';
-import { writesRecord } from './records.ts';
+import { type Operation, type Program, refused, settled } from './program.ts';
+import { recordIn, writesRecord } from './records.ts';
 
 export function isHigher(version: string, than: string): boolean {
   return compareVersions(parseVersion(version), parseVersion(than)) > 0;
@@ -21,6 +21,25 @@ export function mayRun(world: World, name: string, version: string): { readonly 
   const moved = told !== undefined && minorNumber(told) > minorNumber(version);
   if (mayGoBackTo(version, { cluster, slots: asSeen }) && !moved) return undefined;
   return refused(`${name} has run ${pod.inputs.version}, and may not go back to ${version}`);
+}
+
+/** Then the volume is told what its pod ran. */
+export function notesRan(name: string, version?: string): Operation {
+  const notes = writesRecord(name, `notes on volume ${name} what has run`, (record, { pod }) =>
+    pod ? { ...record, version: pod.inputs.version } : undefined,
+  );
+  const check = (world: World) => (isToldWhatRan(world, name, version) ? 'skip' : (notes.check?.(world) ?? 'go'));
+  return { ...notes, check };
+}
+
+/** Nothing is to be told where it goes back to nothing lower. */
+export function isToldWhatRan(world: World, name: string, version?: string): boolean {
+  const place = placeOf(world, name);
+  const { pod, peer } = place ?? {};
+  const record = place && recordIn(place);
+  const to = version ?? peer?.inputs.version;
+  if (!pod?.everStarted || to === undefined || minorNumber(pod.inputs.version) <= minorNumber(to)) return true;
+  return record === undefined || record.state === 'bootstrapping' || !isHigher(pod.inputs.version, record.version);
 }
 
 /** actions/note-versions.ts */

@@ -16,6 +16,7 @@ import {
   withInputs,
   without,
   withPod,
+  withRecord,
 } from './observations.ts';
 
 const etcd = { snapshotCount: 5000 };
@@ -23,6 +24,15 @@ const spec = { etcd };
 const down = noQuorum('down');
 const unpullable = all(waiting, withContainer({ reason: 'ImagePullBackOff' }));
 const frozen = all(withPod({ ready: false }), withEndpoint(silent));
+
+const newer = all(withInputs({ version: '3.6.16' }), withRecord({ version: '3.5.35', nextVersion: '3.6.16' }));
+const stoppedOnIt = all(newer, crashing, withPod({ version: '3.6.16' }));
+const mayStartOnIt = all(newer, waiting, withPod({ version: '3.6.16' }));
+const backAgain = all(withRecord({ version: '3.5.35' }), withInputs({ version: '3.5.35' }), made, waiting);
+const reverted = (other: (slot: Slot) => Slot) => ({
+  ...healthy(2, { spec: { version: '3.5.35' }, membership: down, slots: { 0: stoppedOnIt, 1: other } }),
+  clusterVersion: '3.5.0',
+});
 
 describe('a configuration that the spec now asks for', () => {
   for (const [what, observation, peers] of [
@@ -93,6 +103,12 @@ describe('a configuration that the spec now asks for', () => {
       [],
     ],
     ['does nothing to members that have it and merely start', starting(3), []],
+    [
+      'takes nobody back to a lower minor beside one who may start on the higher: that one first',
+      reverted(mayStartOnIt),
+      [1],
+    ],
+    ['then takes back who ran it', reverted(all(backAgain, withPod({ version: '3.5.35' }))), [0]],
   ] as const) {
     test(what, () =>
       assert.deepEqual(
@@ -108,9 +124,13 @@ describe('a configuration that the spec now asks for', () => {
 });
 
 function on(slot: Slot): Slot {
-  const changed = withInputs({ etcd })(slot);
-  if (!changed.peer || !changed.statefulSet) return changed;
-  return { ...changed, statefulSet: { ...changed.statefulSet, inputsHash: inputsHash(changed.peer.inputs) } };
+  return made(withInputs({ etcd })(slot));
+}
+
+/** The template follows the peer. */
+function made(slot: Slot): Slot {
+  if (!slot.peer || !slot.statefulSet) return slot;
+  return { ...slot, statefulSet: { ...slot.statefulSet, inputsHash: inputsHash(slot.peer.inputs) } };
 }
 
 function reconfigured(observation: Observation): readonly string[] {

@@ -5,7 +5,7 @@ import type { Observation, Slot } from '../../observation.ts';
 import { type Effect, type EffectsOf, oneByOne, onSlot, slotOf, wave } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, withTemplate } from '../knowledge.ts';
 import { moveLeader } from './membership.ts';
-import { noteNextVersion } from './versions.ts';
+import { noteNextVersion, noteRan } from './versions.ts';
 
 /** What members' next pods are made from, and pods that go for it. */
 
@@ -26,6 +26,7 @@ function templateWrites(name: string, inputs: Inputs, observation: Observation):
   const slot = slotOf(observation, name);
   const isOther = slot?.peer?.inputs.version !== inputs.version;
   return [
+    noteRan(name, inputs.version, observation),
     isOther ? noteNextVersion(name, inputs.version, observation) : undefined,
     onSlot(name, (found) => (found.peer?.current ? { ...found, peer: { ...found.peer, inputs } } : found)),
     slot?.statefulSet ? updateStatefulSet(name) : undefined,
@@ -56,6 +57,7 @@ function dropOutdatedPod(name: string, uid: string): Effect {
 export const restartMember: EffectsOf<'restart-member'> = ({ pod: { name, uid }, successor }, observation) => {
   const slot = slotOf(observation, name);
   return oneByOne(
+    noteRan(name, slot?.peer?.inputs.version, observation),
     successor && slot && leads(slot) ? moveLeader(successor.memberId) : undefined,
     onSlot(name, (found) => leaving(found, uid)),
   );

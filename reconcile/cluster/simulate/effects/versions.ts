@@ -2,6 +2,7 @@ import { compareVersions, isVersion, parseVersion } from '../../../../manifests/
 import type { VolumeRecord } from '../../../../manifests/build/volume-record.ts';
 import { recordOf } from '../../life.ts';
 import type { Observation } from '../../observation.ts';
+import { hasRunHigher } from '../../versions-run.ts';
 import { type Effect, type EffectsOf, onRecord, slotOf, wave } from '../effect.ts';
 
 /** What volumes are told of what their members run. */
@@ -26,6 +27,16 @@ export function noteNextVersion(
   const record = recordOf(slotOf(observation, name) ?? {});
   if (!record || version === undefined || !isNews(record, version)) return undefined;
   return onRecord(name, (found) => (isNews(found, version) ? { ...found, nextVersion: version } : found));
+}
+
+/** Of who goes back to a lower minor than its pod ran. */
+export function noteRan(name: string, version: string | undefined, observation: Observation): Effect | undefined {
+  const slot = slotOf(observation, name);
+  const ran = slot?.pod?.version;
+  const record = recordOf(slot ?? {});
+  if (!slot?.pod || ran === undefined || version === undefined || !hasRunHigher(slot.pod, version)) return undefined;
+  if (!record || record.state === 'bootstrapping' || !isHigher(ran, record.version)) return undefined;
+  return onRecord(name, (found) => (isHigher(ran, found.version) ? { ...found, version: ran } : found));
 }
 
 function isNews({ state, version: noted, nextVersion }: VolumeRecord, version: string): boolean {

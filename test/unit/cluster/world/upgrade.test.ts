@@ -21,11 +21,13 @@ async function born(spec: Partial<EtcdClusterSpec>): Promise<World> {
 }
 
 const running = ({ processes }: World) => [...processes.values()].map(({ version }) => version).toSorted();
-const recorded = (world: World) =>
-  world.claims().map(({ metadata }) => {
+const records = (world: World) =>
+  world.claims().flatMap(({ metadata }) => {
     const read = readVolumeRecord(metadata.annotations);
-    return read.kind === 'valid' ? [read.record.version, read.record.nextVersion] : [];
+    return read.kind === 'valid' ? [read.record] : [];
   });
+const recorded = (world: World) => records(world).map(({ version, nextVersion }) => [version, nextVersion]);
+const sinces = (world: World) => records(world).map(({ minorSince }) => minorSince);
 
 /** Ticks until so many members run this version. */
 async function untilRunning(world: World, version: string, count: number): Promise<void> {
@@ -166,6 +168,28 @@ describe('an upgrade', () => {
       assert.equal(await ending(world), 'done Converged');
       assertAllRun(world, 3, '3.6.16');
     }
+  });
+
+  test('that is reverted is told to the volume of who ran it, before the pod that shows it goes', async () => {
+    const world = await born({ version: '3.5.35' });
+    await world.apply({ version: '3.6.16', etcd });
+    await untilRunning(world, '3.6.16', 1);
+    const before = sinces(world);
+    await world.apply({ version: '3.5.35', etcd });
+    for (let ticks = 0; running(world).includes('3.6.16'); ticks += 1) {
+      assert.ok(ticks < 10);
+      await world.tick();
+      world.settle();
+    }
+    assert.deepEqual(
+      recorded(world)
+        .map(([version]) => version)
+        .toSorted(),
+      ['3.5.35', '3.5.35', '3.6.16'],
+    );
+    assert.equal(await ending(world), 'done Converged');
+    assertAllRun(world, 3, '3.5.35');
+    assert.deepEqual(sinces(world), before);
   });
 
   test('that is reverted when the last member was told, and still runs the old version, goes back, also with one down', async () => {
