@@ -31,6 +31,7 @@ export const annotations = {
   outvoted: `${group}/outvoted`,
   recovery: `${group}/recovery`,
   lastSeenOn: `${group}/last-seen-on`,
+  stays: `${group}/stays`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,
   servedSince: `${group}/served-since`,

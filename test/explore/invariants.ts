@@ -5,6 +5,7 @@ import type { Event } from './model/event.ts';
 import { healthyVoters } from './model/kubernetes.ts';
 import { successorsOf } from './model/lineage.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
+import { programOf } from './programs/programs.ts';
 import { recordIn } from './programs/records.ts';
 import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
 import type { Violation } from './search/search.ts';
@@ -63,8 +64,10 @@ function unfinished(world: World, target: string): string | undefined {
 function underWay({ late, world }: State, target: string): string | undefined {
   // A learner that is being promoted is the one that was added.
   const name = formationOf(world, serving(world)?.id)?.members.find(({ id }) => id === target)?.name;
-  const other = late.find(({ action, known }) => {
-    if (known) return false;
+  const other = late.find(({ action, at, known }) => {
+    // What is only written to, so that others' requests fail, begins nothing.
+    const { membership, object } = programOf(action)[at]?.write ?? {};
+    if (known || (!membership && object === undefined)) return false;
     if (action.kind === 'add-learner') return action.name !== target && action.name !== name;
     return action.kind === 'remove-member' && action.memberId !== target;
   });

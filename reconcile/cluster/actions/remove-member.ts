@@ -7,6 +7,7 @@ import { quorumOf } from '../quorum.ts';
 import { requireOneHash } from '../same-data.ts';
 import { votersOf } from '../voters.ts';
 import { type ActContext, volumeAsSeen } from './context.ts';
+import { forestallOtherRemovals } from './forestall-removals.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -14,7 +15,7 @@ import { writeRecord } from './volume-state.ts';
  * that was sent may be decided long after its answer was lost, so it is never undone.
  *
  * Guards I1 and I9: of the others, a quorum answers at this very moment, each for itself, and follows a leader; where it is for its
- * data that the member goes, they hold the same still. Guards I2: the list is read behind a barrier.
+ * data that the member goes, they hold the same still. Guards I2: the list is read behind a barrier, and no other removal is begun.
  */
 export async function removeMember(action: ActionOf<'remove-member'>, context: ActContext): Promise<void> {
   const { memberId, clusterId, successor } = action;
@@ -25,7 +26,7 @@ export async function removeMember(action: ActionOf<'remove-member'>, context: A
     if (!member) return;
     const leader = await leaderOfTheRest(etcd, list, action, context);
     await requireAgreement(etcd, list, endpoints, action, signal);
-    await markReleasing(action, context);
+    await markReleasing(action, list, context);
     if (leader === memberId) {
       if (!successor) throw moved(`${action.name} leads, and nobody else could`);
       await etcd.moveLeader(endpoints, successor.memberId, { signal, clusterId });
@@ -73,15 +74,17 @@ async function requireAgreement(
 
 async function markReleasing(
   { name, volume, memberId, clusterId, corrupt }: ActionOf<'remove-member'>,
+  { members }: MemberList,
   context: ActContext,
 ): Promise<void> {
-  if (!volume) return;
+  if (!volume) return forestallOtherRemovals(name, members, context);
   const found = await volumeAsSeen(context, volume);
   if (!found) throw moved(`volume ${name} is another one than was looked at`);
   const { claim, record } = found;
   if (record.state === 'releasing') return;
   if (record.memberId !== undefined && record.memberId !== memberId)
     throw moved(`volume ${name} is that of member ${record.memberId}, and not of ${memberId}`);
+  await forestallOtherRemovals(name, members, context);
   await writeRecord(
     claim,
     { ...record, memberId, clusterId, state: 'releasing', ...(corrupt && { evidence: true }) },

@@ -23,6 +23,8 @@ export function outliveVolume(situation: Situation): Decision | undefined {
   const leaver = serving.find((slot) => goesWithItsVolume(slot, situation));
   const member = leaver && memberOf(leaver, voters);
   if (!leaver || !member || serving.length < quorumOf(voters.length)) return undefined;
+  // Asked for, also by somebody who froze: it may come still, and the list is changed for one at a time (`join`, `dropLearner`).
+  if (voters.length < membership.members.length || slots.some(isJoining)) return undefined;
   const why = `volume ${leaver.name} is being deleted and goes with its pod`;
   if (voters.length > effective.replicas) {
     if (serving.length - 1 < quorumOf(voters.length - 1)) return undefined;
@@ -32,8 +34,7 @@ export function outliveVolume(situation: Situation): Decision | undefined {
       `removing ${leaver.name} from the member list: ${why}, and another one votes in its place`,
     );
   }
-  const comes = voters.length < membership.members.length || slots.some(isJoining);
-  return comes ? undefined : replacementOf(leaver, why, situation);
+  return replacementOf(leaver, why, situation);
 }
 
 function isJoining(slot: Slot): boolean {

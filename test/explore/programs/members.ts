@@ -14,7 +14,7 @@ import {
 } from '../model/etcd.ts';
 import { clusterIdOf } from '../model/lineage.ts';
 import { urlOf } from '../model/look.ts';
-import { type Formation, lacking, placeOf, type World, withoutPeer, withPlace } from '../model/state.ts';
+import { type Formation, lacking, type Place, placeOf, type World, withoutPeer, withPlace } from '../model/state.ts';
 import { freshMemberId } from '../model/uids.ts';
 import { lettingGo } from './births.ts';
 import { type Check, changing, type Operation, type Program, refused, settled } from './program.ts';
@@ -176,6 +176,7 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
         return following.length >= quorumOf(voters.length) ? 'go' : refused(`without ${name} there is no quorum`);
       },
     },
+    forestallsOthers(name, memberId),
     ...(volume ? [marks] : []),
     {
       what: `moves leadership to ${successor?.name ?? 'nobody'}`,
@@ -209,6 +210,33 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
       },
     },
   ];
+}
+
+/** actions/forestall-removals.ts: no other one was begun, and a mark of one that is on its way fails. */
+function forestallsOthers(name: string, memberId: string): Operation {
+  const isReleasing = (place: Place | undefined) => place !== undefined && recordIn(place)?.state === 'releasing';
+  return {
+    what: `writes to all volumes but that of ${name}`,
+    name,
+    check: (world): Check => {
+      const place = placeOf(world, name);
+      if (isReleasing(place) && place && recordIn(place)?.memberId === memberId) return 'skip';
+      const listed = serving(world)?.members ?? [];
+      const begun = world.places.find(
+        (one) => one.name !== name && isReleasing(one) && listed.some(({ id }) => id === recordIn(one)?.memberId),
+      );
+      return begun ? refused(`the removal of ${begun.name} was begun as well`) : 'go';
+    },
+    write: {
+      fence: 'version',
+      apply: (world) => ({
+        ...world,
+        places: world.places.map((one) =>
+          one.name === name || !one.volume ? one : { ...one, volume: { ...one.volume } },
+        ),
+      }),
+    },
+  };
 }
 
 /** strict-reconfig-check, as of the moment in which etcd is asked; what was accepted then is committed whenever there is a quorum. */

@@ -173,6 +173,19 @@ describe('what the search for counterexamples has found', () => {
     );
   });
 
+  test('nobody leaves with its volume while another one may be about to join: one change of the list at a time (I2)', () => {
+    const joining = all(withRecord({ state: 'joining' }), without('statefulSet', 'pod'), withEndpoint(silent));
+    const observation = healthy(3, {
+      spec: { replicas: 1 },
+      slots: { 0: withVolume({ leaving: true }), 2: joining },
+      membership: members(2),
+    });
+    const decision = decide(observation);
+    assert.notEqual(decision.kind === 'act' && decision.action.kind, 'remove-member', decision.message);
+    const settled = { ...observation, slots: observation.slots.slice(0, 2) };
+    assert.equal(reasonOf(settled), 'RemovingMember');
+  });
+
   test('leadership may go to one whose volume is about to go, where nobody else could lead', () => {
     const observation = healthy(2, {
       spec: { replicas: 1 },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { resources } from '../../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../../world/converge.ts';
 import { type Crash, crashesIn, killer, sample } from '../../../world/crash.ts';
 import { tickUntilFrozen } from '../../../world/freeze.ts';
@@ -58,4 +59,29 @@ describe('a call that arrives late', () => {
       }
     });
   }
+
+  test('and would let the last member leave: it fails, because another removal was begun since', async (t) => {
+    const counter = killer();
+    const whole = await grown(t, 2);
+    await whole.apply({ replicas: 1, healing });
+    await tickUntilConverged(whole, { faults: counter, limit: 400 });
+    for (const freeze of crashesIn(counter.writes()).filter(({ when }) => when === 'before')) {
+      const world = await grown(t, 2);
+      await world.apply({ replicas: 1, healing });
+      const frozen = await tickUntilFrozen(world, freeze);
+      world.advance(31);
+      letClaimGo(world, 'orders-0');
+      await ended(world, text(freeze, 'and a claim is deleted'));
+      await frozen.wake();
+      await ended(world, text(freeze, 'and a claim is deleted, awake'));
+    }
+  });
 });
+
+/** Somebody deletes it: it stays until its pod is gone. */
+function letClaimGo(world: World, name: string): void {
+  const claim = world.claims().find(({ metadata }) => metadata.name === name);
+  if (!claim) return;
+  const deletionTimestamp = new Date(world.now()).toISOString();
+  world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, deletionTimestamp } });
+}
