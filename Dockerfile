@@ -12,7 +12,9 @@ RUN node functions/build.ts --outdir /app
 # Compiled once, here, for this very Node and these very paths, also what is imported lazily.
 RUN NODE_COMPILE_CACHE=/app/.compile-cache node --input-type=module -e \
   "import { globSync } from 'node:fs'; for (const chunk of globSync('/app/chunks/*.js')) await import(chunk)" \
-  && NODE_COMPILE_CACHE=/app/.compile-cache node /app/tick.js --help > /dev/null
+  && NODE_COMPILE_CACHE=/app/.compile-cache node /app/tick.js --help > /dev/null \
+  # With nothing enabled it says so and exits with 2.
+  && (NODE_COMPILE_CACHE=/app/.compile-cache node /app/serve.js || test $? = 2)
 
 FROM node:24-slim
 # npm and yarn are of no use to whoever might get in.
