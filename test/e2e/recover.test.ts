@@ -64,7 +64,7 @@ test('two of three volumes are gone: a person approves what is said to be lost, 
   const { tickUntil } = stage();
   const { writer, leader, others } = await underWay(name);
   await loseVolumes(others);
-  const stalled = await tickUntil(name, isStalledFor('QuorumLost'), 60);
+  const stalled = await tickUntil(name, isStalledFor('QuorumLost', { unchanged: true }), 60);
   const said = condition(stalled, 'Stalled')?.message ?? '';
   for (const lost of others) assert.ok(said.includes(`${lost} (its volume is gone)`), said);
   assert.ok(said.includes(`${leader} has the most data`), said);
@@ -113,7 +113,7 @@ test('the survivor lags: what it has is said, and kept; whoever is left behind i
   const waiting = await tickUntil(name, (found) => found.status?.lastDecision?.reason === 'WaitingForQuorum', 30);
   for (const member of lost)
     assert.ok(waiting.status?.lastDecision?.message.includes(member), waiting.status?.lastDecision?.message);
-  const stalled = await tickUntil(name, isStalledFor('QuorumLost'), 60);
+  const stalled = await tickUntil(name, isStalledFor('QuorumLost', { unchanged: true }), 60);
   const said = condition(stalled, 'Stalled')?.message ?? '';
   assert.ok(said.includes(`${survivor} has the most data`), said);
   for (const member of lost) assert.ok(said.includes(`${member} (its pod does not end`), said);

@@ -25,9 +25,14 @@ export function isWhole(cluster: EtcdCluster): boolean {
   return isConverged(cluster) && cluster.status?.readyReplicas === 3;
 }
 
-/** Stalled, about the newest spec, for this reason. */
-export function isStalledFor(reason: string): (cluster: EtcdCluster) => boolean {
-  return (cluster) =>
-    cluster.status?.observedGeneration === cluster.metadata.generation &&
-    condition(cluster, 'Stalled')?.reason === reason;
+/** Stalled, about the newest spec, for this reason; `unchanged`: with the words of the look before. */
+export function isStalledFor(reason: string, { unchanged = false } = {}): (cluster: EtcdCluster) => boolean {
+  let before: string | undefined;
+  return (cluster) => {
+    const stalled = condition(cluster, 'Stalled');
+    const isSame = stalled?.message === before;
+    before = stalled?.message;
+    const isNew = cluster.status?.observedGeneration === cluster.metadata.generation;
+    return isNew && stalled?.reason === reason && (isSame || !unchanged);
+  };
 }
