@@ -1,7 +1,7 @@
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build as bundle } from 'esbuild';
+import { type BuildOptions, build as bundle } from 'esbuild';
 
 const entryPoints = ['tick', 'serve', 'set-aside'];
 
@@ -11,6 +11,25 @@ const checkout = join(import.meta.dirname, '..');
 const commonJs =
   "import { createRequire as nodeRequire } from 'node:module';" +
   'const require = nodeRequire(import.meta.url), __dirname = import.meta.dirname;';
+
+/** How everything that runs in a cluster is bundled; a measurement bundles what it measures alike. */
+export const bundling = {
+  absWorkingDir: checkout,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  alias: { 'node:http': join(import.meta.dirname, 'node-http.ts') },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // Node shows the line of an uncaught error: it should not be the whole file.
+  lineLimit: 160,
+  legalComments: 'linked',
+  logLevel: 'warning',
+  banner: { js: commonJs },
+} as const satisfies BuildOptions;
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { outdir: { type: 'string' } } });
@@ -28,25 +47,7 @@ if (import.meta.main) {
 export async function build(outdir = join(checkout, 'dist')): Promise<void> {
   // Chunks are named after their contents: those of earlier builds would pile up.
   await rm(join(outdir, 'chunks'), { recursive: true, force: true });
-  await bundle({
-    absWorkingDir: checkout,
-    entryPoints: entryPoints.map((name) => `functions/${name}.ts`),
-    outdir,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    splitting: true,
-    chunkNames: 'chunks/[name]-[hash]',
-    alias: { 'node:http': join(import.meta.dirname, 'node-http.ts') },
-    minifySyntax: true,
-    minifyWhitespace: true,
-    // Node shows the line of an uncaught error: it should not be the whole file.
-    lineLimit: 160,
-    legalComments: 'linked',
-    logLevel: 'warning',
-    banner: { js: commonJs },
-  });
+  await bundle({ ...bundling, entryPoints: entryPoints.map((name) => `functions/${name}.ts`), outdir });
   // etcd3 reads its protocol at run time from there, seen from its chunk.
   await cp(join(checkout, 'node_modules/etcd3/proto'), join(outdir, 'proto'), { recursive: true });
   // Without it, Node would try each file as CommonJS first.

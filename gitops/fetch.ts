@@ -25,8 +25,9 @@ export async function askForPack(
   options: WantOptions,
   signal: AbortSignal,
 ): Promise<PackAnswer> {
-  // While the server packs there is nothing else to do.
-  const [answer] = await Promise.all([ask(git, wantInVersion0(wants, options), {}, signal), loadReader()]);
+  const asking = ask(git, wantInVersion0(wants, options), {}, signal);
+  // While the server packs, what reads its answer is loaded.
+  const [answer] = await Promise.all([asking, loadReader(), import('./parse.ts')]);
   if (answer.kind === 'pack') return answer;
   return ask(git, wantInVersion2(wants, options), { 'git-protocol': 'version=2' }, signal);
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { bundling } from '../../functions/build.ts';
 import { gitEnvironment } from '../git/git.ts';
 import { startGitServer } from '../git/server.ts';
 import { load } from './conditions.ts';
@@ -62,21 +63,7 @@ export async function measureGit({ quick }: { readonly quick: boolean }): Promis
 
 /** As the image's bundle is made, with its compile cache filled by the warm-up. */
 async function bundleWorker(directory: string): Promise<string> {
-  const commonJs =
-    "import { createRequire as nodeRequire } from 'node:module';" +
-    'const require = nodeRequire(import.meta.url), __dirname = import.meta.dirname;';
-  await build({
-    entryPoints: [join(import.meta.dirname, 'git-worker.ts')],
-    outdir: directory,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    splitting: true,
-    minifySyntax: true,
-    logLevel: 'warning',
-    banner: { js: commonJs },
-  });
+  await build({ ...bundling, entryPoints: [join(import.meta.dirname, 'git-worker.ts')], outdir: directory });
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }\n');
   return join(directory, 'git-worker.js');
 }
