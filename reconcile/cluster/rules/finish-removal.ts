@@ -1,4 +1,5 @@
 import { annotations } from '../../../manifests/build/names.ts';
+import type { ListedMember } from '../../etcd.ts';
 import type { ActionOf } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
@@ -8,6 +9,7 @@ import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { quorumOf } from '../quorum.ts';
 import { removalOf } from '../removal.ts';
+import { unknownAmong } from '../voters.ts';
 
 /**
  * A removal that was begun is finished, never undone: etcd may decide it long after whoever asked has died. Then what the member
@@ -82,7 +84,8 @@ function unsafeWithout({ name }: Slot, memberId: string, situation: Situation): 
   const silent = places.filter(({ endpoint }) => endpoint.kind === 'unknown' || endpoint.status.leader === '0');
   const answering = places.length - silent.length;
   const [down] = silent;
-  if (answering >= quorumOf(others.length) || !down) return undefined;
+  if (answering >= quorumOf(others.length)) return undefined;
+  if (!down) return besideUnknown(unknownAmong(others, slots));
   const member = memberOf(down, others);
   const ailment = ailmentOf(down, situation);
   const why = ailment?.message ?? `${down.name} does not answer`;
@@ -98,6 +101,16 @@ function unsafeWithout({ name }: Slot, memberId: string, situation: Situation): 
     'RemovalUnsafe',
     `a removal that was begun can not be finished, or nobody would be a quorum: ${why}`,
     `bring ${down.name} back; or, if that can not be, remove it: etcdctl member remove ${member?.id}`,
+  );
+}
+
+/** The other one can't come back by itself: nothing of it is left but its place on the list. */
+function besideUnknown(other: ListedMember | undefined): Decision | undefined {
+  if (!other) return undefined;
+  return refuse(
+    'RemovalUnsafe',
+    `a removal that was begun can not be finished, or nobody would be a quorum: no peer stands for ${other.name || 'an unstarted member'} (${other.id})`,
+    `if nobody needs it: etcdctl member remove ${other.id}`,
   );
 }
 

@@ -93,6 +93,14 @@ describe('what the search for counterexamples has found', () => {
     assert.equal(reasonOf(observation), 'RemovingMember');
   });
 
+  test('a removal without which a voter of which nothing is left would cost the quorum is not tried for ever', () => {
+    const decision = decide(
+      healthy(3, { spec: { replicas: 2 }, slots: { 2: withRecord({ state: 'releasing' }) }, gone: [0] }),
+    );
+    assert.equal(decision.reason, 'RemovalUnsafe');
+    assert.ok(decision.kind === 'refuse' && decision.cure.includes('etcdctl member remove a0'));
+  });
+
   test('without a quorum, a member that was to leave does not hide that it is broken', () => {
     const observation = healthy(2, {
       spec: { replicas: 1 },
