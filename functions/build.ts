@@ -6,11 +6,16 @@ import { type BuildOptions, build as bundle } from 'esbuild';
 const entryPoints = ['tick', 'serve', 'set-aside'];
 
 const checkout = join(import.meta.dirname, '..');
+const http = join(import.meta.dirname, 'node-http.ts');
 
-/** Packages in CommonJS expect what an ES module does not have. */
+/**
+ * Packages in CommonJS expect what an ES module does not have. What Node has built in comes by the way that does not evaluate all
+ * that it exports (see node-http.ts).
+ */
 const commonJs =
   "import { createRequire as nodeRequire } from 'node:module';" +
-  'const require = nodeRequire(import.meta.url), __dirname = import.meta.dirname;';
+  'const require = (name) => process.getBuiltinModule(name) ?? nodeRequire(import.meta.url)(name);' +
+  'const __dirname = import.meta.dirname;';
 
 /** How everything that runs in a cluster is bundled; a measurement bundles what it measures alike. */
 export const bundling = {
@@ -21,7 +26,7 @@ export const bundling = {
   format: 'esm',
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
-  alias: { 'node:http': join(import.meta.dirname, 'node-http.ts') },
+  alias: { 'node:http': http, http },
   minifySyntax: true,
   minifyWhitespace: true,
   // Node shows the line of an uncaught error: it should not be the whole file.
