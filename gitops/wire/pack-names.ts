@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { GitError } from '../error.ts';
 import { applyDelta } from './delta.ts';
+import { type Base, type BaseBounds, createBases, defaultBaseBounds } from './pack-bases.ts';
 import {
   bytesOf,
   type Delta,
@@ -32,10 +33,11 @@ interface Waiting {
   readonly crc: number;
 }
 
-interface Base {
-  readonly type: ObjectType;
-  readonly data: Buffer;
-  readonly depth: number;
+interface Ready {
+  readonly delta: Waiting;
+  readonly base: Base;
+  /** Whether no other waits for that base. */
+  readonly last: boolean;
 }
 
 /**
@@ -48,21 +50,28 @@ interface Base {
  */
 export async function nameObjects(
   pack: Buffer,
-  bounds: PackBounds = defaultPackBounds,
+  bounds: PackBounds & BaseBounds = { ...defaultPackBounds, ...defaultBaseBounds },
 ): Promise<readonly NamedObject[]> {
   const named = new Map<string, NamedObject>();
   const wholes: { readonly name: string; readonly entry: Whole }[] = [];
   const waiting = new Map<Delta['base'], Waiting[]>();
-  const ready: { readonly delta: Waiting; readonly base: Base }[] = [];
+  const ready: Ready[] = [];
+  const bases = createBases(pack, bounds);
   let turn = performance.now();
 
   function note(name: string, start: number, crc: number): void {
     if (!named.has(name)) named.set(name, { name, start, crc });
   }
 
-  function release(key: Delta['base'], base: Base): void {
-    for (const delta of waiting.get(key) ?? []) ready.push({ delta, base });
-    waiting.delete(key);
+  /** Lets those go on that waited for an object, by its place or by its name. */
+  function release(base: Base, name: string, data: () => Buffer): void {
+    const deltas = [base.entry.start, name].flatMap((key) => waiting.get(key) ?? []);
+    if (deltas.length === 0) return;
+    bases.keep(base, data());
+    // The last that is taken is the first that was put there.
+    for (const [index, delta] of deltas.entries()) ready.push({ delta, base, last: index === 0 });
+    waiting.delete(base.entry.start);
+    waiting.delete(name);
   }
 
   async function breathe(): Promise<void> {
@@ -84,20 +93,16 @@ export async function nameObjects(
   }
 
   for (const { name, entry } of wholes) {
-    if (!waiting.has(entry.start) && !waiting.has(name)) continue;
-    const base = { type: entry.type, data: bytesOf(pack, entry), depth: 0 };
-    release(entry.start, base);
-    release(name, base);
+    release({ entry, type: entry.type, depth: 0 }, name, () => bytesOf(pack, entry));
     for (let next = ready.pop(); next; next = ready.pop()) {
       const { entry, crc } = next.delta;
       const { type, depth } = next.base;
       if (depth === longestChain) throw tooDeep();
-      const data = applyDelta(next.base.data, bytesOf(pack, entry));
+      const data = applyDelta(bases.bytes(next.base), bytesOf(pack, entry));
+      if (next.last) bases.letGo(next.base);
       const name = nameOf(type, data);
       note(name, entry.start, crc);
-      const base = { type, data, depth: depth + 1 };
-      release(entry.start, base);
-      release(name, base);
+      release({ entry, type, depth: depth + 1, below: next.base }, name, () => data);
       if (performance.now() - turn > longestTurnMs) await breathe();
     }
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openPack } from '../../../gitops/tree.ts';
+import { defaultBaseBounds } from '../../../gitops/wire/pack-bases.ts';
+import { defaultPackBounds } from '../../../gitops/wire/pack-entries.ts';
 import { nameObjects } from '../../../gitops/wire/pack-names.ts';
 import { commitOf, distance, kinds, nameOf, packEntry, packOf, replacing, size, treeOf } from '../../git/pack.ts';
 
@@ -76,6 +78,28 @@ test('deltas as deep as git makes them are read, deeper ones are refused', { tim
   }
   assert.equal((await nameObjects(packOf(...entries.slice(0, -1)))).length, 4_096);
   await assert.rejects(nameObjects(packOf(...entries)), { reason: 'BadAnswer', message: /more than 4095 deep/ });
+});
+
+test('bases are made again where keeping them would take too much, and not without end', async () => {
+  // Each has two deltas, of which one has two again: when the first of them is gone into, all others wait.
+  const entries = [blob(Buffer.from('0 '))];
+  const contents = [Buffer.from('0 ')];
+  let tip = contents[0] ?? Buffer.alloc(0);
+  for (let n = 1; n <= 40; n++) {
+    const next = Buffer.from(`${n} deeper`);
+    const aside = Buffer.from(`${n} aside`);
+    entries.push(onName(tip, aside), onName(tip, next), onName(tip, aside));
+    contents.push(aside, next);
+    tip = next;
+  }
+  const pack = packOf(...entries);
+  const bounds = { ...defaultPackBounds, ...defaultBaseBounds };
+  for (const maxKeptBytes of [0, 30, 1_000]) {
+    const named = await nameObjects(pack, { ...bounds, maxKeptBytes });
+    assert.deepEqual(named.map(({ name }) => name).sort(), namesOfBlobs(...contents));
+  }
+  await assert.rejects(nameObjects(pack, { ...bounds, maxKeptBytes: 0, maxMadeAgain: 30_000 }), { reason: 'TooLarge' });
+  assert.equal((await nameObjects(pack, { ...bounds, maxMadeAgain: 0 })).length, contents.length);
 });
 
 for (const [what, entries, message] of [
