@@ -60,7 +60,15 @@ for (const [what, fault] of [
     assert.doesNotMatch(stderr + JSON.stringify(await fleet()), /forge-token/, 'the token is nowhere');
     forge.breakWith(undefined);
     // A limit holds until its time, unless a person asks.
-    await kubectl(['-n', namespace, 'annotate', 'etcdfleet', 'fleet', `etcd.ratchet.dev/reconcile=${name}`]);
+    await kubectl([
+      '-n',
+      namespace,
+      'annotate',
+      '--overwrite',
+      'etcdfleet',
+      'fleet',
+      `etcd.ratchet.dev/reconcile=${name}`,
+    ]);
     await tick();
     assert.ok(forge.statusesOf(sha).has('etcd-ratchet/fleet'));
   });
@@ -77,13 +85,14 @@ test('an API server that accepts and never answers is exit code 1, in time', asy
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const address = silent.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  const { code, milliseconds } = await run({
-    args: ['--timeout', '20'],
-    env: { KUBECONFIG: await kubeconfigFor(`http://127.0.0.1:${port}`) },
+  const { code, stderr, milliseconds } = await run({
+    args: ['--timeout', '10'],
+    env: { KUBECONFIG: await kubeconfigFor(`https://127.0.0.1:${port}`) },
   });
   silent.close();
   assert.equal(code, 1);
-  assert.ok(milliseconds < patience);
+  assert.match(stderr, /"reason":"Timeout"/);
+  assert.ok(milliseconds < 15_000, `${milliseconds} ms`);
 });
 
 test('an API server that answers nonsense is exit code 1', async () => {

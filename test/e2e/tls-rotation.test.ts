@@ -31,7 +31,7 @@ test('new CAs under load: old and new clients talk to every member until the old
   const old = await access(name);
   const firstTrust = await trustOfAll();
   const writer = await startFollower(() => access(name), 'throughout');
-  await until('five hundred writes', async () => writer.acknowledged >= 500);
+  await until('a hundred writes', async () => writer.acknowledged >= 100);
   const watcher = watchPods();
 
   // Both, from the first moment of the rotation to the last at which the old CA is trusted, on connections that are new.

@@ -17,7 +17,7 @@ export interface Writer {
  */
 const patience = 500;
 /** From one write to the next, in milliseconds: without a rest, the writer and etcd would have the whole machine to themselves. */
-const rhythm = 20;
+const rhythm = 30;
 
 /** Starts writing numbered keys under `prefix`, one after the other, through the cluster's Service. */
 export function startWriter(access: Access, prefix: string): Writer {
