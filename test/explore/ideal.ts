@@ -1,5 +1,6 @@
 import type { Decision } from '../../reconcile/cluster/decision.ts';
 import { serving, votersOf } from './model/etcd.ts';
+import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
 import { happenings, timePasses } from './model/kubernetes.ts';
 import { lacking, type State, type World } from './model/state.ts';
@@ -25,7 +26,7 @@ export function createConvergence(
     const path: World[] = [];
     let current: State = lacking({ ...state, late: [] }, 'looked');
     for (let steps = 0; steps < longest; steps += 1) {
-      if (!current.acting) {
+      if (!current.acting && !current.beside) {
         const print = fingerprint(current.world);
         if (known.has(print)) break;
         if (way.size === way.add(keyOf(print)).size)
@@ -55,7 +56,11 @@ function wrong(message: string): Violation {
 
 /** One thing that happens when nothing goes wrong; `undefined`: it is at rest. */
 export function ideal(state: State, { code, decide }: Rules): State | undefined {
-  const { acting, world } = state;
+  const { acting, beside, world } = state;
+  if (beside) {
+    const advanced = beside.doomed ? undefined : advance(turned(state), beside, code);
+    return advanced ? turned(advanced.after) : lacking(state, 'beside');
+  }
   if (acting && !acting.doomed) {
     const advanced = advance(state, acting, code);
     if (advanced) return advanced.after;

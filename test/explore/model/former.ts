@@ -8,13 +8,19 @@ import { type Acting, type Late, type Place, type State, type World, withPlace }
 
 /** From now on they are the earlier one's. */
 export function outlived(state: State): State {
-  const { acting, looked, late } = state;
+  const { acting, looked, late, ...rest } = state;
   return {
-    ...state,
+    ...rest,
     late: late.map((one): Late => ({ ...one, former: true })),
-    ...(acting && { acting: { ...acting, former: true } }),
+    ...(acting && { beside: { ...acting, former: true } }),
     ...(looked && { looked: { ...looked, stale: true } }),
   };
+}
+
+/** With the one that acts beside in the place of who acts; and back. */
+export function turned(state: State): State {
+  const { acting, beside, ...rest } = state;
+  return { ...rest, ...(beside && { acting: beside }), ...(acting && { beside: acting }) };
 }
 
 /** What they see of the world when they look at it again. */

@@ -24,8 +24,6 @@ import type { Approval, Backup, Forced, Job, JobPod } from './recovery.ts';
  * - Kubernetes' steps between "there is a pod" and "its container starts"; other nodes than one for each member, with its disk; names and
  *   UIDs are taken again as soon as nothing refers to them any more, and so are member IDs, so that states that differ only in them are one;
  * - TLS, sizes of databases and NOSPACE: their rules see that there is nothing to do.
- *
- * Left out though it may happen: a holder whose resource was deleted and applied again acts beside that one's. Here the others wait.
  */
 export interface World {
   readonly cluster: Cluster;
@@ -39,6 +37,8 @@ export interface State {
   readonly world: World;
   /** The invocation that holds the claim. All others wait for it, so there is never a second. */
   readonly acting?: Acting;
+  /** It holds the claim of a resource that was deleted and has a namesake: neither waits for the other. */
+  readonly beside?: Acting;
   /** Another one, which has looked and decided, and has not claimed yet. */
   readonly looked?: Looked;
   /** Writes of holders that are gone, still on their way. */

@@ -5,12 +5,12 @@ import type { Code } from './code.ts';
 import { serving } from './etcd.ts';
 import type { Event } from './event.ts';
 import { type FaultKind, type WorldFault, worldFaults } from './faults.ts';
-import { leftBy, seenBy } from './former.ts';
+import { leftBy, seenBy, turned } from './former.ts';
 import { commit, type Turn } from './git.ts';
 import { advance, carriedOut, claimed, isAccepted, skipping, toldIn, withoutActing } from './invocation.ts';
 import { happenings, timePasses } from './kubernetes.ts';
 import { consent } from './person.ts';
-import { type Late, type Left, lacking, type State, type World } from './state.ts';
+import { type Acting, type Late, type Left, lacking, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
 
 export interface Rules {
@@ -46,7 +46,8 @@ function take(state: State, turn: Turn, { decide }: Rules, emit: Visit<State, Ev
 }
 
 function ticks(state: State, { code, decide }: Rules, emit: Visit<State, Event>): void {
-  const { acting, looked, world } = state;
+  const { acting, beside, looked, world } = state;
+  if (beside) acts(turned(state), beside, code, (event, after) => emit(event, turned(after)));
   if (looked && (!looked.stale || !code.comparesClaims) && !acting) {
     const { action, reason } = looked;
     const event: Event = { who: 'tick', what: `the other one claims its step (${reason})`, action, begins: true };
@@ -54,9 +55,7 @@ function ticks(state: State, { code, decide }: Rules, emit: Visit<State, Event>)
     emit({ ...event, ...(looked.stale && { stale: true }) }, after);
   }
   if (acting) {
-    const advanced = advance(state, acting, code);
-    if (advanced) emit(advanced.event, advanced.after);
-    else emit({ who: 'tick', what: acting.doomed ? 'dies' : 'runs out of time' }, withoutActing(state));
+    acts(state, acting, code, emit);
     return;
   }
   if (world.cluster.gone) return;
@@ -71,6 +70,12 @@ function ticks(state: State, { code, decide }: Rules, emit: Visit<State, Event>)
   if (told === world && !looked) return;
   const after = { ...state, world: told, ...(looked && { looked: { ...looked, stale: true } }) };
   emit({ who: 'tick', what: `reports ${decision.reason}` }, after);
+}
+
+function acts(state: State, acting: Acting, code: Code, emit: Visit<State, Event>): void {
+  const advanced = advance(state, acting, code);
+  if (advanced) emit(advanced.event, advanced.after);
+  else emit({ who: 'tick', what: acting.doomed ? 'dies' : 'runs out of time' }, withoutActing(state));
 }
 
 /** Requests that were sent by holders who are gone. */
@@ -136,6 +141,7 @@ function surviving(late: Late, { write, name }: Operation, before: World, after:
 
 function faults(state: State, rules: Rules, emit: Visit<State, Event>): void {
   dying(state, rules, emit);
+  if (state.beside) dying(turned(state), rules, (event, after) => emit(event, turned(after)));
   const { world, acting, looked } = state;
   const second = spent(state.left, 'second');
   if (second && !looked && !acting && !world.cluster.gone) {

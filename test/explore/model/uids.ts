@@ -6,8 +6,14 @@ export type Referred = (id: string) => boolean;
 const ofThings = new WeakMap<object, string>();
 
 /** All that holders, and requests on their way, speak of. */
-export function referredIn({ acting, looked, late, world }: State): Referred {
-  const actions = [acting?.action, looked?.action, world.cluster.abandoned, ...late.map(({ action }) => action)];
+export function referredIn({ acting, beside, looked, late, world }: State): Referred {
+  const actions = [
+    acting?.action,
+    beside?.action,
+    looked?.action,
+    world.cluster.abandoned,
+    ...late.map(({ action }) => action),
+  ];
   const things = [...actions, ...late.map(({ said }) => said)];
   const texts = things.flatMap((thing) => (typeof thing === 'object' && thing ? [textOf(thing)] : []));
   return (id) => texts.some((text) => text.includes(`"${id}"`));
