@@ -1,5 +1,5 @@
-import { annotations } from '../../../manifests/build/names.ts';
-import { readVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { annotations, ordinalOf } from '../../../manifests/build/names.ts';
+import { readVolumeRecord, type VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import type { ListedMember } from '../../etcd.ts';
 import { resources } from '../../kube.ts';
@@ -8,7 +8,8 @@ import { type ActContext, listOurs } from './context.ts';
 
 /**
  * Guards I2, before a removal is begun: no other one was. Whoever froze just when it marked another volume may have sent that request;
- * every other volume is written to, so that it fails at the API server however late it arrives.
+ * every other volume of a member is written to, so that it fails at the API server however late it arrives. Those of members that have
+ * left were written to when they did, and copies that people made under other names are theirs.
  *
  * @throws {StepError} when a volume of another member says `releasing` by now. @throws {KubeError} `Conflict` when one is just written to.
  */
@@ -17,18 +18,26 @@ export async function forestallOtherRemovals(
   listed: readonly ListedMember[],
   context: ActContext,
 ): Promise<void> {
+  const cluster = context.cluster.metadata.name;
   const claims = await listOurs<PersistentVolumeClaim>(context, resources.volumeClaims);
-  const others = claims.filter(({ metadata }) => metadata.name !== name);
-  const begun = others.find((claim) => isLeaving(claim, listed));
-  if (begun)
-    throw moved(`the removal of ${begun.metadata.name} was begun as well, so ${name} stays until that is over`);
-  await Promise.all(others.map((claim) => writeTo(claim, context)));
+  const others = claims.flatMap((claim) => {
+    const other = claim.metadata.name;
+    const read = readVolumeRecord(claim.metadata.annotations);
+    if (other === name || ordinalOf(cluster, other) === undefined || read.kind !== 'valid') return [];
+    return hasLeft(read.record) ? [] : [{ claim, record: read.record }];
+  });
+  const begun = others.find(({ record }) => isLeaving(record, listed))?.claim.metadata.name;
+  if (begun !== undefined)
+    throw moved(`the removal of ${begun} was begun as well, so ${name} stays until that is over`);
+  await Promise.all(others.map(({ claim }) => writeTo(claim, context)));
 }
 
-function isLeaving({ metadata }: PersistentVolumeClaim, listed: readonly ListedMember[]): boolean {
-  const read = readVolumeRecord(metadata.annotations);
-  if (read.kind !== 'valid' || read.record.state !== 'releasing') return false;
-  return listed.some(({ id }) => id === read.record.memberId);
+function hasLeft({ state }: VolumeRecord): boolean {
+  return state === 'released' || state === 'superseded';
+}
+
+function isLeaving({ state, memberId }: VolumeRecord, listed: readonly ListedMember[]): boolean {
+  return state === 'releasing' && listed.some(({ id }) => id === memberId);
 }
 
 /** An update that changes nothing leaves the version as it is: so it says what that was. */

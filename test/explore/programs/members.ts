@@ -215,8 +215,12 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
 /** actions/forestall-removals.ts: no other one was begun, and a mark of one that is on its way fails. */
 function forestallsOthers(name: string, memberId: string): Operation {
   const isReleasing = (place: Place | undefined) => place !== undefined && recordIn(place)?.state === 'releasing';
+  const isWritten = (place: Place) => {
+    const state = recordIn(place)?.state;
+    return place.name !== name && state !== undefined && state !== 'released' && state !== 'superseded';
+  };
   return {
-    what: `writes to all volumes but that of ${name}`,
+    what: `writes to the volumes of all but ${name}`,
     name,
     check: (world): Check => {
       const place = placeOf(world, name);
@@ -231,9 +235,7 @@ function forestallsOthers(name: string, memberId: string): Operation {
       fence: 'version',
       apply: (world) => ({
         ...world,
-        places: world.places.map((one) =>
-          one.name === name || !one.volume ? one : { ...one, volume: { ...one.volume } },
-        ),
+        places: world.places.map((one) => (one.volume && isWritten(one) ? { ...one, volume: { ...one.volume } } : one)),
       }),
     },
   };

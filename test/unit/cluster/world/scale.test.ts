@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { annotations } from '../../../../manifests/build/names.ts';
+import { resources } from '../../../../reconcile/kube.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
 import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
 import { createWorld, type World } from '../../../world/world.ts';
@@ -96,6 +98,34 @@ describe('a volume that is to be kept when its member leaves', () => {
       'orders-3-0',
     ]);
   });
+
+  test('is left alone when others leave, and so is a copy of it that somebody made under a name of their own', async () => {
+    const world = await grown(3);
+    const volumeRetention = { whenDeleted: 'Retain', whenScaled: 'Retain' } as const;
+    await world.apply({ replicas: 2, volumeRetention });
+    await tickUntilConverged(world);
+    const kept = world.claims().find(({ metadata }) => metadata.name === 'orders-2');
+    assert.ok(kept);
+    // It was copied in the midst of a removal that a person undid then, as its refusal says.
+    const member = world.claims().find(({ metadata }) => metadata.name === 'orders-0');
+    const memberId = member?.metadata.annotations?.[annotations.memberId];
+    assert.ok(memberId);
+    const leaving = { [annotations.volumeState]: 'releasing', [annotations.memberId]: memberId };
+    const copied = { ...kept.metadata, name: 'orders-2-copy', uid: 'copied' };
+    const copy = { ...kept, metadata: { ...copied, annotations: { ...kept.metadata.annotations, ...leaving } } };
+    world.kube.seed(resources.volumeClaims, copy);
+    const before = versions(world, 'orders-2', 'orders-2-copy');
+    await world.apply({ replicas: 1, volumeRetention });
+    const end = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assert.deepEqual(versions(world, 'orders-2', 'orders-2-copy'), before);
+  });
+
+  function versions(world: World, ...of: readonly string[]) {
+    const claims = world.claims().filter(({ metadata }) => of.includes(metadata.name));
+    assert.equal(claims.length, of.length);
+    return claims.map(({ metadata }) => metadata.resourceVersion);
+  }
 
   function names(world: World) {
     return world
