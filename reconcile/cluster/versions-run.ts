@@ -94,6 +94,6 @@ function nextMayHaveRun(slot: Slot, next: string): boolean {
 }
 
 /** Its peer was told something that its StatefulSet was not: what that says is not known here. */
-function isTemplateBehind({ peer, statefulSet }: Slot): boolean {
+export function isTemplateBehind({ peer, statefulSet }: Slot): boolean {
   return peer !== undefined && statefulSet !== undefined && statefulSet.inputsHash !== inputsHash(peer.inputs);
 }

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { compareVersions, isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import type { Inputs } from '../effective.ts';
 import { isDownOnItsConfiguration } from '../health.ts';
+import { recordOf } from '../life.ts';
 import type { PeerView, Slot, StatefulSetView } from '../observation.ts';
-import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
+import { hasRunHigher, isTemplateBehind, mayGoBackTo } from '../versions-run.ts';
 
 /**
  * A member whose pod is not Ready, and whose configuration is not the effective one, is given that: it has nothing to
@@ -28,8 +29,13 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
     wanted,
   );
   if (ahead) return ahead;
+  const next = curable.find((slot) => mayBeStartedHigher(slot, effective.inputs));
+  if (next?.peer) return onlyTemplate(next.name, next.peer, effective.inputs, 'its pod stays, and the next one has it');
   const returning = curable.find((slot) => slot.statefulSet && isGoingBack(slot, effective.inputs));
-  if (returning?.peer?.current) return goingOn(returning.name, returning.peer, effective.inputs);
+  if (returning?.peer?.current) {
+    const why = `it has run etcd ${effective.inputs.version}, which is to stay`;
+    return onlyTemplate(returning.name, returning.peer, effective.inputs, why);
+  }
   // Nor may who ran it go back for as long as somebody else may still come up on it: that one first.
   const goBack = mayGoBackTo(effective.inputs.version, situation);
   const outdated = curable.filter(
@@ -78,12 +84,28 @@ function correctTemplates(
   );
 }
 
-function goingOn(name: string, peer: PeerView, { version, image }: Inputs): Decision {
+function onlyTemplate(name: string, peer: PeerView, { version, image }: Inputs, why: string): Decision {
   return act(
     { kind: 'change-template', peer: { name, uid: peer.uid }, inputs: { ...peer.inputs, version, image } },
     'CorrectingTemplates',
-    `the template of ${name} is put right: it has run etcd ${version}, which is to stay`,
+    `the template of ${name} is put right: ${why}`,
   );
+}
+
+/**
+ * It never ran the higher minor that its template says, or may say: its pod ends, or answers, though without a quorum it is not Ready. For
+ * as long as its next pod may have that, nobody who ran it may go back.
+ */
+function mayBeStartedHigher(slot: Slot, { version }: Inputs): boolean {
+  const { peer, statefulSet, pod, endpoint } = slot;
+  if (!peer?.current || !statefulSet || !pod || hasRunHigher(pod, version)) return false;
+  if (!pod.leaving && (pod.ready || endpoint.kind === 'unknown')) return false;
+  const told = isTemplateBehind(slot) ? [peer.inputs.version, recordOf(slot)?.nextVersion] : [peer.inputs.version];
+  return told.some((one) => isMinorAbove(one, version));
+}
+
+function isMinorAbove(text: string | undefined, version: string): boolean {
+  return isVersion(text) && minorOf(parseVersion(text)) > minorOf(parseVersion(version));
 }
 
 /**

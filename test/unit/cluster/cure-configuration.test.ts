@@ -6,6 +6,7 @@ import type { Observation, Slot } from '../../../reconcile/cluster/observation.t
 import {
   all,
   crashing,
+  endpoint,
   healthy,
   noQuorum,
   silent,
@@ -32,6 +33,36 @@ const backAgain = all(withRecord({ version: '3.5.35' }), withInputs({ version: '
 const reverted = (other: (slot: Slot) => Slot) => ({
   ...healthy(2, { spec: { version: '3.5.35' }, membership: down, slots: { 0: stoppedOnIt, 1: other } }),
   clusterVersion: '3.5.0',
+});
+
+const runsBelow = all(
+  withPod({ version: '3.5.35', ready: false }),
+  withEndpoint(endpoint(1, { version: '3.5.35', leader: '0' })),
+);
+const leaving = withPod({ leaving: true });
+
+describe('whoever may still start on a minor that is to be left has its template put right first', () => {
+  for (const [what, other] of [
+    ['it answers, and without a quorum is not Ready', all(newer, runsBelow)],
+    ['it answers, and its pod ends', all(newer, runsBelow, leaving)],
+    ['its pod ends, and never started', all(newer, waiting, withPod({ version: '3.6.16' }), leaving)],
+    ['whoever did that died between the two writes', all(newer, runsBelow, withInputs({ version: '3.5.35' }))],
+  ] as const) {
+    test(what, () => {
+      const decision = decide(reverted(other));
+      assert.partialDeepStrictEqual(decision, {
+        reason: 'CorrectingTemplates',
+        action: { kind: 'change-template', peer: { name: 'orders-1' }, inputs: { version: '3.5.35' } },
+      });
+      const right = all(other, withInputs({ version: '3.5.35' }), made);
+      assert.deepEqual(reconfigured(reverted(right)), ['orders-0'], 'then goes back who ran it');
+    });
+  }
+
+  test('not one whose pod that ends has run it', () => {
+    const decision = decide(reverted(all(newer, withPod({ version: '3.6.16', ready: false }), leaving, crashing)));
+    assert.notEqual(decision.reason, 'CorrectingTemplates');
+  });
 });
 
 describe('a configuration that the spec now asks for', () => {
