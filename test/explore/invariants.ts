@@ -62,13 +62,16 @@ function unfinished(world: World, target: string): string | undefined {
 }
 
 function underWay({ late, world }: State, target: string): string | undefined {
-  // A learner that is being promoted is the one that was added.
-  const name = formationOf(world, serving(world)?.id)?.members.find(({ id }) => id === target)?.name;
+  const formation = formationOf(world, serving(world)?.id);
+  const member = formation?.members.find(({ id }) => id === target);
+  // Who is dead is removed also while a learner may still come: that one has no vote, and whoever adds it anew writes its list anew.
+  const isDead = member !== undefined && !member.learner && !healthyVoters(world, formation?.id ?? '').includes(target);
   const other = late.find(({ action, at, known }) => {
     // What is only written to, so that others' requests fail, begins nothing.
     const { membership, object } = programOf(action)[at]?.write ?? {};
     if (known || (!membership && object === undefined)) return false;
-    if (action.kind === 'add-learner') return action.name !== target && action.name !== name;
+    // A learner that is being promoted is the one that was added.
+    if (action.kind === 'add-learner') return !isDead && action.name !== target && action.name !== member?.name;
     return action.kind === 'remove-member' && action.memberId !== target;
   });
   return other && `${other.action.kind} of another member is still on its way`;

@@ -44,6 +44,7 @@ export const scenarios: readonly Scenario[] = [
   one('heal 3, and who heals it dies', healthy({}, 6), [], { ...disks, ...holders }, 2),
   one('heal 5', healthy({ replicas: 5 }, 9), [], { ...disks }, 2),
   one('heal while it grows', healthy({ replicas: 1 }, 6), [size(3)], { ...disks, crash: 1 }, 2),
+  one('heal while it grows, and who adds dies', healthy({}, 6), [size(4)], { ...disks, late: 1 }, 2),
   one('heal while it shrinks', healthy({}, 6), [size(1)], { ...disks, crash: 1 }, 2),
   one('two disks of 3', healthy({}, 6), [], { wipe: 2, lost: 2, claim: 2, crash: 1 }, 3),
   one('by hand', healthy({}, 6), [], { peer: 1, set: 1, configMap: 1, remove: 1, claim: 1, status: 1 }, 2),

@@ -20,7 +20,7 @@ import { joiner } from './scale.ts';
  * there. A leader among several goes first: whoever joins is given the leader's data.
  *
  * Guards I9: a quorum of the others is healthy, each seen so by itself. Guards I2: one at a time, and never while a removal is
- * unfinished.
+ * unfinished. A learner that was asked for may still come, and is not waited for: etcd adds none beside a voter that is down.
  */
 export function heal(situation: Situation): Decision | undefined {
   const { membership, slots, life, effective } = situation;

@@ -76,7 +76,36 @@ describe('a call that arrives late', () => {
       await ended(world, text(freeze, 'and a claim is deleted, awake'));
     }
   });
+
+  test('and adds a learner: who is dead was removed meanwhile, and waited for nobody', async (t) => {
+    const counter = killer();
+    const whole = await grown(t, 3);
+    await whole.apply({ replicas: 4, healing });
+    await tickUntilConverged(whole, { faults: counter, limit: 400 });
+    for (const freeze of crashesIn(counter.writes()).filter(({ when }) => when === 'before')) {
+      const world = await grown(t, 3);
+      await world.apply({ replicas: 4, healing });
+      const frozen = await tickUntilFrozen(world, freeze);
+      world.advance(31);
+      world.loseNode('orders-0-0');
+      await untilRemoved(world);
+      await frozen.wake();
+      await ended(world, text(freeze, 'and a node dies, awake'));
+      assertWhole(world, 4, text(freeze, 'and a node dies'));
+    }
+  });
 });
+
+/** Ticks until a dead member is off the list. */
+async function untilRemoved(world: World): Promise<void> {
+  for (let ticks = 0; ticks < 100; ticks += 1) {
+    world.settle();
+    const result = await world.tick();
+    if (result?.decision.reason === 'RemovingDeadMember' && result.outcome === 'acted') return;
+    world.advance(5);
+  }
+  assert.fail('it was not removed');
+}
 
 /** Somebody deletes it: it stays until its pod is gone. */
 function letClaimGo(world: World, name: string): void {
