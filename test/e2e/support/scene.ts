@@ -11,6 +11,7 @@ import { type GitServer, startGitServer } from '../../git/server.ts';
 import { type Access, accessTo } from './client.ts';
 import { type TickResult, tick } from './tick.ts';
 import { until } from './until.ts';
+import { createWarmTicks } from './warm-ticks.ts';
 
 /** One scenario's part of the shared cluster: its own namespace, repository, forge and fleet. */
 export interface Scene {
@@ -66,6 +67,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   opening.defer(() => kube.close());
   const git = opening.use(await startGitServer({ ...(host && { host }) }));
   const forge = opening.use(await startForge({ ...(host && { host }) }));
+  const warm = opening.use(createWarmTicks({ KUBECONFIG: kubeconfig }));
   const repository = await git.createRepository('platform/etcd');
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: furniture(namespace) });
   if (fleet !== false) {
@@ -109,7 +111,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
         `${name} as expected`,
         async () => {
           // It waits by watch, which costs less than to look again and again.
-          const { stderr, stdout } = await oneTick('--wait=1');
+          const { stderr, stdout } = await warm.tick('--namespace', namespace, '--wait=1');
           const found = await get<EtcdCluster>(resources.clusters, name);
           seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
           return found && check(found) ? found : undefined;

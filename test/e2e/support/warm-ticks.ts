@@ -1,0 +1,90 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { parseOptions } from '../../../functions/options.ts';
+import { runTick } from '../../../functions/run-tick.ts';
+import type { TickResult } from './tick.ts';
+
+/**
+ * Invocations one after the other in a process that stays, where a test needs many on the way to what it is about: most of what a cold one
+ * costs is to begin. What is the same: the code, its connections, and that none knows of another. `tick` is the bundle, cold, as
+ * in a pod.
+ */
+export interface WarmTicks extends AsyncDisposable {
+  /** @throws when the process ends, or the invocation does not in a minute. */
+  tick(...args: string[]): Promise<Pick<TickResult, 'code' | 'stdout' | 'stderr'>>;
+}
+
+type Answer = Awaited<ReturnType<WarmTicks['tick']>>;
+
+const patienceMs = 60_000;
+
+export function createWarmTicks(env: Readonly<Record<string, string>>): WarmTicks {
+  const all = new Set<ChildProcess>();
+  const idle: ChildProcess[] = [];
+
+  function start(): ChildProcess {
+    const child = fork(import.meta.filename, [], { env: { ...process.env, ...env } });
+    all.add(child);
+    child.once('exit', () => all.delete(child));
+    return child;
+  }
+
+  return {
+    async tick(...args) {
+      const child = idle.pop() ?? start();
+      const answer = await answerTo(child, args);
+      idle.push(child);
+      return answer;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(
+        [...all].map(async (child) => {
+          const gone = once(child, 'exit');
+          child.kill();
+          await gone;
+        }),
+      );
+    },
+  };
+}
+
+async function answerTo(child: ChildProcess, args: readonly string[]): Promise<Answer> {
+  const over = new AbortController();
+  const { signal } = over;
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+  try {
+    const ended = once(child, 'exit', { signal }).then(([code, by]) => {
+      throw new Error(`the process of a tick has ended (${code ?? by}): ${args.join(' ')}`);
+    });
+    child.send(args);
+    const [answer] = await Promise.race([once(child, 'message', { signal }), ended]);
+    return answer as Answer;
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+async function run(args: readonly string[]): Promise<Answer> {
+  let [stdout, stderr] = ['', ''];
+  const out = (text: string) => {
+    stdout += text;
+  };
+  const err = (text: string) => {
+    stderr += text;
+  };
+  const version = 'e2e';
+  const parsed = parseOptions(args, { version, out, err });
+  if (parsed.kind === 'exit') return { code: parsed.code, stdout, stderr };
+  const log = (fields: object, msg: string) => err(`${JSON.stringify({ ...fields, msg })}\n`);
+  const code = await runTick(parsed.options, {
+    version,
+    log,
+    stop: new AbortController().signal,
+    env: process.env,
+    out,
+  });
+  return { code, stdout, stderr };
+}
+
+if (import.meta.main) process.on('message', async (args: readonly string[]) => process.send?.(await run(args)));
