@@ -6,7 +6,7 @@ import { type Code, realCode } from '../../explore/model/code.ts';
 import { commit } from '../../explore/model/git.ts';
 import { advance, decideIn } from '../../explore/model/invocation.ts';
 import { happenings } from '../../explore/model/kubernetes.ts';
-import { type Late, placeOf, type State, type World, withPlace } from '../../explore/model/state.ts';
+import { type Acting, type Late, placeOf, type State, type World, withPlace } from '../../explore/model/state.ts';
 import { type Rules, successors } from '../../explore/model/transitions.ts';
 import { beginning, healthy } from '../../explore/model/worlds.ts';
 import { createFingerprints } from '../../explore/search/fingerprint.ts';
@@ -41,6 +41,17 @@ describe('what is still made for a resource that has a namesake by now', () => {
     assert.equal(pod?.leaving, true);
   });
 
+  test('is made beside the namesake: neither waits for the other', () => {
+    const action: Action = { kind: 'retire-member', name: 'orders-4', clusterId: 'c-token1cluster-1' };
+    const state = settled(reapplied([], { action, reason: 'RetiringMember', at: 99 }));
+    assert.equal(state.acting, undefined);
+    const reported = following(state, code, 'reports');
+    assert.equal(reported.beside, undefined);
+    const begun = all(state, code).find(({ acting }) => acting);
+    assert.notEqual(begun?.acting?.former, true);
+    assert.equal(begun?.beside?.former, true);
+  });
+
   test('is not told to the namesake', () => {
     const action: Action = { kind: 'retire-member', name: 'orders-4', clusterId: 'c-token1cluster-1' };
     const acting = { action, reason: 'RetiringMember', at: 99, former: true } as const;
@@ -49,12 +60,15 @@ describe('what is still made for a resource that has a namesake by now', () => {
   });
 });
 
-/** Two members; the resource was deleted and applied again while these requests were on their way. */
-function reapplied(late: readonly Late[]): State {
+/** Two members; the resource was deleted and applied again while these requests were on their way, or this one acted. */
+function reapplied(late: readonly Late[], acting?: Acting): State {
   const world = healthy({ replicas: 2 }, 6);
   const gone: World = { ...world, cluster: { ...world.cluster, deleting: true, gone: true } };
   const left = { changes: 1, faults: {}, total: 0 };
-  return commit({ ...beginning(gone, left), late }, { what: 'applied again', resource: 'applied' });
+  return commit(
+    { ...beginning(gone, left), late, ...(acting && { acting }) },
+    { what: 'applied again', resource: 'applied' },
+  );
 }
 
 function rulesWith(code: Code): Rules {
@@ -67,6 +81,14 @@ function following(state: State, code: Code, what: string): State {
     if (event.what === what) found = next;
   });
   assert.ok(found, `nothing of this happens: ${what}`);
+  return found;
+}
+
+function all(state: State, code: Code): readonly State[] {
+  const found: State[] = [];
+  successors(state, rulesWith(code), (_, next) => {
+    found.push(next);
+  });
   return found;
 }
 
