@@ -33,14 +33,16 @@ describe('doubt', { concurrency: true }, () => {
         const added = await failing(etcd.addLearner([proxy.url], url, options()));
         assert.deepEqual([added.outcome, added.reason, proxy.seen()], ['ambiguous', undefined, 1], added.message);
         assert.ok(added.message.startsWith(`add learner ${url} at ${proxy.url}: `), added.message);
-        const found = (await listed()).members.find(({ peerURLs }) => peerURLs.includes(url));
-        assert.equal(found?.isLearner, true);
-        assert.ok(found);
+        // The connection is lost with the first thing that etcd says, which may come before it has even proposed anything.
+        const found = await until(`learner ${url}`, async () =>
+          (await listed()).members.find(({ peerURLs }) => peerURLs.includes(url)),
+        );
+        assert.equal(found.isLearner, true);
 
         proxy.intercept({ needle: inRequest(found.id), fate });
         const removed = await failing(etcd.remove([proxy.url], found.id, options()));
         assert.deepEqual([removed.outcome, removed.reason, proxy.seen()], ['ambiguous', undefined, 1], removed.message);
-        assert.equal((await listed()).members.length, 1);
+        await until(`${url} is removed`, async () => (await listed()).members.length === 1);
         assert.equal(await refusal(etcd.remove([endpoint], found.id, options())), 'MemberNotFound');
       }
     });
