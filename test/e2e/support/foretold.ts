@@ -27,7 +27,8 @@ const remembered = 20;
 /**
  * The steps that were taken under the present spec are those that were foretold, in their order.
  *
- * Waiting is no step. How often `advance-log` is repeated depends on how fast etcd is, so it counts as one. Where a call to etcd was
+ * Waiting is no step. Members that have started are sealed at once, and do not all start at once: however many steps that takes, it counts
+ * as one. How often `advance-log` is repeated depends on how fast etcd is, so it counts as one. Where a call to etcd was
  * refused (it refuses changes of its list for five seconds after a member started), what was left half-done is finished by steps of
  * its own: then what was foretold must all have been done in its order, and no more besides than was refused.
  *
@@ -35,12 +36,11 @@ const remembered = 20;
  */
 export function assertForetold({ steps, summary }: Foretold, { metadata, status }: EtcdCluster): string {
   const history = (status?.history ?? []).filter(({ generation }) => generation === metadata.generation);
-  const taken = history
-    .filter(({ outcome }) => outcome === 'acted')
+  const taken = sealedTogether(history.filter(({ outcome }) => outcome === 'acted'))
     .map(line)
     .filter(isNoRepetition);
   const refused = history.filter(({ outcome }) => outcome === 'failed').length;
-  const whole = steps.map(line).filter(isNoRepetition);
+  const whole = sealedTogether(steps).map(line).filter(isNoRepetition);
   const foretold = (status?.history?.length ?? 0) < remembered ? whole : whole.slice(-taken.length);
   if (refused === 0) {
     assert.deepEqual(taken, foretold, summary);
@@ -55,6 +55,20 @@ export function assertForetold({ steps, summary }: Foretold, { metadata, status 
   assert.deepEqual(missing, [], `${summary}; taken:\n${taken.join('\n')}`);
   assert.ok(besides.length <= refused, `${besides.join(', ')} besides what was foretold; refused: ${refused}`);
   return `as foretold but for ${refused} refused by etcd: ${summary}`;
+}
+
+function sealedTogether(steps: readonly Step[]): readonly Step[] {
+  const joined: Step[] = [];
+  for (const step of steps) {
+    const before = joined.at(-1);
+    if (step.action !== 'seal-members' || before?.action !== step.action) joined.push(step);
+    else joined.splice(-1, 1, { ...step, target: targets(before, step).join(', ') });
+  }
+  return joined;
+}
+
+function targets(...steps: readonly Step[]): readonly string[] {
+  return steps.flatMap(({ target = '' }) => target.split(', ')).toSorted();
 }
 
 function line({ action, target = '', reason }: Step): string {
