@@ -1,4 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { wantsChecks } from '../../reconcile/fleet/statements.ts';
 
 /** The branch that requests ask to be merged into; a tag or a commit has none. */
 export function branchOf({ spec }: Pick<EtcdFleet, 'spec'>): string | undefined {
@@ -8,15 +9,11 @@ export function branchOf({ spec }: Pick<EtcdFleet, 'spec'>): string | undefined 
 }
 
 /** Whether a fleet's requests are checked by passes. */
-export function areChecked({ spec }: Pick<EtcdFleet, 'spec'>): boolean {
-  return areWanted(spec) && !spec.suspend;
+export function areChecked(fleet: Pick<EtcdFleet, 'spec'>): boolean {
+  return wantsChecks(fleet) && !fleet.spec.suspend;
 }
 
 /** Whether there are checks of a time when they were wanted. */
-export function areLeftOver({ spec, status }: Pick<EtcdFleet, 'spec' | 'status'>): boolean {
-  return !areWanted(spec) && status?.checks !== undefined;
-}
-
-function areWanted({ forge, checks }: EtcdFleet['spec']): boolean {
-  return forge !== undefined && checks?.pullRequests !== 'Disabled';
+export function areLeftOver(fleet: Pick<EtcdFleet, 'spec' | 'status'>): boolean {
+  return !wantsChecks(fleet) && fleet.status?.checks !== undefined;
 }

@@ -1,4 +1,5 @@
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import { annotations } from '../../manifests/build/names.ts';
 import { wantsReconcile } from '../../manifests/build/reconcile-request.ts';
 import { timestamp } from '../cluster/conditions.ts';
 
@@ -23,7 +24,7 @@ export function forgeLimit(fleet: EtcdFleet, now: number): ForgeFailure | undefi
   const until = status?.forgeRetryAfter ?? '';
   const retryAt = Date.parse(until);
   if (!(retryAt > now) || status?.observedGeneration !== metadata.generation || wantsReconcile(fleet)) return undefined;
-  const message = `the forge limits our requests, and is asked again after ${until}; to ask at once, annotate the fleet with etcd.ratchet.dev/reconcile`;
+  const message = `the forge limits our requests, and is asked again after ${until}; to ask at once, annotate the fleet with ${annotations.reconcile}`;
   return { reason: 'RateLimited', message, retryAt };
 }
 

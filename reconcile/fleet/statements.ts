@@ -110,8 +110,12 @@ function unlistedStatement({ outcome: { unlisted }, fleet }: FleetFacts): readon
 
 /** Requests are checked after everything else is told; where they are not, nothing is said of them. */
 export function checksStatement({ fleet }: Pick<FleetFacts, 'fleet'>): readonly Statement[] {
-  const { forge, checks } = fleet.spec;
-  return forge && checks?.pullRequests !== 'Disabled' ? kept(fleet, 'RequestsChecked') : [];
+  return wantsChecks(fleet) ? kept(fleet, 'RequestsChecked') : [];
+}
+
+/** Whether the spec asks for checks of requests; one that is suspended still does. */
+export function wantsChecks({ spec: { forge, checks } }: Pick<EtcdFleet, 'spec'>): boolean {
+  return forge !== undefined && checks?.pullRequests !== 'Disabled';
 }
 
 function kept({ status }: EtcdFleet, type: Statement['type']): readonly Statement[] {
