@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ProxyEnvironment } from '../gitops/proxy.ts';
 
@@ -40,9 +40,4 @@ export function identityFrom(env: NodeJS.ProcessEnv): Identity {
     holder: namespace && pod && uid ? { pod: `${namespace}/${pod}`, uid } : { pod: hostname(), uid: randomUUID() },
     ...(namespace && cronJob && { cronJob: { namespace, name: cronJob } }),
   };
-}
-
-/** One request's, where a process takes many at once: each must find the others' claims held, and not its own. */
-export function holderOfRequest({ pod, uid }: Identity['holder']): Identity['holder'] {
-  return { pod, uid: `${uid}/${randomBytes(10).toString('hex')}` };
 }

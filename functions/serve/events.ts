@@ -1,7 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { KubeError } from '../../reconcile/kube.ts';
+import { identityFrom } from '../environment.ts';
 import { coalescing } from './coalesce.ts';
 import { changeOf } from './events/change.ts';
+import { createHolders } from './events/holders.ts';
 import { createMemory } from './events/memory.ts';
 import { MalformedEvent, readEvents } from './events/read.ts';
 import { carryOut, type Done, type Task } from './events/step.ts';
@@ -20,7 +22,8 @@ const limits: GateLimits = { requests: 32, bodyBytes: 4 * 1024 * 1024, allBytes:
  * what may pass.
  */
 export async function events(context: ServeContext): Promise<RouteGroup> {
-  const { log } = context;
+  const { log, env } = context;
+  const within = { ...context, holders: createHolders(identityFrom(env).holder) };
   const gate = createGate(limits);
   const shared = coalescing<Done>();
   const memory = createMemory();
@@ -39,7 +42,7 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
       const news = wishes.filter(isNews);
       if (news.length === 0) return http.body(null, 204);
       for (const task of tasksOf(news)) {
-        const done = await shared(`${task.kind} ${task.clusters.join()}`, () => carryOut(task, context));
+        const done = await shared(`${task.kind} ${task.clusters.join()}`, () => carryOut(task, within));
         if (done.kind === 'retry') {
           log({ problem: done.because }, 'an event is worth another attempt');
           return again(http);

@@ -10,6 +10,8 @@ export interface Holder {
   /** `<namespace>/<pod>` inside a cluster. */
   readonly pod: string;
   readonly uid: string;
+  /** Whether it knows by itself that the invocation with this uid is over: where one process makes several, it does of its own. */
+  readonly knowsOver?: (uid: string) => boolean;
 }
 
 /** How long one step may take. Long enough for a slow API server, short enough not to hold up the next for long. */
@@ -27,7 +29,8 @@ export async function readClaim(
   if (!step) return { kind: 'free' };
   const until = new Date(Date.parse(step.deadline) + marginSeconds * 1000);
   // Our own claim can only be seen again after a report that failed: then this very process knows that it is over.
-  const over = now > until || step.holder.uid === holder.uid || (await hasEnded(kube, step.holder, signal));
+  const isOurs = step.holder.uid === holder.uid || holder.knowsOver?.(step.holder.uid);
+  const over = now > until || isOurs || (await hasEnded(kube, step.holder, signal));
   if (!over) return { kind: 'held', holder: step.holder.pod, until };
   return { kind: 'abandoned', holder: step.holder.pod, action: actionOf(step) };
 }

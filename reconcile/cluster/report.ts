@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster, EtcdClusterStatus } from '../../manifests/api/etcd-cluster.ts';
 import type { Kube } from '../kube.ts';
-import { isReason, resources } from '../kube.ts';
+import { isReason, KubeError, resources } from '../kube.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { recordEvent } from './events.ts';
@@ -10,6 +11,10 @@ import { reportPeers } from './peer-status.ts';
 import type { ClusterObjects } from './snapshot.ts';
 import { statusFor } from './status.ts';
 import type { StepContext } from './step.ts';
+
+/** A report that is lost leaves the claim of what is done already: until that is over, nobody goes on. */
+const attempts = 3;
+const pauseMs = 200;
 
 /**
  * Says what this step saw and did, on every way out of it: also when etcd, or half of the API, could not be reached.
@@ -55,6 +60,23 @@ async function writeStatus(
   signal: AbortSignal,
 ): Promise<EtcdCluster> {
   if (isDeepStrictEqual(cluster.status, status)) return cluster;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await writeOnce(kube, cluster, status, signal);
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.class === 'terminal' || attempt >= attempts) throw error;
+      await pause(attempt * pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) throw error;
+    }
+  }
+}
+
+async function writeOnce(
+  kube: Kube,
+  cluster: EtcdCluster,
+  status: EtcdClusterStatus,
+  signal: AbortSignal,
+): Promise<EtcdCluster> {
   try {
     return await kube.updateStatus<EtcdCluster>(resources.clusters, { ...cluster, status }, { signal });
   } catch (error) {

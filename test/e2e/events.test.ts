@@ -39,7 +39,7 @@ async function ready(name: string, replicas: number): Promise<EtcdCluster> {
     `${name} Ready with ${replicas}`,
     async () => {
       const found = await stage().get<EtcdCluster>(resources.clusters, name);
-      last = `${JSON.stringify(found?.status?.lastDecision)} ${server.log().slice(-800)}`;
+      last = `${JSON.stringify(found?.status)} ${server.log().slice(-4000)}`;
       return found && isReady(found) && found.status?.readyReplicas === replicas ? found : undefined;
     },
     { within: 120, last: () => last },

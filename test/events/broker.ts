@@ -77,18 +77,27 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
   }
 
   for (const resource of [resources.clusters, resources.peers, resources.pods, resources.volumeClaims]) {
-    under.add(source(resource).catch(() => undefined));
+    under.add(source(resource));
   }
 
+  /** Lists and watches, and begins again whenever that ends, as client-go's reflectors do. */
   async function source(resource: Resource): Promise<void> {
-    const options = { namespace, signal: stopping.signal };
     while (!stopping.signal.aborted) {
-      const { items, resourceVersion } = await kube.list<KubeObject>(resource, options);
-      for (const object of items) send(eventOf(resource, object, 'add'));
-      const verbs = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
-      for await (const { type, object } of kube.watch<KubeObject>(resource, { ...options, resourceVersion })) {
-        send(eventOf(resource, object, verbs[type]));
-      }
+      await told(resource).catch(async (error: unknown) => {
+        if (stopping.signal.aborted) return;
+        console.error(`the test's source of ${resource.plural} begins again:`, error);
+        await pause(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      });
+    }
+  }
+
+  async function told(resource: Resource): Promise<void> {
+    const options = { namespace, signal: stopping.signal };
+    const { items, resourceVersion } = await kube.list<KubeObject>(resource, options);
+    for (const object of items) send(eventOf(resource, object, 'add'));
+    const verbs = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
+    for await (const { type, object } of kube.watch<KubeObject>(resource, { ...options, resourceVersion })) {
+      send(eventOf(resource, object, verbs[type]));
     }
   }
 

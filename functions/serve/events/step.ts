@@ -1,11 +1,12 @@
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
-import { holderOfRequest, identityFrom, pageUrlFrom } from '../../environment.ts';
+import { identityFrom, pageUrlFrom } from '../../environment.ts';
 import { goOn } from '../../go-on.ts';
 import type { ObjectName } from '../../options.ts';
 import { type PassContext, type PassResult, pass } from '../../pass.ts';
 import { reachOf } from '../../reach.ts';
 import type { ServeContext } from '../groups.ts';
+import type { Holders } from './holders.ts';
 
 /** What a request comes to. */
 export type Done =
@@ -32,8 +33,12 @@ const waitSeconds = 25;
  *
  * @throws {KubeError} when no pass could be made
  */
-export async function carryOut(task: Task, { kube, log, env, namespace }: ServeContext): Promise<Done> {
-  const { holder, cronJob } = identityFrom(env);
+export async function carryOut(
+  task: Task,
+  { kube, log, env, namespace, holders }: ServeContext & { readonly holders: Holders },
+): Promise<Done> {
+  const { cronJob } = identityFrom(env);
+  using holder = holders.enter();
   const ms = limits[task.kind] * 1000;
   const signal = AbortSignal.timeout(ms);
   const stopped = async () => {
@@ -44,7 +49,7 @@ export async function carryOut(task: Task, { kube, log, env, namespace }: ServeC
   if (await stopped()) return { kind: 'nothing', because: 'the CronJob is suspended' };
   const { url: page } = pageUrlFrom(env);
   const result = await pass({
-    ...reachOf({ kube, log, signal, holder: holderOfRequest(holder), deadline: Date.now() + ms }),
+    ...reachOf({ kube, log, signal, holder, deadline: Date.now() + ms }),
     namespace,
     clusters: task.clusters.map(objectName),
     dryRun: false,
@@ -66,10 +71,18 @@ export async function carryOut(task: Task, { kube, log, env, namespace }: ServeC
 
 /**
  * A tick starts what others go on with. Everybody else only follows an action of its own: an action is one invocation's, so that however
- * many events there are, one line of follow-ups lives on. What is waited for without one is told by an event, or found by a tick.
+ * many events there are, one line of follow-ups lives on. What is waited for without one is told by an event, or found by a tick; but the
+ * end of a claim that nobody carries out any more is no event: the follow-up that saw it last looks again.
  */
-function isWorthGoingOn({ kind }: Task, { workRemains, clusters }: PassResult): boolean {
-  return workRemains && (kind === 'tick' || clusters.some(({ outcome }) => outcome === 'acted'));
+export function isWorthGoingOn(
+  { kind }: Pick<Task, 'kind'>,
+  { workRemains, clusters }: Pick<PassResult, 'workRemains' | 'clusters'>,
+): boolean {
+  if (!workRemains) return false;
+  if (kind === 'tick') return true;
+  const isHeld = ({ decision }: ClusterResult) =>
+    decision.kind === 'wait' && decision.reason === 'AnotherInvocationActs';
+  return clusters.some((one) => one.outcome === 'acted' || (kind === 'follow-up' && isHeld(one)));
 }
 
 function objectName(key: string): ObjectName {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createHolders } from '../../../functions/serve/events/holders.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { claim, readClaim } from '../../../reconcile/cluster/claim.ts';
+import { claim, type Holder, readClaim } from '../../../reconcile/cluster/claim.ts';
 import { fenced } from '../../../reconcile/cluster/fence.ts';
 import { StepError } from '../../../reconcile/cluster/outcome.ts';
 import { resources } from '../../../reconcile/kube.ts';
@@ -25,6 +26,22 @@ describe('a claim', () => {
     assert.equal((await read(kube, mine, now)).kind, 'held');
     kube.seed(resources.pods, podOf({ uid: 'uid-1', ended: [true] }));
     assert.equal((await read(kube, mine, now)).kind, 'abandoned');
+  });
+
+  test('of a request of this process that has ended is abandoned at once, of one under way it is held', async () => {
+    const kube = withCluster();
+    const requests = createHolders(holder);
+    using mine = requests.enter();
+    using neighbour = requests.enter();
+    await claim(kube, stored(kube), { action, reason: 'StartingMembers', holder: neighbour, now }, signal);
+    assert.equal((await read(kube, mine, now)).kind, 'held');
+    neighbour[Symbol.dispose]();
+    assert.equal((await read(kube, mine, now)).kind, 'abandoned');
+    assert.equal(
+      (await read(kube, createHolders(other).enter(), now)).kind,
+      'held',
+      'another process knows nothing of it',
+    );
   });
 
   test('is written with the whole action, and may be read by others', async () => {
@@ -153,7 +170,7 @@ function stored(kube: FakeKube): EtcdCluster {
   return kube.stored<EtcdCluster>(resources.clusters)[0] ?? assert.fail('no cluster');
 }
 
-function read(kube: FakeKube, mine: typeof holder, at: Date) {
+function read(kube: FakeKube, mine: Holder, at: Date) {
   return readClaim(kube, stored(kube), { now: at, holder: mine, signal });
 }
 

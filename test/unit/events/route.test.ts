@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { CloudEvent, HTTP } from 'cloudevents';
 import type { Hono } from 'hono';
+import { isWorthGoingOn } from '../../../functions/serve/events/step.ts';
 import { events } from '../../../functions/serve/events.ts';
 import { composed } from '../../../functions/serve/serve.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { labels } from '../../../manifests/build/names.ts';
+import { wait } from '../../../reconcile/cluster/decision.ts';
+import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
 import { eventOf } from '../../events/broker.ts';
 import type { FakeKube, FakeKubeOptions } from '../../fakes/kube.ts';
@@ -175,6 +178,64 @@ for (const [what, error, status] of [
     assert.deepEqual(stepped(one), ['payments/orders']);
   });
 }
+
+test('a claim whose answer got lost is over for whoever comes next: this process knows that its request has ended', async () => {
+  let isLost = false;
+  const one = await open({
+    after: ({ key }) => {
+      if (isLost || key !== 'PUT etcdclusters/status') return;
+      isLost = true;
+      throw new KubeError('no answer', { class: 'retryable', reason: 'Timeout' });
+    },
+  });
+  const { suspend: _, ...spec } = suspended('orders').spec;
+  one.kube.seed(resources.clusters, { ...suspended('orders'), spec });
+  const event = changed(one, 'orders');
+  assert.equal((await send(one, event)).status, 503);
+  const [claimed] = one.kube.stored<EtcdCluster>(resources.clusters).filter(({ status }) => status?.step);
+  assert.equal(claimed?.metadata.name, 'orders');
+  assert.equal((await send(one, event)).status, 204);
+  const after = await one.kube.get<EtcdCluster>(resources.clusters, 'payments', 'orders');
+  assert.deepEqual([after?.status?.step, after?.status?.history?.length], [undefined, 1]);
+});
+
+test('a report that the API server does not take at once is made again: nobody waits for a claim of what is done', async () => {
+  let refusals = 2;
+  const one = await open({
+    before: ({ key, body }) => {
+      if (key !== 'PUT etcdclusters/status' || (body as EtcdCluster).status?.step) return;
+      if (refusals-- > 0)
+        throw new KubeError('busy', { class: 'retryable', status: 503, reason: 'ServiceUnavailable' });
+    },
+  });
+  const { suspend: _, ...spec } = suspended('orders').spec;
+  one.kube.seed(resources.clusters, { ...suspended('orders'), spec });
+  assert.equal((await send(one, changed(one, 'orders'))).status, 204);
+  const after = await one.kube.get<EtcdCluster>(resources.clusters, 'payments', 'orders');
+  assert.deepEqual([refusals, after?.status?.step, after?.status?.history?.length], [-1, undefined, 1]);
+});
+
+test('a follow-up goes on where it saw a claim last; an event of a cluster does not', () => {
+  const cluster = suspended('orders');
+  const decision = wait('AnotherInvocationActs', 'somebody is carrying out a step', { on: 'time', afterSeconds: 2 });
+  const held: ClusterResult = {
+    namespace: 'payments',
+    name: 'orders',
+    decision,
+    outcome: 'none',
+    workRemains: true,
+    cluster,
+  };
+  const result = { clusters: [held], workRemains: true };
+  const kinds = ['tick', 'step', 'follow-up'] as const;
+  assert.deepEqual(
+    kinds.map((kind) => isWorthGoingOn({ kind }, result)),
+    [true, false, true],
+  );
+  const waiting = { ...held, decision: wait('MemberStarting', '', { on: 'change', of: 'pods' }) };
+  assert.equal(isWorthGoingOn({ kind: 'follow-up' }, { clusters: [waiting], workRemains: true }), false);
+  assert.equal(isWorthGoingOn({ kind: 'follow-up' }, { clusters: [held], workRemains: false }), false);
+});
 
 test('malformed is 400 with an empty body, and costs the API server nothing', async () => {
   for (const [headers, body] of [

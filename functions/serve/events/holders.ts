@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import type { Holder } from '../../../reconcile/cluster/claim.ts';
+
+/** The requests of one process, as holders of claims. */
+export interface Holders {
+  /** A request's: it finds the claims of those under way held, and knows of all others of this process that they are over. */
+  enter(): Holder & Disposable;
+}
+
+/** @param process what holds: a pod, or outside of a cluster something that tells this process from every other. */
+export function createHolders(process: Holder): Holders {
+  const prefix = `${process.uid}/`;
+  const underWay = new Set<string>();
+  const knowsOver = (uid: string) => uid.startsWith(prefix) && !underWay.has(uid);
+  return {
+    enter() {
+      const uid = `${prefix}${randomBytes(10).toString('hex')}`;
+      underWay.add(uid);
+      return { pod: process.pod, uid, knowsOver, [Symbol.dispose]: () => void underWay.delete(uid) };
+    },
+  };
+}
