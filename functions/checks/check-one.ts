@@ -6,23 +6,32 @@ import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts'
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import { type Due, lookOf } from './due.ts';
+import { heldMs } from './ledger.ts';
 import { type ChecksContext, type Failed, type Open, onlyKube } from './open-requests.ts';
 import { commented, told } from './tell-request.ts';
 
 /** Milliseconds that one request may take: a hostile one must not have the time of the others. */
 const checkMs = 30_000;
+/** Milliseconds after which nothing more is told of one: another invocation may soon take us for dead, and what we say must not come after it. */
+const tellingMs = heldMs - 5_000;
 /** Milliseconds below which none is begun. */
 export const leastMs = 1_000;
 
-/** Checks one request, keeps the report, and tells the forge. `undefined`: something is wrong that the next one would meet as well. */
+/**
+ * Checks one request, keeps the report, and tells the forge. `undefined`: something is wrong that the next one would meet as well.
+ *
+ * @param begun when it was made ours, in milliseconds since the epoch
+ */
 export async function checkOne(
   { request, before }: Due,
+  begun: number,
   open: Open,
   git: GitConnection,
-  context: ChecksContext,
+  pass: ChecksContext,
   failed: Failed,
 ): Promise<RequestCheck | undefined> {
   const { fleet, target, branch } = open;
+  const context = { ...pass, deadline: Math.min(pass.deadline, begun + tellingMs) };
   const { kube, log, clusters, deadline } = context;
   const { number, headSha: head } = request;
   const facts = { number, head, target };

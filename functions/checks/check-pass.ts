@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdFleet, EtcdFleetStatus, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
 import { timestamp } from '../../reconcile/cluster/conditions.ts';
-import { retryAfter } from '../../reconcile/fleet/forge-limit.ts';
+import { type ForgeFailure, retryAfter } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
 import { isReason, KubeError, resources } from '../../reconcile/kube.ts';
@@ -9,6 +9,7 @@ import type { World } from '../fleet-pass.ts';
 import type { PassContext, PassResult } from '../pass.ts';
 import { areChecked, areLeftOver, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
+import type { ChecksChange } from './open-requests.ts';
 
 /** Milliseconds that stay for writing down what was checked. */
 const reserveMs = 2_000;
@@ -31,11 +32,13 @@ export async function checkRequests(
   const fleets = world.fleets.map((one) => (one.metadata.uid === fleet.metadata.uid ? fleet : one));
   let now = fleet;
   const write = async (change: Change) => {
-    now = await remember(context, now, change);
+    const written = await remember(context, now, change);
+    now = written ?? now;
+    return written !== undefined;
   };
-  const note = (checks: readonly RequestCheck[]) =>
-    write(({ status }) => ({ ...status, observedGeneration: status?.observedGeneration ?? -1, checks }));
-  const asked = { ...context, ...world, fleets, deadline: context.deadline - reserveMs, note };
+  const record = (change: ChecksChange) =>
+    write(({ status = { observedGeneration: -1 } }) => ({ ...status, checks: change(status.checks ?? []) }));
+  const asked = { ...context, ...world, fleets, deadline: context.deadline - reserveMs, record };
   const outcome = await checkFleet(fleet, { branch, target: shaOf(revision) }, asked);
   const at = context.kube.now() ?? new Date();
   await write((live) => withChecks(live, outcome, at));
@@ -52,10 +55,11 @@ async function forgotten(fleet: EtcdFleet, context: PassContext): Promise<EtcdFl
     context.log({ fleet: keyOf(fleet), problem: error.message }, 'reports of checks could not be removed');
     return fleet;
   }
-  return remember(context, fleet, ({ status }) => {
+  const written = await remember(context, fleet, ({ status }) => {
     const { checks: _, ...rest } = status ?? { observedGeneration: -1 };
     return rest;
   });
+  return written ?? fleet;
 }
 
 type Change = (fleet: EtcdFleet) => EtcdFleetStatus;
@@ -66,12 +70,12 @@ function revisionOf(reading: Extract<FleetPassed['result'], { kind: 'done' }>['o
   return reading.kind === 'unchanged' || reading.kind === 'tree' ? reading.revision : undefined;
 }
 
-/** One write, and none where nothing changed. What can't be written is checked again by the next pass. */
+/** One write, and none where nothing changed. `undefined`: it could not be written; the next pass checks again. */
 async function remember(
   { kube, log }: Pick<PassContext, 'kube' | 'log'>,
   fleet: EtcdFleet,
   change: Change,
-): Promise<EtcdFleet> {
+): Promise<EtcdFleet | undefined> {
   if (isDeepStrictEqual(change(fleet), fleet.status)) return fleet;
   const signal = AbortSignal.timeout(reserveMs);
   const { namespace, name, uid } = fleet.metadata;
@@ -79,7 +83,7 @@ async function remember(
     for (let attempt = 1; ; attempt++) {
       // The pass has written the status since this fleet was listed.
       const live = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
-      if (!live || live.metadata.uid !== uid) return fleet;
+      if (!live || live.metadata.uid !== uid) return undefined;
       try {
         return await kube.updateStatus(resources.fleets, { ...live, status: change(live) }, { signal });
       } catch (error) {
@@ -89,18 +93,25 @@ async function remember(
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     log({ fleet: keyOf(fleet), problem: error.message }, 'what was checked could not be written down');
-    return fleet;
+    return undefined;
   }
 }
+
+const underWay: ForgeFailure = {
+  reason: 'ChecksWaiting',
+  message: 'a check that another invocation has begun is not ended; if it never is, the next passes make it',
+};
 
 /** Pure. */
 export function withChecks(
   { status, metadata }: Pick<EtcdFleet, 'status' | 'metadata'>,
-  { checks, failure }: ChecksOutcome,
+  { change, failure: own }: ChecksOutcome,
   now: Date,
 ): EtcdFleetStatus {
-  const { checks: _, forgeRetryAfter: __, ...rest } = status ?? { observedGeneration: -1 };
-  const before = status?.conditions?.find(({ type }) => type === 'RequestsChecked');
+  const { checks: before = [], forgeRetryAfter: _, ...rest } = status ?? { observedGeneration: -1 };
+  const checks = change?.(before) ?? before;
+  const failure = own ?? (checks.some(({ state }) => state === 'pending') ? underWay : undefined);
+  const said = status?.conditions?.find(({ type }) => type === 'RequestsChecked');
   const stands = failure ? 'False' : 'True';
   const condition = {
     type: 'RequestsChecked',
@@ -108,7 +119,7 @@ export function withChecks(
     reason: failure?.reason ?? 'Checked',
     message: (failure?.message ?? 'every open request has its verdict').slice(0, 2000),
     observedGeneration: metadata.generation ?? 0,
-    lastTransitionTime: before?.status === stands ? before.lastTransitionTime : timestamp(now),
+    lastTransitionTime: said?.status === stands ? said.lastTransitionTime : timestamp(now),
   } as const;
   return {
     ...rest,

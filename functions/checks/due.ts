@@ -3,6 +3,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
 import { seenOf } from '../../reconcile/fleet/check/seen.ts';
 import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { isHeld } from './ledger.ts';
 
 export interface Due {
   readonly request: ChangeRequest;
@@ -12,19 +13,26 @@ export interface Due {
 
 /**
  * Which requests are to be checked, the new ones first. Each pair of head and target is checked once, and again when the clusters that it
- * touches say something else than they did, or the fleet is another (its path, its account, whether it prunes).
+ * touches say something else than they did, or the fleet is another (its path, its account, whether it prunes). What another invocation
+ * has just begun is left to it.
  *
  * @param remembered who was checked longest ago first
+ * @param now the API server's time
  */
 export function dueRequests(
   requests: readonly ChangeRequest[],
   remembered: readonly RequestCheck[],
   target: string,
-  { fleet, clusters }: { readonly fleet: EtcdFleet; readonly clusters: readonly EtcdCluster[] },
+  {
+    fleet,
+    clusters,
+    now,
+  }: { readonly fleet: EtcdFleet; readonly clusters: readonly EtcdCluster[]; readonly now: Date },
 ): readonly Due[] {
   const due = oneForEachHead(requests).flatMap((request): Due[] => {
     const before = remembered.find(({ head }) => head === request.headSha);
     if (!before) return [{ request }];
+    if (isHeld(before, now)) return [];
     return isStale(before, target, fleet, clusters) ? [{ request, before }] : [];
   });
   // What failed for no fault of its own, or was begun and never ended, comes last: it must not take the time of the others, pass after pass.

@@ -13,9 +13,16 @@ export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   /** When to have stopped, in milliseconds since the epoch. */
   readonly deadline: number;
   readonly links?: PageLinks | undefined;
-  /** Writes down what is known so far: a request that ends the process must not be the first of the next one as well. */
-  readonly note?: (checks: readonly RequestCheck[]) => Promise<void>;
+  /**
+   * Changes what is remembered of checks, as it is now: a request that ends the process must not be the first of the next one as well,
+   * and of two invocations one checks it. Called again where somebody else wrote meanwhile.
+   *
+   * @returns whether it was written
+   */
+  readonly record: (change: ChecksChange) => Promise<boolean>;
 }
+
+export type ChecksChange = (live: readonly RequestCheck[]) => readonly RequestCheck[];
 
 /** What a fleet's requests have in common while they are checked. */
 export interface Open {

@@ -198,6 +198,7 @@ const requestCheckSchema = object({
   description: text(140),
   seen: Type.Optional(text(64, { description: 'What the clusters it touches looked like, as a hash.' })),
   clusters: Type.Optional(list(text(317), 10, { description: 'Those clusters; absent: all of the fleet.' })),
+  begunAt: Type.Optional(time({ description: 'When whoever checks it now began: for a while it is left to them.' })),
   sent: Type.Optional(Type.Boolean({ description: 'The forge has this state and description.' })),
   comment: Type.Optional(text(64, { description: 'Hash of the comment as the forge has it.' })),
 });

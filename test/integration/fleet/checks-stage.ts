@@ -21,11 +21,19 @@ export interface Stage extends AsyncDisposable {
   readonly repository: Repository;
   /** Pushes the files to a branch that parts from main now, and opens a request for it. */
   open(number: number, files: Readonly<Record<string, string | undefined>>, fork?: boolean): Promise<string>;
-  check(options?: {
-    readonly seconds?: number;
-    readonly note?: (checks: readonly RequestCheck[]) => Promise<void>;
-  }): Promise<ChecksOutcome>;
+  check(options?: CheckOptions): Promise<Checks>;
   reports(): readonly { readonly name: string; readonly report: CheckReport; readonly markdown: string }[];
+}
+
+interface CheckOptions {
+  readonly seconds?: number;
+  /** What is written down while it goes on. */
+  readonly recorded?: (checks: readonly RequestCheck[]) => void;
+}
+
+interface Checks {
+  readonly checks: readonly RequestCheck[];
+  readonly failure?: NonNullable<ChecksOutcome['failure']>;
 }
 
 export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: FakeKubeOptions = {}): Promise<Stage> {
@@ -57,13 +65,11 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
     return headSha;
   }
 
-  async function check({
-    seconds = 30,
-    note,
-  }: NonNullable<Parameters<Stage['check']>[0]> = {}): Promise<ChecksOutcome> {
-    const fleet = scene.fleet();
+  async function check({ seconds = 30, recorded }: CheckOptions = {}): Promise<Checks> {
+    const write = (status: EtcdFleet['status']) =>
+      scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), ...(status && { status }) });
     const outcome = await checkFleet(
-      fleet,
+      scene.fleet(),
       { branch: 'main', target: await repository.git('rev-parse', 'main') },
       {
         kube: scene.kube,
@@ -76,12 +82,18 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
         log: () => {},
         signal: AbortSignal.timeout(60_000),
         deadline: Date.now() + seconds * 1000,
-        ...(note && { note }),
+        record: async (change) => {
+          const { status = { observedGeneration: -1 } } = scene.fleet();
+          const checks = change(status.checks ?? []);
+          recorded?.(checks);
+          await write({ ...status, checks });
+          return true;
+        },
       },
     );
-    const status = withChecks(fleet, outcome, new Date());
-    await scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), status });
-    return outcome;
+    const status = withChecks(scene.fleet(), outcome, new Date());
+    await write(status);
+    return { checks: status.checks ?? [], ...(outcome.failure && { failure: outcome.failure }) };
   }
 
   return {

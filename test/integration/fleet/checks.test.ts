@@ -35,8 +35,8 @@ test('a request gets pending at once, then success with the plan; asked again, n
     .filter(({ verb, dryRun }) => !['GET', 'LIST', 'WATCH'].includes(verb) && !dryRun);
   assert.deepEqual(
     writes.map(({ key }) => key),
-    ['POST configmaps', 'PUT etcdfleets/status'],
-    'nothing is written but the report, and what this test writes itself',
+    ['PUT etcdfleets/status', 'POST configmaps', 'PUT etcdfleets/status'],
+    'nothing is written but that it is begun, the report, and what it came to',
   );
   const dry = scene.fake
     .journal()
@@ -278,7 +278,7 @@ test('each check is written down as begun before it is made, and what was found 
   await stage.open(41, { 'c/other.yaml': clusterYaml('other') });
   const noted: string[] = [];
   await stage.check({
-    note: async (checks) => void noted.push(checks.map(({ number, state }) => `${number} ${state}`).join()),
+    recorded: (checks) => void noted.push(checks.map(({ number, state }) => `${number} ${state}`).join()),
   });
   assert.deepEqual(noted, ['41 pending', '41 success,40 pending']);
 });

@@ -9,6 +9,7 @@ import { fleetStatus } from '../../../reconcile/fleet/status.ts';
 import { clusterOf, fleetWith, sha } from '../fleet/objects.ts';
 
 const target = 'b'.repeat(40);
+const noon = new Date('2026-11-21T12:00:00Z');
 const fleet = fleetWith({}, { forge: true });
 const clusters = [clusterOf('orders'), clusterOf('ads')];
 
@@ -37,7 +38,7 @@ function due(remembered: readonly RequestCheck[], now = clusters, numbers = ['1'
     numbers.map((number) => request(number)),
     remembered,
     target,
-    { fleet, clusters: now },
+    { fleet, clusters: now, now: noon },
   ).map((one) => one.request.number);
 }
 
@@ -59,6 +60,11 @@ for (const [what, check, expected] of [
   ['the target moved', { target: sha }, ['1']],
   ['the target moved, and it touched nothing', { target: sha, state: 'untouched' }, ['1']],
   ['its check was begun and never ended', { state: 'pending' }, ['1']],
+  ['another invocation has just begun it', { state: 'pending', begunAt: '2026-11-21T11:59:30Z' }, []],
+  ['it was begun a minute ago', { state: 'pending', begunAt: '2026-11-21T11:59:00Z' }, ['1']],
+  ['it was begun at a time that makes no sense', { state: 'pending', begunAt: 'soon' }, ['1']],
+  ['it was begun in a future that never comes', { state: 'pending', begunAt: '2226-11-21T12:00:00Z' }, ['1']],
+  ['it ended, whenever it was begun', { begunAt: '2026-11-21T12:00:00Z', target: sha }, ['1']],
   ['another cluster was touched', { seen: lookOf(fleet, clusters, ['payments/ads']) }, ['1']],
 ] as const) {
   test(`whether a request is checked again: ${what}`, () => {
@@ -84,13 +90,13 @@ test('it is checked again when the fleet is another: also what touched nothing, 
   const untouched = { state: 'untouched', clusters: [], seen: lookOf(fleet, clusters, []) } as const;
   for (const remembered of [checked('1'), checked('1', untouched)]) {
     assert.deepEqual(due([remembered], clusters, ['1']), []);
-    assert.equal(dueRequests([request('1')], [remembered], target, { fleet: moved, clusters }).length, 1);
+    assert.equal(dueRequests([request('1')], [remembered], target, { fleet: moved, clusters, now: noon }).length, 1);
   }
 });
 
 test('two requests with one head are one check', () => {
   const same = [request('9', sha), request('8', sha)];
-  const found = dueRequests(same, [], target, { fleet, clusters });
+  const found = dueRequests(same, [], target, { fleet, clusters, now: noon });
   assert.deepEqual(
     found.map((one) => one.request.number),
     ['9'],
@@ -129,11 +135,11 @@ test('what was checked stays in the status through the passes that follow, word 
   const failure = { reason: 'RateLimited', message: 'later' };
   const first = {
     ...fleet,
-    status: withChecks({ ...fleet, status: pass(fleet) }, { checks: [checked('1')], failure }, now),
+    status: withChecks({ ...fleet, status: pass(fleet) }, { change: () => [checked('1')], failure }, now),
   };
   const second = { ...first, status: pass(first) };
   assert.deepEqual(second.status, first.status);
-  assert.deepEqual(withChecks(second, { checks: [checked('1')], failure }, now), first.status);
+  assert.deepEqual(withChecks(second, { change: () => [checked('1')], failure }, now), first.status);
   const disabled = { ...second, spec: { ...fleet.spec, checks: { pullRequests: 'Disabled' as const } } };
   const after = pass(disabled);
   assert.deepEqual(after.checks, second.status.checks, 'until their reports are gone');

@@ -1,0 +1,74 @@
+import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import { timestamp } from '../../reconcile/cluster/conditions.ts';
+import { checkOne, leastMs } from './check-one.ts';
+import type { Due } from './due.ts';
+import { type Entry, withBegun, withEnded } from './ledger.ts';
+import type { ChecksContext, Failed, Open } from './open-requests.ts';
+
+/** Requests of one fleet that are checked in one pass; the next pass goes on. */
+const mostPerPass = 10;
+/** Bytes of one answer of the Git server: whoever may open a request decides how many there are, and the pod has 512 MiB. */
+const maxBytes = 96 * 1024 * 1024;
+
+export interface DueChecked {
+  /** What came of them, as far as it is not written down yet. */
+  readonly ended: readonly Entry[];
+  /** How many wait for the next pass. */
+  readonly left: number;
+}
+
+/**
+ * Checks one request after the other. Each is written down as begun before it is, together with what came of the last one; what another
+ * invocation has begun meanwhile is left to it.
+ *
+ * @throws {GitError | KubeError} when the repository can't be asked at all
+ */
+export async function checkDue(
+  due: readonly Due[],
+  open: Open,
+  context: ChecksContext,
+  failed: Failed,
+): Promise<DueChecked> {
+  if (due.length === 0) return { ended: [], left: 0 };
+  const { kube, signal, deadline, record } = context;
+  const { connectFleetGit } = await import('../fleet-git.ts');
+  using git = await connectFleetGit(open.fleet, { kube, signal, limits: { maxBytes } });
+  let ended: readonly Entry[] = [];
+  let left = due.length;
+  for (const one of due.slice(0, mostPerPass)) {
+    if (signal.aborted || deadline - Date.now() < leastMs) break;
+    const { before, request } = one;
+    const head = request.headSha;
+    const startedAt = Date.now();
+    const begun: { check?: RequestCheck | undefined } = {};
+    const isWritten = await record((live) => {
+      const settled = withEnded(live, ended);
+      const after = begunCheck(one, open.target, kube.now() ?? new Date());
+      const whole = withBegun(settled, { head, before, after });
+      begun.check = whole && after;
+      return whole ?? settled;
+    });
+    if (!isWritten) {
+      failed({
+        reason: 'ChecksNotWritten',
+        message: 'what is checked could not be written down, so no check is begun',
+      });
+      break;
+    }
+    ended = [];
+    left -= 1;
+    if (!begun.check) continue;
+    const check = await checkOne(one, startedAt, open, git, context, failed);
+    ended = [{ head, before: begun.check, after: check ? { ...check, number: request.number } : before }];
+    if (check) continue;
+    left += 1;
+    break;
+  }
+  return { ended, left };
+}
+
+function begunCheck({ request: { number, headSha: head }, before }: Due, target: string, now: Date): RequestCheck {
+  const { sent: _, ...known } = before ?? { head };
+  const facts = { description: 'its check was begun', ...known, number, head, target };
+  return { ...facts, state: 'pending', begunAt: timestamp(now) };
+}

@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+
+/** What one pass wants of what is remembered of a head, which it saw as `before`; `after` absent: nothing is. */
+export interface Entry {
+  readonly head: string;
+  readonly before?: RequestCheck | undefined;
+  readonly after?: RequestCheck | undefined;
+}
+
+/** Milliseconds for which a check that was begun is left to whoever began it. Then it is taken for dead: a tick comes each minute. */
+export const heldMs = 45_000;
+/** Requests that are remembered. */
+const mostRemembered = 100;
+
+/** Whether somebody is at this check now. A time of the future, or none, holds nothing. */
+export function isHeld({ state, begunAt = '' }: RequestCheck, now: Date): boolean {
+  return state === 'pending' && Math.abs(now.getTime() - Date.parse(begunAt)) < heldMs;
+}
+
+/** With a check that is begun; `undefined`: somebody else has begun or ended one of this head since we looked, and so it is theirs. */
+export function withBegun(
+  live: readonly RequestCheck[],
+  { head, before, after }: Entry & { readonly after: RequestCheck },
+): readonly RequestCheck[] | undefined {
+  const now = entryOf(live, head);
+  if (!isDeepStrictEqual(now, before)) return undefined;
+  if (now) return live.map((check) => (check === now ? after : check));
+  return [...live, after].slice(-mostRemembered);
+}
+
+/**
+ * With what came of checks; the one that ended last is last.
+ *
+ * Where somebody else has written about a head since it was `before`, both have spoken to the forge, and nobody knows whose word it heard
+ * last (a `pending`, if one of them died): so the verdict is in doubt, for both, and the next pass finds it again.
+ */
+export function withEnded(live: readonly RequestCheck[], entries: readonly Entry[]): readonly RequestCheck[] {
+  return entries.reduce((checks, { head, before, after }) => {
+    const now = entryOf(checks, head);
+    // Written before, and the answer was lost; or forgotten, because nobody wants it any more.
+    if (!now || isDeepStrictEqual(now, after)) return checks;
+    const others = checks.filter((check) => check !== now);
+    if (!isDeepStrictEqual(now, before)) return [...others, inDoubt(now)];
+    return after ? [...others, after] : others;
+  }, live);
+}
+
+function inDoubt({ sent: _, begunAt: __, ...check }: RequestCheck): RequestCheck {
+  return { ...check, state: 'pending' };
+}
+
+function entryOf(checks: readonly RequestCheck[], head: string): RequestCheck | undefined {
+  return checks.find((check) => check.head === head);
+}
