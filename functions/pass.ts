@@ -80,7 +80,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const result = await one;
     const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
     const left = merged(listed, stepped.results);
-    return { passed: await reported(context, result, left), left };
+    return { passed: await reported(context, result, { fleets: world.fleets, clusters: left }), left };
   });
   const goneOn = Promise.all(told).then(async (all): Promise<PassNews> => {
     const results = all.map(({ passed }) => passed.result);
@@ -204,14 +204,15 @@ type FleetPassed = PassResult['fleets'][number];
 async function reported(
   { kube, log, dryRun, followUp, deadline, links }: PassContext,
   result: FleetResult,
-  clusters: readonly EtcdCluster[],
+  { fleets, clusters }: World,
 ): Promise<FleetPassed> {
   if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
   // What was done is worth saying also when the time for doing is over.
   const left = Math.max(deadline - Date.now(), 3_000);
   const signal = AbortSignal.timeout(left);
   const forgeDeadline = Date.now() + Math.min(forgeMs, left - 2_000);
-  const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always: !followUp, links });
+  const always = !followUp;
+  const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always, fleets, links });
   return { fleet, result };
 }
 

@@ -9,6 +9,7 @@ import { wantedStatuses } from '../reconcile/fleet/wanted-statuses.ts';
 import { differs, writeFleetStatus } from '../reconcile/fleet/write.ts';
 import { type Kube, KubeError } from '../reconcile/kube.ts';
 import type { Log } from './log.ts';
+import { withReportName } from './reports-as.ts';
 import { sendStatuses } from './send-statuses.ts';
 
 export interface ReportContext {
@@ -19,6 +20,8 @@ export interface ReportContext {
   readonly forgeDeadline: number;
   /** A tick leaves the time of its run also where nothing else changed; a follow-up does not. */
   readonly always: boolean;
+  /** All there are: two of them may have one name. */
+  readonly fleets: readonly EtcdFleet[];
   /** Where statuses lead. */
   readonly links?: PageLinks | undefined;
 }
@@ -31,10 +34,11 @@ export interface ReportContext {
  * @returns the fleet as it is now
  */
 export async function reportFleet(
-  { fleet, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
+  { fleet: found, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
   clusters: readonly EtcdCluster[],
-  { kube, log, signal, forgeDeadline, always, links }: ReportContext,
+  { kube, log, signal, forgeDeadline, always, fleets, links }: ReportContext,
 ): Promise<EtcdFleet> {
+  const fleet = withReportName(found, fleets);
   const verdicts = verdictsOf(ownClusters(fleet, clusters));
   const problems = problemsOf(fleet, outcome);
   const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
@@ -53,9 +57,9 @@ export async function reportFleet(
     now: kube.now() ?? new Date(),
   };
   const status = fleetStatus(report);
-  if (!always && !differs(fleet.status, status)) return fleet;
+  if (!always && !differs(found.status, status)) return found;
   try {
-    await writeFleetStatus(kube, fleet, status, signal);
+    await writeFleetStatus(kube, found, status, signal);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     log({ fleet: keyOf(fleet), problem: error.message }, 'the status could not be written');

@@ -3,7 +3,7 @@ import { ForgeError } from '../../gitops/forges/error.ts';
 import type { ChangeRequest, CommitStatus } from '../../gitops/forges/forge.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
-import { keyOf } from '../../reconcile/fleet/names.ts';
+import { keyOf, statusContext } from '../../reconcile/fleet/names.ts';
 import type { ChecksContext, Failed, Open } from './open-requests.ts';
 
 /** Milliseconds that a forge has for one answer. */
@@ -18,7 +18,7 @@ export async function told(
 ): Promise<{ readonly sent?: true }> {
   if (state === 'untouched') return {};
   const targetUrl = links?.check(head);
-  const context = `etcd-ratchet/${fleet.metadata.name}/plan`;
+  const context = `${statusContext(fleet)}/plan`;
   const status: CommitStatus = {
     sha: head,
     context,

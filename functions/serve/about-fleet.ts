@@ -1,6 +1,6 @@
+import { isSameRepository } from '../../gitops/same-repository.ts';
 import type { WebhookEvent } from '../../gitops/webhooks/receiver.ts';
 import { isSameBranch, isSameRef, noCommit } from '../../gitops/webhooks/ref.ts';
-import { isSameRepository } from '../../gitops/webhooks/same-repository.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 
 /** What a verified delivery means for a fleet. */

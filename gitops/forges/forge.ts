@@ -6,7 +6,7 @@ export type CommitState = 'pending' | 'success' | 'failure' | 'error';
 /** What a forge shows beside a commit. */
 export interface CommitStatus {
   readonly sha: string;
-  /** Who speaks: `etcd-ratchet/<fleet>` or `etcd-ratchet/<fleet>/<namespace>/<cluster>`. A newer status replaces that of the same context. */
+  /** Who speaks: `etcd-ratchet/<fleet>`, or that with `/<namespace>/<cluster>` or `/plan`. A newer status replaces that of the same context. */
   readonly context: string;
   readonly state: CommitState;
   /** At most 140 characters (see `describe`), without counters and clocks, or equal states would look different. */

@@ -243,6 +243,12 @@ export const etcdFleetStatusSchema = object({
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
   problemCount: Type.Optional(int32({ minimum: 0 })),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
+  reportsAs: Type.Optional(
+    object(
+      { name: text(128), url: text(2048) },
+      { description: 'What its commit statuses call it, and the repository where that is so.' },
+    ),
+  ),
   forgeRetryAfter: Type.Optional(time({ description: 'The forge limits our requests, and is left alone until then.' })),
   checks: Type.Optional(
     list(requestCheckSchema, 100, { description: 'Open change requests as they were last checked.' }),

@@ -22,6 +22,17 @@ export function keyOf({
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
+/** What a fleet is called towards its forge where its name alone is another's; no name holds a dot. */
+export function longStatusName({ metadata }: Pick<EtcdFleet, 'metadata'>): string {
+  return `${metadata.name}.${metadata.namespace ?? ''}`;
+}
+
+/** What the contexts of a fleet's commit statuses begin with. */
+export function statusContext(fleet: Pick<EtcdFleet, 'metadata' | 'status'>): string {
+  const long = longStatusName(fleet);
+  return `etcd-ratchet/${fleet.status?.reportsAs?.name === long ? long : fleet.metadata.name}`;
+}
+
 export function fieldManager(fleet: EtcdFleet): string {
   return `etcd-ratchet-fleet-${fleet.metadata.namespace}-${fleet.metadata.name}`;
 }

@@ -4,6 +4,7 @@ import { reconcileRequestOf } from '../../manifests/build/reconcile-request.ts';
 import { timestamp } from '../cluster/conditions.ts';
 import { type ForgeFailure, forgeLimit, retryAfter } from './forge-limit.ts';
 import { historyAfter } from './history.ts';
+import { statusContext } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { sourceMoved } from './prune.ts';
 import type { SpecProblem } from './reading.ts';
@@ -35,7 +36,7 @@ export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetRepor
   const problems = problemsOf(fleet, outcome);
   const statements = [
     ...statementsFor({ fleet, outcome, problems, clusters }),
-    ...forgeStatement(forge),
+    ...forgeStatement(fleet, forge),
     ...checksStatement({ fleet }),
   ];
   const count = outcome.problems?.length ?? status?.problemCount ?? 0;
@@ -59,7 +60,7 @@ export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetRepor
     ...(inventory && { inventory }),
     ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
     ...(commitStatuses && commitStatuses.length > 0 && { commitStatuses }),
-    ...(fleet.spec.forge && retryAfter(limit, now)),
+    ...(fleet.spec.forge && { ...retryAfter(limit, now), ...(status?.reportsAs && { reportsAs: status.reportsAs }) }),
     // Checks are made, told and forgotten after this.
     ...(status?.checks && { checks: status.checks }),
     conditions: conditionsFrom(statements, status?.conditions, metadata.generation ?? 0, now),
@@ -105,15 +106,18 @@ function sourceOf(
   return applied && unlisted?.kept.length === 0 ? { url, ref, path } : before;
 }
 
-function forgeStatement(forge: ForgeOutcome | undefined): readonly Statement[] {
+function forgeStatement(fleet: EtcdFleet, forge: ForgeOutcome | undefined): readonly Statement[] {
   if (!forge) return [];
   if (forge.failure) {
     const { reason, message } = forge.failure;
     return [{ type: 'StatusesReported', status: 'False', reason, message }];
   }
-  return [
-    { type: 'StatusesReported', status: 'True', reason: 'Reported', message: 'the forge has every commit status' },
-  ];
+  const context = statusContext(fleet);
+  const message =
+    context === `etcd-ratchet/${fleet.metadata.name}`
+      ? 'the forge has every commit status'
+      : `the forge has every commit status, under ${context}: a fleet of the same name in another namespace reported on this repository first`;
+  return [{ type: 'StatusesReported', status: 'True', reason: 'Reported', message }];
 }
 
 function conditionsFrom(

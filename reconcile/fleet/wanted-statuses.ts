@@ -1,5 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { KStatus } from './kstatus.ts';
+import { statusContext } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
 import type { PageLinks } from './page-links.ts';
 import { type SpecProblem, shaOf } from './reading.ts';
@@ -34,7 +35,7 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
   const sha = shaFor(facts.fleet, facts.outcome);
   if (!sha) return [];
   const { namespace = '', name } = facts.fleet.metadata;
-  const context = `etcd-ratchet/${name}`;
+  const context = statusContext(facts.fleet);
   const sent = new Map(
     (facts.fleet.status?.commitStatuses ?? [])
       .filter((status) => status.sha === sha)

@@ -62,7 +62,8 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
     if (result.kind === 'left' || context.dryRun) return result;
     const { items } = await kube.list<EtcdCluster>(resources.clusters, {});
     const { signal } = context;
-    await reportFleet(result, items, { kube, log, signal, forgeDeadline: Date.now() + 2_000, always: true });
+    const told = { kube, log, signal, forgeDeadline: Date.now() + 2_000, always: true, fleets: fleets.items };
+    await reportFleet(result, items, told);
     return result;
   }
 

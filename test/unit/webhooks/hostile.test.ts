@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isSameRepository } from '../../../gitops/same-repository.ts';
 import { MalformedDelivery } from '../../../gitops/webhooks/receiver.ts';
 import { receivers } from '../../../gitops/webhooks/receivers.ts';
-import { isSameRepository } from '../../../gitops/webhooks/same-repository.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
 import { callers } from '../../webhooks/deliveries.ts';
 

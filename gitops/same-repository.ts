@@ -14,7 +14,7 @@ export function isSameRepository(a: string, b: string): boolean {
 function segmentsOf(address: string): readonly string[] {
   const path = URL.parse(address)?.pathname ?? address.replace(/^[^/]*:/, '');
   return path
-    .replace(/\.git\/?$/, '')
+    .replace(/\.git\/*$/, '')
     .split('/')
     .filter((segment) => segment !== '')
     .map((segment) => decoded(segment).toLowerCase());
