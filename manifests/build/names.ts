@@ -26,6 +26,7 @@ export const annotations = {
   nextVersion: `${group}/next-version`,
   minorSince: `${group}/minor-since`,
   tlsMode: `${group}/tls-mode`,
+  mayHaveStarted: `${group}/may-have-started`,
   evidence: `${group}/evidence`,
   volumeState: `${group}/volume-state`,
   outvoted: `${group}/outvoted`,

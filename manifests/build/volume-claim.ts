@@ -27,10 +27,11 @@ const droppedFields: Readonly<Record<string, string>> = {
  *
  * Without owner, so that no garbage collector ever takes data with it: deleting it is always a step of its own. Of the
  * template, whatever is ours wins; a template that changes after birth changes no claim, since Kubernetes lets a claim
- * only grow.
+ * only grow. A claim that is made anew is one on which nobody was ever started, whatever is known of an earlier one.
  */
 export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): PersistentVolumeClaim {
   const { name, namespace } = peer.metadata;
+  const { mayHaveStarted: _, ...fresh } = record;
   const { size, storageClassName, volumeClaimTemplate } = peer.spec.storage;
   const template = volumeClaimTemplate?.spec ?? {};
   const resources = isRecord(template.resources) ? template.resources : {};
@@ -42,7 +43,7 @@ export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): Persisten
       name,
       ...(namespace !== undefined && { namespace }),
       labels: { ...notOurs(volumeClaimTemplate?.metadata?.labels), ...peerLabels(peer.spec.clusterName, name) },
-      annotations: { ...notOurs(volumeClaimTemplate?.metadata?.annotations), ...writeVolumeRecord(record) },
+      annotations: { ...notOurs(volumeClaimTemplate?.metadata?.annotations), ...writeVolumeRecord(fresh) },
     },
     spec: {
       accessModes: ['ReadWriteOnce'],

@@ -42,6 +42,8 @@ export interface VolumeRecord {
   /** From this index of raft's log on, every entry was written by members of this minor. */
   readonly minorSince?: MinorSince;
   readonly tlsMode: TlsMode;
+  /** While bootstrapping: written before its member may be started for the first time. Without it, nobody ever was on this volume. */
+  readonly mayHaveStarted?: true;
   /** Its member left because its data were not what most others held: it is kept for whoever finds out why. */
   readonly evidence?: true;
   readonly state: VolumeState;
@@ -89,6 +91,7 @@ const keys = [
   annotations.nextVersion,
   annotations.minorSince,
   annotations.tlsMode,
+  annotations.mayHaveStarted,
   annotations.evidence,
   annotations.volumeState,
   annotations.outvoted,
@@ -183,6 +186,7 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       ...(nextVersion !== undefined && { nextVersion }),
       ...(since !== undefined && { minorSince: { minor, index } }),
       tlsMode,
+      ...(found[annotations.mayHaveStarted] !== undefined && { mayHaveStarted: true }),
       ...(found[annotations.evidence] !== undefined && { evidence: true }),
       state,
       ...(outvoted && { outvoted: outvoted.map(([name, memberId]) => ({ name, memberId })) }),
@@ -224,6 +228,7 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
     ...(record.nextVersion !== undefined && { [annotations.nextVersion]: record.nextVersion }),
     ...(record.minorSince && { [annotations.minorSince]: `${record.minorSince.minor}@${record.minorSince.index}` }),
     [annotations.tlsMode]: record.tlsMode,
+    ...(record.mayHaveStarted && { [annotations.mayHaveStarted]: 'true' }),
     ...(record.evidence && { [annotations.evidence]: 'true' }),
     [annotations.volumeState]: record.state,
     ...((record.outvoted ?? []).length > 0 && {

@@ -1,5 +1,6 @@
 import type { Decision } from './decision.ts';
 import { type Effective, effectiveSpec } from './effective.ts';
+import { setLateAside } from './late-volumes.ts';
 import { type Life, lifeOf } from './life.ts';
 import type { Observation } from './observation.ts';
 import { adopt } from './rules/adopt.ts';
@@ -119,6 +120,7 @@ export function decide(observation: Observation): Decision {
 }
 
 export function situate(observation: Observation): Situation {
-  const life = lifeOf(observation);
-  return { ...observation, life, effective: effectiveSpec(observation, life) };
+  const seen = { ...observation, slots: setLateAside(observation.slots) };
+  const life = lifeOf(seen);
+  return { ...seen, life, effective: effectiveSpec(seen, life) };
 }

@@ -1,5 +1,6 @@
 import type { ListedMember } from '../etcd.ts';
 import { isConvicted } from './hashes.ts';
+import { isOnlyLate } from './late-volumes.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, PodView, Slot } from './observation.ts';
 
@@ -38,7 +39,7 @@ const maxLag = 5000n;
 /** What is wrong with one member, the deepest cause first; `undefined`: it is healthy. */
 export function ailmentOf(slot: Slot, seen: Seen): Ailment | undefined {
   const { membership, slots } = seen;
-  if (hasDeparted(slot)) return undefined;
+  if (hasDeparted(slot) || isOnlyLate(slot)) return undefined;
   // Without a quorum it does not leave, and is needed.
   if (recordOf(slot)?.state === 'releasing' && membership.kind === 'known')
     return passing('MemberLeaving', `${slot.name} is leaving the cluster`);

@@ -30,8 +30,7 @@ export type Life =
 
 export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'version'>;
 
-export function lifeOf(observation: Pick<Observation, 'cluster' | 'slots' | 'claim' | 'membership'>): Life {
-  const { cluster, slots, claim } = observation;
+export function lifeOf({ cluster, slots, claim }: Pick<Observation, 'cluster' | 'slots' | 'claim'>): Life {
   const unreadable = slots.find(({ volume }) => volume?.record.kind === 'invalid');
   if (unreadable?.volume?.record.kind === 'invalid') {
     return {
@@ -58,9 +57,8 @@ export function lifeOf(observation: Pick<Observation, 'cluster' | 'slots' | 'cla
     };
   }
 
-  const isOurs = ({ slot, record }: Recorded) => record.token === token && !isLate(slot, observation);
-  const ours = recorded.filter(isOurs);
-  const strays = recorded.filter((one) => !isOurs(one)).map(({ slot }) => slot);
+  const ours = recorded.filter(({ record }) => record.token === token);
+  const strays = recorded.filter(({ record }) => record.token !== token).map(({ slot }) => slot);
   const unsealed = ours.find(({ record }) => record.state === 'bootstrapping');
   const replaced = slots.find((slot) => isBeingReplaced(slot) && slot.volume === undefined);
   const clusterId = ours.find(({ record }) => record.clusterId)?.record.clusterId;
@@ -76,18 +74,6 @@ export function lifeOf(observation: Pick<Observation, 'cluster' | 'slots' | 'cla
 interface Recorded {
   readonly slot: Slot;
   readonly record: VolumeRecord;
-}
-
-/**
- * An empty volume for the first start of a member that a living cluster does not have, or has no more: written by an invocation
- * that slept through the birth, and the removal. Nobody starts on it.
- */
-function isLate(slot: Slot, { slots, membership }: Pick<Observation, 'slots' | 'membership'>): boolean {
-  const record = recordOf(slot);
-  if (record?.state !== 'bootstrapping' || slot.volume?.bound || membership.kind === 'unknown') return false;
-  const url = record.initialCluster.find(({ name }) => name === slot.name)?.url;
-  const isListed = membership.members.some(({ peerURLs }) => url !== undefined && peerURLs.includes(url));
-  return !isListed && slots.some((other) => recordOf(other)?.state === 'sealed');
 }
 
 export function recordOf({ volume }: Pick<Slot, 'volume'>): VolumeRecord | undefined {
@@ -117,7 +103,7 @@ export function rememberedVoters(slots: readonly Slot[], strays: readonly Slot[]
 }
 
 /** A sealed ConfigMap outweighs the mark: that member has started since, and its volume held data. */
-function isBeingReplaced({ peer, configMap }: Slot): boolean {
+export function isBeingReplaced({ peer, configMap }: Slot): boolean {
   return peer?.replacingVolume !== undefined && !configMap?.immutable;
 }
 

@@ -63,6 +63,8 @@ export interface Slot {
   readonly ordinal: number;
   readonly peer?: PeerView;
   readonly volume?: VolumeView;
+  /** A claim that came too late to be one. Set by whoever decides. */
+  readonly late?: VolumeView;
   readonly configMap?: ConfigMapView;
   readonly statefulSet?: StatefulSetView;
   readonly pod?: PodView;

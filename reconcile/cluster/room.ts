@@ -90,9 +90,7 @@ function wantsToRoll(objects: ClusterObjects): boolean {
 
 /** As far as it can be told without asking etcd. */
 function lifeOfObjects(objects: ClusterObjects): Life {
-  const { cluster } = objects;
-  const membership = { kind: 'unknown', cause: 'not asked' } as const;
-  return lifeOf({ cluster, slots: slotsOf(objects), claim: { kind: 'free' }, membership });
+  return lifeOf({ cluster: objects.cluster, slots: slotsOf(objects), claim: { kind: 'free' } });
 }
 
 function parted<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [T[], T[]] {

@@ -214,7 +214,8 @@ export function assertSeals(state: State): void {
   for (const claim of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
     const read = readVolumeRecord(claim.metadata.annotations);
     const configMap = configMaps.find(({ metadata }) => metadata.name === claim.metadata.name);
-    if (read.kind !== 'valid' || read.record.state !== 'bootstrapping' || !configMap?.immutable) continue;
+    // One that arrived late unseals nothing: nobody may be started on it.
+    if (read.kind !== 'valid' || !read.record.mayHaveStarted || !configMap?.immutable) continue;
     const known = state.kube
       .stored(resources.peers)
       .some(({ metadata }) => metadata.uid === configMap.metadata.ownerReferences?.[0]?.uid);

@@ -12,6 +12,7 @@ import type { ActionOf } from '../actions.ts';
 import { replacingVolume } from '../marks.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, createOurs } from './context.ts';
+import { noteFirstStart } from './first-start.ts';
 
 /**
  * Records members before any of them starts: all volumes, then all peers, then all ConfigMaps.
@@ -86,6 +87,8 @@ async function makePeer(wanted: EtcdPeer, context: ActContext): Promise<EtcdPeer
   );
   const { [replacingVolume]: mark, ...annotations } = peer.metadata.annotations ?? {};
   if (mark === undefined) return peer;
+  // The pod that waits for the volume that was made anew may be there already.
+  await noteFirstStart(peer.metadata.name, context);
   return kube.update<EtcdPeer>(resources.peers, { ...peer, metadata: { ...peer.metadata, annotations } }, { signal });
 }
 

@@ -7,6 +7,7 @@ import type { ActionOf } from '../actions.ts';
 import { replacingVolume } from '../marks.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, livePeer, liveVolume, preconditionsOf } from './context.ts';
+import { noteFirstStart } from './first-start.ts';
 
 /**
  * Makes a volume anew that was never bound, under the same record, as the spec now asks.
@@ -28,6 +29,8 @@ export async function replaceUnboundVolume(
   await kube.delete(resources.volumeClaims, namespace, volume.name, { preconditions: preconditionsOf(claim), signal });
   await gone(volume, context);
   await kube.create<PersistentVolumeClaim>(resources.volumeClaims, volumeClaim(marked, record), { signal });
+  // Its pod may be waiting for it.
+  await noteFirstStart(volume.name, context);
   await unmark(await livePeer(context, volume.name), context);
 }
 

@@ -23,7 +23,7 @@ async function sealVolume({ name, memberId, version }: SealedMember, clusterId: 
   const { claim, record } = await liveVolume(context, name);
   if (record.state === 'sealed' && record.memberId === memberId) return { name, record };
   if (!mayBeSealed.has(record.state)) throw moved(`volume ${name} is ${record.state}`);
-  const { recovery: _, ...rest } = record;
+  const { recovery: _, mayHaveStarted: __, ...rest } = record;
   const sealed = { ...rest, state: 'sealed' as const, clusterId, memberId, version, ...bornOn(version, record) };
   await writeRecord(claim, sealed, context);
   return { name, record: sealed };

@@ -6,13 +6,14 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, createOurs, livePeer, liveVolume } from './context.ts';
+import { noteFirstStart } from './first-start.ts';
 import { noteNextVersion } from './note-versions.ts';
 
 /**
  * Creates the StatefulSets that run the members.
  *
  * Guards I5: each volume is there, and the ConfigMap says what the volume says, at this moment; a volume that is sealed
- * can only be started sealed.
+ * can only be started sealed; and one on which its member starts for the first time says so before any member does.
  */
 export async function startMembers({ peers }: ActionOf<'start-members'>, context: ActContext): Promise<void> {
   const ready = await Promise.all(peers.map((name) => checkedPeer(name, context)));
@@ -36,6 +37,7 @@ async function checkedPeer(name: string, context: ActContext) {
   if (!found || Object.entries(wanted).some(([key, value]) => found.data?.[key] !== value)) {
     throw moved(`ConfigMap ${name} does not say what its volume says`);
   }
-  await noteNextVersion(name, peer.spec.version, context);
+  if (record.state === 'bootstrapping') await noteFirstStart(name, context);
+  else await noteNextVersion(name, peer.spec.version, context);
   return peer;
 }

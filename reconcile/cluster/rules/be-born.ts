@@ -22,9 +22,9 @@ export function beBorn(situation: Situation): Decision | undefined {
     case 'unborn':
       return conceive(situation);
     case 'birth':
-      return discardStrays(life.strays) ?? replaceUnbound(situation) ?? prepare(situation, life.record);
+      return discardStrays(situation, life.strays) ?? replaceUnbound(situation) ?? prepare(situation, life.record);
     case 'born':
-      return discardStrays(life.strays);
+      return discardStrays(situation, life.strays);
   }
 }
 
@@ -62,9 +62,10 @@ function conceive({ cluster, effective, nonce, claim }: Situation): Decision {
   );
 }
 
-/** Left by an invocation that was late, under another token, and never bound: no data can be on it. */
-function discardStrays(strays: readonly Slot[]): Decision | undefined {
-  const volumes = strays.flatMap(({ name, volume }) =>
+/** Left by an invocation that was late, under another token or when the birth was over, and never bound: no data can be on it. */
+function discardStrays({ slots }: Situation, strays: readonly Slot[]): Decision | undefined {
+  const late = slots.flatMap((slot) => (slot.late ? [{ ...slot, volume: slot.late }] : []));
+  const volumes = [...strays, ...late].flatMap(({ name, volume }) =>
     volume && !volume.leaving && !volume.bound ? [{ name, uid: volume.uid }] : [],
   );
   if (volumes.length === 0) return undefined;

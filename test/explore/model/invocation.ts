@@ -45,8 +45,8 @@ export function advance(state: State, acting: Acting, code: Code): Advanced | un
   const operation = program[at];
   const name = operation?.name;
   const base = { who: 'tick', action, ...(name !== undefined && { name }) } as const;
+  if (acting.doomed !== undefined && operation?.beside !== acting.doomed) return undefined;
   if (!operation) return { event: { ...base, what: 'reports' }, after: reported(state, acting, true) };
-  if (acting.doomed && operation.beside !== program[acting.at]?.beside) return undefined;
   const check = operation.check?.(seen) ?? 'go';
   if (check === 'wait') return undefined;
   if (check === 'done') return { event: { ...base, what: 'finds it done' }, after: reported(state, acting, true) };
@@ -63,7 +63,7 @@ export function advance(state: State, acting: Acting, code: Code): Advanced | un
   const next = skipping(seenBy(acting, world), program, at + 1);
   const event: Event = { ...base, what: operation.what, write };
   const rest = { ...state, world };
-  if (next >= program.length && !acting.doomed) return { event, after: reported(rest, acting, true) };
+  if (next >= program.length && acting.doomed === undefined) return { event, after: reported(rest, acting, true) };
   return { event, after: { ...rest, acting: { ...acting, at: next } } };
 }
 

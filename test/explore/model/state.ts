@@ -170,8 +170,8 @@ export interface Acting {
   readonly reason: string;
   /** The operation that comes next; as many as there are: only the report is left. */
   readonly at: number;
-  /** It goes on to the end of the writes that are sent side by side, and dies. */
-  readonly doomed?: true;
+  /** It goes on to the end of the writes that are sent side by side, which have this number, and dies. */
+  readonly doomed?: number;
   /** Its resource was deleted since, and has a namesake: `former.ts`. */
   readonly former?: true;
 }

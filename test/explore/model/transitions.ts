@@ -205,7 +205,7 @@ function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
   );
   if (operation.beside === undefined || program[at + 1]?.beside !== operation.beside || acting.doomed) return;
   const what = `a request is slow, while others sent beside it go on, and the invocation dies: ${operation.what}`;
-  emit({ who: 'fault', what }, { ...frozen, acting: { ...acting, at: at + 1, doomed: true } });
+  emit({ who: 'fault', what }, { ...frozen, acting: { ...acting, at: at + 1, doomed: operation.beside } });
 }
 
 function abandoned(state: State): State {

@@ -1,5 +1,6 @@
 import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import type { PeerView } from '../../../reconcile/cluster/observation.ts';
 import { settleEtcd } from '../model/etcd.ts';
@@ -33,7 +34,7 @@ export function prepareMembers({ members, inputs }: ActionOf<'prepare-members'>)
             volume: {
               uid: freshUid('volume', place, referred),
               leaving: false,
-              record: { kind: 'valid', record },
+              record: { kind: 'valid', record: withoutStart(record) },
               bound: false,
               lost: false,
               size: String(inputs.storage.size),
@@ -42,8 +43,8 @@ export function prepareMembers({ members, inputs }: ActionOf<'prepare-members'>)
       },
     }),
   );
-  const peers = members.flatMap(({ name, record }): Operation[] => [
-    {
+  const peers = members.map(
+    ({ name, record }): Operation => ({
       what: `creates peer ${name}`,
       name,
       beside: 2,
@@ -72,10 +73,10 @@ export function prepareMembers({ members, inputs }: ActionOf<'prepare-members'>)
             },
           })),
       },
-    },
-    unmarks(name),
-  ]);
-  return [...volumes, ...peers, ...members.map(({ name, record }) => createsConfigMap(name, record))];
+    }),
+  );
+  const marked = members.flatMap(({ name }) => unmarks(name));
+  return [...volumes, ...peers, ...marked, ...members.map(({ name, record }) => createsConfigMap(name, record))];
 }
 
 function createsConfigMap(name: string, record: ActionOf<'prepare-members'>['members'][number]['record']): Operation {
@@ -113,18 +114,28 @@ function createsConfigMap(name: string, record: ActionOf<'prepare-members'>['mem
   };
 }
 
-function unmarks(name: string): Operation {
-  return {
-    what: `takes the mark off peer ${name}`,
-    name,
-    beside: 2,
-    check: (world) => (placeOf(world, name)?.peer?.replacingVolume === undefined ? 'skip' : 'go'),
-    write: {
-      fence: 'version',
-      object: 'peer',
-      apply: (world) => changing(world, name, 'peer', (peer) => lacking(peer, 'replacingVolume')),
+/** A claim that is made says nothing of an earlier one's start. */
+function withoutStart({ mayHaveStarted: _, ...record }: VolumeRecord): VolumeRecord {
+  return record;
+}
+
+/** The volume that was made anew says that it may be started from now on, then the mark goes. */
+function unmarks(name: string): readonly Operation[] {
+  const isMarked = (world: World) => placeOf(world, name)?.peer?.replacingVolume !== undefined;
+  const note = notesFirstStart(name);
+  return [
+    { ...note, check: (world) => (isMarked(world) ? (note.check?.(world) ?? 'go') : 'skip') },
+    {
+      what: `takes the mark off peer ${name}`,
+      name,
+      check: (world) => (isMarked(world) ? 'go' : 'skip'),
+      write: {
+        fence: 'version',
+        object: 'peer',
+        apply: (world) => changing(world, name, 'peer', (peer) => lacking(peer, 'replacingVolume')),
+      },
     },
-  };
+  ];
 }
 
 /** actions/start-members.ts: each volume is there, and its ConfigMap says what it says. */
@@ -133,7 +144,7 @@ export function startMembers({ peers }: ActionOf<'start-members'>): Program {
     what: `sees that the volumes and ConfigMaps of ${peers.join(', ')} agree`,
     check: (world) => peers.map((name) => mayStart(world, name)).find((why) => why !== undefined) ?? 'go',
   };
-  const notes = peers.map((name) => notesNextVersion(name, 1));
+  const notes = peers.flatMap((name) => [notesFirstStart(name, 1), notesNextVersion(name, 1)]);
   const sets = peers.map(
     (name): Operation => ({
       what: `creates StatefulSet ${name}`,
@@ -176,6 +187,17 @@ function mayStart(world: World, name: string): { readonly refused: string } | un
     configMap?.initialCluster === wanted.ETCD_INITIAL_CLUSTER &&
     configMap.initialClusterState === wanted.ETCD_INITIAL_CLUSTER_STATE;
   return agrees ? undefined : refused(`ConfigMap ${name} does not say what its volume says`);
+}
+
+/** actions/first-start.ts */
+function notesFirstStart(name: string, beside?: number): Operation {
+  return writesRecord(
+    name,
+    `notes on volume ${name} that its member may have started`,
+    (record) =>
+      record.state === 'bootstrapping' && !record.mayHaveStarted ? { ...record, mayHaveStarted: true } : undefined,
+    beside === undefined ? {} : { beside },
+  );
 }
 
 /** Before a version may be started for the first time, its volume says that it may have been. */
@@ -258,7 +280,7 @@ export function replaceUnboundVolume({ volume, storage }: ActionOf<'replace-unbo
           }),
       },
     },
-    unmarks(name),
+    ...unmarks(name),
   ];
 }
 

@@ -29,7 +29,7 @@ export function sealMembers({ clusterId, members }: ActionOf<'seal-members'>): P
       (record) => {
         if (record.state === 'sealed' && record.memberId === memberId) return undefined;
         if (!mayBeSealed.has(record.state)) return refused(`volume ${name} is ${record.state}`);
-        const { recovery: _, ...rest } = record;
+        const { recovery: _, mayHaveStarted: __, ...rest } = record;
         const born = record.state === 'bootstrapping' && minorText(record.version) === minorText(version);
         return {
           ...rest,

@@ -76,9 +76,15 @@ const volumeChange: fc.Arbitrary<Change> = fc
     size: fc.constantFrom(...sizes),
     invalid: fc.boolean(),
     invalidChance: fc.nat(9),
+    told: fc.boolean(),
   })
-  .map(({ state, other, version, invalid, invalidChance, ...volume }) => (slot) => {
-    const record = { ...recordFor(slot.ordinal, 3, state), version, ...(other && { token: 'othertoken' }) };
+  .map(({ state, other, version, invalid, invalidChance, told, ...volume }) => (slot) => {
+    const record = {
+      ...recordFor(slot.ordinal, 3, state),
+      version,
+      ...(other && { token: 'othertoken' }),
+      ...(state === 'bootstrapping' && told && { mayHaveStarted: true as const }),
+    };
     const found =
       invalid && invalidChance === 0
         ? ({ kind: 'invalid', problem: 'edited' } as const)

@@ -48,6 +48,14 @@ describe('the effects of an action', () => {
     }
   });
 
+  test('tell all volumes of a birth that their members may start, before any does', () => {
+    const written = writesOf(prepared(3));
+    const told = written.findIndex(({ slots }) => slots.every((slot) => recordOf(slot)?.mayHaveStarted));
+    const started = written.findIndex(({ slots }) => slots.some(({ statefulSet }) => statefulSet));
+    assert.deepEqual([told, started], [3, 4]);
+    assert.equal(written.at(-1)?.slots.filter(({ pod }) => pod).length, 0);
+  });
+
   test('seal the volumes before the ConfigMaps follow', () => {
     const observation = healthy(3, { ...opened, every: started });
     const decision = decide(observation);
@@ -63,8 +71,8 @@ describe('the effects of an action', () => {
   test('change nothing of those that they are not about', () => {
     const [before, after] = writesOf(prepared(3));
     assert.equal(after?.slots[1], before?.slots[1]);
-    assert.ok(after?.slots[0]?.statefulSet);
-    assert.equal(after?.slots[0]?.pod, undefined);
+    assert.ok(recordOf(after?.slots[0] ?? {})?.mayHaveStarted);
+    assert.equal(after?.slots[0]?.statefulSet, undefined);
   });
 });
 

@@ -241,7 +241,7 @@ export function unsealed(slot: Slot): Slot {
   const record = slot.volume?.record.kind === 'valid' ? slot.volume.record.record : undefined;
   if (!slot.volume || !record || !slot.configMap) return slot;
   const { clusterId: _, memberId: __, ...rest } = record;
-  const fresh: VolumeRecord = { ...rest, state: 'bootstrapping' };
+  const fresh: VolumeRecord = { ...rest, state: 'bootstrapping', mayHaveStarted: true };
   const variables = bootstrapVariables(fresh, slot.name);
   return {
     ...slot,
@@ -257,7 +257,14 @@ export function unsealed(slot: Slot): Slot {
 
 /** Recorded, with peer and ConfigMap; its volume waits for a first pod. */
 export function notStarted(slot: Slot): Slot {
-  return withVolume({ bound: false })(without('statefulSet', 'pod')(withEndpoint(silent)(unsealed(slot))));
+  return all(unsealed, withEndpoint(silent), without('statefulSet', 'pod'), fresh)(slot);
+}
+
+/** Nobody was ever started on its volume. */
+export function fresh(slot: Slot): Slot {
+  if (slot.volume?.record.kind !== 'valid') return slot;
+  const { mayHaveStarted: _, ...record } = slot.volume.record.record;
+  return withVolume({ bound: false, record: { kind: 'valid', record } })(slot);
 }
 
 /** Its pod is there, and its container has never run. */

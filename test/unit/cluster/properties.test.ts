@@ -180,9 +180,9 @@ describe('whatever is observed', () => {
     everyDecision((observation, decision) => {
       if (decision.kind !== 'act' || decision.action.kind !== 'apply-shared') return;
       if (!decision.action.objects.includes('client-service')) return;
-      const { life } = situate(observation);
+      const { life, slots } = situate(observation);
       const token = life.stage === 'born' ? life.token : assert.fail(life.stage);
-      const ours = observation.slots.filter((slot) => recordOf(slot)?.token === token);
+      const ours = slots.filter((slot) => recordOf(slot)?.token === token);
       assert.ok(ours.length > 0);
       for (const slot of ours) assert.notEqual(recordOf(slot)?.state, 'bootstrapping');
     });

@@ -5,7 +5,12 @@ import { volumeStates } from '../../../manifests/api/etcd-peer.ts';
 import { tlsModes } from '../../../manifests/api/tls-settings.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import { reservedInClaim, sameStorage, volumeClaim } from '../../../manifests/build/volume-claim.ts';
-import { readVolumeRecord, type VolumeRecord, writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
+import {
+  readVolumeRecord,
+  type VolumeRecord,
+  withVolumeRecord,
+  writeVolumeRecord,
+} from '../../../manifests/build/volume-record.ts';
 import { peerOf, recordOf } from './build-fixtures.ts';
 
 const hexId = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }).map((id) => id.toString(16));
@@ -135,6 +140,15 @@ test('a claim has the size and class asked for, the record, and no owner', () =>
     storageClassName: 'fast',
     resources: { requests: { storage: '8Gi' } },
   });
+});
+
+test('a claim that is made says that nobody was started on it, whatever is known of the one before', () => {
+  const told = recordOf({ mayHaveStarted: true });
+  const claim = volumeClaim(peerOf(), told);
+  assert.deepEqual(readVolumeRecord(claim.metadata.annotations), { kind: 'valid', record: recordOf() });
+  assert.deepEqual(readVolumeRecord(writeVolumeRecord(told)), { kind: 'valid', record: told });
+  const sealed = withVolumeRecord(writeVolumeRecord(told), recordOf());
+  assert.deepEqual(readVolumeRecord(sealed), { kind: 'valid', record: recordOf() });
 });
 
 test('a claim without a class leaves the choice to Kubernetes', () => {

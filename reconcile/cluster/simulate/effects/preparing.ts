@@ -6,30 +6,49 @@ import { peerInputs } from '../../../../manifests/build/peer.ts';
 import type { VolumeRecord } from '../../../../manifests/build/volume-record.ts';
 import type { Inputs } from '../../effective.ts';
 import { recordOf } from '../../life.ts';
-import type { Slot, VolumeView } from '../../observation.ts';
-import { create, type Effect, type EffectsOf, oneByOne, onSlot, slotOf, wave, without } from '../effect.ts';
+import type { Observation, Slot, VolumeView } from '../../observation.ts';
+import { create, type Effect, type EffectsOf, oneByOne, onRecord, onSlot, slotOf, wave, without } from '../effect.ts';
 import { withTemplate } from '../knowledge.ts';
 import { withLeavesOf } from './leaves.ts';
 import { noteNextVersion } from './versions.ts';
 
 /** What members are made of before and until they start. */
 
-export const prepareMembers: EffectsOf<'prepare-members'> = ({ members, inputs }, observation) => [
-  ...wave(...members.map(({ name, record }) => makeVolume(name, record, inputs.storage))),
-  ...wave(...members.map(({ name, record }) => makePeer(name, record, inputs))),
-  ...wave(...members.map(({ name }) => (slotOf(observation, name)?.peer?.replacingVolume ? unmark(name) : undefined))),
-  ...wave(...members.map(({ name }) => makeConfigMap(name))),
-];
+export const prepareMembers: EffectsOf<'prepare-members'> = ({ members, inputs }, observation) => {
+  const replaced = members
+    .map(({ name }) => name)
+    .filter((name) => slotOf(observation, name)?.peer?.replacingVolume !== undefined);
+  return [
+    ...wave(...members.map(({ name, record }) => makeVolume(name, record, inputs.storage))),
+    ...wave(...members.map(({ name, record }) => makePeer(name, record, inputs))),
+    ...wave(...replaced.map(noteFirstStart)),
+    ...wave(...replaced.map(unmark)),
+    ...wave(...members.map(({ name }) => makeConfigMap(name))),
+  ];
+};
 
 function makeVolume(name: string, record: VolumeRecord, { size, storageClassName }: Storage): Effect {
   return create(name, 'volume', (fresh) => ({
     ...fresh,
-    record: { kind: 'valid', record },
+    record: { kind: 'valid', record: withoutStart(record) },
     bound: false,
     lost: false,
     size: String(size),
     ...(storageClassName !== undefined && { storageClassName }),
   }));
+}
+
+/** As in a claim that is made: nobody was ever started on it. */
+function withoutStart({ mayHaveStarted: _, ...record }: VolumeRecord): VolumeRecord {
+  return record;
+}
+
+function noteFirstStart(name: string): Effect {
+  return onRecord(name, (record) => (isFresh(record) ? { ...record, mayHaveStarted: true } : record));
+}
+
+function isFresh({ state, mayHaveStarted }: VolumeRecord): boolean {
+  return state === 'bootstrapping' && !mayHaveStarted;
 }
 
 function makePeer(name: string, { token, initialCluster, state }: VolumeRecord, inputs: Inputs): Effect {
@@ -85,9 +104,17 @@ export function followVolume(name: string): Effect {
 }
 
 export const startMembers: EffectsOf<'start-members'> = ({ peers }, observation) => [
-  ...wave(...peers.map((name) => noteNextVersion(name, slotOf(observation, name)?.peer?.inputs.version, observation))),
+  ...wave(...peers.map((name) => noteStart(name, observation))),
   ...wave(...peers.map(makeStatefulSet)),
 ];
+
+/** Written only where it says something new. */
+function noteStart(name: string, observation: Observation): Effect | undefined {
+  const slot = slotOf(observation, name);
+  const record = slot && recordOf(slot);
+  if (record && isFresh(record)) return noteFirstStart(name);
+  return noteNextVersion(name, slot?.peer?.inputs.version, observation);
+}
 
 function makeStatefulSet(name: string): Effect {
   return create(
@@ -115,6 +142,7 @@ export const replaceUnboundVolume: EffectsOf<'replace-unbound-volume'> = ({ volu
       return slot && isMeant(slot) ? without(seen, name, 'volume') : seen;
     },
     record && makeVolume(name, record, storage),
+    noteFirstStart(name),
     unmark(name),
   );
 };

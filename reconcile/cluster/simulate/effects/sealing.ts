@@ -8,7 +8,7 @@ export const sealMembers: EffectsOf<'seal-members'> = ({ clusterId, members }) =
     ...members.map(({ name, memberId, version }) =>
       onRecord(name, (record) => {
         if (!['bootstrapping', 'joining', 'recovered'].includes(record.state)) return record;
-        const { recovery: _, ...rest } = record;
+        const { recovery: _, mayHaveStarted: __, ...rest } = record;
         return { ...rest, state: 'sealed', clusterId, memberId, version, ...bornOn(version, record) };
       }),
     ),

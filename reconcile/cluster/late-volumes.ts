@@ -1,0 +1,32 @@
+import { hasDeparted, isBeingReplaced, recordOf } from './life.ts';
+import type { Slot } from './observation.ts';
+
+/**
+ * Claims that a birth asked for, and that arrived when it was over: the request of an invocation that slept through it. They are for a
+ * member's first start, and nobody was ever started on them; all volumes of a birth say otherwise before the first of its members
+ * starts. Whatever became of the volume that was there then: nobody starts on this one (I5), and to every rule its member has none.
+ */
+export function setLateAside(slots: readonly Slot[]): readonly Slot[] {
+  const begun = new Set(
+    slots.flatMap((slot) => {
+      const record = recordOf(slot);
+      return record && record.state !== 'bootstrapping' && !hasDeparted(slot) ? [record.token] : [];
+    }),
+  );
+  if (begun.size === 0) return slots;
+  return slots.map((slot) => {
+    const { volume, ...rest } = slot;
+    return volume && isFresh(slot) && begun.has(recordOf(slot)?.token ?? '') ? { ...rest, late: volume } : slot;
+  });
+}
+
+/** One that is being made anew is on its way to its first start. */
+function isFresh(slot: Slot): boolean {
+  const record = recordOf(slot);
+  return record?.state === 'bootstrapping' && !record.mayHaveStarted && !isBeingReplaced(slot);
+}
+
+/** Nothing stands for a member there. */
+export function isOnlyLate({ late, peer, volume, configMap, statefulSet, pod }: Slot): boolean {
+  return late !== undefined && !(peer || volume || configMap || statefulSet || pod);
+}
