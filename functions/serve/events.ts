@@ -30,9 +30,7 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
   const app = new Hono();
 
   app.post('/events', async (http) => {
-    using place = gate.enter();
-    if (!place) return again(http);
-    const read = await gate.read(http.req.raw);
+    using read = await gate.admit(http.req.raw);
     if (read.kind === 'too-large') return http.body(null, 413);
     if (read.kind === 'busy') return again(http);
     if (read.kind === 'broken') return http.body(null, 400);

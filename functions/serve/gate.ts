@@ -1,60 +1,108 @@
 /** What a server lets itself be burdened with at once. Who comes when it is full is asked to come again, and costs nothing. */
 export interface Gate {
-  /** @returns `undefined` when it is full */
-  enter(): Disposable | undefined;
-  /** The whole body. */
-  readonly read: (request: Request) => Promise<Read>;
+  /**
+   * Waits for the whole body, and then takes a place, until it is disposed of. Whoever sends slowly takes nobody's place, and is the first to
+   * go when there is no more room for bodies.
+   */
+  readonly admit: (request: Request) => Promise<Admission>;
 }
 
-export type Read =
-  | { readonly kind: 'body'; readonly body: Uint8Array }
-  | { readonly kind: 'too-large' }
-  /** The others' bodies fill what there is for bodies. */
-  | { readonly kind: 'busy' }
-  /** The caller went away, or was too slow. */
-  | { readonly kind: 'broken' };
+export type Admission = Disposable &
+  (
+    | { readonly kind: 'body'; readonly body: Uint8Array }
+    | { readonly kind: 'too-large' }
+    /** All places are taken, or others' bodies fill what there is for bodies. */
+    | { readonly kind: 'busy' }
+    /** The caller went away, or was too slow. */
+    | { readonly kind: 'broken' }
+  );
 
 export interface GateLimits {
-  /** Requests under way. */
+  /** Requests whose body is there. */
   readonly requests: number;
-  /** Bytes of one body, and of all that are being read. */
+  /** Bytes of one body, and of all that are arriving or being worked at. */
   readonly bodyBytes: number;
   readonly allBytes: number;
+}
+
+interface Arrival {
+  readonly reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly chunks: Uint8Array[];
+  size: number;
+  isCut: boolean;
 }
 
 export function createGate({ requests, bodyBytes, allBytes }: GateLimits): Gate {
   let inside = 0;
   let held = 0;
+  /** The oldest first. */
+  const arriving = new Set<Arrival>();
+
+  function cutOldest(): void {
+    const [oldest] = arriving;
+    if (!oldest) return;
+    oldest.isCut = true;
+    letGo(oldest);
+    // Ends its wait for more.
+    oldest.reader?.cancel().catch(() => undefined);
+  }
+
+  function letGo(arrival: Arrival): void {
+    arriving.delete(arrival);
+    held -= arrival.size;
+    arrival.size = 0;
+    arrival.chunks.length = 0;
+  }
+
+  async function arrived(arrival: Arrival): Promise<'body' | 'too-large' | 'busy' | 'broken'> {
+    const { reader, chunks } = arrival;
+    try {
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true };
+        if (arrival.isCut) return 'busy';
+        if (done || !value) return inside < requests ? 'body' : 'busy';
+        arrival.size += value.length;
+        held += value.length;
+        chunks.push(value);
+        if (arrival.size > bodyBytes) return 'too-large';
+        while (held > allBytes && arriving.size > 0) cutOldest();
+        if (arrival.isCut || held > allBytes) return 'busy';
+      }
+    } catch {
+      return arrival.isCut ? 'busy' : 'broken';
+    }
+  }
+
   return {
-    enter: () => {
-      if (inside >= requests) return undefined;
+    admit: async (request) => {
+      const declared = Number(request.headers.get('content-length') ?? 0);
+      if (declared > bodyBytes) return refusal('too-large');
+      if (inside >= requests) return refusal('busy');
+      const arrival: Arrival = { reader: request.body?.getReader(), chunks: [], size: 0, isCut: false };
+      arriving.add(arrival);
+      const kind = await arrived(arrival);
+      if (kind !== 'body') {
+        if (!arrival.isCut) letGo(arrival);
+        arrival.reader?.cancel().catch(() => undefined);
+        return refusal(kind);
+      }
+      arriving.delete(arrival);
       inside += 1;
+      const { chunks } = arrival;
+      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      chunks.length = 0;
       return {
+        kind,
+        body,
         [Symbol.dispose]: () => {
           inside -= 1;
+          held -= arrival.size;
         },
       };
     },
-    read: async (request) => {
-      const declared = Number(request.headers.get('content-length') ?? 0);
-      if (declared > bodyBytes) return { kind: 'too-large' };
-      if (held + declared > allBytes) return { kind: 'busy' };
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      try {
-        for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-          size += chunk.length;
-          held += chunk.length;
-          if (size > bodyBytes) return { kind: 'too-large' };
-          if (held > allBytes) return { kind: 'busy' };
-          chunks.push(chunk);
-        }
-        return { kind: 'body', body: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) };
-      } catch {
-        return { kind: 'broken' };
-      } finally {
-        held -= size;
-      }
-    },
   };
+}
+
+function refusal(kind: 'too-large' | 'busy' | 'broken'): Admission {
+  return { kind, [Symbol.dispose]: () => undefined };
 }

@@ -13,9 +13,9 @@ export interface Listening {
 const limits = {
   headerBytes: 16 * 1024,
   headers: 100,
-  headersMs: 10_000,
-  /** For the whole request, its body included: who is slower is cut off. */
-  requestMs: 20_000,
+  headersMs: 5_000,
+  /** For the whole request, its body included: who is slower is cut off. Forges wait no longer for their answer. */
+  requestMs: 10_000,
   idleMs: 5_000,
   connections: 1024,
   requestsPerConnection: 1000,

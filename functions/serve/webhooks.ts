@@ -32,12 +32,10 @@ export async function webhooks({ kube, log, env, namespace }: ServeContext): Pro
   const app = new Hono();
 
   app.post('/hooks/:namespace/:fleet', async (context) => {
-    using place = gate.enter();
-    if (!place) return busy(context);
     const { headers } = context.req.raw;
     // Nobody to verify: the body need not even be read. The same for every fleet, also for none.
     if (![...proofs].some((name) => headers.has(name))) return unproven(context);
-    const read = await gate.read(context.req.raw);
+    using read = await gate.admit(context.req.raw);
     if (read.kind === 'too-large') return context.text(`more than ${limits.bodyBytes} bytes`, 413);
     if (read.kind === 'busy') return busy(context);
     if (read.kind === 'broken') return context.body(null, 400);

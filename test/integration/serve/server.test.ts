@@ -66,6 +66,18 @@ test('a body that never comes is cut off in time, and nothing comes of it', asyn
   assert.equal(kube.stored(resources.jobs).length, 1);
 });
 
+test('a hundred strangers whose bodies never come keep nobody else out', async () => {
+  const sent = await pushed('wrong');
+  const strangers = Array.from({ length: 100 }, () => talk(requestOf(sent), sent.body.slice(0, 20)));
+  const { headers, body } = sent;
+  let answered = 0;
+  const waiting = Promise.all(strangers.map((one) => one.then(() => ++answered)));
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'POST', headers, body });
+  assert.equal(response.status, 401, 'read, and not turned away');
+  assert.equal(answered, 0);
+  await waiting;
+});
+
 test('headers that drip in are cut off in time', async () => {
   const talked = await talk(`POST ${path} HTTP/1.1\r\nhost: x\r\n`);
   assert.ok(talked.milliseconds < 5_000, `${talked.milliseconds} ms`);

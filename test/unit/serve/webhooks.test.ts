@@ -267,11 +267,11 @@ test('more than 64 requests at once are asked to come again, and those that are 
   const held = Promise.withResolvers<void>();
   const one = await open({ before: () => held.promise });
   const sent = await pushed();
-  const inside = Array.from({ length: 64 }, () => post(one, sent));
-  assert.equal((await post(one, sent)).status, 503);
+  const all = Array.from({ length: 65 }, () => post(one, sent));
+  assert.equal((await Promise.race(all)).status, 503);
   held.resolve();
-  const statuses = (await Promise.all(inside)).map(({ status }) => status);
-  assert.deepEqual(new Set(statuses), new Set([202]));
+  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 202).length, 64);
   assert.equal((await post(one, sent)).status, 202);
   assert.equal(jobs(one).length, 1);
 });
