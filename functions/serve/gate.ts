@@ -60,7 +60,7 @@ export function createGate({ requests, bodyBytes, allBytes }: GateLimits): Gate 
       for (;;) {
         const { done, value } = (await reader?.read()) ?? { done: true };
         if (arrival.isCut) return 'busy';
-        if (done || !value) return inside < requests ? 'body' : 'busy';
+        if (done || !value) return 'body';
         arrival.size += value.length;
         held += value.length;
         chunks.push(value);
@@ -80,7 +80,9 @@ export function createGate({ requests, bodyBytes, allBytes }: GateLimits): Gate 
       if (inside >= requests) return refusal('busy');
       const arrival: Arrival = { reader: request.body?.getReader(), chunks: [], size: 0, isCut: false };
       arriving.add(arrival);
-      const kind = await arrived(arrival);
+      const came = await arrived(arrival);
+      // Nothing may come between this look and the place that is taken for it.
+      const kind = came === 'body' && inside >= requests ? 'busy' : came;
       if (kind !== 'body') {
         if (!arrival.isCut) letGo(arrival);
         arrival.reader?.cancel().catch(() => undefined);

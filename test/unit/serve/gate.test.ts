@@ -100,6 +100,13 @@ test('beyond the places it is busy, until one is left; bodies that are worked at
   assert.equal(after.kind, 'body');
 });
 
+test('of many whose bodies are there at the same moment no more get in than there are places', async () => {
+  const gate = createGate(limits);
+  const all = await Promise.all(Array.from({ length: 9 }, () => gate.admit(whole(1))));
+  assert.equal(all.filter(({ kind }) => kind === 'body').length, 2);
+  for (const read of all) read[Symbol.dispose]();
+});
+
 test('what is too large is said so, declared or not; no body is an empty one', async () => {
   const gate = createGate(limits);
   assert.equal((await gate.admit(sending({ 'content-length': '101' }).request)).kind, 'too-large');
