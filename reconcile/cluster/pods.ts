@@ -1,4 +1,3 @@
-import { compareVersions, isVersion, parseVersion } from '../../manifests/api/version.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
 
 /** What a live pod says about itself: asked when observing, and again just before a step does anything to it. */
@@ -16,14 +15,4 @@ export function revisionOf({ metadata }: Pod): string | undefined {
 export function versionOf({ spec }: Pod): string | undefined {
   const image = spec.containers.find(({ name }) => name === 'etcd')?.image ?? '';
   return /:v?(\d+\.\d+\.\d+)/.exec(image)?.[1];
-}
-
-/** Whether etcd of a higher minor than this has opened the data: then a lower one may do so only in certain cases (I6). */
-export function ranHigherThan(pod: Pod, version: string): boolean {
-  const ran = versionOf(pod);
-  const status = pod.status?.containerStatuses?.find(({ name }) => name === 'etcd');
-  const started = status && (status.restartCount > 0 || status.state?.running || status.state?.terminated);
-  if (!started || !isVersion(ran) || !isVersion(version)) return false;
-  const [before, after] = [parseVersion(ran), parseVersion(version)];
-  return compareVersions({ ...before, patch: 0 }, { ...after, patch: 0 }) > 0;
 }

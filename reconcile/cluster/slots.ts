@@ -152,7 +152,7 @@ function hasSeenItsSpec({ metadata, status }: StatefulSet): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
-function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
+export function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView {
   const conditions = pod.status?.conditions ?? [];
   const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
   const revision = revisionOf(pod);

@@ -5,9 +5,8 @@ import { EtcdError } from '../../etcd.ts';
 import { resources } from '../../kube.ts';
 import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
-import { ranHigherThan, versionOf } from '../pods.ts';
-import { slotsOf } from '../slots.ts';
-import { mayGoBackTo } from '../versions-run.ts';
+import { podView, slotsOf } from '../slots.ts';
+import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 import { type ActContext, listOurs } from './context.ts';
 import { noteRan } from './note-versions.ts';
 
@@ -24,8 +23,9 @@ export async function clearToRun(
   version: string,
   context: ActContext,
 ): Promise<void> {
-  const ran = pod && versionOf(pod);
-  if (!pod || ran === undefined || !ranHigherThan(pod, version)) return;
+  const seen = pod && podView(pod, undefined);
+  const ran = seen?.version;
+  if (ran === undefined || !hasRunHigher(seen, version)) return;
   const { name } = peer.metadata;
   const no = () => moved(`${name} has run etcd ${ran}, and may not go back to ${version}`);
   const { cluster } = context;

@@ -3,8 +3,13 @@ import { act, type Decision } from '../decision.ts';
 import { downFor, downSince, graceOf } from '../down.ts';
 import { ailmentOf } from '../health.ts';
 import type { Slot } from '../observation.ts';
+import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 
-/** A pod that is neither well nor known to be broken is made anew, once: StatefulSets don't do that. Nobody misses it, it is not Ready. */
+/**
+ * A pod that is neither well nor known to be broken is made anew, once: StatefulSets don't do that. Nobody misses it, it is not Ready.
+ *
+ * Guards I6: not where it would come back on a lower minor than it ran, and may not.
+ */
 export function recreatePod(situation: Situation): Decision | undefined {
   const { slots, life } = situation;
   if (life.stage !== 'born') return undefined;
@@ -19,9 +24,11 @@ export function recreatePod(situation: Situation): Decision | undefined {
 }
 
 function isStuck(slot: Slot, situation: Situation): boolean {
-  const { pod, endpoint } = slot;
+  const { pod, peer, endpoint } = slot;
   const since = downSince(slot, situation);
   if (!pod || pod.leaving || pod.ready || pod.unscheduled !== undefined || since === undefined) return false;
+  const next = peer?.inputs.version;
+  if (next === undefined || (hasRunHigher(pod, next) && !mayGoBackTo(next, situation))) return false;
   const madeAlready = pod.createdAt > since;
   // A learner is never Ready, and may be catching up for long: who answers is not stuck.
   return !madeAlready && endpoint.kind === 'unknown' && ailmentOf(slot, situation)?.reason === 'MemberStarting';

@@ -19,6 +19,7 @@ import { freshMemberId } from '../model/uids.ts';
 import { lettingGo } from './births.ts';
 import { type Check, changing, type Operation, type Program, refused, settled } from './program.ts';
 import { followsRecord, livePlace, recordIn, writesRecord } from './records.ts';
+import { isToldWhatRan, mayRun, notesRan } from './versions.ts';
 
 /** actions/seal-members.ts: first the volumes remember it, then the ConfigMaps follow and become immutable. */
 export function sealMembers({ clusterId, members }: ActionOf<'seal-members'>): Program {
@@ -364,14 +365,24 @@ function turns(
 
 /** actions/recreate-pod.ts */
 export function recreatePod({ pod: { name, uid } }: ActionOf<'recreate-pod'>): Program {
+  const may = (world: World): Check => {
+    const place = livePlace(world, name);
+    if ('refused' in place) return place;
+    const { pod, peer } = place;
+    if (pod?.uid !== uid || pod.leaving) return 'done';
+    if (pod.ready) return refused(`${name} has become Ready`);
+    return (peer && mayRun(world, name, peer.inputs.version)) ?? 'go';
+  };
   return [
+    { what: `sees that ${name} may start anew`, name, check: may },
+    notesRan(name),
     {
       what: `deletes the pod of ${name}, which is not Ready`,
       name,
       check: (world) => {
-        const pod = placeOf(world, name)?.pod;
-        if (pod?.uid !== uid || pod.leaving) return 'skip';
-        return pod.ready ? refused(`${name} has become Ready`) : 'go';
+        const check = may(world);
+        if (check !== 'go') return check;
+        return isToldWhatRan(world, name) ? 'go' : refused(`${name} has started since it was looked at`);
       },
       write: { fence: 'version', object: 'pod', apply: (world) => lettingPodGo(world, name) },
     },

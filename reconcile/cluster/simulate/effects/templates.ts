@@ -2,7 +2,7 @@ import { inputsHash } from '../../../../manifests/build/inputs-hash.ts';
 import type { Inputs } from '../../effective.ts';
 import { leads } from '../../leadership.ts';
 import type { Observation, Slot } from '../../observation.ts';
-import { type Effect, type EffectsOf, oneByOne, onSlot, slotOf, wave } from '../effect.ts';
+import { type Effect, type EffectsOf, oneByOne, onSlot, slotOf } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, withTemplate } from '../knowledge.ts';
 import { moveLeader } from './membership.ts';
 import { noteNextVersion, noteRan } from './versions.ts';
@@ -63,8 +63,11 @@ export const restartMember: EffectsOf<'restart-member'> = ({ pod: { name, uid },
   );
 };
 
-export const recreatePod: EffectsOf<'recreate-pod'> = ({ pod: { name, uid } }) =>
-  wave(onSlot(name, (slot) => (slot.pod?.ready ? slot : leaving(slot, uid))));
+export const recreatePod: EffectsOf<'recreate-pod'> = ({ pod: { name, uid } }, observation) =>
+  oneByOne(
+    noteRan(name, slotOf(observation, name)?.peer?.inputs.version, observation),
+    onSlot(name, (slot) => (slot.pod?.ready ? slot : leaving(slot, uid))),
+  );
 
 /** A deletion with its UID: another pod of that name stays. */
 function leaving(slot: Slot, uid: string): Slot {
