@@ -1,31 +1,21 @@
 import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../manifests/api/etcd-fleet.ts';
-import type { Scope } from '../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../reconcile/cluster/result.ts';
-import type { StepContext } from '../reconcile/cluster/step.ts';
 import { keyOf, ownClusters } from '../reconcile/fleet/names.ts';
 import type { PageLinks } from '../reconcile/fleet/page-links.ts';
-import { type Kube, resources } from '../reconcile/kube.ts';
+import { resources } from '../reconcile/kube.ts';
 import { areChecked, areLeftOver } from './checks/branch.ts';
 import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
-import type { ObjectName } from './options.ts';
-import { patiently } from './patience.ts';
+import { listClusters } from './list-clusters.ts';
 import { reportFleet } from './report-fleet.ts';
 import { shareGit } from './shared-git.ts';
-import { createWaker } from './wake.ts';
+import { type StepAndWaitContext, stepAndWait } from './step-and-wait.ts';
 
-export interface PassContext extends StepContext {
-  readonly namespace?: string | undefined;
-  readonly fleet?: ObjectName | undefined;
-  readonly clusters: readonly ObjectName[];
+export interface PassContext extends StepAndWaitContext {
   readonly followUp: boolean;
   /** With clusters that are named: also tell their fleets how they are. */
   readonly tellFleets?: boolean;
-  /** Milliseconds to wait for what the decisions named. */
-  readonly waitMs: number;
-  /** Asked after each wait, before anything else is done: whether people have stopped everything meanwhile. */
-  readonly isStopped?: () => Promise<boolean>;
   /** Called when everything is done but the checks of requests: a roll-out waits for no review. */
   readonly onNews?: (news: PassNews) => Promise<void>;
   /** When everything must be over, in milliseconds since the epoch. */
@@ -72,7 +62,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
   const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
-  const stepped = await stepAll(context, scope, clusterList.resourceVersion);
+  const stepped = await stepAndWait(context, scope, clusterList.resourceVersion);
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
   // Each by itself: what waits for a dead repository, or a dead forge, is told when that is given up, and nobody else's news with it.
@@ -136,69 +126,6 @@ export function chosenClusters(
   return owner ? ownClusters(owner, clusters) : [];
 }
 
-interface Stepped {
-  readonly results: readonly ClusterResult[];
-  readonly moved: boolean;
-}
-
-/**
- * One step for each; then, within the time given, another look at those that wake, until one of them has acted. So no
- * cluster gets more than one action from one invocation.
- */
-async function stepAll(
-  context: PassContext,
-  { clusters, all, fleets }: Required<Pick<Scope, 'clusters' | 'all' | 'fleets'>>,
-  resourceVersion: string,
-): Promise<Stepped> {
-  if (clusters.length === 0) return { results: [], moved: false };
-  const { stepClusters } = await import('../reconcile/cluster/pass.ts');
-  const { kube, namespace, signal, log, waitMs, isStopped = async () => false } = context;
-  const scope = { namespace, fleets };
-  const until = AbortSignal.any([signal, waitMs > 0 ? AbortSignal.timeout(waitMs) : AbortSignal.abort()]);
-  const patience = { log, until };
-  let results = await patiently(patience, () => stepClusters(context, { ...scope, clusters, all }));
-  if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
-
-  // While a follow-up is under way, whoever begins something leaves it to that one.
-  const others = context.clusters.length === 0 && !context.fleet;
-  const waker = createWaker({ kube, resourceVersion, namespace, log, others });
-  let moved = false;
-  try {
-    while (!results.some(hasActed) && results.some(({ workRemains }) => workRemains)) {
-      const woken = await waker.wait(
-        results.filter(({ workRemains }) => workRemains),
-        until,
-      );
-      if (woken.size === 0 || (await isStopped())) break;
-      waker.forget();
-      const { again, stepped } = await patiently(patience, async () => {
-        const all = await listClusters(kube, namespace, signal);
-        const again = all.filter((cluster) => woken.has(keyOf(cluster)));
-        return {
-          again,
-          stepped: again.length > 0 ? await stepClusters(context, { ...scope, clusters: again, all }) : [],
-        };
-      });
-      const gone = new Set([...woken].filter((key) => !again.some((cluster) => keyOf(cluster) === key)));
-      moved ||= gone.size > 0 || stepped.some((one) => isNews(one, results));
-      const done = new Set(stepped.map(keyOfResult));
-      results = [...results.filter((one) => !done.has(keyOfResult(one)) && !gone.has(keyOfResult(one))), ...stepped];
-    }
-  } finally {
-    waker.close();
-  }
-  return {
-    results: results.toSorted((a, b) => (keyOfResult(a) < keyOfResult(b) ? -1 : 1)),
-    moved: moved || results.some(hasActed),
-  };
-}
-
-/** A timer that fires and finds the same is no progress: a chain that counted it would never end while anything waits. */
-function isNews(now: ClusterResult, before: readonly ClusterResult[]): boolean {
-  const then = before.find((one) => keyOfResult(one) === keyOfResult(now))?.decision;
-  return then?.reason !== now.decision.reason || then.message !== now.decision.message;
-}
-
 type FleetPassed = PassResult['fleets'][number];
 
 async function reported(
@@ -224,20 +151,12 @@ async function checked(context: PassContext, passed: FleetPassed, world: World):
   return checkRequests(passed, world, context);
 }
 
-function hasActed({ outcome }: ClusterResult): boolean {
-  return outcome === 'acted';
-}
-
 function hasWritten(result: FleetResult): boolean {
   return result.kind === 'done' && (result.outcome.changed.size > 0 || result.outcome.pruned.length > 0);
 }
 
 function needsRetry(result: FleetResult): boolean {
   return result.kind === 'done' && result.outcome.retries.length > 0;
-}
-
-function keyOfResult({ namespace, name }: ClusterResult): string {
-  return `${namespace}/${name}`;
 }
 
 /** The clusters as this pass left them. */
@@ -248,12 +167,4 @@ function merged(listed: readonly EtcdCluster[], results: readonly ClusterResult[
     // Changed since it was stepped: what the step reported is about an older spec.
     return left && left.metadata.generation === cluster.metadata.generation ? left : cluster;
   });
-}
-
-async function listClusters(
-  kube: Kube,
-  namespace: string | undefined,
-  signal: AbortSignal,
-): Promise<readonly EtcdCluster[]> {
-  return (await kube.list<EtcdCluster>(resources.clusters, { namespace, signal })).items;
 }
