@@ -1,5 +1,14 @@
 import { isReason, type Kube, resources } from '../reconcile/kube.ts';
-import { activeChains, type ChainLink, type CronJob, followUpJob, followUpLabel, type Job, nextLink } from './chain.ts';
+import {
+  activeChains,
+  type ChainLink,
+  type CronJob,
+  followUpJob,
+  followUpLabel,
+  isActive,
+  type Job,
+  nextLink,
+} from './chain.ts';
 
 export interface FollowUpContext {
   readonly kube: Kube;
@@ -12,6 +21,8 @@ export interface FollowUpContext {
 
 export type FollowUp =
   | { readonly kind: 'created'; readonly job: string }
+  /** Others go on, as it looks. */
+  | { readonly kind: 'under-way'; readonly jobs: readonly string[] }
   | { readonly kind: 'none'; readonly because: string };
 
 /**
@@ -29,8 +40,12 @@ export async function followUp({ kube, cronJob, link, newChain, signal }: Follow
   // Suspending the CronJob stops no Job that somebody else makes from its template: that is on us.
   if (owner.spec.suspend) return none(`CronJob ${namespace}/${name} is suspended`);
 
-  const next = nextLink(link, activeChains(jobs.items, kube.now() ?? new Date()), newChain);
-  if (!next) return none('another follow-up is under way');
+  const now = kube.now() ?? new Date();
+  const next = nextLink(link, activeChains(jobs.items, now), newChain);
+  if (!next) {
+    const active = jobs.items.filter((one) => isActive(one, now));
+    return { kind: 'under-way', jobs: active.map(({ metadata }) => metadata.name) };
+  }
   const job = followUpJob(owner, next);
   try {
     await kube.create(resources.jobs, job, { signal });

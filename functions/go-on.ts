@@ -12,6 +12,8 @@ export interface GoingOn {
   readonly cronJob: NonNullable<Identity['cronJob']>;
   /** What this invocation is itself; absent: no link of a chain. */
   readonly link?: ChainLink | undefined;
+  /** Whether this was started for one event, and nobody looks again for a minute: then it makes sure that whoever goes on lives. */
+  readonly isOnce?: boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -22,16 +24,18 @@ export interface GoingOn {
  * @returns whether somebody will. Where not, that costs time only: the next tick goes on.
  */
 export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
-  const { kube, cronJob, env, log, signal, link } = context;
+  const { kube, cronJob, env, log, signal, link, isOnce = false } = context;
   try {
-    const { followUp, isStopped } = await import('./follow-up.ts');
+    const [{ followUp, isStopped }, { handOn }] = await Promise.all([import('./follow-up.ts'), import('./hand-on.ts')]);
     if (env.K_SINK) {
       if (await isStopped(kube, cronJob, signal)) return none(log, `CronJob ${nameOf(cronJob)} is suspended`);
       if (await emitted(clusters, context)) return true;
     }
     const newChain = () => randomBytes(5).toString('hex');
-    const next = await followUp({ kube, cronJob, ...(link && { link }), newChain, signal });
+    const asked = { kube, cronJob, ...(link && { link }), newChain, signal };
+    const next = await (isOnce ? handOn(asked) : followUp(asked));
     if (next.kind === 'none') return none(log, next.because);
+    if (next.kind === 'under-way') return none(log, 'another follow-up is under way');
     log({ job: next.job }, 'a follow-up goes on');
     return true;
   } catch (error) {

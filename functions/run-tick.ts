@@ -121,6 +121,7 @@ async function leaveWork(
   await goOn(result, {
     ...context,
     cronJob,
+    isOnce: mayGoOn === true,
     ...(chain !== undefined && number !== undefined && { link: { chain, number } }),
   });
 }
