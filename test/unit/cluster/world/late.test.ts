@@ -60,40 +60,45 @@ describe('a call that arrives late', () => {
     });
   }
 
-  test('and would let the last member leave: it fails, because another removal was begun since', async (t) => {
-    const counter = killer();
-    const whole = await grown(t, 2);
-    await whole.apply({ replicas: 1, healing });
-    await tickUntilConverged(whole, { faults: counter, limit: 400 });
-    for (const freeze of crashesIn(counter.writes()).filter(({ when }) => when === 'before')) {
-      const world = await grown(t, 2);
-      await world.apply({ replicas: 1, healing });
-      const frozen = await tickUntilFrozen(world, freeze);
-      world.advance(31);
-      letClaimGo(world, 'orders-0');
-      await ended(world, text(freeze, 'and a claim is deleted'));
-      await frozen.wake();
-      await ended(world, text(freeze, 'and a claim is deleted, awake'));
-    }
-  });
-
-  test('and adds a learner: who is dead was removed meanwhile, and waited for nobody', async (t) => {
-    const counter = killer();
-    const whole = await grown(t, 3);
-    await whole.apply({ replicas: 4, healing });
-    await tickUntilConverged(whole, { faults: counter, limit: 400 });
-    for (const freeze of crashesIn(counter.writes()).filter(({ when }) => when === 'before')) {
-      const world = await grown(t, 3);
-      await world.apply({ replicas: 4, healing });
-      const frozen = await tickUntilFrozen(world, freeze);
-      world.advance(31);
-      world.loseNode('orders-0-0');
-      await untilRemoved(world);
-      await frozen.wake();
-      await ended(world, text(freeze, 'and a node dies, awake'));
-      assertWhole(world, 4, text(freeze, 'and a node dies'));
-    }
-  });
+  for (const [what, from, to, meanwhile, size] of [
+    [
+      'and would let the last member leave: it fails, because another removal was begun since',
+      2,
+      1,
+      async (world: World) => {
+        letClaimGo(world, 'orders-0');
+        await ended(world, 'a claim is deleted');
+      },
+      undefined,
+    ],
+    [
+      'and adds a learner: who is dead was removed meanwhile, and waited for nobody',
+      3,
+      4,
+      async (world: World) => {
+        world.loseNode('orders-0-0');
+        await untilRemoved(world);
+      },
+      4,
+    ],
+  ] as const) {
+    test(what, async (t) => {
+      const counter = killer();
+      const whole = await grown(t, from);
+      await whole.apply({ replicas: to, healing });
+      await tickUntilConverged(whole, { faults: counter, limit: 400 });
+      for (const freeze of crashesIn(counter.writes()).filter(({ when }) => when === 'before')) {
+        const world = await grown(t, from);
+        await world.apply({ replicas: to, healing });
+        const frozen = await tickUntilFrozen(world, freeze);
+        world.advance(31);
+        await meanwhile(world);
+        await frozen.wake();
+        await ended(world, text(freeze, 'awake'));
+        if (size !== undefined) assertWhole(world, size, text(freeze, 'awake'));
+      }
+    });
+  }
 });
 
 /** Ticks until a dead member is off the list. */
