@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import { statefulSet } from '../../../manifests/build/stateful-set.ts';
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
@@ -11,10 +12,14 @@ import { noteNextVersion } from './note-versions.ts';
 
 /** What a member's next pod is made from: its peer, and from that its StatefulSet. */
 
-/** The peer's spec holds all inputs of its member; its volume is told first of a version that it never ran. */
+/**
+ * The peer's spec holds all inputs of its member; its volume is told first of a version that it never ran. Of a lower one than the peer was
+ * told before there is nothing to tell: so that can be taken back where the claim is being deleted, which takes no annotation.
+ */
 export async function updatePeer(peer: EtcdPeer, inputs: Inputs, context: ActContext): Promise<EtcdPeer> {
   const { kube, signal } = context;
-  if (inputs.version !== peer.spec.version) await noteNextVersion(peer.metadata.name, inputs.version, context);
+  const isHigher = compareVersions(parseVersion(inputs.version), parseVersion(peer.spec.version)) > 0;
+  if (isHigher) await noteNextVersion(peer.metadata.name, inputs.version, context);
   const { clusterName, ordinal, bootstrap } = peer.spec;
   return kube.update<EtcdPeer>(
     resources.peers,

@@ -16,6 +16,7 @@ import {
   type Survivor,
 } from '../lost.ts';
 import type { Slot } from '../observation.ts';
+import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 
 /**
  * Membership is unknown. While pods may still come that is waited for; when so many voters are lost that no quorum can come back,
@@ -32,6 +33,8 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   const loss = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
   if (loss) return recovery(loss, situation) ?? quorumLost(loss, situation);
 
+  const held = heldBack(situation);
+  if (held) return held;
   const slots = alone.length > 0 ? alone : situation.slots.filter(({ peer }) => peer?.current);
   const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
   const lasting = ailments.find(({ passing }) => !passing);
@@ -43,6 +46,26 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
     waitingFor(situation, slots, ailments),
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
+  );
+}
+
+/**
+ * Who ran a higher minor than the one that it is to go back to waits for somebody who may yet come up on that, and whose template nobody can
+ * put right without ending its pod, with which its claim, and the data of that lower minor, would go.
+ */
+function heldBack(situation: Situation): Decision | undefined {
+  const { slots, effective } = situation;
+  const { version } = effective.inputs;
+  const ran = slots.find(({ peer, pod }) => peer?.current && hasRunHigher(pod, version));
+  const higher = ran?.pod?.version;
+  const holder = slots.find(
+    ({ volume, pod }) => volume?.leaving && pod?.version === higher && !hasRunHigher(pod, version),
+  );
+  if (!ran || !holder?.pod || mayGoBackTo(version, situation)) return undefined;
+  return refuse(
+    'HeldBackByClaim',
+    `${ran.name} has run etcd ${higher}, and may go back to ${version} only when ${holder.name} can't start on ${higher} any more: its pod may, and its claim is being deleted, so that ending that pod would end its data`,
+    `set spec.version to ${higher} again, and correct what keeps members from running on it (kubectl logs ${ran.name}-0 --previous says why)`,
   );
 }
 

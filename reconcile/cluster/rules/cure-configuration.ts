@@ -29,7 +29,8 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
     wanted,
   );
   if (ahead) return ahead;
-  const next = curable.find((slot) => mayBeStartedHigher(slot, effective.inputs));
+  // Also who goes with its claim: it is the one that never ran the higher minor, and its template keeps the others from going back.
+  const next = slots.find((slot) => slot.volume && mayBeStartedHigher(slot, effective.inputs));
   if (next?.peer) return onlyTemplate(next.name, next.peer, effective.inputs, 'its pod stays, and the next one has it');
   const returning = curable.find((slot) => slot.statefulSet && isGoingBack(slot, effective.inputs));
   if (returning?.peer?.current) {

@@ -8,7 +8,7 @@ import { notesNextVersion } from './births.ts';
 import { lettingPodGo, movedLeader } from './members.ts';
 import { type Check, changing, type Operation, type Program, refused } from './program.ts';
 import { livePlace } from './records.ts';
-import { isToldWhatRan, mayRun, notesRan } from './versions.ts';
+import { isHigher, isToldWhatRan, mayRun, notesRan } from './versions.ts';
 
 /** actions/change-template.ts: what its pod ran may go on to this; then volume, peer and StatefulSet. */
 export function changeTemplate({ peer: { name, uid }, inputs }: ActionOf<'change-template'>): Program {
@@ -29,8 +29,8 @@ export function changeTemplate({ peer: { name, uid }, inputs }: ActionOf<'change
 function newTemplate(name: string, inputs: Inputs): Program {
   const hash = inputsHash(inputs);
   const notes = notesNextVersion(name, 0, inputs.version);
-  // As `updatePeer` has it: only where the peer is told another version.
-  const isTold = (world: World) => placeOf(world, name)?.peer?.inputs.version === inputs.version;
+  // As `updatePeer` has it: only where the peer is told a higher version.
+  const isTold = (world: World) => !isHigher(inputs.version, placeOf(world, name)?.peer?.inputs.version ?? '0.0.0');
   const noted: Operation = { ...notes, check: (world) => (isTold(world) ? 'skip' : (notes.check?.(world) ?? 'go')) };
   return [
     noted,

@@ -18,6 +18,7 @@ import {
   without,
   withPod,
   withRecord,
+  withVolume,
 } from './observations.ts';
 
 const etcd = { snapshotCount: 5000 };
@@ -45,6 +46,7 @@ describe('whoever may still start on a minor that is to be left has its template
   for (const [what, other] of [
     ['it answers, and without a quorum is not Ready', all(newer, runsBelow)],
     ['it answers, and its pod ends', all(newer, runsBelow, leaving)],
+    ['its claim is being deleted, and its pod ends', all(newer, runsBelow, leaving, withVolume({ leaving: true }))],
     ['its pod ends, and never started', all(newer, waiting, withPod({ version: '3.6.16' }), leaving)],
     ['whoever did that died between the two writes', all(newer, runsBelow, withInputs({ version: '3.5.35' }))],
   ] as const) {
@@ -58,6 +60,20 @@ describe('whoever may still start on a minor that is to be left has its template
       assert.deepEqual(reconfigured(reverted(right)), ['orders-0'], 'then goes back who ran it');
     });
   }
+
+  test('not one whose claim goes with the pod that may start on it: a person is told what that holds back, and how it goes on', () => {
+    const decision = decide({
+      ...healthy(3, {
+        spec: { version: '3.5.35' },
+        membership: down,
+        slots: { 0: stoppedOnIt, 1: all(mayStartOnIt, withVolume({ leaving: true })), 2: stoppedOnIt },
+      }),
+      clusterVersion: '3.5.0',
+    });
+    assert.equal(decision.reason, 'HeldBackByClaim');
+    assert.match(decision.message, /orders-0 has run etcd 3\.6\.16, and may go back to 3\.5\.35 only when orders-1/);
+    assert.match(decision.kind === 'refuse' ? decision.cure : '', /^set spec\.version to 3\.6\.16 again/);
+  });
 
   test('not one whose pod that ends has run it', () => {
     const decision = decide(reverted(all(newer, withPod({ version: '3.6.16', ready: false }), leaving, crashing)));

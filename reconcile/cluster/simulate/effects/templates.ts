@@ -1,3 +1,4 @@
+import { compareVersions, parseVersion } from '../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../manifests/build/inputs-hash.ts';
 import type { Inputs } from '../../effective.ts';
 import { leads } from '../../leadership.ts';
@@ -24,10 +25,11 @@ export const reconfigureMembers: EffectsOf<'reconfigure-members'> = ({ peers, in
 /** The volume first, where the version is one that it never heard of; then the peer, then the StatefulSet. */
 function templateWrites(name: string, inputs: Inputs, observation: Observation): readonly (Effect | undefined)[] {
   const slot = slotOf(observation, name);
-  const isOther = slot?.peer?.inputs.version !== inputs.version;
+  const told = slot?.peer?.inputs.version;
+  const isHigher = told === undefined || compareVersions(parseVersion(inputs.version), parseVersion(told)) > 0;
   return [
     noteRan(name, inputs.version, observation),
-    isOther ? noteNextVersion(name, inputs.version, observation) : undefined,
+    isHigher ? noteNextVersion(name, inputs.version, observation) : undefined,
     onSlot(name, (found) => (found.peer?.current ? { ...found, peer: { ...found.peer, inputs } } : found)),
     slot?.statefulSet ? updateStatefulSet(name) : undefined,
   ];
