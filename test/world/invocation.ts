@@ -65,7 +65,7 @@ export function asInvocation(kube: Kube, faults: Faults = {}): InvocationKube {
   };
 
   function mourn(): void {
-    if (dead) throw new KubeError('this invocation is dead', { class: 'retryable', reason: 'Dead' });
+    if (dead) throw new KubeError('this invocation is dead', { class: 'terminal', reason: 'Dead' });
   }
 
   async function fatal(fault: Faults['before'], write: number): Promise<void> {
