@@ -41,10 +41,9 @@ function isWhole(size: number, also: (cluster: EtcdCluster) => boolean = () => t
     also(cluster);
 }
 
-/** Nobody dies. Not `tickUntil`, whose ticks are for every cluster of the namespace: the others' deaths are their own. */
-async function livingUntil(name: string, until: (cluster: EtcdCluster) => boolean): Promise<EtcdCluster> {
-  await dyingUntil(stage(), name, { until, dies: 'nowhere', within: 120 });
-  return stage().cluster(name);
+/** Nobody dies. Only this cluster's: the others' deaths are their own. */
+function livingUntil(name: string, until: (cluster: EtcdCluster) => boolean): Promise<EtcdCluster> {
+  return stage().stepUntil(name, until, 120);
 }
 
 async function born(name: string, fields: { readonly replicas: number; readonly version?: string }): Promise<void> {

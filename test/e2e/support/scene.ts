@@ -27,6 +27,8 @@ export interface Scene {
   tick(...args: string[]): Promise<TickResult>;
   /** Ticks until the named cluster satisfies `check`. @throws with its status when it does not in time. */
   tickUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
+  /** Like `tickUntil`, of invocations that leave every other cluster alone. */
+  stepUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
   cluster(name: string): Promise<EtcdCluster>;
   /** How an application reaches its etcd. */
   access(name: string): Promise<Access>;
@@ -87,6 +89,26 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   const oneTick = (...args: string[]) =>
     tick({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: kubeconfig } });
 
+  const warmUntil = async (
+    args: readonly string[],
+    name: string,
+    check: (cluster: EtcdCluster) => boolean,
+    within = 60,
+  ) => {
+    let seen = '';
+    return until(
+      `${name} as expected`,
+      async () => {
+        // It waits by watch, which costs less than to look again and again.
+        const { stderr, stdout } = await warm.tick(...args, '--wait=1');
+        const found = await get<EtcdCluster>(resources.clusters, name);
+        seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
+        return found && check(found) ? found : undefined;
+      },
+      { within, last: () => seen },
+    );
+  };
+
   return {
     namespace,
     kube,
@@ -105,20 +127,8 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
       if (!found) throw new Error(`there is no EtcdFleet ${namespace}/fleet`);
       return found;
     },
-    tickUntil: async (name, check, within = 60) => {
-      let seen = '';
-      return until(
-        `${name} as expected`,
-        async () => {
-          // It waits by watch, which costs less than to look again and again.
-          const { stderr, stdout } = await warm.tick('--namespace', namespace, '--wait=1');
-          const found = await get<EtcdCluster>(resources.clusters, name);
-          seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
-          return found && check(found) ? found : undefined;
-        },
-        { within, last: () => seen },
-      );
-    },
+    tickUntil: (name, check, within) => warmUntil(['--namespace', namespace], name, check, within),
+    stepUntil: (name, check, within) => warmUntil(['--cluster', `${namespace}/${name}`], name, check, within),
     async close() {
       // Not waited for: a namespace takes half a minute to go, and the whole cluster goes with the run.
       await using _ = opened;
