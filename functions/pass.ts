@@ -9,6 +9,7 @@ import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { listClusters } from './list-clusters.ts';
 import { reportFleet } from './report-fleet.ts';
+import { secretsOnce } from './secrets-once.ts';
 import { shareGit } from './shared-git.ts';
 import { type StepAndWaitContext, stepAndWait } from './step-and-wait.ts';
 
@@ -58,7 +59,8 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
   using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
-  const running = chosen.map((fleet) => passFleet(fleet, world, { ...context, gitMs, git }));
+  const aboutFleets = { ...context, kube: secretsOnce(kube) };
+  const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
   const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
@@ -70,7 +72,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const result = await one;
     const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
     const left = merged(listed, stepped.results);
-    return { passed: await reported(context, result, { fleets: world.fleets, clusters: left }), left };
+    return { passed: await reported(aboutFleets, result, { fleets: world.fleets, clusters: left }), left };
   });
   const goneOn = Promise.all(told).then(async (all): Promise<PassNews> => {
     const results = all.map(({ passed }) => passed.result);
@@ -85,7 +87,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
   });
   const checks = told.map(async (one) => {
     const { passed, left } = await one;
-    return checked(context, passed, { fleets: world.fleets, clusters: left });
+    return checked(aboutFleets, passed, { fleets: world.fleets, clusters: left });
   });
   const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
   return { fleets, ...news };

@@ -87,3 +87,21 @@ test('a verdict that was found beside another one is found again, and told', asy
   await wholePass(scene);
   assert.equal(said(stage, head).length, 4);
 });
+
+test('one Secret for Git, statuses and checks is read once in a pass', async () => {
+  await using stage = await setQuietStage();
+  const { scene, repository } = stage;
+  const { spec, ...fleet } = scene.fleet();
+  const git = { ...spec.git, secretName: 'forge' };
+  await scene.fake.update(resources.fleets, { ...fleet, spec: { ...spec, git } } satisfies EtcdFleet);
+  await repository.commit({ 'c/notes.md': 'a commit, which wants its statuses\n' }, { keep: true });
+  const head = await stage.open(5, { 'c/orders.yaml': still('orders', 5) });
+  const before = scene.fake.journal().length;
+  await wholePass(scene);
+  assert.deepEqual(said(stage, head), ['pending', 'success']);
+  const read = scene.fake.journal().slice(before);
+  assert.deepEqual(
+    read.flatMap(({ key, name }) => (key === 'GET secrets' ? [name] : [])),
+    ['forge'],
+  );
+});
