@@ -33,11 +33,6 @@ async function fill(client: Etcd3, key: (number: number) => string, size: number
 }
 
 const steps = ({ status }: EtcdCluster) => (status?.history ?? []).filter(({ outcome }) => outcome === 'acted');
-/** A compaction is one also where a busy disk was not done with it in the time that a step waits for it. */
-const begun = ({ status }: EtcdCluster) =>
-  (status?.history ?? [])
-    .filter(({ outcome, action }) => outcome === 'acted' || action === 'compact')
-    .map(({ action }) => action);
 const targetsOf = (cluster: EtcdCluster) =>
   steps(cluster).flatMap(({ action, target }) => (action === 'defragment-member' ? [target] : []));
 const sizesOf = ({ status }: EtcdCluster) => (status?.members ?? []).map(({ dbSize }) => dbSize ?? 0);
@@ -50,16 +45,17 @@ test('out of space: history goes, followers are defragmented and the leader last
   const writer = startWriter(way, 'kept');
   await until('fifty writes', async () => writer.acknowledged >= 50);
   const client = connectTo(way, 5000);
-  await fill(client, () => 'again and again', 500_000);
+  // Small ones: each large one is written anew with its neighbours, which leaves free pages, and they may be all that is needed.
+  await fill(client, () => 'again and again', 20_000);
   const so = writer.acknowledged;
 
   const told = await tickUntil('full', (found) => condition(found, 'Ready')?.reason === 'NoSpace');
   assert.equal(condition(told, 'Ready')?.status, 'False');
   assert.equal(condition(told, 'Available')?.status, 'True', 'it can still be read');
   const after = await tickUntil('full', isReady, 120);
-  const own = begun(after).slice(begun(before).length);
+  const own = steps(after).slice(steps(before).length);
   assert.deepEqual(
-    own.filter((action, index) => action !== 'compact' || own[index - 1] !== 'compact'),
+    own.map(({ action }) => action),
     ['compact', 'defragment-member', 'defragment-member', 'defragment-member', 'disarm-alarm'],
   );
   assert.equal(new Set(targetsOf(after)).size, 3, 'each once');
@@ -72,7 +68,7 @@ test('out of space: history goes, followers are defragmented and the leader last
   await until('writes again', async () => writer.acknowledged > so + 50);
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
-  assert.equal((await client.get('again and again').string())?.length, 500_000);
+  assert.equal((await client.get('again and again').string())?.length, 20_000);
   client.close();
   t.diagnostic(`${acknowledged} writes, ${sizesOf(after).map((size) => (size / MiB).toFixed(1))} MiB left`);
 });
