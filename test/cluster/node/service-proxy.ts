@@ -5,7 +5,7 @@ import type { ServiceIndex } from './service-index.ts';
 import { type EndpointSlice, keyOf, type Service } from './wire.ts';
 
 type Backend = { readonly host: string; readonly port: number };
-type Listener = { readonly server: Server; backends: readonly Backend[]; readonly sockets: Set<Socket> };
+type Listener = { readonly server: Server; backends: readonly Backend[] };
 
 /**
  * Stands in for kube-proxy: listens on the cluster address and port of every TCP Service that has ready endpoints, and hands
@@ -18,6 +18,8 @@ export function startServiceProxy(
   log: Log,
 ): { close(): void } {
   const listeners = new Map<string, Listener>();
+  // Of Services that are gone, too: a connection to a pod whose network is gone would keep the process for a quarter of an hour.
+  const sockets = new Set<Socket>();
   let closed = false;
 
   function look(service: Service): void {
@@ -39,7 +41,7 @@ export function startServiceProxy(
     } else if (listener) {
       listener.backends = elsewhere;
     } else if (!closed) {
-      listeners.set(key, listen(host, Number(port), elsewhere, log));
+      listeners.set(key, listen({ host, port: Number(port) }, elsewhere, sockets, log));
     }
   }
 
@@ -61,22 +63,19 @@ export function startServiceProxy(
   return {
     close: () => {
       closed = true;
-      for (const { server, sockets } of listeners.values()) {
-        server.close();
-        for (const socket of sockets) socket.destroy();
-      }
+      for (const { server } of listeners.values()) server.close();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }
 
-function listen(host: string, port: number, backends: readonly Backend[], log: Log): Listener {
-  const sockets = new Set<Socket>();
+function listen({ host, port }: Backend, backends: readonly Backend[], sockets: Set<Socket>, log: Log): Listener {
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const backend = listener.backends[Math.floor(Math.random() * listener.backends.length)];
     if (!backend) client.destroy();
     else join(client, connect({ ...backend, allowHalfOpen: true }), sockets);
   });
-  const listener: Listener = { server, backends, sockets };
+  const listener: Listener = { server, backends };
   server.on('error', (error) =>
     log.warn({ address: `${host}:${port}`, error: String(error) }, 'a Service is not served'),
   );
