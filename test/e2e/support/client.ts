@@ -1,9 +1,11 @@
+import { connect } from 'node:net';
 import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { applicationSecretName } from '../../../manifests/build/certificate-names.ts';
 import type { Secret, Service } from '../../../manifests/kube-types.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { until } from './until.ts';
 
 /** What an application needs to reach a cluster: the Service, and the Secret that is made for it. */
 export interface Access {
@@ -17,20 +19,40 @@ export interface Access {
   };
 }
 
-/** As an application would get it: by the names that the documentation gives. */
+/**
+ * As an application would get it: by the names that the documentation gives.
+ *
+ * Once somebody listens at the Service: what follows its endpoints learns of a ready member a moment after the member's own
+ * cluster is Ready.
+ */
 export async function accessTo(kube: Kube, namespace: string, name: string): Promise<Access> {
   const [cluster, service, secret] = await Promise.all([
     kube.get<EtcdCluster>(resources.clusters, namespace, name),
     kube.get<Service>(resources.services, namespace, name),
     kube.get<Secret>(resources.secrets, namespace, applicationSecretName(name)),
   ]);
+  const address = service?.spec.clusterIP ?? '';
+  await until(`Service ${namespace}/${name} is served`, () => listens(address, 2379), { within: 20 });
   const plaintext = cluster?.spec.tls?.mode === 'Disabled';
   const serverName = `${name}.${namespace}.svc`;
-  const url = `${plaintext ? 'http' : 'https'}://${service?.spec.clusterIP}:2379`;
+  const url = `${plaintext ? 'http' : 'https'}://${address}:2379`;
   if (plaintext) return { url, serverName };
   const data = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64');
   const credentials = { rootCertificate: data('ca.crt'), certChain: data('tls.crt'), privateKey: data('tls.key') };
   return { url, serverName, credentials };
+}
+
+function listens(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 2000 });
+    const say = (served: boolean) => {
+      socket.destroy();
+      resolve(served);
+    };
+    socket.on('connect', () => say(true));
+    socket.on('timeout', () => say(false));
+    socket.on('error', () => say(false));
+  });
 }
 
 /** @param patience of one call, in milliseconds */
