@@ -47,6 +47,11 @@ export function compareVersions(a: Version, b: Version): number {
   return a.major - b.major || a.minor - b.minor || a.patch - b.patch;
 }
 
+/** @throws when one of them is no version. */
+export function isHigher(version: string, than: string): boolean {
+  return compareVersions(parseVersion(version), parseVersion(than)) > 0;
+}
+
 /** Without the `v` that people may have written. */
 export function formatVersion({ major, minor, patch }: Version): string {
   return `${major}.${minor}.${patch}`;

@@ -5,7 +5,7 @@ import type { PersistentVolumeClaim } from '../kube-types.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { isRecord } from './is-record.ts';
 import { group, peerLabels } from './names.ts';
-import { type VolumeRecord, writeVolumeRecord } from './volume-record.ts';
+import { unstarted, type VolumeRecord, writeVolumeRecord } from './volume-record.ts';
 
 /** What is needed of a peer: its volume is made before it, and outlives it. */
 export interface VolumeInputs {
@@ -31,7 +31,6 @@ const droppedFields: Readonly<Record<string, string>> = {
  */
 export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): PersistentVolumeClaim {
   const { name, namespace } = peer.metadata;
-  const { mayHaveStarted: _, ...fresh } = record;
   const { size, storageClassName, volumeClaimTemplate } = peer.spec.storage;
   const template = volumeClaimTemplate?.spec ?? {};
   const resources = isRecord(template.resources) ? template.resources : {};
@@ -43,7 +42,7 @@ export function volumeClaim(peer: VolumeInputs, record: VolumeRecord): Persisten
       name,
       ...(namespace !== undefined && { namespace }),
       labels: { ...notOurs(volumeClaimTemplate?.metadata?.labels), ...peerLabels(peer.spec.clusterName, name) },
-      annotations: { ...notOurs(volumeClaimTemplate?.metadata?.annotations), ...writeVolumeRecord(fresh) },
+      annotations: { ...notOurs(volumeClaimTemplate?.metadata?.annotations), ...writeVolumeRecord(unstarted(record)) },
     },
     spec: {
       accessModes: ['ReadWriteOnce'],

@@ -217,6 +217,16 @@ function writePairs(pairs: readonly (readonly [string, string])[]): string {
   return pairs.map(([name, value]) => `${name}=${value}`).join(',');
 }
 
+/** Nobody was ever started on it: the volume is for its member's first start, which did not come yet. */
+export function isUnstarted({ state, mayHaveStarted }: VolumeRecord): boolean {
+  return state === 'bootstrapping' && !mayHaveStarted;
+}
+
+/** Of a claim that is made: nobody was started on it, whatever is known of an earlier one. */
+export function unstarted({ mayHaveStarted: _, ...record }: VolumeRecord): VolumeRecord {
+  return record;
+}
+
 /** The annotations that {@link readVolumeRecord} reads back as this record. */
 export function writeVolumeRecord(record: VolumeRecord): Record<string, string> {
   return {

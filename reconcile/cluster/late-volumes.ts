@@ -1,3 +1,4 @@
+import { isUnstarted } from '../../manifests/build/volume-record.ts';
 import { hasDeparted, isBeingReplaced, recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 
@@ -23,7 +24,7 @@ export function setLateAside(slots: readonly Slot[]): readonly Slot[] {
 /** One that is being made anew is on its way to its first start. */
 function isFresh(slot: Slot): boolean {
   const record = recordOf(slot);
-  return record?.state === 'bootstrapping' && !record.mayHaveStarted && !isBeingReplaced(slot);
+  return record !== undefined && isUnstarted(record) && !isBeingReplaced(slot);
 }
 
 /** Nothing stands for a member there. */

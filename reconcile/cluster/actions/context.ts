@@ -29,11 +29,14 @@ export async function livePeer({ kube, cluster, signal }: ActContext, name: stri
   return peer;
 }
 
+/** A claim, and what its annotations say. */
+export interface LiveVolume {
+  readonly claim: PersistentVolumeClaim;
+  readonly record: VolumeRecord;
+}
+
 /** @throws {StepError} when the volume is gone or going, or its annotations cannot be read. */
-export async function liveVolume(
-  { kube, cluster, signal }: ActContext,
-  name: string,
-): Promise<{ readonly claim: PersistentVolumeClaim; readonly record: VolumeRecord }> {
+export async function liveVolume({ kube, cluster, signal }: ActContext, name: string): Promise<LiveVolume> {
   const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, cluster.metadata.namespace, name, {
     signal,
   });
@@ -46,7 +49,7 @@ export async function liveVolume(
 export async function volumeAsSeen(
   { kube, cluster, signal }: ActContext,
   { name, uid }: Ref,
-): Promise<{ readonly claim: PersistentVolumeClaim; readonly record: VolumeRecord } | undefined> {
+): Promise<LiveVolume | undefined> {
   const { namespace } = cluster.metadata;
   const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, name, { signal });
   return claim?.metadata.uid === uid ? withRecord(claim) : undefined;

@@ -1,4 +1,5 @@
-import { type ActContext, liveVolume } from './context.ts';
+import { isUnstarted } from '../../../manifests/build/volume-record.ts';
+import type { ActContext, LiveVolume } from './context.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -7,8 +8,7 @@ import { writeRecord } from './volume-state.ts';
  *
  * Guards I5.
  */
-export async function noteFirstStart(name: string, context: ActContext): Promise<void> {
-  const { claim, record } = await liveVolume(context, name);
-  if (record.state !== 'bootstrapping' || record.mayHaveStarted) return;
+export async function noteFirstStart({ claim, record }: LiveVolume, context: ActContext): Promise<void> {
+  if (!isUnstarted(record)) return;
   await writeRecord(claim, { ...record, mayHaveStarted: true }, context);
 }

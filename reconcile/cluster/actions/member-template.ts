@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
-import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { isHigher } from '../../../manifests/api/version.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
 import { statefulSet } from '../../../manifests/build/stateful-set.ts';
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
@@ -18,8 +18,7 @@ import { noteNextVersion } from './note-versions.ts';
  */
 export async function updatePeer(peer: EtcdPeer, inputs: Inputs, context: ActContext): Promise<EtcdPeer> {
   const { kube, signal } = context;
-  const isHigher = compareVersions(parseVersion(inputs.version), parseVersion(peer.spec.version)) > 0;
-  if (isHigher) await noteNextVersion(peer.metadata.name, inputs.version, context);
+  if (isHigher(inputs.version, peer.spec.version)) await noteNextVersion(peer.metadata.name, inputs.version, context);
   const { clusterName, ordinal, bootstrap } = peer.spec;
   return kube.update<EtcdPeer>(
     resources.peers,

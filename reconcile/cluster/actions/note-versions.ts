@@ -1,4 +1,4 @@
-import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { isHigher } from '../../../manifests/api/version.ts';
 import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, liveVolume } from './context.ts';
@@ -40,8 +40,4 @@ export async function noteRan(name: string, version: string, context: ActContext
   const { claim, record } = await liveVolume(context, name);
   if (record.state === 'bootstrapping' || !isHigher(version, record.version)) return;
   await writeRecord(claim, { ...record, version }, context);
-}
-
-function isHigher(version: string, than: string): boolean {
-  return compareVersions(parseVersion(version), parseVersion(than)) > 0;
 }

@@ -11,7 +11,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { replacingVolume } from '../marks.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, createOurs } from './context.ts';
+import { type ActContext, createOurs, liveVolume } from './context.ts';
 import { noteFirstStart } from './first-start.ts';
 
 /**
@@ -88,7 +88,7 @@ async function makePeer(wanted: EtcdPeer, context: ActContext): Promise<EtcdPeer
   const { [replacingVolume]: mark, ...annotations } = peer.metadata.annotations ?? {};
   if (mark === undefined) return peer;
   // The pod that waits for the volume that was made anew may be there already.
-  await noteFirstStart(peer.metadata.name, context);
+  await noteFirstStart(await liveVolume(context, peer.metadata.name), context);
   return kube.update<EtcdPeer>(resources.peers, { ...peer, metadata: { ...peer.metadata, annotations } }, { signal });
 }
 

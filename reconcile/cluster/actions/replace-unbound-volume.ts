@@ -30,7 +30,7 @@ export async function replaceUnboundVolume(
   await gone(volume, context);
   await kube.create<PersistentVolumeClaim>(resources.volumeClaims, volumeClaim(marked, record), { signal });
   // Its pod may be waiting for it.
-  await noteFirstStart(volume.name, context);
+  await noteFirstStart(await liveVolume(context, volume.name), context);
   await unmark(await livePeer(context, volume.name), context);
 }
 

@@ -28,16 +28,16 @@ export async function startMembers({ peers }: ActionOf<'start-members'>, context
 
 async function checkedPeer(name: string, context: ActContext) {
   const { kube, cluster, signal } = context;
-  const [peer, { record }, found] = await Promise.all([
+  const [peer, volume, found] = await Promise.all([
     livePeer(context, name),
     liveVolume(context, name),
     kube.get<ConfigMap>(resources.configMaps, cluster.metadata.namespace, name, { signal }),
   ]);
-  const wanted = configMap(peer, record).data ?? {};
+  const wanted = configMap(peer, volume.record).data ?? {};
   if (!found || Object.entries(wanted).some(([key, value]) => found.data?.[key] !== value)) {
     throw moved(`ConfigMap ${name} does not say what its volume says`);
   }
-  if (record.state === 'bootstrapping') await noteFirstStart(name, context);
+  if (volume.record.state === 'bootstrapping') await noteFirstStart(volume, context);
   else await noteNextVersion(name, peer.spec.version, context);
   return peer;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareVersions, isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
+import { isHigher, isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
@@ -139,7 +139,7 @@ function isMade(peer: PeerView, statefulSet: StatefulSetView, hash: string): boo
 }
 
 function isAhead({ peer }: Slot, { version }: Inputs): boolean {
-  return peer !== undefined && compareVersions(parseVersion(peer.inputs.version), parseVersion(version)) > 0;
+  return peer !== undefined && isHigher(peer.inputs.version, version);
 }
 
 /** On its way to the version that is to be: its configuration, which may be another too, comes after that. */

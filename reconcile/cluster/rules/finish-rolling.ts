@@ -1,4 +1,4 @@
-import { compareVersions, isVersion, parseVersion } from '../../../manifests/api/version.ts';
+import { isHigher, isVersion } from '../../../manifests/api/version.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { ailmentOf, isIll } from '../health.ts';
@@ -48,6 +48,6 @@ function reasonFor({ peer, pod }: Slot): readonly [reason: string, what: string]
   if (!isVersion(version) || !isVersion(pod?.version) || version === pod.version) {
     return ['FinishingRolling', 'the template that it should have'];
   }
-  const goesUp = compareVersions(parseVersion(version), parseVersion(pod.version)) > 0;
+  const goesUp = isHigher(version, pod.version);
   return [goesUp ? 'UpgradingMember' : 'RollingBackVersion', `etcd ${version}`];
 }

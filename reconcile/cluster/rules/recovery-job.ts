@@ -1,4 +1,4 @@
-import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { isHigher } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import { setAsideCodes } from '../../../manifests/build/recovery-job.ts';
@@ -112,8 +112,7 @@ function follow(
  * whole again, by the rules for it.
  */
 function inputsFor(present: Inputs, wanted: Inputs): Inputs {
-  const isHigher = compareVersions(parseVersion(wanted.version), parseVersion(present.version)) > 0;
-  return isHigher ? present : wanted;
+  return isHigher(wanted.version, present.version) ? present : wanted;
 }
 
 const soon = [

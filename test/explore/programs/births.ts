@@ -1,3 +1,4 @@
+import { isHigher } from '../../../manifests/api/version.ts';
 import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
@@ -8,7 +9,6 @@ import { lacking, placeOf, type World, withPlace } from '../model/state.ts';
 import { freshUid } from '../model/uids.ts';
 import { changing, type Operation, type Program, refused } from './program.ts';
 import { livePlace, recordIn, writesRecord } from './records.ts';
-import { isHigher } from './versions.ts';
 
 /** actions/prepare-members.ts: all volumes, then all peers, then all ConfigMaps; each by POST. */
 export function prepareMembers({ members, inputs }: ActionOf<'prepare-members'>): Program {

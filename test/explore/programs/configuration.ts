@@ -1,4 +1,5 @@
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
+import { isHigher } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import type { Inputs } from '../../../reconcile/cluster/effective.ts';
@@ -8,7 +9,7 @@ import { notesNextVersion } from './births.ts';
 import { lettingPodGo, movedLeader } from './members.ts';
 import { type Check, changing, type Operation, type Program, refused } from './program.ts';
 import { livePlace } from './records.ts';
-import { isHigher, isToldWhatRan, mayRun, notesRan } from './versions.ts';
+import { isToldWhatRan, mayRun, notesRan } from './versions.ts';
 
 /** actions/change-template.ts: what its pod ran may go on to this; then volume, peer and StatefulSet. */
 export function changeTemplate({ peer: { name, uid }, inputs }: ActionOf<'change-template'>): Program {

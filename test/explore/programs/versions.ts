@@ -1,4 +1,4 @@
-import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { isHigher } from '../../../manifests/api/version.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import { mayGoBackTo } from '../../../reconcile/cluster/versions-run.ts';
 import { minorNumber, minorOf, serving, withFormation } from '../model/etcd.ts';
@@ -6,10 +6,6 @@ import { look } from '../model/look.ts';
 import { placeOf, type World } from '../model/state.ts';
 import { type Operation, type Program, refused, settled } from './program.ts';
 import { recordIn, writesRecord } from './records.ts';
-
-export function isHigher(version: string, than: string): boolean {
-  return compareVersions(parseVersion(version), parseVersion(than)) > 0;
-}
 
 /** actions/going-back.ts: its pod did not run a higher minor, or going back is still possible. */
 export function mayRun(world: World, name: string, version: string): { readonly refused: string } | undefined {

@@ -3,7 +3,7 @@ import type { Storage } from '../../../../manifests/api/member-settings.ts';
 import { bootstrapVariables, isSealed } from '../../../../manifests/build/bootstrap-variables.ts';
 import { inputsHash } from '../../../../manifests/build/inputs-hash.ts';
 import { peerInputs } from '../../../../manifests/build/peer.ts';
-import type { VolumeRecord } from '../../../../manifests/build/volume-record.ts';
+import { isUnstarted, unstarted, type VolumeRecord } from '../../../../manifests/build/volume-record.ts';
 import type { Inputs } from '../../effective.ts';
 import { recordOf } from '../../life.ts';
 import type { Observation, Slot, VolumeView } from '../../observation.ts';
@@ -30,7 +30,7 @@ export const prepareMembers: EffectsOf<'prepare-members'> = ({ members, inputs }
 function makeVolume(name: string, record: VolumeRecord, { size, storageClassName }: Storage): Effect {
   return create(name, 'volume', (fresh) => ({
     ...fresh,
-    record: { kind: 'valid', record: withoutStart(record) },
+    record: { kind: 'valid', record: unstarted(record) },
     bound: false,
     lost: false,
     size: String(size),
@@ -38,17 +38,8 @@ function makeVolume(name: string, record: VolumeRecord, { size, storageClassName
   }));
 }
 
-/** As in a claim that is made: nobody was ever started on it. */
-function withoutStart({ mayHaveStarted: _, ...record }: VolumeRecord): VolumeRecord {
-  return record;
-}
-
 function noteFirstStart(name: string): Effect {
-  return onRecord(name, (record) => (isFresh(record) ? { ...record, mayHaveStarted: true } : record));
-}
-
-function isFresh({ state, mayHaveStarted }: VolumeRecord): boolean {
-  return state === 'bootstrapping' && !mayHaveStarted;
+  return onRecord(name, (record) => (isUnstarted(record) ? { ...record, mayHaveStarted: true } : record));
 }
 
 function makePeer(name: string, { token, initialCluster, state }: VolumeRecord, inputs: Inputs): Effect {
@@ -112,7 +103,7 @@ export const startMembers: EffectsOf<'start-members'> = ({ peers }, observation)
 function noteStart(name: string, observation: Observation): Effect | undefined {
   const slot = slotOf(observation, name);
   const record = slot && recordOf(slot);
-  if (record && isFresh(record)) return noteFirstStart(name);
+  if (record && isUnstarted(record)) return noteFirstStart(name);
   return noteNextVersion(name, slot?.peer?.inputs.version, observation);
 }
 

@@ -1,4 +1,4 @@
-import { compareVersions, parseVersion } from '../../../../manifests/api/version.ts';
+import { isHigher } from '../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../manifests/build/inputs-hash.ts';
 import type { Inputs } from '../../effective.ts';
 import { leads } from '../../leadership.ts';
@@ -26,10 +26,10 @@ export const reconfigureMembers: EffectsOf<'reconfigure-members'> = ({ peers, in
 function templateWrites(name: string, inputs: Inputs, observation: Observation): readonly (Effect | undefined)[] {
   const slot = slotOf(observation, name);
   const told = slot?.peer?.inputs.version;
-  const isHigher = told === undefined || compareVersions(parseVersion(inputs.version), parseVersion(told)) > 0;
+  const isNews = told === undefined || isHigher(inputs.version, told);
   return [
     noteRan(name, inputs.version, observation),
-    isHigher ? noteNextVersion(name, inputs.version, observation) : undefined,
+    isNews ? noteNextVersion(name, inputs.version, observation) : undefined,
     onSlot(name, (found) => (found.peer?.current ? { ...found, peer: { ...found.peer, inputs } } : found)),
     slot?.statefulSet ? updateStatefulSet(name) : undefined,
   ];
