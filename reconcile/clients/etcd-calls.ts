@@ -71,8 +71,11 @@ export function guardedCalls({ callTimeoutMs = 2_000, tls }: EtcdOptions): Calls
     timeoutMs: number = callTimeoutMs,
   ): Promise<T> {
     return bounded(call, endpoint, signal, timeoutMs, async (limit, own) => {
+      // Not of the member's time: with little of a processor, loading alone can take longer than a member may.
+      limit.stopClock();
       const { connect, cancelledBy } = await loaded();
       limit.signal.throwIfAborted();
+      limit.startClock();
       const used = connections.get(endpoint) ?? { connection: connect(endpoint, own), calls: 0, left: false };
       connections.set(endpoint, used);
       used.calls += 1;

@@ -11,6 +11,8 @@ export interface Limit {
   stop(reason: unknown): void;
   /** From here on only the caller's signal counts. */
   stopClock(): void;
+  /** From here on its own time counts, from its beginning. */
+  startClock(): void;
   /** Must be called when the call is over: lets go of the timer and of the caller's signal. */
   release(): void;
 }
@@ -20,10 +22,11 @@ export function limitOf(outer: AbortSignal | undefined, ms: number): Limit {
   const controller = new AbortController();
   let timedOut = false;
   const giveUp = () => controller.abort(outer?.reason);
-  const timer = setTimeout(() => {
+  const timeOut = () => {
     timedOut = true;
     controller.abort(new DOMException(`no end after ${ms} ms`, 'TimeoutError'));
-  }, ms);
+  };
+  let timer = setTimeout(timeOut, ms);
   if (outer?.aborted === true) giveUp();
   outer?.addEventListener('abort', giveUp, { once: true });
 
@@ -40,6 +43,10 @@ export function limitOf(outer: AbortSignal | undefined, ms: number): Limit {
       }),
     stop: (reason) => controller.abort(reason),
     stopClock: () => clearTimeout(timer),
+    startClock: () => {
+      clearTimeout(timer);
+      timer = setTimeout(timeOut, ms);
+    },
     release: () => {
       clearTimeout(timer);
       outer?.removeEventListener('abort', giveUp);

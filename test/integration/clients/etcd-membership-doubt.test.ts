@@ -10,7 +10,7 @@ import { inRequest, startProxy } from './etcd-membership-proxy.ts';
 
 const { etcd: binaries } = await provisionBinaries();
 
-describe('doubt', { concurrency: true }, () => {
+describe('doubt', { concurrency: 6 }, () => {
   for (const version of etcdVersions) {
     test(`etcd ${version}: what was sent and not answered is ambiguous, and found by its peer URL or its absence`, async () => {
       await using cluster = await startMembers(binaries[version], 1);

@@ -13,7 +13,7 @@ import { authority, clientLeaf, startTlsMembers, tlsFor } from './etcd-tls-membe
 
 const { etcd: binaries } = await provisionBinaries();
 
-describe('space', { concurrency: true }, () => {
+describe('space', { concurrency: 6 }, () => {
   for (const version of etcdVersions) {
     test(`etcd ${version}: full, compacted, defragmented, disarmed: writes go on`, async () => {
       await using cluster = await startMembers(binaries[version], 1, [`--quota-backend-bytes=${2 * 1024 * 1024}`]);

@@ -12,7 +12,7 @@ import { failing, insist, open, refusal, within } from './etcd-membership-asking
 const { etcd: binaries } = await provisionBinaries();
 const unknown = 'abcdef0123456789';
 
-describe('membership', { concurrency: true }, () => {
+describe('membership', { concurrency: 6 }, () => {
   for (const version of etcdVersions) {
     test(`etcd ${version}: a learner joins, catches up, votes, leads, and leaves`, async () => {
       await using cluster = await startMembers(binaries[version], 3);

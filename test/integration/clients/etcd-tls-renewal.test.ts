@@ -20,7 +20,7 @@ const stranger = await authority('clients');
 const ours = await clientLeaf(old);
 
 for (const version of etcdVersions) {
-  describe(`etcd ${version}`, { concurrency: true }, () => {
+  describe(`etcd ${version}`, { concurrency: 6 }, () => {
     test('a renewed leaf is served at the very next handshake, and open connections go on', async (t) => {
       await using cluster = await startTlsMembers(binaries[version], 1, old);
       const [member] = cluster.members;

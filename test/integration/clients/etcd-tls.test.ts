@@ -31,7 +31,7 @@ const ours = await clientLeaf(trusted);
 const empty = { certificate: '', key: '' };
 
 for (const version of etcdVersions) {
-  describe(`etcd ${version}`, { concurrency: true }, () => {
+  describe(`etcd ${version}`, { concurrency: 6 }, () => {
     test('three members are dialled by address and known by a name that only their certificate bears', async () => {
       await using cluster = await startTlsMembers(binaries[version], 3, trusted);
       using etcd = open(tlsFor(cluster.members, trusted.certificate, ours));

@@ -18,7 +18,7 @@ import { failing, open, within } from './etcd-membership-asking.ts';
 const { etcd: binaries } = await provisionBinaries();
 
 for (const version of etcdVersions) {
-  describe(`etcd ${version}`, { concurrency: true }, () => {
+  describe(`etcd ${version}`, { concurrency: 6 }, () => {
     test('a single member says who it is', async () => {
       await using cluster = await startMembers(binaries[version], 1);
       using etcd = open();
