@@ -158,7 +158,7 @@ async function conceived(name: string): Promise<Change> {
   return { what: 'born', size: 3, writes, until: isWhole(3) };
 }
 
-describe('killed before and after each write, of Kubernetes and of etcd, of what makes', { concurrency: true }, () => {
+describe('killed before and after each write, of Kubernetes and of etcd, of what makes', { concurrency: 2 }, () => {
   test('one member three, and three one: whoever comes next finishes it, and no write is lost', async (t) => {
     await born('sized', { replicas: 1 });
     const writer = await written('sized', 'deaths');

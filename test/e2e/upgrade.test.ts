@@ -7,12 +7,9 @@ import { readKey, writeKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
-import { startWriter } from './support/writer.ts';
+import { longestGapAllowed, startWriter } from './support/writer.ts';
 
 const stage = scene();
-
-/** Milliseconds; a member that goes has handed leadership over before. The rest is this machine's, which runs other tests too. */
-const longestGapAllowed = 3000;
 
 async function push(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
   const { namespace } = stage();
