@@ -3,6 +3,7 @@ import { fetchTree } from '../../gitops/fetch.ts';
 import { connect } from '../../gitops/http.ts';
 import { resolveRef } from '../../gitops/resolve.ts';
 import { formatRevision } from '../../gitops/revision.ts';
+import type { Tree } from '../../gitops/tree.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { labels } from '../../manifests/build/names.ts';
@@ -15,7 +16,9 @@ export interface WorkerOutput {
   readonly resolveMs: number;
   /** Asking for the commit, until each of its objects can be read. */
   readonly fetchMs?: number;
-  /** Finding, parsing and validating the specs under the path. */
+  /** Taking folders and files out of the pack. */
+  readonly objectsMs?: number;
+  /** Parsing and validating the specs under the path. */
   readonly readMs?: number;
   /** Comparing them with as many live clusters. */
   readonly diffMs?: number;
@@ -34,8 +37,10 @@ else {
   const fleet = fleetOf();
   const tree = await fetchTree(git, revision, signal);
   const fetchMs = clock();
-  const desired = await desiredTree(tree, fleet, signal);
-  const readMs = clock();
+  const { timed, spent } = timing(tree);
+  const desired = await desiredTree(timed, fleet, signal);
+  const objectsMs = spent();
+  const readMs = clock() - objectsMs;
   if (desired.problems.length > 0) throw new Error(JSON.stringify(desired.problems[0]));
   // As they are live after the commit before: every second one has another size.
   const clusters = desired.specs.map(
@@ -48,7 +53,23 @@ else {
   const plan = planFleet({ fleet, fleets: [fleet], clusters, revision: formatRevision(revision), tree: desired });
   const diffMs = clock();
   if (plan.applies.length !== desired.specs.length) throw new Error(`${plan.applies.length} are applied`);
-  print({ requests: git.requests(), resolveMs, fetchMs, readMs, diffMs, specs: desired.specs.length });
+  print({ requests: git.requests(), resolveMs, fetchMs, objectsMs, readMs, diffMs, specs: desired.specs.length });
+}
+
+/** A tree that counts what it takes to read it: one object after the other. */
+function timing(tree: Tree): { readonly timed: Tree; spent(): number } {
+  let milliseconds = 0;
+  const counted =
+    <T>(read: (oid: string) => Promise<T>) =>
+    async (oid: string): Promise<T> => {
+      const started = performance.now();
+      try {
+        return await read(oid);
+      } finally {
+        milliseconds += performance.now() - started;
+      }
+    };
+  return { timed: { ...tree, folder: counted(tree.folder), file: counted(tree.file) }, spent: () => milliseconds };
 }
 
 function fleetOf(): EtcdFleet {

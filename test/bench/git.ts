@@ -120,6 +120,7 @@ function print({ layout, check, pipe, first, bare, checkedOut, next, nextBare, s
       wall(runs).toFixed(0),
       part(({ resolveMs }) => resolveMs),
       part(({ fetchMs }) => fetchMs),
+      part(({ objectsMs }) => objectsMs),
       part(({ readMs }) => readMs),
       part(({ diffMs }) => diffMs),
       peakMegabytes.toFixed(0),
@@ -132,11 +133,14 @@ function print({ layout, check, pipe, first, bare, checkedOut, next, nextBare, s
     `A repository of ${files} files and ${commits} commits, behind system git's http-backend on this machine; a fleet's path with 100 specs.`,
   );
   console.log(
+    'Objects: folders and files out of the pack; read: parsed and validated; diff: compared with what is live.',
+  );
+  console.log(
     'Wall: a process of its own, from spawn to exit, bundled as a tick is; the rest: inside of it. System git: its process.\n',
   );
   console.log(
     table([
-      ['what', 'requests', 'wall ms', 'resolve', 'fetch', 'read', 'diff', 'peak MiB', 'system git, ms'],
+      ['what', 'requests', 'wall ms', 'resolve', 'fetch', 'objects', 'read', 'diff', 'peak MiB', 'system git, ms'],
       ours('nothing has changed', check, `ls-remote ${wall(pipe).toFixed(0)}`),
       ours('first fetch', first, `clone --depth 1 ${wall(checkedOut).toFixed(0)}, --bare ${wall(bare).toFixed(0)}`),
       ours('fetch after one more commit', next, `fetch --depth 1 into a clone ${wall(nextBare).toFixed(0)}`),
