@@ -5,7 +5,7 @@ import { annotations } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { connectTo } from './support/client.ts';
-import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
 import { type Dying, dyingUntil } from './support/deaths.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -34,11 +34,7 @@ async function apply(name: string, fields: Readonly<Record<string, unknown>>): P
 
 function isWhole(size: number, also: (cluster: EtcdCluster) => boolean = () => true) {
   return (cluster: EtcdCluster) =>
-    isReady(cluster) &&
-    cluster.status?.lastDecision?.reason === 'Converged' &&
-    cluster.status.readyReplicas === size &&
-    cluster.status.members?.length === size &&
-    also(cluster);
+    isWholeOf(size)(cluster) && cluster.status?.members?.length === size && also(cluster);
 }
 
 /** Nobody dies. Only this cluster's: the others' deaths are their own. */

@@ -4,7 +4,8 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { peerLabels } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { condition, isConverged, isStalledFor, isWhole } from './support/conditions.ts';
+import { etcdVersions } from '../cluster/binaries.ts';
+import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
@@ -27,10 +28,6 @@ async function born(
   const leader = status?.leader ?? assert.fail('no leader');
   const others = (status?.members ?? []).map((member) => member.name).filter((one) => one !== leader);
   return { leader, others };
-}
-
-function isWholeOf(size: number): (cluster: EtcdCluster) => boolean {
-  return (cluster) => isConverged(cluster) && cluster.status?.readyReplicas === size;
 }
 
 async function underWay(
@@ -70,7 +67,7 @@ function approvalIn(cluster: EtcdCluster): string {
 
 /** Of each kind one, where a life takes a minute; `EXHAUSTIVE=1` gives all. */
 const lives = process.env.EXHAUSTIVE
-  ? ['3.5.35', '3.6.16', '3.7.3'].flatMap((version) => [2, 3, 5].map((replicas) => ({ version, replicas })))
+  ? etcdVersions.flatMap((version) => [2, 3, 5].map((replicas) => ({ version, replicas })))
   : [{ version: '3.6.16', replicas: 3 }];
 
 for (const { version, replicas } of lives) {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   compareVersions,
   formatVersion,
+  isHigher,
   isSameMinor,
   minorText,
   parseVersion,
@@ -64,7 +65,7 @@ function changeVersion(situation: Situation): Decision | undefined {
   if (!next?.peer) return undefined;
   if (crowdedBy && outdated.length === ours.length) return waitForRoom(situation);
   const { name, peer } = next;
-  const goesBack = compareVersions(parseVersion(version), parseVersion(runs(next) ?? peer.inputs.version)) < 0;
+  const goesBack = isHigher(runs(next) ?? peer.inputs.version, version);
   return act(
     { kind: 'change-template', peer: { name, uid: peer.uid }, inputs: { ...peer.inputs, version, image } },
     goesBack ? 'RollingBackVersion' : 'UpgradingMember',

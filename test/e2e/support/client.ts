@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
@@ -42,17 +43,15 @@ export async function accessTo(kube: Kube, namespace: string, name: string): Pro
   return { url, serverName, credentials };
 }
 
-function listens(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 2000 });
-    const say = (served: boolean) => {
-      socket.destroy();
-      resolve(served);
-    };
-    socket.on('connect', () => say(true));
-    socket.on('timeout', () => say(false));
-    socket.on('error', () => say(false));
-  });
+/** @throws what became of the connection, when nobody does. */
+async function listens(host: string, port: number): Promise<true> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(2000) });
+    return true;
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** @param patience of one call, in milliseconds */

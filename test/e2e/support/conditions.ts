@@ -20,10 +20,12 @@ export function isConverged(cluster: EtcdCluster): boolean {
   return isReady(cluster) && cluster.status?.lastDecision?.reason === 'Converged';
 }
 
-/** Converged, and three members serve. */
-export function isWhole(cluster: EtcdCluster): boolean {
-  return isConverged(cluster) && cluster.status?.readyReplicas === 3;
+/** Converged, and so many members serve. */
+export function isWholeOf(size: number): (cluster: EtcdCluster) => boolean {
+  return (cluster) => isConverged(cluster) && cluster.status?.readyReplicas === size;
 }
+
+export const isWhole = isWholeOf(3);
 
 /** Stalled, about the newest spec, for this reason; `unchanged`: with the words of the look before. */
 export function isStalledFor(reason: string, { unchanged = false } = {}): (cluster: EtcdCluster) => boolean {

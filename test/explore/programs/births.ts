@@ -1,7 +1,7 @@
 import { isHigher } from '../../../manifests/api/version.ts';
 import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { isUnstarted, type VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import type { PeerView } from '../../../reconcile/cluster/observation.ts';
 import { settleEtcd } from '../model/etcd.ts';
@@ -194,8 +194,7 @@ function notesFirstStart(name: string, beside?: number): Operation {
   return writesRecord(
     name,
     `notes on volume ${name} that its member may have started`,
-    (record) =>
-      record.state === 'bootstrapping' && !record.mayHaveStarted ? { ...record, mayHaveStarted: true } : undefined,
+    (record) => (isUnstarted(record) ? { ...record, mayHaveStarted: true } : undefined),
     beside === undefined ? {} : { beside },
   );
 }

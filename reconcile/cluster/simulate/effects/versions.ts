@@ -1,4 +1,4 @@
-import { compareVersions, isVersion, parseVersion } from '../../../../manifests/api/version.ts';
+import { isHigher, isVersion } from '../../../../manifests/api/version.ts';
 import type { VolumeRecord } from '../../../../manifests/build/volume-record.ts';
 import { recordOf } from '../../life.ts';
 import type { Observation } from '../../observation.ts';
@@ -35,15 +35,16 @@ export function noteRan(name: string, version: string | undefined, observation: 
   const ran = slot?.pod?.version;
   const record = recordOf(slot ?? {});
   if (!slot?.pod || ran === undefined || version === undefined || !hasRunHigher(slot.pod, version)) return undefined;
-  if (!record || record.state === 'bootstrapping' || !isHigher(ran, record.version)) return undefined;
-  return onRecord(name, (found) => (isHigher(ran, found.version) ? { ...found, version: ran } : found));
+  if (!record || record.state === 'bootstrapping' || !isKnownHigher(ran, record.version)) return undefined;
+  return onRecord(name, (found) => (isKnownHigher(ran, found.version) ? { ...found, version: ran } : found));
 }
 
 function isNews({ state, version: noted, nextVersion }: VolumeRecord, version: string): boolean {
-  if (state === 'bootstrapping' || !isHigher(version, noted)) return false;
-  return nextVersion === undefined || isHigher(version, nextVersion);
+  if (state === 'bootstrapping' || !isKnownHigher(version, noted)) return false;
+  return nextVersion === undefined || isKnownHigher(version, nextVersion);
 }
 
-function isHigher(version: string, than: string): boolean {
-  return isVersion(version) && isVersion(than) && compareVersions(parseVersion(version), parseVersion(than)) > 0;
+/** `false` where one of them is no version: an observation may say anything. */
+function isKnownHigher(version: string, than: string): boolean {
+  return isVersion(version) && isVersion(than) && isHigher(version, than);
 }
