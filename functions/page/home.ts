@@ -44,7 +44,7 @@ export function homePage({ fleets, clusters, page = 1, partial = false, now }: H
 ${tally(clusters)}
 ${urgent.html}
 ${shown.map((fleet) => fleetCard(fleet, owned.get(fleet) ?? [], root, now))}
-${fleets.length > shown.length && empty(`and ${fleets.length - shown.length} more fleets: kubectl get etcdfleets --all-namespaces`)}
+${fleets.length > shown.length && empty(`and ${fleets.length - shown.length} more fleets: kubectl get etcdfleets.etcd.ratchet.dev --all-namespaces`)}
 ${freeCard(free, titleOfFree(fleets.length > 0, partial), now)}
 ${fleets.length + clusters.length === 0 && nothingYet(partial)}
 ${partial && fleets.length + clusters.length > 0 && markup`<p class="quiet small">You see the namespaces in which you may list EtcdFleets or EtcdClusters.</p>`}`;

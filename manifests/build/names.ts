@@ -51,6 +51,9 @@ export const annotations = {
   confirmPrune: `${group}/confirm-prune`,
 } as const;
 
+/** By these a person approves what can't be undone: to set one takes the verb `approve` (manifests/install/cluster/approvals.yaml). */
+export const approvals = [annotations.recoverQuorum, annotations.confirmPrune] as const;
+
 export type Scheme = 'http' | 'https';
 
 export function peerName(cluster: string, ordinal: number): string {

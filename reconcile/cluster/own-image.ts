@@ -2,7 +2,7 @@ import type { Pod } from '../../manifests/kube-types.ts';
 import { isReason, resources } from '../kube.ts';
 import type { ActContext } from './actions/context.ts';
 
-/** Of this release, for whoever runs a step from a command line; a test holds it against the CronJob's. */
+/** Of this release, for a step that runs from a command line; a test holds it against manifests/image. */
 export const publishedImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0';
 
 /** The image that this very step runs from, so that a mirrored or patched one is used for its Jobs as well. */

@@ -1,3 +1,4 @@
+import { annotateCommand } from '../../manifests/build/kubectl.ts';
 import { annotations } from '../../manifests/build/names.ts';
 import type { UnlistedReport } from './outcome.ts';
 import type { KeptBecause } from './prune.ts';
@@ -29,9 +30,9 @@ export function unlistedMessage(fleet: string, { kept, confirmation, notes }: Un
     return `${enumerate(keys.sort())}: ${why[reason]}${note}`;
   });
   if (confirmation) {
-    const [namespace, name] = fleet.split('/');
+    const [namespace, name = ''] = fleet.split('/');
     sentences.push(
-      `to confirm: kubectl annotate --overwrite etcdfleet -n ${namespace} ${name} ${annotations.confirmPrune}=${confirmation}`,
+      `to confirm: ${annotateCommand('etcdfleets', { namespace, name }, annotations.confirmPrune, confirmation)}`,
     );
   }
   return `no longer in Git, kept: ${sentences.join('; ')}`;

@@ -1,3 +1,4 @@
+import { annotateCommand } from '../../../manifests/build/kubectl.ts';
 import { annotations, ordinalOf } from '../../../manifests/build/names.ts';
 import type { OutvotedMember } from '../../../manifests/build/volume-record.ts';
 import type { ListedMember } from '../../etcd.ts';
@@ -130,7 +131,7 @@ function allOf(
 
 function quorumLost(loss: Loss, situation: Situation): Decision {
   const { cluster, life } = situation;
-  const { name, namespace = 'default' } = cluster.metadata;
+  const { name } = cluster.metadata;
   const { lost, silent, survivors } = loss;
   const who = lost.map(inWords).join(', ');
   if (survivors.length + silent.length === 0) {
@@ -169,7 +170,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
     'QuorumLost',
     `${gone}; ${holding(best)}${unseen}${other}`,
     `bring lost members back (their PersistentVolumeClaims with annotations, or their nodes); or approve that it goes on with what ${best.name} has, and without the others for ever: ` +
-      `kubectl -n ${namespace} annotate --overwrite etcdcluster ${name} ${annotations.recoverQuorum}=${text}`,
+      annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, text),
   );
 }
 

@@ -1,5 +1,6 @@
 import { isHigher } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
+import { annotateCommand } from '../../../manifests/build/kubectl.ts';
 import { annotations } from '../../../manifests/build/names.ts';
 import { setAsideCodes } from '../../../manifests/build/recovery-job.ts';
 import type { Recovery } from '../../../manifests/build/volume-record.ts';
@@ -142,7 +143,7 @@ function failed(name: string, pod: RecoveryPodView | undefined, job: Ref, situat
       'NoRoomForCopy',
       `volume ${name} has no room for the copy that is kept before etcd is told to forget the others: ${failure.words}`,
       `enlarge the volume (kubectl -n ${namespace} patch pvc ${name}) or back it up, then kubectl -n ${namespace} delete job ${job.name}; or approve that it is done without a copy: ` +
-        `kubectl -n ${namespace} annotate --overwrite etcdcluster ${cluster.metadata.name} ${annotations.recoverQuorum}=${withoutCopyText(situation)}`,
+        annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, withoutCopyText(situation)),
     );
   }
   return refuse(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { labels, podSelector } from '../../../manifests/build/names.ts';
 import { recoveryJob } from '../../../manifests/build/recovery-job.ts';
 import { statefulSet } from '../../../manifests/build/stateful-set.ts';
@@ -53,7 +54,11 @@ test('the copy is made before, by our own image, as the user whose data they are
   );
 });
 
-test('whoever runs a step by hand uses the image of the CronJob', () => {
-  const cronJob = readFileSync(join(import.meta.dirname, '../../../manifests/install/workload/cronjob.yaml'), 'utf8');
-  assert.ok(cronJob.includes(`image: ${publishedImage}\n`));
+test('a step that runs by hand uses the image that the installation names', () => {
+  const component = readFileSync(join(import.meta.dirname, '../../../manifests/image/kustomization.yaml'), 'utf8');
+  const { images } = parse(component) as { readonly images: readonly Record<string, string>[] };
+  assert.deepEqual(
+    images.map(({ name, newTag }) => `${name}:${newTag}`),
+    [publishedImage],
+  );
 });
