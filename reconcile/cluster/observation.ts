@@ -156,6 +156,27 @@ export interface PodView extends View {
   /** The scheduler's words for it. */
   readonly unscheduledBecause?: string;
   readonly container: ContainerView;
+  /** Why it is over as a whole, like `Evicted` or `DeadlineExceeded`: its phase is `Failed`, and its StatefulSet makes another one. */
+  readonly failed?: string;
+  /** An init container or sidecar that keeps it from being Ready. */
+  readonly beside?: OtherContainer;
+}
+
+/** A container of a member's pod that is not etcd's. */
+export interface OtherContainer {
+  readonly name: string;
+  /** The kubelet's word for what it waits for, or for how it ended. */
+  readonly reason: string;
+  readonly restarts: number;
+  readonly exit?: ContainerExit;
+}
+
+/** How a container ended, in the kubelet's and the runtime's own codes. */
+export interface ContainerExit {
+  /** Its exit code; 128 and the signal's number where a signal ended it. */
+  readonly code: number;
+  /** `Error` where the program ended by itself; `OOMKilled`, `StartError`, `ContainerCannotRun`, `ContainerStatusUnknown`, … */
+  readonly reason: string;
 }
 
 /** The etcd container. */
@@ -168,6 +189,12 @@ export interface ContainerView {
   readonly restarts: number;
   /** What it said when it last ended; empty if it never did. */
   readonly lastWords: string;
+  /** When its present run began, or its last one where none is under way; absent if it never ran, or nobody told. */
+  readonly startedAt?: Date;
+  /** How it last ended. */
+  readonly exit?: ContainerExit;
+  /** The memory limit that it runs with, a quantity; absent: none, or nobody told. */
+  readonly memoryLimit?: string;
 }
 
 export type Endpoint =

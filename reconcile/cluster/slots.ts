@@ -2,14 +2,9 @@ import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import { annotations, ordinalOf, podName } from '../../manifests/build/names.ts';
 import { isControlledBy } from '../../manifests/build/owner-reference.ts';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
-import type {
-  ConfigMap,
-  ContainerStatus,
-  PersistentVolumeClaim,
-  Pod,
-  StatefulSet,
-} from '../../manifests/kube-types.ts';
+import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../manifests/kube-types.ts';
 import { type KubeObject, resources } from '../kube.ts';
+import { failingBeside, runOf } from './container-run.ts';
 import { quotaFlagOf } from './databases.ts';
 import { readDefragmented } from './defragmented.ts';
 import { replacingVolume } from './marks.ts';
@@ -160,6 +155,7 @@ export function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView
   const trust = pod.metadata.annotations?.[annotations.trust];
   const quota = quotaFlagOf(pod);
   const wanted = statefulSet && statefulSetView(statefulSet, '').updateRevision;
+  const beside = failingBeside(pod);
   return {
     ...view(pod),
     ready: isReady(pod),
@@ -178,11 +174,15 @@ export function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView
       }),
     createdAt: new Date(pod.metadata.creationTimestamp ?? 0),
     ...(pod.spec.nodeName !== undefined && { node: pod.spec.nodeName }),
-    container: containerView(pod.status?.containerStatuses?.find(({ name }) => name === 'etcd')),
+    container: containerView(pod),
+    ...(pod.status?.phase === 'Failed' && { failed: pod.status.reason ?? 'Failed' }),
+    ...(beside && { beside }),
   };
 }
 
-function containerView(status: ContainerStatus | undefined): ContainerView {
+function containerView({ spec, status: said }: Pod): ContainerView {
+  const isEtcd = ({ name }: { readonly name: string }) => name === 'etcd';
+  const status = said?.containerStatuses?.find(isEtcd);
   if (!status) return { state: 'unknown', reason: '', everStarted: false, restarts: 0, lastWords: '' };
   const { state, lastState, restartCount } = status;
   const ended = state?.terminated ?? lastState?.terminated;
@@ -192,6 +192,7 @@ function containerView(status: ContainerStatus | undefined): ContainerView {
     everStarted: restartCount > 0 || state?.running !== undefined || ended !== undefined,
     restarts: restartCount,
     lastWords: lastLine(ended?.message ?? ''),
+    ...runOf(status, spec.containers.find(isEtcd)),
   };
 }
 

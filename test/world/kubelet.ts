@@ -35,7 +35,17 @@ function runPod(state: State, pod: Pod): void {
     return;
   }
   const isReady = isInQuorum(state, process) && !state.formations.get(process.data.clusterId)?.corrupt?.size;
-  say(state, pod, { ...statusOf(pod), ready: isReady, state: { running: {} } });
+  const before = statusOf(pod);
+  say(state, pod, {
+    ...before,
+    ready: isReady,
+    state: { running: before.state?.running ?? { startedAt: timeOf(state) } },
+  });
+}
+
+/** metav1.Time: whole seconds. */
+function timeOf({ clock }: State): string {
+  return `${new Date(clock()).toISOString().slice(0, 19)}Z`;
 }
 
 /** What becomes of a container that is to start. */
@@ -84,7 +94,7 @@ function startContainer(state: State, pod: Pod): ContainerStatus {
     ...(loaded.kind === 'loaded' && { tls: loaded.tls }),
   });
   state.starts.set(name, (state.starts.get(name) ?? 0) + 1);
-  return { ...before, ready: false, state: { running: {} } };
+  return { ...before, ready: false, state: { running: { startedAt: timeOf(state) } } };
 }
 
 function remember({ formations, wrote }: State, claimUid: string, { data, voters }: Running): void {

@@ -1,7 +1,7 @@
 import type { Certificates, Observation } from '../observation.ts';
 
 /** What differs between two moments of one cluster though nothing has come nearer to its goal. */
-const passing: ReadonlySet<string> = new Set(['uid', 'made', 'createdAt', 'restarts']);
+const passing: ReadonlySet<string> = new Set(['uid', 'made', 'createdAt', 'startedAt', 'restarts']);
 
 /** Equal where the same would be decided again, for ever. */
 export function traceOf({ at: _, nonce: __, claim: ___, cluster, certificates, ...rest }: Observation): string {

@@ -124,6 +124,7 @@ function podOf({ name, ordinal, statefulSet }: Place, pod: Pod): PodView {
       everStarted: pod.everStarted,
       restarts: container === 'crashing' ? 4 : 0,
       lastWords: words,
+      ...((container === 'crashing' || container === 'exited') && { exit: { code: 1, reason: 'Error' } }),
     },
   };
 }

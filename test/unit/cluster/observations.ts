@@ -274,10 +274,17 @@ export function waiting(slot: Slot): Slot {
   );
 }
 
-/** Its container exits again and again. */
+/** Its container exits again and again, by itself. */
 export function crashing(slot: Slot): Slot {
-  return withContainer({ state: 'waiting', reason: 'CrashLoopBackOff', everStarted: true, restarts: 4 })(
-    withPod({ ready: false })(withEndpoint(silent)(slot)),
+  return endingAs({ code: 1, reason: 'Error' })(slot);
+}
+
+/** Its container ends again and again, like this. */
+export function endingAs(exit: NonNullable<ContainerView['exit']>): Change<Slot> {
+  return all(
+    withEndpoint(silent),
+    withPod({ ready: false }),
+    withContainer({ state: 'waiting', reason: 'CrashLoopBackOff', everStarted: true, restarts: 4, exit }),
   );
 }
 

@@ -75,7 +75,7 @@ export const runContainers = onEach((slot, observation) => {
   if (!pod || pod.leaving || pod.unscheduled !== undefined || pod.container.state === 'running') return slot;
   if (!mayStart(slot, observation) || isBroken(slot, pod)) return slot;
   const address = pod.address ?? `simulated-${slot.ordinal}`;
-  return { ...slot, pod: { ...pod, address, container: started(pod.container) } };
+  return { ...slot, pod: { ...pod, address, container: started(pod.container, observation.at) } };
 });
 
 function mayStart({ name, volume, configMap }: Slot, { certificates }: Observation): boolean {
@@ -90,12 +90,14 @@ function isBroken(slot: Slot, pod: PodView): boolean {
   return isDownOnItsConfiguration(slot) && !(state === 'terminated' && restarts === 0);
 }
 
-function started({ everStarted, restarts, lastWords }: ContainerView): ContainerView {
+function started(before: ContainerView, at: Date): ContainerView {
+  const { everStarted, restarts } = before;
   return {
+    ...before,
     state: 'running',
     reason: '',
     everStarted: true,
     restarts: everStarted ? restarts + 1 : restarts,
-    lastWords,
+    startedAt: at,
   };
 }
