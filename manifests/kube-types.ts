@@ -292,6 +292,25 @@ export interface Node extends KubeObject {
   readonly status?: { readonly conditions?: readonly KubeCondition[] };
 }
 
+export interface NodeSelectorRequirement {
+  readonly key: string;
+  /** `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`; a later Kubernetes may know more. */
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly NodeSelectorRequirement[];
+  readonly matchFields?: readonly NodeSelectorRequirement[];
+}
+
+export interface PersistentVolume extends KubeObject {
+  readonly spec?: {
+    readonly csi?: { readonly driver?: string; readonly volumeHandle?: string };
+    readonly nodeAffinity?: { readonly required?: { readonly nodeSelectorTerms: readonly NodeSelectorTerm[] } };
+  };
+}
+
 /** `events.k8s.io/v1`. */
 export interface Event extends KubeObject {
   readonly eventTime?: string;

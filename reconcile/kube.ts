@@ -30,6 +30,7 @@ export const resources = {
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
+  persistentVolumes: { apiVersion: 'v1', kind: 'PersistentVolume', plural: 'persistentvolumes' },
   cronJobs: { apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs' },
   tokenReviews: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', plural: 'tokenreviews' },
   accessReviews: {

@@ -35,6 +35,11 @@ export interface Observation {
   readonly hasHistory?: boolean;
   /** Asked only while members are suspected to hold different data; absent when nobody could be asked. */
   readonly hashes?: Hashes;
+  /**
+   * Every Node object, by name: one that is not among them is gone. Read only where a pod does not run where it should (`read-disks.ts`);
+   * absent: not asked, or not allowed, or there is none at all.
+   */
+  readonly nodes?: Readonly<Record<string, NodeView>>;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
 }
@@ -104,6 +109,8 @@ export interface VolumeView extends View {
   readonly bound: boolean;
   /** What was bound is gone (`Lost`). */
   readonly lost: boolean;
+  /** Absent while nothing is behind it yet. */
+  readonly disk?: DiskView;
   /** `superseded`, as others remember it; its own claim says something else still. */
   readonly unmarked?: true;
   /** Requested, a quantity. */
@@ -111,6 +118,18 @@ export interface VolumeView extends View {
   /** It is smaller still than it was asked to be. */
   readonly growing?: GrowthView;
   readonly storageClassName?: string;
+}
+
+/** The PersistentVolume behind a claim. All but its name is read only on an occasion (`read-disks.ts`), and `unknown` without one. */
+export interface DiskView {
+  /** As the claim names it. */
+  readonly pv: string;
+  /** Of its driver, where that is a CSI driver and the PersistentVolume was read. */
+  readonly handle?: string;
+  /** `gone`: a GET by name proved that there is no such PersistentVolume. */
+  readonly state: 'present' | 'gone' | 'unknown';
+  /** Whether any Node object, cordoned, full or silent ones included, matches its node affinity. */
+  readonly homes: 'some' | 'none' | 'unknown';
 }
 
 export interface GrowthView {
@@ -243,6 +262,13 @@ export interface RecoveryPodView extends View {
     readonly reason?: string;
     readonly words: string;
   };
+}
+
+export interface NodeView {
+  readonly state: Exclude<NodeState, 'gone' | 'unknown'>;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Not cordoned. */
+  readonly schedulable: boolean;
 }
 
 /** `silent`: its kubelet is not heard. `outOfService`: a person has said that it is off. `unknown`: we may not look. */

@@ -12,6 +12,7 @@ import { type Holder, readClaim } from './claim.ts';
 import type { EtcdWay } from './etcd-way.ts';
 import type { Certificates, Observation, Shared, SharedView } from './observation.ts';
 import { needsPerson } from './outcome.ts';
+import { readPlaces, withDisks } from './read-disks.ts';
 import { readRecovery } from './read-recovery.ts';
 import { sharedObject } from './shared-objects.ts';
 import { isForeign, slotsOf } from './slots.ts';
@@ -44,15 +45,27 @@ export async function observe(
   const { kube, holder, nonce } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
-  const [claim, { etcd, ...answers }, recovery] = await Promise.all([
-    readClaim(kube, objects.cluster, { now: at, holder, signal }),
+  const { cluster } = objects;
+  const [claim, { etcd, ...answers }, recovery, places] = await Promise.all([
+    readClaim(kube, cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
     readRecovery(kube, objects, slotsOf(objects), signal),
+    readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
   ]);
-  const { cluster } = objects;
   const shared = sharedOf(objects);
+  const slots = withDisks(answers.slots, places?.disks);
   return {
-    observation: { at, nonce: nonce(), cluster, shared, ...answers, claim, ...(recovery && { recovery }) },
+    observation: {
+      at,
+      nonce: nonce(),
+      cluster,
+      shared,
+      ...answers,
+      slots,
+      claim,
+      ...(places?.nodes && { nodes: places.nodes }),
+      ...(recovery && { recovery }),
+    },
     etcd,
   };
 }

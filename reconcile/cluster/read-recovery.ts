@@ -4,6 +4,7 @@ import { isReason, type Kube, KubeError, resources } from '../kube.ts';
 import { recordOf } from './life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from './observation.ts';
 import { isReady } from './pods.ts';
+import { stateOfNode } from './read-nodes.ts';
 import { lastLine } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -90,11 +91,7 @@ async function readNodes(
 async function readNode(kube: Kube, name: string, signal: AbortSignal): Promise<NodeState> {
   try {
     const node = await kube.get<Node>(resources.nodes, undefined, name, { signal });
-    if (!node) return 'gone';
-    if (node.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service')) return 'outOfService';
-    return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
-      ? 'ready'
-      : 'silent';
+    return node ? stateOfNode(node) : 'gone';
   } catch (error) {
     if (isReason(error, 'Forbidden')) return 'unknown';
     throw error;

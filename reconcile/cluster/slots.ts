@@ -121,6 +121,7 @@ function volumeView(claim: PersistentVolumeClaim): VolumeView {
     bound: volumeName !== undefined && volumeName !== '',
     lost: claim.status?.phase === 'Lost',
     size: String(wishes.requests?.storage ?? '0'),
+    ...(volumeName && { disk: { pv: volumeName, state: 'unknown', homes: 'unknown' } as const }),
     ...(growing && { growing }),
     ...(storageClassName !== undefined && { storageClassName }),
   };

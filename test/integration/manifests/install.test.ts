@@ -41,6 +41,8 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'create', 'jobs.batch', 'payments'],
   ['etcd-ratchet', us, 'delete', 'jobs.batch', 'payments'],
   ['etcd-ratchet', us, 'get', 'nodes', ''],
+  ['etcd-ratchet', us, 'list', 'nodes', ''],
+  ['etcd-ratchet', us, 'get', 'persistentvolumes', ''],
   ['a fleet', fleet, 'patch', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['a fleet', fleet, 'delete', 'etcdclusters.etcd.ratchet.dev', 'payments'],
 ] as const) {
@@ -57,7 +59,8 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'impersonate', 'users', 'etcd-ratchet'],
   ['etcd-ratchet', us, 'create', 'pods', 'payments'],
   ['etcd-ratchet', us, 'list', 'jobs.batch', 'payments'],
-  ['etcd-ratchet', us, 'list', 'nodes', ''],
+  ['etcd-ratchet', us, 'list', 'persistentvolumes', ''],
+  ['etcd-ratchet', us, 'update', 'nodes', ''],
   ['etcd-ratchet', us, 'create', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['etcd-ratchet', us, 'delete', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['etcd-ratchet', us, 'patch', 'etcdclusters.etcd.ratchet.dev', 'payments'],
