@@ -3,6 +3,7 @@ import { isConvicted } from './hashes.ts';
 import { isOnlyLate } from './late-volumes.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, PodView, Slot } from './observation.ts';
+import { startupInWords } from './startup.ts';
 
 /**
  * Why a member is not healthy, in a word for machines and one for people.
@@ -177,7 +178,7 @@ function containerAilment(slot: Slot, { ready, upToDate, container }: PodView): 
     );
   }
   if (container.state === 'terminated') return passing('MemberExited', `etcd on ${name} has exited and is restarted`);
-  if (!ready && !isShut(slot)) return passing('MemberStarting', `${name} is starting`);
+  if (!ready && !isShut(slot)) return passing('MemberStarting', `${name} is starting${startupInWords(container)}`);
   if (upToDate === 'no') {
     return passing(
       'PodOutdated',

@@ -214,6 +214,8 @@ export interface ContainerView {
   readonly exit?: ContainerExit;
   /** The memory limit that it runs with, a quantity; absent: none, or nobody told. */
   readonly memoryLimit?: string;
+  /** How long its startup probe gives each run before kubelet ends it, in milliseconds; absent: it has none, or nobody told. */
+  readonly startupMs?: number;
 }
 
 export type Endpoint =

@@ -21,6 +21,7 @@ import type {
 import { withoutOutvoted } from './outvoted.ts';
 import { isReady, revisionOf, versionOf } from './pods.ts';
 import type { ClusterObjects } from './snapshot.ts';
+import { startupOf } from './startup.ts';
 import { growthOf } from './volume-growth.ts';
 
 const notAsked: Endpoint = { kind: 'unknown', cause: 'nothing runs there' };
@@ -184,7 +185,9 @@ export function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView
 function containerView({ spec, status: said }: Pod): ContainerView {
   const isEtcd = ({ name }: { readonly name: string }) => name === 'etcd';
   const status = said?.containerStatuses?.find(isEtcd);
-  if (!status) return { state: 'unknown', reason: '', everStarted: false, restarts: 0, lastWords: '' };
+  const container = spec.containers.find(isEtcd);
+  const startup = startupOf(container);
+  if (!status) return { state: 'unknown', reason: '', everStarted: false, restarts: 0, lastWords: '', ...startup };
   const { state, lastState, restartCount } = status;
   const ended = state?.terminated ?? lastState?.terminated;
   return {
@@ -193,7 +196,8 @@ function containerView({ spec, status: said }: Pod): ContainerView {
     everStarted: restartCount > 0 || state?.running !== undefined || ended !== undefined,
     restarts: restartCount,
     lastWords: lastLine(ended?.message ?? ''),
-    ...runOf(status, spec.containers.find(isEtcd)),
+    ...runOf(status, container),
+    ...startup,
   };
 }
 

@@ -31,7 +31,7 @@ function runPod(state: State, pod: Pod): void {
   if (pod.spec.nodeName === undefined || isRecovery(pod)) return;
   const process = processes.get(uid);
   if (!process) {
-    say(state, pod, startContainer(state, pod));
+    say(state, pod, heldContainer(state, pod) ?? startContainer(state, pod));
     return;
   }
   const isReady = isInQuorum(state, process) && !state.formations.get(process.data.clusterId)?.corrupt?.size;
@@ -41,6 +41,14 @@ function runPod(state: State, pod: Pod): void {
     ready: isReady,
     state: { running: before.state?.running ?? { startedAt: timeOf(state) } },
   });
+}
+
+/** Of a pod in which no etcd answers, for a cause from outside. */
+function heldContainer(state: State, pod: Pod): ContainerStatus | undefined {
+  const by = state.heldUp.by(pod);
+  if (by === undefined) return undefined;
+  const before = statusOf(pod);
+  return { ...before, ready: false, state: { running: before.state?.running ?? { startedAt: timeOf(state) } } };
 }
 
 /** metav1.Time: whole seconds. */

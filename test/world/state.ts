@@ -50,6 +50,9 @@ export interface Formation {
   formed: boolean;
 }
 
+/** `Loading`: etcd runs, and answers nobody yet. Else the reason of the event that kubelet or a controller makes of it. */
+export type HeldUp = 'Loading' | 'FailedMount' | 'FailedCreate';
+
 /** What the world outside the API server consists of, and how it answers. */
 export interface State {
   readonly kube: FakeKube;
@@ -67,6 +70,8 @@ export interface State {
   readonly images: { has: (image: string) => boolean };
   /** Whether etcd dies of how this pod is made (too little memory, a bad flag). */
   readonly deadly: { is: (pod: Pod) => boolean };
+  /** What keeps this pod from coming to run etcd, if anything: its etcd reads a large database, or nothing starts at all. */
+  readonly heldUp: { by: (pod: Pod) => HeldUp | undefined };
   readonly violations: string[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;

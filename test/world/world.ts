@@ -32,7 +32,7 @@ import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
 import { runJobs, runRecoveries } from './recovery.ts';
 import { replicate } from './replication.ts';
-import type { State } from './state.ts';
+import type { HeldUp, State } from './state.ts';
 import { wireOf } from './wire.ts';
 
 /** A whole Kubernetes in memory, with etcd in its pods, a clock that a test turns, and eyes that see every violation. */
@@ -86,6 +86,7 @@ export function createWorld() {
     ]),
     images: { has: (image) => knownVersions.some((version) => image === `quay.io/coreos/etcd:v${version}`) },
     deadly: { is: () => false },
+    heldUp: { by: () => undefined },
     violations: [],
     clock: () => time,
     skew: 4 * 60_000,
@@ -117,6 +118,7 @@ export function createWorld() {
     loseNode,
     loseVolume,
     dieWhen,
+    holdUp,
     dropStatus,
     now: () => time,
     cluster,
@@ -294,6 +296,12 @@ export function createWorld() {
   /** etcd dies of how a pod is made from now on. */
   function dieWhen(is: (pod: Pod) => boolean): void {
     state.deadly.is = is;
+    state.changes += 1;
+  }
+
+  /** What pods are held up by from now on. */
+  function holdUp(by: (pod: Pod) => HeldUp | undefined): void {
+    state.heldUp.by = by;
     state.changes += 1;
   }
 

@@ -3,17 +3,19 @@ import { act, type Decision } from '../decision.ts';
 import { downFor, downSince, graceOf } from '../down.ts';
 import { ailmentOf } from '../health.ts';
 import type { Slot } from '../observation.ts';
+import { startsUntil } from '../startup.ts';
 import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 
 /**
  * A pod that is neither well nor known to be broken is made anew, once: StatefulSets don't do that. Nobody misses it, it is not Ready.
+ * A container that runs has its startup probe's time first: a large database is read before etcd answers anything.
  *
  * Guards I6: not where it would come back on a lower minor than it ran, and may not.
  */
 export function recreatePod(situation: Situation): Decision | undefined {
   const { slots, life } = situation;
   if (life.stage !== 'born') return undefined;
-  const stuck = slots.find((slot) => isStuck(slot, situation) && downFor(slot, situation) >= graceOf(situation).pod);
+  const stuck = slots.find((slot) => isStuck(slot, situation) && stuckFor(slot, situation) >= graceOf(situation).pod);
   if (!stuck?.pod) return undefined;
   const { name, pod } = stuck;
   return act(
@@ -21,6 +23,13 @@ export function recreatePod(situation: Situation): Decision | undefined {
     'RecreatingPod',
     `making the pod of ${name} anew: it has not become Ready, and nothing says why`,
   );
+}
+
+/** In milliseconds: since it is down, and since its container may have started by. */
+function stuckFor(slot: Slot, situation: Situation): number {
+  const due = slot.pod && startsUntil(slot.pod);
+  const overdue = due === undefined ? Number.POSITIVE_INFINITY : situation.at.getTime() - due.getTime();
+  return Math.min(downFor(slot, situation), overdue);
 }
 
 function isStuck(slot: Slot, situation: Situation): boolean {
