@@ -5,6 +5,7 @@ import { differsFromPeers, verdictOf } from './hashes.ts';
 import { ailmentOf, goesWithItsVolume, isCrashing, memberOf } from './health.ts';
 import { recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
+import { whyGone } from './volume-gone.ts';
 import { votersOf } from './voters.ts';
 
 /** `spec.healing`, in milliseconds. */
@@ -33,7 +34,7 @@ export function downFor(slot: Slot, situation: Situation): number {
  * would fare no better (an image that can't be pulled, no room on any node, a configuration that breaks whoever gets it).
  */
 export function needOfReplacement(slot: Slot, situation: Situation): string | undefined {
-  const { name, pod } = slot;
+  const { name, pod, volume } = slot;
   const ailment = ailmentOf(slot, situation);
   switch (ailment?.reason) {
     case 'VolumeMissing':
@@ -45,10 +46,10 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
       return goesWithItsVolume(slot, situation) && situation.effective.replicas > 0 ? undefined : ailment.message;
     case 'PodLeaving':
       return `the pod of ${name} does not end, as on a node that is dead`;
-    case 'PodUnscheduled':
-      return /volume|PersistentVolume/i.test(pod?.unscheduledBecause ?? '')
-        ? `the pod of ${name} finds no node that has its volume`
-        : undefined;
+    case 'PodUnscheduled': {
+      const gone = volume && whyGone(volume);
+      return gone && `the pod of ${name} finds no node: ${gone}`;
+    }
     case 'MemberKeepsExiting':
     case 'MemberExited':
       if (!pod || !isCrashing(pod.container) || !othersRunOnTheSame(slot, situation)) return undefined;

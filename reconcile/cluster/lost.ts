@@ -7,6 +7,7 @@ import { isCrashing, memberOf } from './health.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
+import { whyGone } from './volume-gone.ts';
 
 /** A quorum that is lost for good: nothing that is left can bring it back by itself. */
 export interface Loss {
@@ -126,7 +127,8 @@ function lostBecause({ slot }: Voter, situation: Situation): string | undefined 
   if (volume.leaving) return 'its volume is being deleted';
   if (!pod || downFor(slot, situation) < graceOf(situation).member) return undefined;
   if (pod.leaving) return 'its pod does not end, as on a node that is dead';
-  if (/volume|PersistentVolume/i.test(pod.unscheduledBecause ?? '')) return 'its pod finds no node that has its volume';
+  const gone = pod.unscheduled === undefined ? undefined : whyGone(volume);
+  if (gone !== undefined) return `its pod finds no node: ${gone}`;
   if (isCrashing(pod.container) && answersOnTheSame(slot, situation)) return 'it starts and exits, although others run';
   return undefined;
 }

@@ -172,8 +172,6 @@ export interface PodView extends View {
   readonly node?: string;
   /** `Unschedulable` and the like; absent once it is scheduled. */
   readonly unscheduled?: string;
-  /** The scheduler's words for it. */
-  readonly unscheduledBecause?: string;
   readonly container: ContainerView;
   /** Why it is over as a whole, like `Evicted` or `DeadlineExceeded`: its phase is `Failed`, and its StatefulSet makes another one. */
   readonly failed?: string;

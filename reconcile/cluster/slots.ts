@@ -170,10 +170,7 @@ export function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView
     ...(trust !== undefined && { trust }),
     // The condition may be about an earlier pod of that name: the scheduler writes it by name only.
     ...(pod.spec.nodeName === undefined &&
-      scheduled?.status === 'False' && {
-        unscheduled: scheduled.reason ?? 'Unschedulable',
-        unscheduledBecause: scheduled.message ?? '',
-      }),
+      scheduled?.status === 'False' && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
     createdAt: new Date(pod.metadata.creationTimestamp ?? 0),
     ...(pod.spec.nodeName !== undefined && { node: pod.spec.nodeName }),
     container: containerView(pod),

@@ -1,6 +1,12 @@
 import { certificateResource } from '../../manifests/build/cert-manager-certificate.ts';
 import { hashOf } from '../../manifests/build/inputs-hash.ts';
-import type { PersistentVolumeClaim, Pod, PodDisruptionBudget, StatefulSet } from '../../manifests/kube-types.ts';
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  StatefulSet,
+} from '../../manifests/kube-types.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
 import { claimOf, drop, put, type State } from './state.ts';
 
@@ -118,6 +124,7 @@ export function bindVolumes(state: State): void {
     if (deletionTimestamp !== undefined || claim.spec.volumeName || !storageClass) continue;
     if (storageClass.binding === 'WaitForFirstConsumer' && !wanted.has(uid)) continue;
     const spec = { ...claim.spec, volumeName: `pv-${uid}` };
+    kube.seed<PersistentVolume>(resources.persistentVolumes, { metadata: { name: spec.volumeName }, spec: {} });
     put(state, resources.volumeClaims, claim, { ...claim, spec, status: { phase: 'Bound' as const } });
   }
 }
@@ -134,6 +141,7 @@ export function dropVolumes(state: State): void {
     const { metadata } = claim;
     if (metadata.deletionTimestamp === undefined || used.includes(metadata.uid)) continue;
     drop(state, resources.volumeClaims, claim);
+    if (claim.spec.volumeName) kube.remove(resources.persistentVolumes, undefined, claim.spec.volumeName);
     disks.delete(metadata.uid ?? '');
   }
 }

@@ -2,7 +2,14 @@ import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd
 import { peerUrl } from '../../../manifests/build/names.ts';
 import { hasDeparted } from '../../../reconcile/cluster/life.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
-import type { Endpoint, Membership, Observation, PodView, Slot } from '../../../reconcile/cluster/observation.ts';
+import type {
+  DiskView,
+  Endpoint,
+  Membership,
+  Observation,
+  PodView,
+  Slot,
+} from '../../../reconcile/cluster/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/outvoted.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import { recordIn } from '../programs/records.ts';
@@ -94,7 +101,7 @@ function objectsOf(place: Place): Slot {
       ordinal,
       endpoint: silent,
       ...(peer && { peer }),
-      ...(volume && { volume }),
+      ...(volume && { volume: place.pod?.homeless ? { ...volume, disk: withoutNode(name) } : volume }),
       ...(configMap && { configMap }),
       ...(statefulSet && { statefulSet }),
       ...(place.pod && { pod: podOf(place, place.pod) }),
@@ -104,11 +111,14 @@ function objectsOf(place: Place): Slot {
   return slot;
 }
 
+/** Where a node is dead, and its pods are gone, somebody has deleted its Node object. */
+function withoutNode(name: string): DiskView {
+  return { pv: `pv-of-${name}`, state: 'present', homes: 'none' };
+}
+
 function podOf({ name, ordinal, statefulSet }: Place, pod: Pod): PodView {
   const { container, words = '' } = pod;
-  const where = pod.homeless
-    ? { unscheduled: 'Unschedulable', unscheduledBecause: '0/3 nodes: 1 had volume node affinity conflict' }
-    : { node: nodeOf(name) };
+  const where = pod.homeless ? { unscheduled: 'Unschedulable' } : { node: nodeOf(name) };
   return {
     uid: pod.uid,
     leaving: pod.leaving,

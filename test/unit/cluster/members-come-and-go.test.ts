@@ -6,7 +6,7 @@ import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { Action } from '../../../reconcile/cluster/actions.ts';
 import { decide } from '../../../reconcile/cluster/decide.ts';
 import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import type { DiskView, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import {
   all,
@@ -217,8 +217,12 @@ describe('a member that is down', () => {
     ['pod does not end', all(withPod({ leaving: true, ready: false }), withEndpoint(silent)), 600, 'ReplacingMember'],
     ['pod ends, as it was asked to', ending('2026-01-02T03:04:06Z'), 0, 'PodLeaving'],
     ['pod should have ended by now', ending('2026-01-02T03:04:05Z'), 0, 'MemberDown'],
-    ['no node has its volume', unscheduled('1 node(s) had volume node affinity conflict'), 600, 'ReplacingMember'],
-    ['no node has room: a new one would not fare better', unscheduled('Insufficient memory'), 600, 'PodUnscheduled'],
+    ['no node is left that has its volume', unscheduled({ state: 'present', homes: 'none' }), 600, 'ReplacingMember'],
+    ['its PersistentVolume is gone', unscheduled({ state: 'gone', homes: 'unknown' }), 600, 'ReplacingMember'],
+    ['its PersistentVolume is gone, within its grace', unscheduled({ state: 'gone' }), 599, 'MemberDown'],
+    ['its node is cordoned or full: it has its volume', unscheduled({ state: 'present' }), 6000, 'PodUnscheduled'],
+    ['nothing may be known of its node', unscheduled({ state: 'present', homes: 'unknown' }), 6000, 'PodUnscheduled'],
+    ['nothing may be known of its volume', unscheduled({ state: 'unknown', homes: 'unknown' }), 6000, 'PodUnscheduled'],
     ['pod hangs, within its grace', hanging, 119, 'MemberStarting'],
     ['pod hangs, after its grace', hanging, 120, 'RecreatingPod'],
     [
@@ -237,8 +241,12 @@ describe('a member that is down', () => {
     return all(withPod({ leaving: true, ready: false, endsBy: new Date(endsBy) }), withEndpoint(silent));
   }
 
-  function unscheduled(why: string) {
-    return all(withPod({ ready: false, unscheduled: 'Unschedulable', unscheduledBecause: why }), withEndpoint(silent));
+  function unscheduled(disk: Partial<DiskView>) {
+    return all(
+      withPod({ ready: false, unscheduled: 'Unschedulable' }),
+      withVolume({ disk: { pv: 'pv-1', state: 'present', homes: 'some', ...disk } }),
+      withEndpoint(silent),
+    );
   }
 
   test('is removed once the one that takes its place is recorded', () => {

@@ -65,7 +65,7 @@ export const bindVolumes = onEach((slot) => {
   if (!volume || !pod || volume.bound || volume.leaving || volume.lost) return slot;
   if (pod.unscheduled === undefined) return { ...slot, volume: { ...volume, bound: true } };
   if (!volume.uid.includes('-made-')) return slot;
-  const { unscheduled: _, unscheduledBecause: __, ...scheduled } = pod;
+  const { unscheduled: _, ...scheduled } = pod;
   return { ...slot, volume: { ...volume, bound: true }, pod: scheduled };
 });
 
