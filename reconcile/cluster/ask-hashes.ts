@@ -55,6 +55,12 @@ interface Question {
 }
 
 async function askHash(etcd: EtcdAdmin, question: Question, signal: AbortSignal): Promise<HashAnswer> {
+  const { slot } = question;
+  const answer = await hashOf(etcd, question, signal);
+  return slot?.endpoint.kind === 'known' ? { ...answer, revision: slot.endpoint.status.revision } : answer;
+}
+
+async function hashOf(etcd: EtcdAdmin, question: Question, signal: AbortSignal): Promise<HashAnswer> {
   const { id: memberId, slot, slots, revision, endpoint } = question;
   if (!slot || endpoint === undefined) return { kind: 'unknown', memberId, cause: 'it does not run' };
   try {

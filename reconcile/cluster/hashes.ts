@@ -8,11 +8,23 @@ export type Verdict =
   /** All voters hold the same. */
   | { readonly kind: 'agreed' }
   /** More than half of all voters hold the same; who proved to hold something else is guilty, and who proved nothing is neither. */
-  | { readonly kind: 'majority'; readonly trusted: ReadonlySet<string>; readonly guilty: ReadonlySet<string> }
+  | {
+      readonly kind: 'majority';
+      readonly trusted: ReadonlySet<string>;
+      readonly guilty: ReadonlySet<string>;
+      readonly others: readonly Reached[];
+    }
+  /** Who is outvoted holds more than those who outvote it: it may be the only one that has what clients were told is kept. */
+  | { readonly kind: 'ahead'; readonly ahead: readonly Reached[]; readonly others: readonly Reached[] }
   /** Voters hold different data, and no majority says who is right. */
   | { readonly kind: 'split'; readonly groups: readonly (readonly string[])[] }
   /** Too few have answered. */
   | { readonly kind: 'open' };
+
+export interface Reached {
+  readonly memberId: string;
+  readonly revision: bigint;
+}
 
 type Asked = { readonly membership: Membership; readonly hashes?: Hashes };
 
@@ -29,7 +41,16 @@ export function verdictOf({ hashes, membership }: Asked): Verdict {
     const isGuilty = (answer: Hashes['answers'][number]) =>
       answer.kind === 'behind' ||
       (answer.kind === 'hash' && answer.compactRevision === compactRevision && !trusted.has(answer.memberId));
-    return { kind: 'majority', trusted, guilty: new Set(answers.filter(isGuilty).map(({ memberId }) => memberId)) };
+    const guilty = answers.filter(isGuilty);
+    // Of who does not say how far it is, only the revision that was asked for is known.
+    const others = answers.flatMap((answer) =>
+      trusted.has(answer.memberId) ? [{ memberId: answer.memberId, revision: answer.revision ?? hashes.revision }] : [],
+    );
+    const ahead = guilty.flatMap(({ memberId, revision }) =>
+      revision !== undefined && others.every((other) => other.revision < revision) ? [{ memberId, revision }] : [],
+    );
+    if (ahead.length > 0) return { kind: 'ahead', ahead, others };
+    return { kind: 'majority', trusted, guilty: new Set(guilty.map(({ memberId }) => memberId)), others };
   }
   const revisions = groups.map((group) => group[0]?.compactRevision);
   return new Set(revisions).size < revisions.length

@@ -50,7 +50,11 @@ export interface Hashes {
   readonly answers: readonly HashAnswer[];
 }
 
-export type HashAnswer = { readonly memberId: string } & (
+export type HashAnswer = {
+  readonly memberId: string;
+  /** Up to which it had applied what was written, just before it was asked. */
+  readonly revision?: bigint;
+} & (
   | {
       readonly kind: 'hash';
       readonly hash: number;
@@ -206,6 +210,8 @@ export interface ContainerView {
   readonly restarts: number;
   /** What it said when it last ended; empty if it never did. */
   readonly lastWords: string;
+  /** The revision of its own data, where it ended because they differ from those of its peers, and said so. */
+  readonly comparedAt?: bigint;
   /** When its present run began, or its last one where none is under way; absent if it never ran, or nobody told. */
   readonly startedAt?: Date;
   /** How it last ended. */

@@ -193,9 +193,17 @@ function containerView({ spec, status: said }: Pod): ContainerView {
     everStarted: restartCount > 0 || state?.running !== undefined || ended !== undefined,
     restarts: restartCount,
     lastWords: lastLine(ended?.message ?? ''),
+    ...comparisonIn(ended?.message ?? ''),
     ...runOf(status, container),
     ...startup,
   };
+}
+
+/** What etcd 3.5 to 3.7 log before they exit for it: at which revision their own data were compared. */
+function comparisonIn(output: string): Pick<ContainerView, 'comparedAt'> {
+  const [, revision] =
+    /"msg":"found different hash values from remote peer".*?"local-member-revision":(\d{1,19})\b/.exec(output) ?? [];
+  return revision === undefined ? {} : { comparedAt: BigInt(revision) };
 }
 
 /** What tells why a Go program ended; its stack follows, often longer than what a pod's status keeps. */

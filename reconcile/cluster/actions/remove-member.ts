@@ -62,7 +62,7 @@ async function requireAgreement(
   etcd: EtcdAdmin,
   list: MemberList,
   endpoints: readonly string[],
-  { name, clusterId, corrupt }: ActionOf<'remove-member'>,
+  { name, memberId, clusterId, corrupt }: ActionOf<'remove-member'>,
   signal: AbortSignal,
 ): Promise<void> {
   if (!corrupt) return;
@@ -70,6 +70,26 @@ async function requireAgreement(
   const memberIds = corrupt.trusted.filter((trusted) => voters.some(({ id }) => id === trusted));
   if (memberIds.length < quorumOf(voters.length)) throw moved(`who agrees against ${name} is no majority any more`);
   await requireOneHash(etcd, endpoints, { clusterId, memberIds, revision: BigInt(corrupt.revision), signal });
+  await requireNotAhead(etcd, endpoints, { name, memberId, memberIds }, signal);
+}
+
+/** Who holds more than those that agree against it may be the only one that has what clients were told is kept. */
+async function requireNotAhead(
+  etcd: EtcdAdmin,
+  endpoints: readonly string[],
+  {
+    name,
+    memberId,
+    memberIds,
+  }: { readonly name: string; readonly memberId: string; readonly memberIds: readonly string[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const asked = await Promise.allSettled(endpoints.map((endpoint) => etcd.status(endpoint, { signal })));
+  const answers = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const own = answers.find((status) => status.memberId === memberId);
+  const others = answers.filter((status) => memberIds.includes(status.memberId));
+  if (own && others.every(({ revision }) => revision < own.revision))
+    throw moved(`${name} holds more than those that agree against it`);
 }
 
 async function markReleasing(

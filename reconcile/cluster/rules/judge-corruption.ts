@@ -1,8 +1,10 @@
+import type { ListedMember } from '../../etcd.ts';
 import { isCorrupt } from '../databases.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
-import { verdictOf } from '../hashes.ts';
+import { differsFromPeers, type Reached, type Verdict, verdictOf } from '../hashes.ts';
 import { ailmentOf, memberOf } from '../health.ts';
+import type { Slot } from '../observation.ts';
 
 /**
  * Members hold different data: etcd says so (CORRUPT, and takes no writes), or one does not start because of it. Whom etcd blames is
@@ -25,6 +27,8 @@ export function judgeCorruption(situation: Situation): Decision | undefined {
       'find out whose data are right (etcdctl endpoint hashkv --cluster, and the keys themselves), and take the others off the list (etcdctl member remove): they are replaced then, and their volumes kept',
     );
   }
+  const ahead = aheadOfThose(situation, verdict);
+  if (ahead) return ahead;
   if (!isCorrupt(slots)) return undefined;
   switch (verdict.kind) {
     case 'agreed':
@@ -38,6 +42,8 @@ export function judgeCorruption(situation: Situation): Decision | undefined {
       // Whoever is ill is healed further down, and counts no more then.
       return isGone || verdict.guilty.size > 0 ? undefined : incomparable;
     }
+    case 'ahead':
+      return undefined;
     case 'open':
       return hashes?.answers.some(({ kind }) => kind === 'unknown') ? comparing : incomparable;
     case 'unasked':
@@ -45,6 +51,32 @@ export function judgeCorruption(situation: Situation): Decision | undefined {
     default:
       return verdict satisfies never;
   }
+}
+
+/**
+ * Who is outvoted, and holds more. So it is where a member came back on an older copy of its disk: it and another one that lagged have
+ * forgotten a write, and the one that still has it differs from both (seen on etcd 3.5 to 3.7).
+ */
+function aheadOfThose({ slots, membership }: Situation, verdict: Verdict): Decision | undefined {
+  if (membership.kind === 'unknown' || (verdict.kind !== 'ahead' && verdict.kind !== 'majority')) return undefined;
+  const nameOf = (id: string) => membership.members.find((member) => member.id === id)?.name ?? id;
+  const inWords = ({ memberId, revision }: Reached) => `${nameOf(memberId)} (revision ${revision})`;
+  const [ahead] = verdict.kind === 'ahead' ? verdict.ahead : slots.flatMap((slot) => exited(slot, membership.members));
+  const isLess = ahead !== undefined && verdict.others.every(({ revision }) => revision < ahead.revision);
+  if (!ahead || !isLess) return undefined;
+  const name = nameOf(ahead.memberId);
+  return refuse(
+    'DataDiffer',
+    `${inWords(ahead)} is outvoted by ${verdict.others.map(inWords).join(', ')}, and holds more than they do: writes that clients were told are kept may be on ${name} alone, so it is not replaced`,
+    `keep a copy of the volume of ${name}, and compare the keys (etcdctl endpoint hashkv --cluster); write to the others what only ${name} has, and then take it off the list: etcdctl member remove ${ahead.memberId}; it is replaced, and its volume kept`,
+  );
+}
+
+/** It found its data to differ, and said at which revision. */
+function exited(slot: Slot, members: readonly ListedMember[]): readonly Reached[] {
+  const memberId = memberOf(slot, members)?.id;
+  const revision = slot.pod?.container.comparedAt;
+  return memberId !== undefined && revision !== undefined && differsFromPeers(slot) ? [{ memberId, revision }] : [];
 }
 
 const raised = 'etcd has raised CORRUPT and takes no writes';

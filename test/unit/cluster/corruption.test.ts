@@ -228,6 +228,51 @@ describe('a member that does not start because its data differ', () => {
   });
 });
 
+describe('who is outvoted, and holds more than those who outvote it', () => {
+  const at = (answer: HashAnswer, revision: bigint): HashAnswer => ({ ...answer, revision });
+  const table: readonly [string, readonly HashAnswer[], object][] = [
+    ['is not convicted', [at(answered(0, 7), 9n), at(answered(1, 8), 10n), at(answered(2, 7), 9n)], { kind: 'ahead' }],
+    ['nor where the others do not say', [answered(0, 7), at(answered(1, 8), 10n), answered(2, 7)], { kind: 'ahead' }],
+    [
+      'is convicted where one of them has as much',
+      [at(answered(0, 7), 9n), at(answered(1, 8), 10n), at(answered(2, 7), 10n)],
+      { kind: 'majority', guilty: new Set(['a1']) },
+    ],
+    [
+      'and nobody is beside it: a person weighs all of it',
+      [7, 8, 7, 9, 7].map((hash, ordinal) => at(answered(ordinal, hash), ordinal === 1 ? 10n : 9n)),
+      { kind: 'ahead' },
+    ],
+  ];
+  for (const [what, answers, verdict] of table)
+    test(what, () => assert.partialDeepStrictEqual(verdictOf(seen(answers)), verdict));
+
+  const ahead = [at(answered(0, 7), 9n), at(answered(1, 8), 10n), at(answered(2, 7), 9n)];
+  for (const every of [raised, (slot: Slot) => slot])
+    test(`a person is told both revisions, ${every === raised ? 'also under the alarm' : 'without the alarm'}`, () => {
+      const decision = decide(seen(ahead, { every }));
+      assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'DataDiffer' });
+      assert.match(
+        decision.message,
+        /^orders-1 \(revision 10\) is outvoted by orders-0 \(revision 9\), orders-2 \(revision 9\)/,
+      );
+    });
+
+  test('where it exits for it, and said at which revision, it is kept as well', () => {
+    const differences: Differences = {
+      slots: { 1: all(differing, withContainer({ comparedAt: 10n })) },
+      status: longAgo,
+    };
+    const [first, , third] = ahead;
+    assert.ok(first && third);
+    const decision = decide(seen([first, silence(1), third], differences));
+    assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'DataDiffer' });
+    assert.match(decision.message, /^orders-1 \(revision 10\) is outvoted by/);
+    const further = [at(answered(0, 7), 10n), silence(1), at(answered(2, 7), 10n)];
+    assert.equal(decide(seen(further, differences)).reason, 'ReplacingMember');
+  });
+});
+
 describe('hashes are asked for', () => {
   function asked(observation: Observation, hashKv: EtcdAdmin['hashKv']) {
     const endpoints = new Map(observation.slots.map(({ name }) => [name, `http://${name}`]));
@@ -261,7 +306,7 @@ describe('hashes are asked for', () => {
     });
     assert.equal(hashes?.revision, 60n);
     assert.deepEqual(urls, ['http://orders-0', 'http://orders-1', 'http://orders-2']);
-    assert.deepEqual(hashes?.answers[0], answered(0, 7));
+    assert.deepEqual(hashes?.answers[0], { ...answered(0, 7), revision: 70n });
   });
 
   test('who lacks the revision is behind only if it has applied all that anybody has', async () => {
@@ -288,10 +333,12 @@ describe('whatever the voters answer', () => {
     kind: fc.constantFrom('hash', 'hash', 'hash', 'behind', 'unknown'),
     hash: fc.nat(2),
     compact: fc.nat(1),
+    revision: fc.option(fc.bigInt({ min: 9n, max: 11n }), { nil: undefined }),
   });
   const answers = fc.array(answer, { minLength: 1, maxLength: 7 }).map((all) =>
-    all.map(({ kind, hash, compact }, ordinal): HashAnswer => {
-      if (kind === 'hash') return answered(ordinal, hash, BigInt(compact));
+    all.map(({ kind, hash, compact, revision }, ordinal): HashAnswer => {
+      const reached = revision === undefined ? {} : { revision };
+      if (kind === 'hash') return { ...answered(ordinal, hash, BigInt(compact)), ...reached };
       return kind === 'behind' ? behind(ordinal) : silence(ordinal);
     }),
   );
@@ -322,6 +369,12 @@ describe('whatever the voters answer', () => {
             (one.kind === 'hash' && one.compactRevision === most.compactRevision && one.hash !== most.hash),
         );
         assert.ok(contradicted.length > 0 && contradicted.length < given.length / 2);
+        const furthest = agreeing(most.hash, most.compactRevision).map(({ revision = 9n }) => revision);
+        for (const { revision = 9n } of contradicted)
+          assert.ok(
+            furthest.some((other) => other >= revision),
+            'who holds more is not outvoted',
+          );
         if (action.kind !== 'remove-member') return assert.equal(action.kind, 'prepare-members');
         assert.ok(contradicted.some(({ memberId }) => memberId === action.memberId));
         assert.ok(contradicted.every(({ memberId }) => memberId !== action.successor?.memberId));
@@ -342,6 +395,11 @@ describe('what etcd last said of data that it can’t open', () => {
     [
       'it found them to differ',
       '{"level":"info","msg":"closed etcd server"}\n{"level":"fatal","caller":"etcdmain/etcd.go:183","msg":"discovery failed","error":"5ff5 found data inconsistency with peers","stacktrace":"go.etcd.io"}',
+      'discovery failed: 5ff5 found data inconsistency with peers',
+    ],
+    [
+      'it found them to differ, and said at which revision',
+      '{"level":"warn","msg":"found different hash values from remote peer","local-member-id":"5ff5","local-member-revision":123456789012345678,"local-member-hash":7,"remote-peer-revision":123456789012345678}\n{"level":"fatal","msg":"discovery failed","error":"5ff5 found data inconsistency with peers"}',
       'discovery failed: 5ff5 found data inconsistency with peers',
     ],
     [
@@ -395,6 +453,8 @@ describe('what etcd last said of data that it can’t open', () => {
       };
       const [slot] = slotsOf({ cluster: healthy(1).cluster, ...none, pods: [pod] });
       assert.equal(slot?.pod?.container.lastWords, words);
+      const revision = /"local-member-revision":(\d+)/.exec(message)?.[1];
+      assert.equal(slot?.pod?.container.comparedAt, revision === undefined ? undefined : BigInt(revision));
     });
   }
 });
