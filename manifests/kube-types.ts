@@ -149,7 +149,9 @@ export interface ContainerStatus {
 
 export interface PodStatus {
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+  /** The one of the cluster's primary family. */
   readonly podIP?: string;
+  readonly podIPs?: readonly { readonly ip: string }[];
   readonly hostIP?: string;
   readonly reason?: string;
   readonly message?: string;
@@ -223,6 +225,8 @@ export interface Service extends KubeObject {
   readonly spec: {
     readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
     readonly clusterIP?: string;
+    readonly clusterIPs?: readonly string[];
+    readonly ipFamilyPolicy?: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack';
     readonly publishNotReadyAddresses?: boolean;
     readonly selector?: Readonly<Record<string, string>>;
     readonly ports?: readonly ServicePort[];

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
-import { matching, rule } from './rule.ts';
+import { celEscape, rule } from './rule.ts';
 import { list, object, type ReadonlyDeep, text } from './schema.ts';
 import { tlsDefaults } from './tls-defaults.ts';
 
@@ -52,6 +52,20 @@ const secretsIfProvided = rule<Given>({
   fieldPath: '.mode',
 });
 
+const dnsName = `^([*][.])?${dnsLabel.slice(1, -1)}([.]${dnsLabel.slice(1, -1)})*$`;
+
+/** An address of IPv4 looks like a DNS name. One of IPv4 written as IPv6 is refused: certificates and the API server have no such. */
+const nameOrAddress = rule<string>({
+  message: 'must be a DNS name, whose first label may be *, or an IP address',
+  cel: `self.contains(':') ? isIP(self) : self.matches('${celEscape(dnsName)}')`,
+  holds: (value) => (value.includes(':') ? isIPv6(value) : new RegExp(dnsName, 'u').test(value)),
+});
+
+function isIPv6(value: string): boolean {
+  const canonical = /^[0-9a-f:.]+$/i.test(value) ? URL.parse(`http://[${value}]`)?.hostname : undefined;
+  return canonical !== undefined && !/^\[::ffff:[0-9a-f]+:[0-9a-f]+\]$/.test(canonical);
+}
+
 export const tlsSchema = object(
   {
     mode: Type.Optional(
@@ -65,15 +79,10 @@ export const tlsSchema = object(
       list(
         text(253, {
           minLength: 1,
-          rules: [
-            matching(
-              `^([*][.])?${dnsLabel.slice(1, -1)}([.]${dnsLabel.slice(1, -1)})*$`,
-              'must be a DNS name; its first label may be *',
-            ),
-          ],
+          rules: [nameOrAddress],
         }),
         16,
-        { description: 'Further names, or IPv4 addresses, by which clients reach the members.' },
+        { description: 'Further names, or IP addresses, by which clients reach the members.' },
       ),
     ),
     certificateLifetime: Type.Optional(

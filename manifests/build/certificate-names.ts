@@ -49,9 +49,9 @@ export function issuedSecretName({ secretName }: Pick<LeafPlan, 'secretName'>): 
   return `${secretName}-issued`;
 }
 
-/** The schema lets through what looks like a DNS name, and of addresses only those of IPv4 do. */
+/** The schema lets through DNS names, of which some look like IPv4 addresses, and IPv6 addresses, which alone have colons. */
 function isAddress(name: string): boolean {
-  return /^(25[0-5]|2[0-4]\d|1?\d?\d)([.](25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
+  return name.includes(':') || /^(25[0-5]|2[0-4]\d|1?\d?\d)([.](25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
 }
 
 /** The leaves of one member. */

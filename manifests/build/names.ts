@@ -1,4 +1,5 @@
 import { group } from '../api/group.ts';
+import { urlOf } from './hosts.ts';
 
 export { apiVersion, group } from '../api/group.ts';
 
@@ -97,11 +98,11 @@ export function podHost(namespace: string, cluster: string, peer: string): strin
 }
 
 export function peerUrl(namespace: string, cluster: string, peer: string, scheme: Scheme = 'http'): string {
-  return `${scheme}://${podHost(namespace, cluster, peer)}:${ports.peer}`;
+  return urlOf(scheme, podHost(namespace, cluster, peer), ports.peer);
 }
 
 export function clientUrl(namespace: string, cluster: string, peer: string, scheme: Scheme = 'http'): string {
-  return `${scheme}://${podHost(namespace, cluster, peer)}:${ports.client}`;
+  return urlOf(scheme, podHost(namespace, cluster, peer), ports.client);
 }
 
 export function schemeOf(tlsMode: string): Scheme {

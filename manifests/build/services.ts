@@ -35,6 +35,14 @@ export function clientService(cluster: EtcdCluster): Service {
   });
 }
 
+/**
+ * As it is made: with an address of each family that the Kubernetes cluster has. Only then. Which families a Service that exists has
+ * is its owner's choice, and one that was made without this keeps what it has.
+ */
+export function inEachFamily(made: Service): Service {
+  return { ...made, spec: { ...made.spec, ipFamilyPolicy: 'PreferDualStack' } };
+}
+
 function service(cluster: EtcdCluster, name: string, spec: Service['spec']): Service {
   const { name: clusterName, namespace } = cluster.metadata;
   return {

@@ -9,9 +9,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Agent } from 'node:http';
 import type { RequestOptions } from 'node:https';
-import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { urlOf } from '../../manifests/build/hosts.ts';
 import { KubeError } from '../kube.ts';
 
 export type TlsOptions = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
@@ -60,7 +60,7 @@ export function podAccess({
   readonly directory?: string;
 }): Access {
   return {
-    server: new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`),
+    server: new URL(urlOf('https', host, port)),
     credentials: async () => {
       const [ca, token] = [read('ca.crt'), read('token')];
       return { headers: { authorization: `Bearer ${token.trim()}` }, tls: { ca } };

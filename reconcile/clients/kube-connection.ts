@@ -3,6 +3,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { unbracketed } from '../../manifests/build/hosts.ts';
 import type { Access, Credentials } from './kube-access.ts';
 import { isWrite, pathOf, type Target } from './kube-address.ts';
 import { failure } from './kube-errors.ts';
@@ -112,7 +113,7 @@ export function openConnection(access: Access, { timeoutMs }: { readonly timeout
     return new Promise((resolve, reject) => {
       let sent = false;
       const request = (secure ? https : http).request({
-        host: access.server.hostname.replace(/^\[|\]$/g, ''),
+        host: unbracketed(access.server.hostname),
         port: access.server.port || (secure ? 443 : 80),
         method: methodOf(target),
         path,

@@ -2,6 +2,7 @@
 
 import { connect as connectPlain, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { hostPort, unbracketed } from '../../manifests/build/hosts.ts';
 import { EtcdError, type TlsProblem } from '../etcd.ts';
 import { type Secured, secured } from './etcd-tls.ts';
 import { limitOf } from './limit.ts';
@@ -45,7 +46,7 @@ export interface ServedOptions extends Address {
  */
 export async function servedCertificate(options: ServedOptions): Promise<ServedCertificate> {
   const { host, port, serverName, ca, cert = '', key = '', signal, timeoutMs } = options;
-  const at = `TLS at ${host}:${port}`;
+  const at = `TLS at ${hostPort(host, port)}`;
   const own = secured({ ca, cert, key, serverName: () => serverName });
   if ('defect' in own) throw new EtcdError(`${at}: not asked, ${own.defect}`, 'down', undefined, 'HandshakeFailed');
   const limit = limitOf(signal, timeoutMs);
@@ -188,5 +189,5 @@ function endOnce<T>(
 function addressOf(endpoint: string): Address {
   const { hostname, port, protocol } = new URL(endpoint);
   const standard = protocol === 'https:' ? 443 : 80;
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? standard : Number(port) };
+  return { host: unbracketed(hostname), port: port === '' ? standard : Number(port) };
 }

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { isVersion, parseVersion, type Version } from '../../manifests/api/version.ts';
+import { urlOf } from '../../manifests/build/hosts.ts';
 import { ports, schemeOf } from '../../manifests/build/names.ts';
 import { type Etcd, EtcdError } from '../etcd.ts';
 import { hasDeparted, recordOf } from './life.ts';
@@ -117,7 +118,7 @@ async function askVersion(etcd: Etcd, reachable: readonly Slot[], signal: AbortS
 
 /** By pod address: DNS may still hold, or not yet have, the name of a pod that was just replaced. */
 export function endpointOf({ pod, peer }: Slot): string {
-  return `${schemeOf(peer?.inputs.tls.mode ?? 'Disabled')}://${pod?.address}:${ports.client}`;
+  return urlOf(schemeOf(peer?.inputs.tls.mode ?? 'Disabled'), pod?.address ?? '', ports.client);
 }
 
 function causeOf(error: unknown): string {

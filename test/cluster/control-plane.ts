@@ -1,8 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { join } from 'node:path';
+import { urlOf } from '../../manifests/build/hosts.ts';
 import type { Binaries } from './binaries.ts';
 import { type Daemon, startDaemon, untilReady } from './daemon.ts';
+import { addressesOf, type Families } from './families.ts';
 import { apiServerFlags, controllerManagerFlags, etcdFlags, schedulerFlags } from './flags.ts';
 import { type Identities, kubeconfig, makeIdentities, tokenFile } from './identities.ts';
 
@@ -22,7 +24,13 @@ export interface ControlPlane extends AsyncDisposable {
  *
  * @throws with the last lines of the log of what failed. Whatever had been started is stopped then.
  */
-export async function startControlPlane(binaries: Binaries, directory: string): Promise<ControlPlane> {
+export async function startControlPlane(
+  binaries: Binaries,
+  directory: string,
+  families: Families = ['IPv4'],
+): Promise<ControlPlane> {
+  // The Service `kubernetes`. Nobody forwards it: the API server itself listens there.
+  const url = urlOf('https', addressesOf[families[0]].apiServer, 443);
   const paths = await layout(directory);
   const identities = makeIdentities();
   await writeFile(paths.tokens, tokenFile(identities), { mode: 0o600 });
@@ -41,7 +49,7 @@ export async function startControlPlane(binaries: Binaries, directory: string): 
   try {
     // Both at once: the API server waits for its etcd by itself, and spends the time on its keys.
     start(binaries.etcd['3.6.16'], 'etcd', etcdFlags(paths));
-    const apiServer = start(binaries.kubernetes['kube-apiserver'], 'kube-apiserver', apiServerFlags(paths));
+    const apiServer = start(binaries.kubernetes['kube-apiserver'], 'kube-apiserver', apiServerFlags(paths, families));
     const ca = () => readFile(paths.certificate, 'utf8');
     await untilReady(apiServer, async (signal) => answersOk(`${url}/readyz`, await ca(), signal));
 
@@ -63,9 +71,6 @@ export async function startControlPlane(binaries: Binaries, directory: string): 
     throw error;
   }
 }
-
-/** The Service `kubernetes`. Nobody forwards it: the API server itself listens there. */
-const url = 'https://10.96.0.1:443';
 
 export interface Paths {
   readonly directory: string;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Paths } from './control-plane.ts';
+import { addressesOf, type Families } from './families.ts';
 
 /** Away from 2379, which belongs to the pods. */
 const etcdUrl = 'http://127.0.0.1:12379';
@@ -20,14 +21,15 @@ export function etcdFlags(paths: Paths): string[] {
   ];
 }
 
-export function apiServerFlags(paths: Paths): string[] {
+export function apiServerFlags(paths: Paths, families: Families): string[] {
+  const { apiServer } = addressesOf[families[0]];
   return [
     `--etcd-servers=${etcdUrl}`,
     // On the Service's own address and no other: with 0.0.0.0, no other Service could have port 443.
-    '--bind-address=10.96.0.1',
-    '--advertise-address=10.96.0.1',
+    `--bind-address=${apiServer}`,
+    `--advertise-address=${apiServer}`,
     '--secure-port=443',
-    '--service-cluster-ip-range=10.96.0.0/16',
+    `--service-cluster-ip-range=${families.map((family) => addressesOf[family].services).join(',')}`,
     // Node names are in nobody's DNS; logs are fetched by address.
     '--kubelet-preferred-address-types=InternalIP',
     `--cert-dir=${paths.certificates}`,

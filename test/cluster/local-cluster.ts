@@ -5,6 +5,7 @@ import { baseObjects } from './base-objects.ts';
 import { type Binaries, provisionBinaries } from './binaries.ts';
 import { openOutlet } from './bridge.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { addressesOf, type Families, prepareNetwork } from './families.ts';
 import { kubeconfig } from './identities.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { type ProcessNode, startProcessNode } from './node/index.ts';
@@ -15,6 +16,8 @@ export interface LocalClusterOptions {
   readonly binaries?: Binaries;
   /** Nodes that take pods. 3 if not given; 0 starts no process node. */
   readonly nodes?: number;
+  /** Of pods and Services; IPv4 if not given. */
+  readonly families?: Families;
 }
 
 export interface LocalCluster extends AsyncDisposable {
@@ -44,17 +47,18 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
   if (!sandbox) throw new Error('the local cluster needs its sandbox: call enterSandbox() first');
 
   const binaries = options.binaries ?? (await provisionBinaries());
-  const nodes = options.nodes ?? 3;
-  const directory = join(sandbox.directory, 'cluster');
+  const { nodes = 3, families = ['IPv4'] } = options;
+  const directory = join(sandbox.directory, `cluster-${families.join('-')}`);
   await mkdir(directory, { mode: 0o700 });
 
   if (nodes > 0) await buildOwnImage(sandbox);
+  await prepareNetwork(families);
   await using parts = new AsyncDisposableStack();
-  const controlPlane = parts.use(await startControlPlane(binaries, directory));
+  const controlPlane = parts.use(await startControlPlane(binaries, directory, families));
   const { kubeconfigPath } = controlPlane;
   const kubectl = kubectlFor(binaries.kubernetes.kubectl, kubeconfigPath);
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: baseObjects() });
-  const node = nodes === 0 ? undefined : await startNode(controlPlane, { binaries, directory, nodes });
+  const node = nodes === 0 ? undefined : await startNode(controlPlane, { binaries, directory, nodes, families });
   if (node) parts.defer(() => node.stop());
 
   const started = parts.move();
@@ -65,7 +69,7 @@ export async function startLocalCluster(options: LocalClusterOptions = {}): Prom
     directory,
     node,
     async expose() {
-      const outlet = started.use(await openOutlet({ host: '10.96.0.1', port: 443 }));
+      const outlet = started.use(await openOutlet({ host: addressesOf[families[0]].apiServer, port: 443 }));
       const { ca, identities } = controlPlane;
       const access = { url: `https://127.0.0.1:${outlet.port}`, ca, token: identities.admin.token };
       // The certificate is the Service's: that is whom to expect at the other end of the outlet.
@@ -83,17 +87,19 @@ interface NodeOptions {
   readonly binaries: Binaries;
   readonly directory: string;
   readonly nodes: number;
+  readonly families: Families;
 }
 
 async function startNode(
   controlPlane: ControlPlane,
-  { binaries, directory, nodes }: NodeOptions,
+  { binaries, directory, nodes, families }: NodeOptions,
 ): Promise<ProcessNode> {
   const { url, ca, identities } = controlPlane;
   return await startProcessNode({
     apiServer: { url, ca, token: identities.node.token },
     dir: join(directory, 'node'),
     nodes,
+    families,
     binaries,
     checkout,
     log: pino({ base: null }, pino.destination({ dest: join(directory, 'logs/process-node.log'), sync: true })),

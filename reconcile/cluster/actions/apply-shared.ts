@@ -1,4 +1,5 @@
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import { inEachFamily } from '../../../manifests/build/services.ts';
 import type { PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
 import { isReason, type Resource, resources } from '../../kube.ts';
 import type { ActionOf, SharedObject } from '../actions.ts';
@@ -40,11 +41,15 @@ async function applyOne(
     return;
   }
   try {
-    await kube.create(resource, wanted, { signal });
+    await kube.create(resource, isService(wanted) ? inEachFamily(wanted) : wanted, { signal });
   } catch (error) {
     if (isReason(error, 'AlreadyExists')) throw nameTaken(resource, name);
     throw error;
   }
+}
+
+function isService(wanted: Service | PodDisruptionBudget): wanted is Service {
+  return wanted.kind === 'Service';
 }
 
 /** Ours wins where we say something; an allocated address, or a label of somebody else, stays. */

@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { leadsTo, unbracketed } from '../../../manifests/build/hosts.ts';
 import { podHost } from '../../../manifests/build/names.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
 import type { EtcdTls } from '../../etcd.ts';
@@ -24,15 +25,10 @@ export function credentialsIn(
   }
   const { namespace = '', name } = metadata;
   const serverName = (endpoint: string) => {
-    const { hostname } = new URL(endpoint);
-    const slot = slots.find(({ pod }) => pod?.address !== undefined && bracketless(hostname) === pod.address);
-    return slot ? podHost(namespace, name, slot.name) : hostname;
+    const slot = slots.find(({ pod }) => pod?.address !== undefined && leadsTo(endpoint, pod.address));
+    return slot ? podHost(namespace, name, slot.name) : unbracketed(new URL(endpoint).hostname);
   };
   return { kind: 'tls', tls: { cert: decoded(cert), key: decoded(key), ca: decoded(ca), serverName } };
-}
-
-function bracketless(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function decoded(base64: string): string {

@@ -39,7 +39,7 @@ export function runHook(
   timeoutMs: number,
 ): Promise<Outcome> {
   const ok: Outcome = { ok: true };
-  const target = { container: record.spec, podIP: placeOf(state).podIP, pid: running.pid, env: record.env };
+  const target = { container: record.spec, podIP: placeOf(state).podIPs[0] ?? '', pid: running.pid, env: record.env };
   const { sleep } = hook;
   const work = sleep
     ? new Promise<Outcome>((resolve) => setTimeout(() => resolve(ok), Math.min(timeoutMs, sleep.seconds * 1000)))

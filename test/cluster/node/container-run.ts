@@ -120,7 +120,7 @@ async function postStart(state: PodState, record: ContainerRecord, running: Cont
 }
 
 function probe(state: PodState, record: ContainerRecord, { pid }: ContainerProcess, wake: () => void): void {
-  const target = { container: record.spec, podIP: placeOf(state).podIP, pid, env: record.env };
+  const target = { container: record.spec, podIP: placeOf(state).podIPs[0] ?? '', pid, env: record.env };
   record.prober = startProbes(target, {
     verdict: (kind, ok) => {
       if (record.phase.kind !== 'running' || state.mode === 'off') return;

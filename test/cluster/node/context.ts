@@ -9,7 +9,10 @@ import type { Claim, PersistentVolume, Service } from './wire.ts';
 /** What the pods of one node share. */
 export type NodeContext = {
   readonly name: string;
-  readonly address: string;
+  /** Of the node itself; the primary family's first. */
+  readonly addresses: readonly [string, ...string[]];
+  /** Whom its pods ask for names. */
+  readonly nameserver: string;
   readonly dir: string;
   readonly api: Api;
   readonly log: Log;

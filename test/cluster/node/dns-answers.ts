@@ -47,12 +47,17 @@ function serviceAnswer(records: DnsRecords, namespace: string, [name = '', ...in
   const endpoints = headless ? readyEndpoints(records.slices(namespace, name)) : [];
   const [first, second] = inner;
   if (first === undefined) {
-    return { kind: 'addresses', addresses: headless ? endpoints.map(({ ip }) => ip) : [service.spec?.clusterIP ?? ''] };
+    return { kind: 'addresses', addresses: headless ? endpoints.map(({ ip }) => ip) : clusterIPs(service) };
   }
   if (first.startsWith('_'))
     return servers(records, service, `${name}.${namespace}.svc.${clusterDomain}`, first, second);
   const named = second === undefined ? endpoints.filter(({ label }) => label === first) : [];
   return named.length > 0 ? { kind: 'addresses', addresses: named.map(({ ip }) => ip) } : noName;
+}
+
+/** One of each of its families; the second is told in this list only. */
+function clusterIPs({ spec }: Service): readonly string[] {
+  return spec?.clusterIPs ?? (spec?.clusterIP === undefined ? [] : [spec.clusterIP]);
 }
 
 /** `_port._protocol.service`: the labels come innermost last, so the protocol is first here. */
@@ -74,12 +79,10 @@ function servers(records: DnsRecords, service: Service, domain: string, protocol
 
 /** The slices of a Service that publishes addresses that are not ready have them as ready: its controller sees to that. */
 function readyEndpoints(slices: readonly EndpointSlice[]): { label: string; ip: string }[] {
-  const endpoints = slices
-    .filter(({ addressType }) => addressType === 'IPv4')
-    .flatMap((slice) => slice.endpoints ?? []);
+  const endpoints = slices.flatMap((slice) => slice.endpoints ?? []);
   const ready = endpoints.filter(({ conditions }) => conditions?.ready ?? true);
   const all = ready.flatMap(({ addresses, hostname }) =>
-    addresses.map((ip) => ({ label: hostname ?? ip.replaceAll('.', '-'), ip })),
+    addresses.map((ip) => ({ label: hostname ?? ip.replaceAll(/[.:]/g, '-'), ip })),
   );
   return [...new Map(all.map((endpoint) => [endpoint.ip, endpoint])).values()];
 }

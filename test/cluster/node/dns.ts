@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
 import { type Answer, decode, encode, type Packet, type Question, RECURSION_DESIRED } from 'dns-packet';
 import { type DnsRecords, lookUp } from './dns-answers.ts';
 import type { Log } from './options.ts';
@@ -11,7 +12,7 @@ const nameError = 3;
 
 /** The cluster's name server. @throws Error when the address can't be bound. */
 export async function startDns(address: string, records: DnsRecords, log: Log): Promise<{ close(): Promise<void> }> {
-  const socket = createSocket({ type: 'udp4', reuseAddr: true });
+  const socket = createSocket({ type: isIPv6(address) ? 'udp6' : 'udp4', reuseAddr: true });
   socket.on('message', (message, from) => {
     const response = answer(records, message, log);
     if (response) socket.send(response, from.port, from.address);
@@ -55,7 +56,9 @@ function answersTo(records: DnsRecords, { name, type }: Question, found: ReturnT
   const wants = (wanted: string) => [wanted, 'ANY'].includes(type);
   switch (found.kind) {
     case 'addresses':
-      return wants('A') ? shuffled(found.addresses).map((data) => ({ type: 'A', name, ttl, data })) : [];
+      return shuffled(found.addresses)
+        .map((data): Answer => ({ type: isIPv6(data) ? 'AAAA' : 'A', name, ttl, data }))
+        .filter((found) => wants(found.type));
     case 'servers':
       return wants('SRV')
         ? found.servers.map((server) => ({ type: 'SRV', name, ttl, data: { ...server, priority: 0, weight: 100 } }))

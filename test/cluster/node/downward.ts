@@ -2,7 +2,12 @@ import { ConfigError } from './env.ts';
 import { inUnits } from './quantity.ts';
 import type { Container, Pod } from './wire.ts';
 
-export type PodPlace = { readonly podIP: string; readonly hostIP: string; readonly nodeName: string };
+export type PodPlace = {
+  /** Of each family, the primary one's first; empty before the pod has its network. */
+  readonly podIPs: readonly string[];
+  readonly hostIPs: readonly string[];
+  readonly nodeName: string;
+};
 
 /** What `fieldRef` gives (kubelet: pkg/fieldpath, makeEnvironmentVariables). @throws ConfigError for an unknown path. */
 export function podField(pod: Pod, place: PodPlace, path: string): string {
@@ -24,11 +29,13 @@ export function podField(pod: Pod, place: PodPlace, path: string): string {
     case 'spec.serviceAccountName':
       return pod.spec.serviceAccountName ?? 'default';
     case 'status.podIP':
+      return place.podIPs[0] ?? '';
     case 'status.podIPs':
-      return place.podIP;
+      return place.podIPs.join(',');
     case 'status.hostIP':
+      return place.hostIPs[0] ?? '';
     case 'status.hostIPs':
-      return place.hostIP;
+      return place.hostIPs.join(',');
     default:
       throw new ConfigError(`unsupported fieldPath: ${path}`);
   }

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { urlOf } from '../../../manifests/build/hosts.ts';
 import { inContainer } from './container.ts';
 import type { Container, HttpGet } from './wire.ts';
 
@@ -95,7 +96,7 @@ function httpGet(get: HttpGet, { container, podIP }: HandlerTarget, timeoutMs: n
       else resolve({ ok: false, message: `HTTP probe failed with statuscode: ${status}` });
     });
     request.on('error', (error) => {
-      const url = `${secure ? 'https' : 'http'}://${options.host}:${options.port}${options.path}`;
+      const url = `${urlOf(secure ? 'https' : 'http', options.host, options.port)}${options.path}`;
       resolve({
         ok: false,
         message: `Get "${url}": ${error.name === 'AbortError' ? 'context deadline exceeded' : error.message}`,

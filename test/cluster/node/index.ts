@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { addressesOf } from '../families.ts';
 import { type Api, createApi } from './api.ts';
 import type { NodeContext } from './context.ts';
 import { startControl } from './control.ts';
@@ -11,10 +12,9 @@ import { type Informer, startInformer } from './informer.ts';
 import { startKubeletServer } from './kubelet-server.ts';
 import { createLocalNode, type LocalNode, linkedApi } from './local-node.ts';
 import { findLog } from './logs.ts';
-import { createAddressPool, createBridge, nodeAddress, removeBridge } from './network.ts';
+import { createAddressPool, createBridge, removeBridge } from './network.ts';
 import { nodeCapacity } from './node-object.ts';
 import { defaultTiming, type ProcessNodeOptions } from './options.ts';
-import { dnsAddress } from './pod-files.ts';
 import { createNodePods } from './pods.ts';
 import { startProvisioner } from './provisioner.ts';
 import { indexSlices } from './service-index.ts';
@@ -41,12 +41,12 @@ export type ProcessNode = Faults & {
  * @throws Error when the network can't be set up or the API server does not take the nodes.
  */
 export async function startProcessNode(options: ProcessNodeOptions): Promise<ProcessNode> {
-  const { dir, log } = options;
+  const { dir, log, families = ['IPv4'] } = options;
   await using parts = new AsyncDisposableStack();
   const api = createApi(options.apiServer);
   parts.defer(() => api.close());
   await mkdir(join(dir, 'volumes'), { recursive: true });
-  await createBridge(options.nodes);
+  await createBridge(options.nodes, families);
   parts.defer(removeBridge);
   const ending = new AbortController();
   parts.defer(() => ending.abort());
@@ -78,12 +78,12 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
     service: (namespace: string, name: string) => services.get(`${namespace}/${name}`),
     slices: (namespace: string, name: string) => index.slices(`${namespace}/${name}`),
     // The API server looks nodes up by name before it asks them for logs.
-    hosts: { ...Object.fromEntries(nodes.map(({ name, address }) => [name, address])), ...options.hosts },
+    hosts: { ...Object.fromEntries(nodes.map(({ name, addresses }) => [name, addresses[0]])), ...options.hosts },
   };
-  const dns = await startDns(dnsAddress, records, log);
+  const dns = await startDns(addressesOf[families[0]].dns, records, log);
   parts.defer(() => dns.close());
-  for (const { address } of nodes) {
-    const kubelet = await startKubeletServer(address, findLog(dir, pods));
+  for (const { addresses } of nodes) {
+    const kubelet = await startKubeletServer(addresses[0], findLog(dir, pods));
     parts.defer(() => kubelet.close());
   }
   pods.onChange((pod, previous) => {
@@ -108,11 +108,17 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
 type Shared = Pick<NodeContext, 'services' | 'claims' | 'persistentVolumes' | 'onClaimMounted' | 'pulls'>;
 
 function createNodes(options: ProcessNodeOptions, api: Api, shared: Shared): LocalNode[] {
-  const { dir, log, binaries, checkout, images = {} } = options;
+  const { dir, log, binaries, checkout, families = ['IPv4'], images = {} } = options;
   const timing = { ...defaultTiming, ...options.timing };
   return Array.from({ length: options.nodes }, (_, position) => {
     const index = position + 1;
-    const identity = { name: `node-${index}`, index, address: nodeAddress(index) };
+    const [primary, ...others] = families;
+    const addresses = [
+      addressesOf[primary].node(index),
+      ...others.map((other) => addressesOf[other].node(index)),
+    ] as const;
+    const podCIDRs = families.map((family) => addressesOf[family].podCIDR(index));
+    const identity = { name: `node-${index}`, index, addresses, podCIDRs };
     const link = { up: true };
     const ownApi = linkedApi(api, link, identity.name);
     const pods = createNodePods({
@@ -122,7 +128,8 @@ function createNodes(options: ProcessNodeOptions, api: Api, shared: Shared): Loc
       api: ownApi,
       log,
       timing,
-      pool: createAddressPool(index),
+      pool: createAddressPool(index, families),
+      nameserver: addressesOf[primary].dns,
       events: createEventRecorder(ownApi, identity.name, log),
       allocatable: nodeCapacity(),
       images: { binaries, checkout, nodeBinary: process.execPath, images },

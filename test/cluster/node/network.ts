@@ -1,17 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { addressesOf, type Families, type Family } from '../families.ts';
 import { quote, run } from './command.ts';
 
 /** The bridge that all pods hang on; the process node and the control plane reach them through it. */
-export const bridge = { name: 'pods', address: '10.244.0.1' } as const;
-
-export function nodeAddress(index: number): string {
-  return `10.244.${index}.1`;
-}
+const bridge = 'pods';
 
 /** A pod's own network and UTS namespace, held by a process that does nothing (as the pause container does). */
 export type PodSandbox = {
-  readonly ip: string;
+  /** Of each family, the primary one's first. */
+  readonly ips: readonly [string, ...string[]];
   readonly pid: number;
   /** Takes the pod off the network, and puts it back: its processes go on, nobody hears them. */
   setLinked(linked: boolean): Promise<void>;
@@ -22,7 +20,7 @@ export type PodSandbox = {
  * Makes the bridge with one address per node. Addresses of the pod range that somebody made local to `lo` (so that single
  * processes could listen on them) would swallow the pods' traffic, so they move here.
  */
-export async function createBridge(nodes: number): Promise<void> {
+export async function createBridge(nodes: number, families: Families): Promise<void> {
   const routes = await run('ip', ['-4', '-o', 'addr', 'show', 'dev', 'lo']);
   const onLoopback = [...routes.matchAll(/inet (10\.244\.[\d.]+\/\d+)/g)].map((match) => match[1]);
   for (const address of onLoopback) await run('ip', ['addr', 'del', `${address}`, 'dev', 'lo']);
@@ -30,44 +28,60 @@ export async function createBridge(nodes: number): Promise<void> {
   for (const [, range] of local.matchAll(/^local (10\.244\.[\d./]+) dev lo/gm)) {
     await run('ip', ['route', 'del', 'local', `${range}`, 'dev', 'lo']);
   }
-  const addresses = [`${bridge.address}/16`];
-  for (let index = 1; index <= nodes; index++) addresses.push(`${nodeAddress(index)}/16`);
+  const indices = Array.from({ length: nodes }, (_, position) => position + 1);
+  const addresses = families.flatMap((family) => {
+    const { bridge: own, node, prefix } = addressesOf[family];
+    return [own, ...indices.map(node)].map((address) => `${address}/${prefix} dev ${bridge}${atOnce(address)}`);
+  });
   await run('ip', ['-batch', '-'], {
     input: [
-      `link add ${bridge.name} type bridge`,
-      ...addresses.map((address) => `addr add ${address} dev ${bridge.name}`),
-      `link set ${bridge.name} up`,
+      `link add ${bridge} type bridge`,
+      ...addresses.map((address) => `addr add ${address}`),
+      `link set ${bridge} up`,
     ].join('\n'),
   });
 }
 
 export async function removeBridge(): Promise<void> {
-  await run('ip', ['link', 'del', bridge.name]);
+  await run('ip', ['link', 'del', bridge]);
 }
 
-/** Hands out 10.244.<node>.2 … .254, the one longest free first: a name server's cache must not find a stranger. */
-export function createAddressPool(node: number) {
-  const free: string[] = [];
-  for (let host = 2; host < 255; host++) free.push(`10.244.${node}.${host}`);
+/** IPv6 waits a second or two for somebody else to say that an address is theirs; here there is nobody else. */
+function atOnce(address: string): string {
+  return address.includes(':') ? ' nodad' : '';
+}
+
+/** Hands out places 2 … 254 of a node, the one longest free first: a name server's cache must not find a stranger. */
+export function createAddressPool(node: number, families: Families) {
+  const free: number[] = [];
+  for (let host = 2; host < 255; host++) free.push(host);
   return {
+    families,
     /** @throws Error when all 253 are in use. */
-    take(): string {
-      const ip = free.shift();
-      if (ip === undefined) throw new Error(`node-${node} has no free pod address left`);
-      return ip;
+    take(): PodPlace {
+      const host = free.shift();
+      if (host === undefined) throw new Error(`node-${node} has no free pod address left`);
+      const [primary, ...others] = families;
+      const of = (family: Family) => addressesOf[family].pod(node, host);
+      return { host, link: `v${node}x${host}`, ips: [of(primary), ...others.map(of)] };
     },
-    release(ip: string): void {
-      free.push(ip);
+    release({ host }: PodPlace): void {
+      free.push(host);
     },
   };
 }
 
+type PodPlace = { readonly host: number; readonly link: string; readonly ips: readonly [string, ...string[]] };
 export type AddressPool = ReturnType<typeof createAddressPool>;
 
 /** @throws Error when the kernel refuses the namespaces or the link, with its words. */
 export async function createPodSandbox(pool: AddressPool, hostname: string): Promise<PodSandbox> {
-  const ip = pool.take();
-  const link = `v${ip.split('.').slice(2).join('x')}`;
+  const place = pool.take();
+  const { link, ips } = place;
+  const network = pool.families.flatMap((family, index) => {
+    const { bridge: gateway, prefix } = addressesOf[family];
+    return [`addr add ${ips[index]}/${prefix} dev eth0${atOnce(gateway)}`, `route add default via ${gateway}`];
+  });
   // Everything in one process: from the new namespace the bridge's one is reached by our own process id.
   const script = `set -eu
     # The file is root's of the machine: a mapped root may only make the call.
@@ -76,12 +90,11 @@ export async function createPodSandbox(pool: AddressPool, hostname: string): Pro
 link set lo up
 link add ${link} type veth peer name eth0
 link set ${link} netns ${process.pid}
-addr add ${ip}/16 dev eth0
 link set eth0 up
-route add default via ${bridge.address}
+${network.join('\n')}
 END
     echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start
-    nsenter --target ${process.pid} --net ip link set ${link} master ${bridge.name} up
+    nsenter --target ${process.pid} --net ip link set ${link} master ${bridge} up
     echo ready
     exec cat`;
   try {
@@ -91,7 +104,7 @@ END
     });
     await untilReady(holder, hostname);
     return {
-      ip,
+      ips,
       pid: holder.pid ?? 0,
       setLinked: async (linked) => {
         await run('ip', ['link', 'set', link, linked ? 'up' : 'down']);
@@ -103,11 +116,11 @@ END
         }
         // The kernel drops the link with its namespace, but not at once; the name may be wanted again.
         await run('ip', ['link', 'del', link]).catch(() => undefined);
-        pool.release(ip);
+        pool.release(place);
       },
     };
   } catch (error) {
-    pool.release(ip);
+    pool.release(place);
     throw error;
   }
 }

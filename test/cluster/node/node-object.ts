@@ -6,7 +6,12 @@ import { formatTime } from './status.ts';
 export const kubeletPort = 10250;
 const version = 'v1.36.3';
 
-export type NodeIdentity = { readonly name: string; readonly index: number; readonly address: string };
+export type NodeIdentity = {
+  readonly name: string;
+  readonly index: number;
+  readonly addresses: readonly [string, ...string[]];
+  readonly podCIDRs: readonly string[];
+};
 
 export type Heartbeat = { stop(): void };
 
@@ -22,7 +27,7 @@ export function nodeCapacity(): Record<string, string> {
 
 /** Makes the Node object, or takes over the one of an earlier run. */
 export async function registerNode(api: Api, node: NodeIdentity): Promise<void> {
-  const podCIDR = `10.244.${node.index}.0/24`;
+  const { podCIDRs } = node;
   const labels = {
     'kubernetes.io/hostname': node.name,
     'kubernetes.io/os': 'linux',
@@ -33,7 +38,7 @@ export async function registerNode(api: Api, node: NodeIdentity): Promise<void> 
   try {
     await api.create('/api/v1/nodes', {
       metadata: { name: node.name, labels },
-      spec: { podCIDR, podCIDRs: [podCIDR] },
+      spec: { podCIDR: podCIDRs[0], podCIDRs },
     });
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
@@ -91,7 +96,7 @@ export async function reportReady(api: Api, node: NodeIdentity): Promise<void> {
       capacity,
       allocatable: capacity,
       addresses: [
-        { type: 'InternalIP', address: node.address },
+        ...node.addresses.map((address) => ({ type: 'InternalIP', address })),
         { type: 'Hostname', address: node.name },
       ],
       daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },

@@ -1,3 +1,4 @@
+import type { Families } from '../families.ts';
 import type { ApiServer } from './api.ts';
 import type { BackOffLimits } from './backoff.ts';
 
@@ -20,6 +21,8 @@ export type ProcessNodeOptions = {
   readonly dir: string;
   /** How many Node objects, `node-1` … */
   readonly nodes: number;
+  /** Of pods and nodes; IPv4 if not given. */
+  readonly families?: Families;
   readonly binaries: Binaries;
   /** Root of this repository, for our own image. */
   readonly checkout: string;

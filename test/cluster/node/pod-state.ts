@@ -32,7 +32,7 @@ export type PodState = {
 export const leastGraceMs = 2000;
 
 export function placeOf({ sandbox, node }: PodState): PodPlace {
-  return { podIP: sandbox?.ip ?? '', hostIP: node.address, nodeName: node.name };
+  return { podIPs: sandbox?.ips ?? [], hostIPs: node.addresses, nodeName: node.name };
 }
 
 export function graceMs({ pod, gone }: PodState): number {

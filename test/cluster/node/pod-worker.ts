@@ -199,8 +199,8 @@ async function createNetwork({ pod, podDir, node }: PodState): Promise<PodSandbo
   const hostname = pod.spec.hostname ?? pod.metadata.name;
   await mkdir(podDir, { recursive: true });
   const sandbox = await createPodSandbox(node.pool, hostname.slice(0, 63));
-  await writeFile(join(podDir, 'hosts'), hostsFile(pod, sandbox.ip, hostname));
-  await writeFile(join(podDir, 'resolv.conf'), resolvConf(pod));
+  await writeFile(join(podDir, 'hosts'), hostsFile(pod, sandbox.ips, hostname));
+  await writeFile(join(podDir, 'resolv.conf'), resolvConf(pod, node.nameserver));
   await writeFile(join(podDir, 'hostname'), `${hostname}\n`);
   return sandbox;
 }

@@ -1,3 +1,4 @@
+import { urlOf } from '../../../manifests/build/hosts.ts';
 import type { Service } from './wire.ts';
 
 /**
@@ -21,11 +22,11 @@ function addService(env: Map<string, string>, { metadata, spec }: Service): void
   const prefix = variable(metadata.name);
   env.set(`${prefix}_SERVICE_HOST`, address);
   env.set(`${prefix}_SERVICE_PORT`, String(first.port));
-  env.set(`${prefix}_PORT`, `${(first.protocol ?? 'TCP').toLowerCase()}://${address}:${first.port}`);
+  env.set(`${prefix}_PORT`, urlOf((first.protocol ?? 'TCP').toLowerCase(), address, first.port));
   for (const { name, port, protocol = 'TCP' } of spec?.ports ?? []) {
     if (name) env.set(`${prefix}_SERVICE_PORT_${variable(name)}`, String(port));
     const link = `${prefix}_PORT_${port}_${protocol}`;
-    env.set(link, `${protocol.toLowerCase()}://${address}:${port}`);
+    env.set(link, urlOf(protocol.toLowerCase(), address, port));
     env.set(`${link}_PROTO`, protocol.toLowerCase());
     env.set(`${link}_PORT`, String(port));
     env.set(`${link}_ADDR`, address);

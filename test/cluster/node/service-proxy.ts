@@ -1,4 +1,5 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { hostPort } from '../../../manifests/build/hosts.ts';
 import type { Informer } from './informer.ts';
 import type { Log } from './options.ts';
 import type { ServiceIndex } from './service-index.ts';
@@ -23,15 +24,12 @@ export function startServiceProxy(
   let closed = false;
 
   function look(service: Service): void {
-    const address = service.spec?.clusterIP ?? '';
-    for (const port of service.spec?.ports ?? []) {
-      if ((port.protocol ?? 'TCP') !== 'TCP' || !/^\d+\./.test(address)) continue;
-      set(`${address}:${port.port}`, backendsOf(index.slices(keyOf(service)), port.name ?? ''));
-    }
+    const slices = index.slices(keyOf(service));
+    for (const address of placesOf(service)) set(address, backendsOf(slices, address));
   }
 
-  function set(key: string, backends: readonly Backend[]): void {
-    const [host = '', port = ''] = key.split(':');
+  function set({ host, port }: Backend, backends: readonly Backend[]): void {
+    const key = hostPort(host, port);
     // An endpoint that is the Service's own address is served by whoever has it (the API server).
     const elsewhere = backends.filter((backend) => backend.host !== host);
     const listener = listeners.get(key);
@@ -41,17 +39,15 @@ export function startServiceProxy(
     } else if (listener) {
       listener.backends = elsewhere;
     } else if (!closed) {
-      listeners.set(key, listen({ host, port: Number(port) }, elsewhere, sockets, log));
+      listeners.set(key, listen({ host, port }, elsewhere, sockets, log));
     }
   }
 
   services.onChange((service, previous) => {
     if (previous) {
-      const kept = new Set(service?.spec?.ports?.map(({ port }) => `${service.spec?.clusterIP}:${port}`));
-      for (const { port } of previous.spec?.ports ?? []) {
-        const key = `${previous.spec?.clusterIP}:${port}`;
-        if (!kept.has(key)) set(key, []);
-      }
+      const kept = service ? placesOf(service) : [];
+      const isKept = (place: Backend) => kept.some(({ host, port }) => host === place.host && port === place.port);
+      for (const place of placesOf(previous)) if (!isKept(place)) set(place, []);
     }
     if (service) look(service);
   });
@@ -77,7 +73,7 @@ function listen({ host, port }: Backend, backends: readonly Backend[], sockets: 
   });
   const listener: Listener = { server, backends };
   server.on('error', (error) =>
-    log.warn({ address: `${host}:${port}`, error: String(error) }, 'a Service is not served'),
+    log.warn({ address: hostPort(host, port), error: String(error) }, 'a Service is not served'),
   );
   server.listen(port, host);
   return listener;
@@ -101,10 +97,21 @@ function join(client: Socket, backend: Socket, sockets: Set<Socket>): void {
   }
 }
 
-function backendsOf(slices: readonly EndpointSlice[], portName: string): Backend[] {
+type Place = Backend & { readonly family: EndpointSlice['addressType']; readonly portName: string };
+
+/** Where a Service is to be listened for: each of its ports at its address of each family. */
+function placesOf({ spec }: Service): Place[] {
+  const addresses = (spec?.clusterIPs ?? []).filter((address) => address !== 'None');
+  const ports = (spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
+  return addresses.flatMap((host) =>
+    ports.map(({ port, name = '' }) => ({ host, port, portName: name, family: isIPv6(host) ? 'IPv6' : 'IPv4' })),
+  );
+}
+
+function backendsOf(slices: readonly EndpointSlice[], { family, portName }: Place): Backend[] {
   return slices.flatMap((slice) => {
     const port = slice.ports?.find(({ name = '' }) => name === portName)?.port;
-    if (port === undefined || slice.addressType !== 'IPv4') return [];
+    if (port === undefined || slice.addressType !== family) return [];
     const ready = (slice.endpoints ?? []).filter(({ conditions }) => conditions?.ready ?? true);
     return ready.flatMap(({ addresses }) => addresses.map((host) => ({ host, port })));
   });

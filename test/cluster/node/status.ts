@@ -40,8 +40,8 @@ export function shapePodStatus(view: PodView, previous: PodStatus | undefined, n
   return {
     phase,
     ...(generation !== undefined && { observedGeneration: generation }),
-    ...(place && { hostIP: place.hostIP, hostIPs: [{ ip: place.hostIP }] }),
-    ...(place?.podIP && { podIP: place.podIP, podIPs: [{ ip: place.podIP }] }),
+    ...(place?.hostIPs[0] && { hostIP: place.hostIPs[0], hostIPs: place.hostIPs.map((ip) => ({ ip })) }),
+    ...(place?.podIPs[0] && { podIP: place.podIPs[0], podIPs: place.podIPs.map((ip) => ({ ip })) }),
     startTime: formatTime(view.startedAt),
     conditions: conditions(view, phase, previous, now),
     ...(inits.length > 0 && { initContainerStatuses: inits.map(containerStatus) }),
@@ -126,7 +126,7 @@ function conditions(view: PodView, phase: string, previous: PodStatus | undefine
       .join(', '),
   };
   const wanted: [string, { reason?: string; message?: string } | undefined][] = [
-    ['PodReadyToStartContainers', place?.podIP && !finished && !view.ending ? undefined : {}],
+    ['PodReadyToStartContainers', place?.podIPs[0] && !finished && !view.ending ? undefined : {}],
     [
       'Initialized',
       phase === 'Succeeded'

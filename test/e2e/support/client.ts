@@ -4,6 +4,7 @@ import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { applicationSecretName } from '../../../manifests/build/certificate-names.ts';
+import { urlOf } from '../../../manifests/build/hosts.ts';
 import type { Secret, Service } from '../../../manifests/kube-types.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
 import { until } from './until.ts';
@@ -36,7 +37,7 @@ export async function accessTo(kube: Kube, namespace: string, name: string): Pro
   await until(`Service ${namespace}/${name} is served`, () => listens(address, 2379), { within: 20 });
   const plaintext = cluster?.spec.tls?.mode === 'Disabled';
   const serverName = `${name}.${namespace}.svc`;
-  const url = `${plaintext ? 'http' : 'https'}://${address}:2379`;
+  const url = urlOf(plaintext ? 'http' : 'https', address, 2379);
   if (plaintext) return { url, serverName };
   const data = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64');
   const credentials = { rootCertificate: data('ca.crt'), certChain: data('tls.crt'), privateKey: data('tls.key') };

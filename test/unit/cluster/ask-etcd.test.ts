@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { askEtcd } from '../../../reconcile/cluster/ask-etcd.ts';
+import { askEtcd, endpointOf } from '../../../reconcile/cluster/ask-etcd.ts';
 import { type Etcd, EtcdError } from '../../../reconcile/etcd.ts';
 import { type Differences, endpoint, healthy, members, withInputs } from './observations.ts';
 
@@ -54,4 +54,11 @@ describe('the cluster version', () => {
     };
     assert.deepEqual(await versionOf({}, silent), { clusterVersion: undefined, asked: 3 });
   });
+});
+
+test('a member is asked at the address of its pod, of whichever family that is', () => {
+  const [slot = assert.fail()] = healthy(1).slots;
+  const at = (address: string) => endpointOf({ ...slot, pod: { ...(slot.pod ?? assert.fail()), address } });
+  assert.equal(new URL(at('10.244.1.2')).host, '10.244.1.2:2379');
+  assert.equal(new URL(at('fd00:244::1:2')).host, '[fd00:244::1:2]:2379');
 });

@@ -42,7 +42,7 @@ function view(containers: ContainerView[], restartPolicy = 'Always', ending = fa
     metadata: { name: 'p', namespace: 'n', uid: 'u', resourceVersion: '1', generation: 2 },
     spec: { containers: [], restartPolicy },
   } as Pod;
-  const place = { podIP: '10.244.1.2', hostIP: '10.244.1.1', nodeName: 'node-1' };
+  const place = { podIPs: ['10.244.1.2'], hostIPs: ['10.244.1.1'], nodeName: 'node-1' };
   return { pod, place, startedAt: 0, containers, ending };
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Service } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { createWorld } from '../../../world/world.ts';
+import { createWorld, type World } from '../../../world/world.ts';
 
 describe('a new cluster', () => {
   for (const size of [1, 3, 5]) {
@@ -54,5 +55,31 @@ describe('a new cluster', () => {
       ['Ready=True', 'Available=True', 'CertificatesReady=False'],
     );
     assert.equal(world.kube.stored(resources.peers).length, 3);
+  });
+});
+
+describe('the Services', () => {
+  const policies = (world: World) =>
+    world.kube.stored<Service>(resources.services).map(({ spec }) => spec.ipFamilyPolicy);
+
+  test('are made with an address of each family that there is', async () => {
+    const world = createWorld();
+    await world.apply();
+    await tickUntilConverged(world);
+    assert.deepEqual(policies(world), ['PreferDualStack', 'PreferDualStack']);
+  });
+
+  test('that were made for one family, or set to one by a person, are left so', async () => {
+    const world = createWorld();
+    await world.apply();
+    await tickUntilConverged(world);
+    for (const service of world.kube.stored<Service>(resources.services)) {
+      const { spec } = service;
+      world.kube.seed<Service>(resources.services, { ...service, spec: { ...spec, ipFamilyPolicy: 'SingleStack' } });
+    }
+    const { kind, acts, trail } = await tickUntilConverged(world);
+    assert.equal(kind, 'done', trail.join('\n'));
+    assert.equal(acts, 0, trail.join('\n'));
+    assert.deepEqual(policies(world), ['SingleStack', 'SingleStack']);
   });
 });

@@ -70,6 +70,7 @@ describe('further names', () => {
     ['orders.shop.svc'],
     ['etcd.example.org', 'etcd.example.org'],
     ['10.0.0.1', '127.0.0.1'],
+    ['fd00::1', '::1'],
     ['*.example.org', 'etcd.example.org'],
   ]) {
     test(`${dnsNames.join(' and ')}: each is in the certificate once, and it is signed once`, async () => {

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import { type Binaries, binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
+import { type LocalCluster, type LocalClusterOptions, startLocalCluster } from '../../cluster/local-cluster.ts';
+import { runInSandbox } from '../../cluster/sandbox.ts';
+
+const ownSandbox = 'RATCHET_OWN_CLUSTER';
+
+/**
+ * The rest of the file runs in a sandbox of its own, where a local cluster unlike the shared one can be started: addresses are
+ * fixed, and one network namespace has room for one.
+ */
+export async function inOwnSandbox(): Promise<Binaries> {
+  const binaries = await provisionBinaries();
+  if (process.env[ownSandbox] !== undefined) return binaries;
+  const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.exit(await runInSandbox(command, { ...binariesEnvironment(binaries), [ownSandbox]: '1' }));
+}
+
+/** With our CRDs, and as the cluster of this process's scenes from now on. */
+export async function startOwnCluster(options: LocalClusterOptions): Promise<LocalCluster> {
+  const cluster = await startLocalCluster(options);
+  await cluster.kubectl([
+    'apply',
+    '--server-side',
+    '-k',
+    resolve(import.meta.dirname, '../../../manifests/install/crds'),
+  ]);
+  await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
+  process.env.KUBECONFIG = cluster.kubeconfigPath;
+  if (cluster.node) process.env.RATCHET_NODE_SOCKET = cluster.node.controlSocket;
+  return cluster;
+}
