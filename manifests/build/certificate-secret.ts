@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference, Secret } from '../kube-types.ts';
 import { type Authority, authoritySecretName, type LeafPlan } from './certificate-names.ts';
-import { annotations, labels, labelsOf, peerLabels } from './names.ts';
+import { annotations, labelsOf, peerLabels } from './names.ts';
 
 /** Base64, under the keys that every workload expects of a TLS Secret: `tls.crt`, `tls.key`, `ca.crt`. */
 export type SecretData = Readonly<Record<string, string>>;
@@ -66,11 +66,13 @@ export function authoritySecret(
   };
 }
 
-/** Whether a Secret without an owner is the CA of a cluster of this name: made by us, for it. */
+/**
+ * Whether a Secret without an owner is the CA of a cluster of this name: made by us, for it. Its labels say nothing: a backup tool or a
+ * policy engine may have taken them off, and they come back when it is written next.
+ */
 export function isAuthorityOf(cluster: string, { metadata }: KubeObject): boolean {
   return (
-    metadata.labels?.[labels.managedBy] === 'etcd-ratchet' &&
-    metadata.labels[labels.cluster] === cluster &&
+    (['peer', 'client'] as const).some((authority) => authoritySecretName(cluster, authority) === metadata.name) &&
     (metadata.ownerReferences ?? []).length === 0 &&
     metadata.annotations?.[annotations.token] !== undefined
   );

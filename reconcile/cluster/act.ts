@@ -30,6 +30,7 @@ import { removeMember } from './actions/remove-member.ts';
 import { replaceUnboundVolume } from './actions/replace-unbound-volume.ts';
 import { requestCertificates } from './actions/request-certificates.ts';
 import { restartMember } from './actions/restart-member.ts';
+import { restoreLabels } from './actions/restore-labels.ts';
 import { retireAuthorities } from './actions/retire-authorities.ts';
 import { retireMember } from './actions/retire-member.ts';
 import { rotateAuthorities } from './actions/rotate-authorities.ts';
@@ -47,6 +48,7 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'delete-volumes': deleteVolumes,
   'apply-shared': applyShared,
   'follow-volumes': followVolumes,
+  'restore-labels': restoreLabels,
   'grow-volumes': growVolumes,
   'prepare-members': prepareMembers,
   'start-members': startMembers,

@@ -18,6 +18,8 @@ export function targetOf(action: Action): string | undefined {
     case 'hibernate-members':
     case 'wake-members':
       return names(action.volumes);
+    case 'restore-labels':
+      return names(action.objects);
     case 'apply-shared':
       return action.objects.join(', ');
     case 'follow-volumes':

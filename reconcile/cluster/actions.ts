@@ -24,6 +24,8 @@ export type Action =
   | { readonly kind: 'apply-shared'; readonly objects: readonly SharedObject[]; readonly minAvailable: number }
   /** Bootstrap ConfigMaps, made or corrected to say what their volumes say. */
   | { readonly kind: 'follow-volumes'; readonly peers: readonly string[] }
+  /** Labels that something took off, and that lists, Services and the disruption budget go by. */
+  | { readonly kind: 'restore-labels'; readonly objects: readonly LabelledRef[] }
   /** Volumes are asked to become larger. */
   | { readonly kind: 'grow-volumes'; readonly volumes: readonly (Ref & { readonly size: string })[] }
   /** Birth: every volume, then every peer, then every ConfigMap, as recorded; nothing is started yet. */
@@ -213,6 +215,10 @@ export type ActionOf<K extends ActionKind> = Extract<Action, { kind: K }>;
 export interface Ref {
   readonly name: string;
   readonly uid: string;
+}
+
+export interface LabelledRef extends Ref {
+  readonly of: 'peer' | 'volume' | 'configMap' | 'statefulSet';
 }
 
 export interface LeafOrder {

@@ -36,6 +36,7 @@ import { recoverQuorum } from './rules/recover-quorum.ts';
 import { recreatePod } from './rules/recreate-pod.ts';
 import { reloadAuthorities } from './rules/reload-authorities.ts';
 import { keepRequesting, requestCertificates } from './rules/request-certificates.ts';
+import { nameUnlabelledPods, restoreLabels } from './rules/restore-labels.ts';
 import { rollConfiguration } from './rules/roll-configuration.ts';
 import { retireAuthorities, rotateAuthorities } from './rules/rotate-authorities.ts';
 import { grow, shrink } from './rules/scale.ts';
@@ -65,6 +66,7 @@ export const rules = [
   staySuspended,
   awaitLeftovers,
   holdFinalizer,
+  restoreLabels,
   supportMembers,
   beBorn,
   sleep,
@@ -104,6 +106,7 @@ export const rules = [
   shrink,
   defragment,
   nameRefusals,
+  nameUnlabelledPods,
   checkCertificates,
   awaitGrowth,
   converged,

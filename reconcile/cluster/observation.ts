@@ -84,6 +84,8 @@ interface View {
   readonly uid: string;
   /** It has a deletionTimestamp. */
   readonly leaving: boolean;
+  /** It lacks the labels that lists go by, and was read by its name. */
+  readonly unlabelled?: true;
 }
 
 interface OwnedView extends View {

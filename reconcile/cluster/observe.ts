@@ -7,6 +7,7 @@ import { type Kube, KubeError, type KubeObject } from '../kube.ts';
 import { askEtcd, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
 import { askHashes } from './ask-hashes.ts';
 import { askSpace } from './ask-space.ts';
+import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { type Holder, readClaim } from './claim.ts';
 import type { EtcdWay } from './etcd-way.ts';
@@ -34,14 +35,21 @@ const etcdBudget = 4000;
 export interface Observed {
   readonly observation: Observation;
   readonly etcd: EtcdWay;
+  /** What was listed, and what was read by name besides. */
+  readonly objects: ClusterObjects;
 }
 
 /** Reads what one step may look at, and joins it. @throws {KubeError} */
-export async function observe(
-  context: ObserveContext,
-  objects: ClusterObjects,
-  signal: AbortSignal,
-): Promise<Observed> {
+export async function observe(context: ObserveContext, listed: ClusterObjects, signal: AbortSignal): Promise<Observed> {
+  const { kube } = context;
+  const objects = await withUnlabelled(kube, listed, signal);
+  const observed = await observeThese(context, objects, signal);
+  // Members of which no list has anything at all: only etcd, or the volumes of the others, tell their names.
+  const whole = await withNamed(kube, objects, namesMissing(observed.observation), signal);
+  return whole === objects ? observed : observeThese(context, whole, signal);
+}
+
+async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
   const { kube, holder, nonce } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
@@ -67,6 +75,7 @@ export async function observe(
       ...(recovery && { recovery }),
     },
     etcd,
+    objects,
   };
 }
 

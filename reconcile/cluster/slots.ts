@@ -7,6 +7,7 @@ import { type KubeObject, resources } from '../kube.ts';
 import { failingBeside, runOf } from './container-run.ts';
 import { quotaFlagOf } from './databases.ts';
 import { readDefragmented } from './defragmented.ts';
+import { isListed } from './listed.ts';
 import { replacingVolume } from './marks.ts';
 import type {
   ConfigMapView,
@@ -37,6 +38,7 @@ export function slotsOf(objects: MemberObjects): readonly Slot[] {
   const { cluster, peers, volumeClaims, configMaps, statefulSets, pods } = objects;
   const clusterName = cluster.metadata.name;
   const clusterUid = cluster.metadata.uid ?? '';
+  const marked = (object: KubeObject) => !isListed(object, clusterName) && { unlabelled: true as const };
   const named = [...peers, ...volumeClaims, ...configMaps, ...statefulSets].map(({ metadata }) => metadata.name);
   const ofPods = pods.map(({ metadata }) => metadata.name.replace(/-0$/, ''));
   const ordinals = new Map(
@@ -58,11 +60,11 @@ export function slotsOf(objects: MemberObjects): readonly Slot[] {
         name,
         ordinal,
         endpoint: notAsked,
-        ...(peer && { peer: peerView(peer, clusterUid) }),
-        ...(volume && { volume: volumeView(volume) }),
-        ...(configMap && { configMap: configMapView(configMap, peerUid) }),
-        ...(statefulSet && { statefulSet: statefulSetView(statefulSet, peerUid) }),
-        ...(pod && { pod: podView(pod, statefulSet) }),
+        ...(peer && { peer: { ...peerView(peer, clusterUid), ...marked(peer) } }),
+        ...(volume && { volume: { ...volumeView(volume), ...marked(volume) } }),
+        ...(configMap && { configMap: { ...configMapView(configMap, peerUid), ...marked(configMap) } }),
+        ...(statefulSet && { statefulSet: { ...statefulSetView(statefulSet, peerUid), ...marked(statefulSet) } }),
+        ...(pod && { pod: { ...podView(pod, statefulSet), ...marked(pod) } }),
       };
     });
   return withoutOutvoted(slots);

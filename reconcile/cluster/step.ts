@@ -43,7 +43,7 @@ export interface StepObjects extends ClusterObjects {
  */
 export async function step(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { kube, signal, dryRun } = context;
-  const { observation, etcd } = await observe(context, objects, signal);
+  const { observation, etcd, objects: read } = await observe(context, objects, signal);
   const situation = situate({ ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) });
   const decision = decide(situation);
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' });
@@ -54,7 +54,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
     ? written
     : await report(
         kube,
-        { situation, decision, outcome, written, objects },
+        { situation, decision, outcome, written, objects: read },
         { log: context.log, signal: reportSignal(signal) },
       );
   return resultOf(cluster, decision, outcome);

@@ -1,4 +1,4 @@
-import { annotations, labels, ordinalOf } from '../../../manifests/build/names.ts';
+import { annotations, labels, ordinalOf, podName } from '../../../manifests/build/names.ts';
 import type { Recovery } from '../../../manifests/build/volume-record.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { EtcdError } from '../../etcd.ts';
@@ -7,7 +7,7 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, liveVolume } from './context.ts';
+import { type ActContext, listOursAnd, liveVolume } from './context.ts';
 import { outvote } from './outvote-members.ts';
 import { writeRecord } from './volume-state.ts';
 
@@ -56,14 +56,15 @@ async function assertStillLost(
 }
 
 /** Which node each member's pod is on, by the member's name. Anybody may have given our label to a pod, and anything as its name. */
-export async function whereTheyAre({ kube, cluster, signal }: ActContext): Promise<Recovery['lastSeenOn']> {
-  const { namespace, name } = cluster.metadata;
-  const labelSelector = `${labels.cluster}=${name}`;
-  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });
+export async function whereTheyAre(context: ActContext): Promise<Recovery['lastSeenOn']> {
+  const { metadata, status } = context.cluster;
+  const { name } = metadata;
+  const members = (status?.members ?? []).map((member) => podName(member.name));
+  const pods = await listOursAnd<Pod>(context, resources.pods, members);
   return Object.fromEntries(
-    items.flatMap(({ metadata, spec }) => {
-      const member = metadata.labels?.[labels.peer];
-      const isOurs = member !== undefined && ordinalOf(name, member) !== undefined;
+    pods.flatMap(({ metadata, spec }) => {
+      const member = metadata.labels?.[labels.peer] ?? metadata.name.replace(/-0$/, '');
+      const isOurs = ordinalOf(name, member) !== undefined;
       return isOurs && spec.nodeName !== undefined ? [[member, [spec.nodeName]]] : [];
     }),
   );

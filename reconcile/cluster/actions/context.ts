@@ -78,6 +78,21 @@ export async function listOurs<T extends KubeObject>(
   return (await kube.list<T>(resource, { namespace, labelSelector, signal })).items;
 }
 
+/** What bears this cluster's label now, and what bears one of these names, whatever its labels are. */
+export async function listOursAnd<T extends KubeObject>(
+  context: ActContext,
+  resource: Resource,
+  names: readonly string[],
+): Promise<readonly T[]> {
+  const { kube, cluster, signal } = context;
+  const listed = await listOurs<T>(context, resource);
+  const unlisted = names.filter((name) => !listed.some(({ metadata }) => metadata.name === name));
+  const read = await Promise.all(
+    unlisted.map((name) => kube.get<T>(resource, cluster.metadata.namespace, name, { signal })),
+  );
+  return [...listed, ...read.flatMap((found) => found ?? [])];
+}
+
 /** These very objects go, and then, by their owner references, what they own. */
 export async function deleteWithDependents(
   { kube, cluster, signal }: ActContext,

@@ -3,8 +3,9 @@ import { readVolumeRecord, type VolumeRecord } from '../../../manifests/build/vo
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
 import type { ListedMember } from '../../etcd.ts';
 import { resources } from '../../kube.ts';
+import { nameOf } from '../lost.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, listOurs } from './context.ts';
+import { type ActContext, listOursAnd } from './context.ts';
 
 /**
  * Guards I2, before a removal is begun: no other one was. Whoever froze just when it marked another volume may have sent that request;
@@ -19,7 +20,9 @@ export async function forestallOtherRemovals(
   context: ActContext,
 ): Promise<void> {
   const cluster = context.cluster.metadata.name;
-  const claims = await listOurs<PersistentVolumeClaim>(context, resources.volumeClaims);
+  // By name as well: a claim that has lost its labels is as good a mark as any.
+  const names = listed.map(nameOf).filter((member) => ordinalOf(cluster, member) !== undefined);
+  const claims = await listOursAnd<PersistentVolumeClaim>(context, resources.volumeClaims, names);
   const others = claims.flatMap((claim) => {
     const other = claim.metadata.name;
     const read = readVolumeRecord(claim.metadata.annotations);

@@ -1,5 +1,6 @@
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { compareVersions, isVersion, parseVersion } from '../../../manifests/api/version.ts';
+import { podName } from '../../../manifests/build/names.ts';
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../manifests/kube-types.ts';
 import { EtcdError } from '../../etcd.ts';
 import { resources } from '../../kube.ts';
@@ -7,7 +8,7 @@ import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { podView, slotsOf } from '../slots.ts';
 import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
-import { type ActContext, listOurs } from './context.ts';
+import { type ActContext, listOursAnd } from './context.ts';
 import { noteRan } from './note-versions.ts';
 
 /**
@@ -36,11 +37,12 @@ export async function clearToRun(
 }
 
 async function liveObjects(context: ActContext) {
+  const names = (context.cluster.status?.members ?? []).map(({ name }) => name);
   const [peers, volumeClaims, statefulSets, pods] = await Promise.all([
-    listOurs<EtcdPeer>(context, resources.peers),
-    listOurs<PersistentVolumeClaim>(context, resources.volumeClaims),
-    listOurs<StatefulSet>(context, resources.statefulSets),
-    listOurs<Pod>(context, resources.pods),
+    listOursAnd<EtcdPeer>(context, resources.peers, names),
+    listOursAnd<PersistentVolumeClaim>(context, resources.volumeClaims, names),
+    listOursAnd<StatefulSet>(context, resources.statefulSets, names),
+    listOursAnd<Pod>(context, resources.pods, names.map(podName)),
   ]);
   return { peers, volumeClaims, statefulSets, pods };
 }

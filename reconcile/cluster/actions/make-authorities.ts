@@ -1,5 +1,6 @@
 import { authorityRecordOf, authoritySecret } from '../../../manifests/build/certificate-secret.ts';
 import { hashOf } from '../../../manifests/build/inputs-hash.ts';
+import { podName } from '../../../manifests/build/names.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { inspectAuthority, inspectLeaf } from '../../certificates/inspect.ts';
 import { createAuthority } from '../../certificates/issue.ts';
@@ -10,7 +11,7 @@ import { canSign, hasEnded, strangersWord } from '../certificates/authority.ts';
 import { skew } from '../certificates/validity.ts';
 import { isForeign } from '../slots.ts';
 import { liveAuthority, liveSecret, writeSecret } from './certificate-secrets.ts';
-import { type ActContext, listOurs } from './context.ts';
+import { type ActContext, listOursAnd } from './context.ts';
 import { issueCertificates } from './issue-certificates.ts';
 
 /**
@@ -57,7 +58,8 @@ export async function makeAuthorities(
 
 /** What runs has loaded a CA, whatever became of that. At a birth nothing does. */
 async function hasPods(context: ActContext): Promise<boolean> {
-  return (await listOurs<Pod>(context, resources.pods)).length > 0;
+  const members = (context.cluster.status?.members ?? []).map(({ name }) => podName(name));
+  return (await listOursAnd<Pod>(context, resources.pods, members)).length > 0;
 }
 
 /** A short name for a set of CAs, given to those that must have loaded it. */

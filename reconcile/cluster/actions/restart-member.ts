@@ -6,7 +6,7 @@ import type { ActionOf } from '../actions.ts';
 import { withEtcd } from '../etcd-way.ts';
 import { moved } from '../outcome.ts';
 import { isReady, revisionOf } from '../pods.ts';
-import { type ActContext, listOurs, livePeer, preconditionsOf } from './context.ts';
+import { type ActContext, listOursAnd, livePeer, preconditionsOf } from './context.ts';
 import { clearToRun } from './going-back.ts';
 
 /**
@@ -22,11 +22,12 @@ export async function restartMember(
 ): Promise<void> {
   const { kube, cluster, signal } = context;
   const { namespace = '' } = cluster.metadata;
+  const members = (cluster.status?.members ?? []).map((member) => member.name);
   const [peer, set, pods, peers] = await Promise.all([
     livePeer(context, name),
     kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal }),
-    listOurs<Pod>(context, resources.pods),
-    listOurs<EtcdPeer>(context, resources.peers),
+    listOursAnd<Pod>(context, resources.pods, [name, ...members].map(podName)),
+    listOursAnd<EtcdPeer>(context, resources.peers, members),
   ]);
   const pod = pods.find(({ metadata }) => metadata.name === podName(name));
   if (!pod || pod.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;

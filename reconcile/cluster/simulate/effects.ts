@@ -11,6 +11,7 @@ import {
 } from './effects/certificates.ts';
 import { deletePeers, deleteVolumes } from './effects/deletion.ts';
 import { handOverCertificates, requestCertificates } from './effects/handing-over.ts';
+import { restoreLabels } from './effects/labels.ts';
 import { addLearner, promoteLearner, removeMember, retireMember } from './effects/membership.ts';
 import { applyShared, setFinalizer } from './effects/objects.ts';
 import { followVolumes, prepareMembers, replaceUnboundVolume, startMembers } from './effects/preparing.ts';
@@ -57,6 +58,7 @@ const effects = {
   'replace-unbound-volume': replaceUnboundVolume,
   'request-certificates': requestCertificates,
   'restart-member': restartMember,
+  'restore-labels': restoreLabels,
   'retire-authorities': retireAuthorities,
   'retire-member': retireMember,
   'rotate-authorities': rotateAuthorities,

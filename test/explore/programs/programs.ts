@@ -25,7 +25,7 @@ import { applyShared, deletePeers, deleteVolumes, setFinalizer } from './shared.
 import { advanceLog, noteVersions } from './versions.ts';
 
 type Programs = {
-  readonly [K in ActionKind]: ((action: ActionOf<K>) => Program) | 'certificates' | 'space' | 'corruption';
+  readonly [K in ActionKind]: ((action: ActionOf<K>) => Program) | 'certificates' | 'space' | 'corruption' | 'labels';
 };
 
 /** Every action there is: how it goes, or which part of the world that is left out it belongs to. */
@@ -35,6 +35,7 @@ const programs: Programs = {
   'delete-volumes': deleteVolumes,
   'apply-shared': applyShared,
   'follow-volumes': followVolumes,
+  'restore-labels': 'labels',
   'grow-volumes': growVolumes,
   'prepare-members': prepareMembers,
   'start-members': startMembers,
