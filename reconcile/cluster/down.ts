@@ -1,8 +1,9 @@
 import { parseDuration } from '../../manifests/api/duration.ts';
 import { healingDefaults } from '../../manifests/api/healing-defaults.ts';
 import type { Situation } from './decide.ts';
+import { endedByItself, isCrashing } from './endings.ts';
 import { differsFromPeers, verdictOf } from './hashes.ts';
-import { ailmentOf, goesWithItsVolume, isCrashing, memberOf } from './health.ts';
+import { ailmentOf, goesWithItsVolume, memberOf } from './health.ts';
 import { recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 import { whyGone } from './volume-gone.ts';
@@ -31,7 +32,8 @@ export function downFor(slot: Slot, situation: Situation): number {
 
 /**
  * Why a member that is down needs a new one in its place, in words; `undefined` where it may come back by itself, or where a new one
- * would fare no better (an image that can't be pulled, no room on any node, a configuration that breaks whoever gets it).
+ * would fare no better (an image that can't be pulled, no room on any node, a configuration that breaks whoever gets it, a memory limit
+ * that is too low: `endings.ts` tells by codes).
  */
 export function needOfReplacement(slot: Slot, situation: Situation): string | undefined {
   const { name, pod, volume } = slot;
@@ -51,8 +53,8 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
       return gone && `the pod of ${name} finds no node: ${gone}`;
     }
     case 'MemberKeepsExiting':
-    case 'MemberExited':
-      if (!pod || !isCrashing(pod.container) || !othersRunOnTheSame(slot, situation)) return undefined;
+      if (!pod || !isCrashing(pod.container) || !endedByItself(pod.container)) return undefined;
+      if (!othersRunOnTheSame(slot, situation)) return undefined;
       return !differsFromPeers(slot) || othersAgree(slot, situation) ? ailment.message : undefined;
     default:
       return undefined;
@@ -77,7 +79,8 @@ function othersAgree(slot: Slot, situation: Situation): boolean {
 
 /**
  * What etcd 3.5 to 3.7 say of data that are not what they were. Not what they say where a file can't be opened at all: that may as
- * well be a mount, a disk or a right.
+ * well be a mount, a disk or a right. Sentences, because etcd exits with 1 or 2 whatever the cause: it gives no code for this. They only
+ * ever count beside an exit of etcd's own (`endedByItself`); the list is not to be widened.
  */
 const spoiltData = /inconsistency with peers|crc mismatch|invalid database|Page expected to be/;
 

@@ -1,4 +1,5 @@
 import type { ListedMember } from '../etcd.ts';
+import { endedWhole, endingBeside, endingOf } from './endings.ts';
 import { isConvicted } from './hashes.ts';
 import { isOnlyLate } from './late-volumes.ts';
 import { hasDeparted, recordOf } from './life.ts';
@@ -153,8 +154,11 @@ const configReasons: ReadonlySet<string> = new Set([
   'StartError',
 ]);
 
-function containerAilment(slot: Slot, { ready, upToDate, container }: PodView): Ailment | undefined {
+function containerAilment(slot: Slot, pod: PodView): Ailment | undefined {
   const { name } = slot;
+  const { ready, upToDate, container } = pod;
+  const over = endedWhole(slot, pod);
+  if (over) return over;
   if (imageReasons.has(container.reason)) {
     return lasting(
       'ImageUnavailable',
@@ -169,15 +173,10 @@ function containerAilment(slot: Slot, { ready, upToDate, container }: PodView): 
       `kubectl describe pod ${name}-0 says why; correct spec.podTemplate or spec.resources`,
     );
   }
-  if (isCrashing(container)) {
-    const words = container.lastWords === '' ? '' : `; it last said: ${container.lastWords}`;
-    return lasting(
-      'MemberKeepsExiting',
-      `etcd on ${name} starts and exits${words}`,
-      `kubectl logs ${name}-0 --previous says why`,
-    );
-  }
-  if (container.state === 'terminated') return passing('MemberExited', `etcd on ${name} has exited and is restarted`);
+  const ended = endingOf(slot, pod);
+  if (ended) return ended;
+  const beside = endingBeside(slot, pod);
+  if (beside) return beside;
   if (!ready && !isShut(slot)) return passing('MemberStarting', `${name} is starting${startupInWords(container)}`);
   if (upToDate === 'no') {
     return passing(
@@ -191,11 +190,6 @@ function containerAilment(slot: Slot, { ready, upToDate, container }: PodView): 
 /** etcd calls no member ready while CORRUPT is raised, whosever data are wrong. */
 function isShut({ endpoint }: Slot): boolean {
   return endpoint.kind === 'known' && endpoint.status.errors.some((error) => error.includes('CORRUPT'));
-}
-
-/** A crash may be bad luck; a third is a pattern. */
-export function isCrashing({ state, reason, restarts }: NonNullable<Slot['pod']>['container']): boolean {
-  return restarts >= 3 && (state === 'terminated' || reason === 'CrashLoopBackOff');
 }
 
 /** Whether the member can't run on the configuration it has: the case in which nobody else should be given the same. */

@@ -3,7 +3,8 @@ import { annotations } from '../../manifests/build/names.ts';
 import type { ListedMember } from '../etcd.ts';
 import type { Situation } from './decide.ts';
 import { downFor, graceOf } from './down.ts';
-import { isCrashing, memberOf } from './health.ts';
+import { endedByItself, isCrashing } from './endings.ts';
+import { memberOf } from './health.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
@@ -129,7 +130,8 @@ function lostBecause({ slot }: Voter, situation: Situation): string | undefined 
   if (pod.leaving) return 'its pod does not end, as on a node that is dead';
   const gone = pod.unscheduled === undefined ? undefined : whyGone(volume);
   if (gone !== undefined) return `its pod finds no node: ${gone}`;
-  if (isCrashing(pod.container) && answersOnTheSame(slot, situation)) return 'it starts and exits, although others run';
+  const exits = isCrashing(pod.container) && endedByItself(pod.container);
+  if (exits && answersOnTheSame(slot, situation)) return 'it starts and exits, although others run';
   return undefined;
 }
 

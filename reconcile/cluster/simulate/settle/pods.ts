@@ -1,5 +1,6 @@
 import { quotaBackendBytes } from '../../../../manifests/build/quota.ts';
-import { isCrashing, isDownOnItsConfiguration } from '../../health.ts';
+import { isCrashing } from '../../endings.ts';
+import { isDownOnItsConfiguration } from '../../health.ts';
 import type { ContainerView, Observation, PodView, Slot } from '../../observation.ts';
 import { create, type Effect, onSlot } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, templateOf } from '../knowledge.ts';
