@@ -24,6 +24,10 @@ export type ContainerRecord = ContainerView & {
   retryAt: number;
   /** Why the node itself is ending it; becomes the reason when the exit code says nothing. */
   killing: boolean;
+  /** It held more memory than it may: becomes the reason of its end. */
+  outOfMemory: boolean;
+  /** Bytes that a fault leaves it, whatever its limit; it stays so over restarts. */
+  squeezedTo: number | undefined;
 };
 
 export function createRecords(pod: Pod): ContainerRecord[] {
@@ -65,6 +69,8 @@ function createRecord(
     pull: undefined,
     retryAt: 0,
     killing: false,
+    outOfMemory: false,
+    squeezedTo: undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import { type ContainerProcess, type Exit, StartError } from './container.ts';
 import { kill, runHook } from './container-kill.ts';
 import type { ContainerRecord } from './container-record.ts';
 import { lastWords, launch, NotStarted } from './container-start.ts';
+import { holdMemoryLimit } from './memory-limit.ts';
 import { graceMs, type PodState, placeOf, publish, startContext, tell } from './pod-state.ts';
 import { type ProbeKind, startProbes } from './probes.ts';
 import { formatTime } from './status.ts';
@@ -24,6 +25,8 @@ export async function runContainer(state: PodState, record: ContainerRecord, wak
   const since = Date.now();
   record.retryAt = 0;
   record.killing = false;
+  record.outOfMemory = false;
+  holdMemoryLimit(record, running);
   record.phase = { kind: 'running', startedAt: since };
   if (record.spec.lifecycle?.postStart === undefined) becomeStarted(record);
   tell(state, 'Normal', 'Started', `Started container ${record.spec.name}`, record.spec.name);
@@ -94,7 +97,7 @@ function noteEnd(state: PodState, record: ContainerRecord, exit: Exit, since: nu
     kind: 'terminated',
     terminated: {
       exitCode: exit.code,
-      reason: exit.code === 0 ? 'Completed' : 'Error',
+      reason: record.outOfMemory ? 'OOMKilled' : exit.code === 0 ? 'Completed' : 'Error',
       ...(words !== undefined && { message: words }),
       startedAt: formatTime(since),
       finishedAt: formatTime(now),

@@ -6,6 +6,7 @@ import type { Faults } from './faults.ts';
 /** What the control socket carries: a method of `Faults` by name and its arguments. */
 const methods = [
   'killContainer',
+  'squeezeContainer',
   'freezePod',
   'thawPod',
   'unplugPod',

@@ -11,6 +11,8 @@ import { type Claim, keyOf, type PersistentVolume, type Pod } from './wire.ts';
 export type Faults = {
   /** Signals a container's first process; the restart policy does the rest. */
   killContainer(namespace: string, pod: string, container?: string, signal?: NodeJS.Signals): Promise<void>;
+  /** Leaves a container so many bytes of memory, at once and after each restart: it ends as `OOMKilled`. 0 gives all back. */
+  squeezeContainer(namespace: string, pod: string, container: string, bytes: number): Promise<void>;
   /** Stops every process of the pod where it stands (SIGSTOP). Probes go on and will find it silent. */
   freezePod(namespace: string, pod: string): Promise<void>;
   thawPod(namespace: string, pod: string): Promise<void>;
@@ -94,6 +96,11 @@ export function createFaults(context: FaultContext): Faults {
       if (!found?.process) throw new Error(`container ${container ?? ''} of pod ${namespace}/${pod} does not run`);
       found.process.signal(signal);
       if (signal === 'SIGKILL') await found.process.exited;
+    },
+    squeezeContainer: async (namespace, pod, container, bytes) => {
+      const found = workerOf(podNamed(namespace, pod)).container(container);
+      if (!found) throw new Error(`pod ${namespace}/${pod} has no container ${container}`);
+      found.squeezedTo = bytes === 0 ? undefined : bytes;
     },
     freezePod: async (namespace, pod) => signalPod(namespace, pod, 'SIGSTOP'),
     thawPod: async (namespace, pod) => signalPod(namespace, pod, 'SIGCONT'),

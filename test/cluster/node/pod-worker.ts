@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ContainerProcess } from './container.ts';
 import { advance } from './container-advance.ts';
 import { killAll } from './container-kill.ts';
-import { createRecords } from './container-record.ts';
+import { type ContainerRecord, createRecords } from './container-record.ts';
 import type { NodeContext } from './context.ts';
 import { createPodSandbox, type PodSandbox } from './network.ts';
 import { endPod, forgetPod, releasePod, shortenGrace } from './pod-end.ts';
@@ -27,7 +26,7 @@ export type PodWorker = {
   refreshVolumes(): void;
   mounts(kind: 'configMap' | 'secret', namespace: string, name: string): boolean;
   /** By name; the first one if none is given. */
-  container(name?: string): { readonly process: ContainerProcess | undefined } | undefined;
+  container(name?: string): Pick<ContainerRecord, 'process' | 'squeezedTo'> | undefined;
   /** The first process of each container that runs. */
   pids(): number[];
   setLinked(linked: boolean): Promise<void>;

@@ -39,6 +39,25 @@ test('a frozen pod is found silent, and is back when it is thawed', async () => 
   assert.equal(restarts(thawed), 0);
 });
 
+test('a container that holds more than its memory limit is killed, and says so as kubelet does', async () => {
+  const limits = { resources: { limits: { memory: '64Mi' } } };
+  const greedy = `const held = []; setInterval(() => held.push(Buffer.alloc(8 << 20, 1)), 20);`;
+  await apply(scriptPod('greedy', greedy, {}, limits));
+  const killed = await podWhere('greedy', (seen) => (restarts(seen) ?? 0) > 0);
+  const ended = killed.status?.containerStatuses?.[0]?.lastState?.terminated;
+  assert.deepEqual([ended?.exitCode, ended?.reason], [137, 'OOMKilled']);
+});
+
+test('a container that is squeezed is killed until it is given its memory back', async () => {
+  await apply(scriptPod('squeezed', forever));
+  await podWhere('squeezed', isReady);
+  await node.squeezeContainer('default', 'squeezed', 'main', 1 << 20);
+  await podWhere('squeezed', (seen) => (restarts(seen) ?? 0) > 0);
+  await node.squeezeContainer('default', 'squeezed', 'main', 0);
+  const back = await podWhere('squeezed', isReady, 30);
+  assert.equal(back.status?.containerStatuses?.[0]?.lastState?.terminated?.reason, 'OOMKilled');
+});
+
 test('an unplugged pod is unreachable while its process goes on', async () => {
   await apply(scriptPod('unplugged', server, {}, probed));
   await podWhere('unplugged', isReady);
