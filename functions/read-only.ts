@@ -8,16 +8,18 @@ export function readOnly(kube: Kube): Kube {
     update: never,
     updateStatus: never,
     apply: never,
+    dryRun: never,
     delete: never,
     evict: never,
     as: (serviceAccount) => readOnly(kube.as(serviceAccount)),
   };
 }
 
-/** The same for whoever may ask what would come of an apply. */
+/** The same for a check, which may ask what would come of a write. */
 export function dryRunOnly(kube: Kube): Kube {
   return {
     ...readOnly(kube),
+    dryRun: kube.dryRun.bind(kube),
     apply: async (resource, object, options) => (options.dryRun ? kube.apply(resource, object, options) : never()),
     as: (serviceAccount) => dryRunOnly(kube.as(serviceAccount)),
   };

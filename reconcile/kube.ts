@@ -95,6 +95,11 @@ export interface Kube {
   updateStatus<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>;
   /** Server-side apply without force. A `resourceVersion` in the object is a precondition. @throws {KubeError} */
   apply<T extends KubeObject>(resource: Resource, object: T, options: ApplyOptions): Promise<T>;
+  /**
+   * What the API server would say to this object, with every field taken seriously (`fieldValidation=Strict`): a POST, or a PUT where it
+   * has a resourceVersion. Nothing is written. @throws {KubeError} as the write would
+   */
+  dryRun<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<void>;
   /** Resolves also when the object is already gone; a UID that differs is reason `Conflict`. @throws {KubeError} */
   delete(resource: Resource, namespace: string | undefined, name: string, options: DeleteOptions): Promise<void>;
   /**

@@ -125,13 +125,14 @@ async function planAll(
 ): Promise<readonly ClusterPlan[]> {
   const intents = (await intentsFor(change)).filter(({ kind }) => kind !== 'keep');
   if (intents.length === 0) return [];
-  return planClusters({ ...context, amongStrangers: true }, { namespace: context.namespace, intents });
+  return planClusters({ ...context, amongStrangers: true, dryRuns: true }, { namespace: context.namespace, intents });
 }
 
 /** What the spec asks for and can't be had; or else where the plan ends with a person, if it would not without it. */
 function problemsIn({ planned, intent }: ClusterPlan, spec: DesiredSpec | undefined): readonly SpecProblem[] {
   if (!planned || !spec) return [];
-  const { refusals, end, needsPerson } = planned;
+  const { refusals, end, needsPerson, template } = planned;
+  if (template) return [problemInField(spec, template.field, template.message)];
   if (refusals.length > 0)
     return refusals.map(({ field, message, cure }) => problemInField(spec, field, `${message}: ${cure}`));
   // Secrets that a new cluster is to be given are not looked at before it is applied.

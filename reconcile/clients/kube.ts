@@ -77,6 +77,14 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
         const contentType = 'application/apply-patch+yaml';
         return objectOf(target, await ask(target, { query, contentType, body: typed(resource, object), signal }), name);
       },
+      dryRun: async (resource, object, { signal } = {}) => {
+        const { namespace, name, resourceVersion } = object.metadata;
+        const target = resourceVersion
+          ? ({ verb: 'PUT', resource, namespace, name } as const)
+          : ({ verb: 'POST', resource, namespace } as const);
+        const query = { dryRun: 'All', fieldValidation: 'Strict' };
+        objectOf(target, await ask(target, { query, body: typed(resource, object), signal }), name);
+      },
       delete: async (resource, namespace, name, { preconditions, propagation, signal }) => {
         const target = { verb: 'DELETE', resource, namespace, name } as const;
         const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: propagation };

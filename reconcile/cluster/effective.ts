@@ -1,11 +1,11 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeerSpec } from '../../manifests/api/etcd-peer.ts';
 import type { PodTemplate } from '../../manifests/api/member-settings.ts';
+import { refusedInPods } from '../../manifests/api/pod-template.ts';
+import { dotted } from '../../manifests/api/problem.ts';
 import { parseQuantity, type Quantity } from '../../manifests/api/quantity.ts';
 import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
 import { peerInputs } from '../../manifests/build/peer.ts';
-import { reservedIn } from '../../manifests/build/pod-template-limits.ts';
-import { privilegesIn } from '../../manifests/build/privileges.ts';
 import { reservedInClaim } from '../../manifests/build/volume-claim.ts';
 import { effectiveTrust } from './certificates/trust.ts';
 import { judgeVersion, type Pending } from './effective-version.ts';
@@ -116,18 +116,17 @@ function judgeTemplate(
   { podTemplate, storage }: EtcdClusterSpec,
   slots: readonly Slot[],
 ): Judged<PodTemplate | undefined> {
-  const refused = podTemplate ? [...privilegesIn(podTemplate), ...reservedIn(podTemplate)] : [];
-  const [first] = [...refused, ...reservedInClaim(storage)];
-  if (first === undefined) return { value: podTemplate };
-  const [field = '', why = ''] = first.split(/: (.*)/s);
-  const where = refused.length > 0 ? `spec.podTemplate.${field}` : `spec.storage.volumeClaimTemplate.${field}`;
-  return {
-    value: refused.length > 0 ? slots.find(({ peer }) => peer?.current)?.peer?.inputs.podTemplate : podTemplate,
-    refusal: {
-      reason: 'TemplateRefused',
-      message: `${where} is refused: ${why}`,
-      cure: `remove ${where}`,
-      field: where,
-    },
-  };
+  const [bad] = podTemplate ? refusedInPods(podTemplate, ['spec', 'podTemplate']) : [];
+  if (bad) {
+    const value = slots.find(({ peer }) => peer?.current)?.peer?.inputs.podTemplate;
+    return { value, refusal: templateRefused(dotted(bad.path), bad.message) };
+  }
+  const [claim] = reservedInClaim(storage);
+  if (claim === undefined) return { value: podTemplate };
+  const where = `spec.storage.volumeClaimTemplate.${claim.split(': ')[0]}`;
+  return { value: podTemplate, refusal: templateRefused(where, `spec.storage.volumeClaimTemplate.${claim}`) };
+}
+
+function templateRefused(field: string, message: string): Refusal {
+  return { reason: 'TemplateRefused', message: `refused: ${message}`, cure: `correct or remove ${field}`, field };
 }

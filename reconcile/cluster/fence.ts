@@ -17,6 +17,7 @@ export function fenced(kube: Kube, signal: AbortSignal, deadline: number): Kube 
     create: guard(kube.create.bind(kube)) as Kube['create'],
     update: guard(kube.update.bind(kube)) as Kube['update'],
     updateStatus: guard(kube.updateStatus.bind(kube)) as Kube['updateStatus'],
+    dryRun: kube.dryRun.bind(kube),
     apply: guard(kube.apply.bind(kube)) as Kube['apply'],
     delete: guard(kube.delete.bind(kube)),
     evict: guard(kube.evict.bind(kube)),

@@ -10,6 +10,7 @@ import { asCreated, type Desired, planChange, withDesired } from './simulate/cha
 import type { Plan } from './simulate/plan.ts';
 import { changesOf, summaryOf } from './simulate/summary.ts';
 import { type ClusterObjects, readObjects } from './snapshot.ts';
+import { type RefusedTemplate, tryMembers } from './try-members.ts';
 
 /** A cluster that is to be planned, and what is to become of it. */
 export type Intent =
@@ -33,6 +34,8 @@ export interface ClusterPlan {
     readonly refusals: readonly Refusal[];
     /** It ends with a person, and would not without the change. */
     readonly needsPerson: boolean;
+    /** What the API server does not take of its pods; asked by a check only. */
+    readonly template?: RefusedTemplate;
   };
   readonly problem?: string;
 }
@@ -41,6 +44,8 @@ export type PlanContext = Pick<ObserveContext, 'kube' | 'etcd' | 'wire' | 'holde
   readonly signal: AbortSignal;
   /** Looks at no Secret that only a spec names which nobody has applied: whoever wrote it may be a stranger. */
   readonly amongStrangers?: boolean;
+  /** Has the API server try the pods that a changed spec asks for. */
+  readonly dryRuns?: boolean;
 };
 
 /** Looked at at once. Each is mostly waiting. */
@@ -83,7 +88,14 @@ async function planOne(
     const refusals = desired ? newRefusals(observation, desired, intent.kind) : [];
     const needsPerson = end.kind === 'refused' && !isRefusedAnyway(observation, intent, end.reason);
     const summary = summaryOf(observation, plan);
-    return { ...facts, planned: { steps, end, summary, changes, refusals, needsPerson } };
+    const template =
+      context.dryRuns &&
+      desired &&
+      (await tryMembers(withDesired(observation, desired), { kube, signal: context.signal }));
+    return {
+      ...facts,
+      planned: { steps, end, summary, changes, refusals, needsPerson, ...(template && { template }) },
+    };
   } catch (error) {
     return { ...facts, problem: failureOf(error).message };
   }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CheckReport, checkName } from '../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
+import type { StatefulSet } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { assertForetold, type Foretold } from './support/foretold.ts';
@@ -120,4 +122,45 @@ test('what can not be done fails at its place: by the rules, by the API server, 
   assert.equal(code, 1);
   assert.match(stdout, /#### To mend\n\n- clusters\/stock\.yaml:4:/);
   for (const number of [2, 3, 4, 5]) closeRequest(number);
+});
+
+test('a pod template is checked to its last field, and one that is refused touches no member', async () => {
+  const { push, tick, tickUntil, namespace, forge, cluster, get } = stage();
+  const yaml = (spec?: object) =>
+    clusterYaml('pods', namespace, { replicas: 1, ...(spec && { podTemplate: { spec } }) });
+  const refused = { nodeSelector: { 'not a label': 'x' } };
+  await push({ 'clusters/pods.yaml': yaml() });
+  await tickUntil('pods', runs('3.6.16'));
+
+  const slip = await openRequest(6, { 'clusters/pods.yaml': yaml({ tolerationz: [] }) });
+  const name = await openRequest(7, { 'clusters/pods.yaml': yaml({ containers: [{ name: 'etcdd' }] }) });
+  const label = await openRequest(8, { 'clusters/pods.yaml': yaml(refused) });
+  const born = await openRequest(9, {
+    'clusters/new.yaml': clusterYaml('new', namespace, { podTemplate: { spec: refused } }),
+  });
+  const fine = await openRequest(10, { 'clusters/pods.yaml': yaml({ terminationGracePeriodSeconds: 40 }) });
+  await tick();
+  const said = (sha: string) => {
+    const { state, description } = forge.statusesOf(sha).get(context) ?? assert.fail('no status');
+    return `${state}: ${description}`;
+  };
+  assert.match(said(slip), /^failure: clusters\/pods\.yaml:4:\d+: .*did you mean tolerations/);
+  assert.match(said(name), /^failure: clusters\/pods\.yaml:4:\d+: .*did you mean etcd\?/);
+  assert.match(said(label), /^failure: clusters\/pods\.yaml:4:\d+: its pods are not taken: /);
+  assert.match(said(born), /^failure: clusters\/new\.yaml:4:\d+: its pods are not taken: /);
+  assert.match(said(fine), /^success: pods: .*1 restart/);
+  for (const number of [6, 7, 8, 9, 10]) closeRequest(number);
+
+  const before = await get<StatefulSet>(resources.statefulSets, 'pods-0');
+  const peer = await get<EtcdPeer>(resources.peers, 'pods-0');
+  await push({ 'clusters/pods.yaml': yaml(refused) });
+  await tickUntil('pods', (live) => JSON.stringify(live.status?.conditions).includes('nodeSelector'));
+  assert.deepEqual((await get<EtcdPeer>(resources.peers, 'pods-0'))?.spec, peer?.spec, 'no peer was told');
+  assert.equal(
+    (await get<StatefulSet>(resources.statefulSets, 'pods-0'))?.metadata.generation,
+    before?.metadata.generation,
+  );
+  await push({ 'clusters/pods.yaml': yaml() });
+  await tickUntil('pods', runs('3.6.16'));
+  assert.equal((await cluster('pods')).status?.readyReplicas, 1);
 });

@@ -43,6 +43,18 @@ export function kubeContract(name: string, open: () => Promise<World>): void {
       assert.deepEqual((await kube.get<Widget>(widgets, namespace, 'a'))?.spec, { size: 1 });
     });
 
+    test('a dry run says what a write would come to, and writes nothing', async () => {
+      const { kube, namespace } = await open();
+      await kube.dryRun(widgets, widget(namespace, 'a', { size: 1 }));
+      assert.equal(await kube.get(widgets, namespace, 'a'), undefined);
+      const first = await kube.create<Widget>(widgets, widget(namespace, 'a', { size: 1 }));
+      await rejects(kube.dryRun(widgets, widget(namespace, 'a')), 'AlreadyExists', 'precondition');
+      await kube.dryRun(widgets, { ...first, spec: { size: 2 } });
+      const second = await kube.update<Widget>(widgets, { ...first, spec: { size: 3 } });
+      await rejects(kube.dryRun(widgets, first), 'Conflict', 'precondition');
+      assert.deepEqual((await kube.get<Widget>(widgets, namespace, 'a'))?.spec, second.spec);
+    });
+
     test('a status cannot be created, only updated', async () => {
       const { kube, namespace } = await open();
       const created = await kube.create<Widget>(widgets, { ...widget(namespace, 'a'), status: { made: 'up' } });

@@ -18,6 +18,7 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
     get: shelf.get,
     create,
     update,
+    tryOut,
     apply,
     delete: remove,
     evict,
@@ -80,6 +81,13 @@ export function createStore({ clock, fieldManager }: { clock: () => Date; fieldM
     }
     const now = ownersAfterUpdate(current, next, fieldManager, ownersOf(current));
     return answer(owned(shelf.put(resource, next), now));
+  }
+
+  function tryOut(target: Target, object: KubeObject): void {
+    if (target.verb === 'POST') return void create(target, object, { dryRun: true });
+    const current = existing(target);
+    checkPreconditions(target, current, object.metadata);
+    checkImmutable(target, current, settled(target.resource, current, object as unknown as Fields));
   }
 
   function apply<T extends KubeObject>(target: Target, object: T, manager: string, dryRun: boolean | 'Forced'): T {

@@ -134,6 +134,13 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
         const facts = { ...withSignal(signal), body: object, dryRun: dryRun !== false };
         return call(caller, target, facts, () => store.apply(target, object, fieldManager, dryRun));
       },
+      dryRun: (resource, object, facts = {}) => {
+        const { namespace, name, resourceVersion } = object.metadata;
+        const target = resourceVersion
+          ? ({ verb: 'PUT', resource, namespace, name } as const)
+          : ({ verb: 'POST', resource, namespace } as const);
+        return call(caller, target, { ...facts, body: object, dryRun: true }, () => store.tryOut(target, object));
+      },
       delete: (resource, namespace, name, { preconditions, signal }) => {
         const target = { verb: 'DELETE', resource, namespace, name } as const;
         return call(caller, target, withSignal(signal), () => store.delete(target, preconditions));

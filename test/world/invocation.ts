@@ -46,6 +46,7 @@ export function asInvocation(kube: Kube, faults: Faults = {}): InvocationKube {
     create: writing(kube.create) as Kube['create'],
     update: writing(kube.update) as Kube['update'],
     updateStatus: writing(kube.updateStatus) as Kube['updateStatus'],
+    dryRun: reading(kube.dryRun) as Kube['dryRun'],
     apply: writing(kube.apply) as Kube['apply'],
     delete: writing(kube.delete),
     evict: writing(kube.evict),

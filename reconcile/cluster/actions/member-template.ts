@@ -18,13 +18,32 @@ import { noteNextVersion } from './note-versions.ts';
  */
 export async function updatePeer(peer: EtcdPeer, inputs: Inputs, context: ActContext): Promise<EtcdPeer> {
   const { kube, signal } = context;
+  await tryOut(withInputs(peer, inputs), context);
   if (isHigher(inputs.version, peer.spec.version)) await noteNextVersion(peer.metadata.name, inputs.version, context);
+  return kube.update<EtcdPeer>(resources.peers, withInputs(peer, inputs), { signal });
+}
+
+function withInputs(peer: EtcdPeer, inputs: Inputs): EtcdPeer {
   const { clusterName, ordinal, bootstrap } = peer.spec;
-  return kube.update<EtcdPeer>(
-    resources.peers,
-    { ...peer, spec: { clusterName, ordinal, bootstrap, ...inputs } },
-    { signal },
-  );
+  return { ...peer, spec: { clusterName, ordinal, bootstrap, ...inputs } };
+}
+
+/** Before anything is told of it: a template that the API server does not take must leave every member as it is. */
+async function tryOut(peer: EtcdPeer, { kube, signal }: ActContext): Promise<void> {
+  const { namespace, name, uid = '' } = peer.metadata;
+  const found = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
+  if (!found || !isControlledBy(found, uid)) return;
+  await kube.dryRun(resources.statefulSets, retemplated(found, peer), { signal });
+}
+
+function retemplated(found: StatefulSet, peer: EtcdPeer): StatefulSet {
+  const wanted = statefulSet(peer);
+  const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };
+  return {
+    ...found,
+    metadata: { ...found.metadata, annotations },
+    spec: { ...found.spec, template: wanted.spec.template },
+  };
 }
 
 /** @returns the StatefulSet once its controller has seen the new template; `undefined` when the peer has none. */
@@ -33,13 +52,7 @@ export async function updateStatefulSet(peer: EtcdPeer, context: ActContext): Pr
   const { namespace, name, uid = '' } = peer.metadata;
   const found = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
   if (!found || !isControlledBy(found, uid)) return undefined;
-  const wanted = statefulSet(peer);
-  const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };
-  const updated = await kube.update<StatefulSet>(
-    resources.statefulSets,
-    { ...found, metadata: { ...found.metadata, annotations }, spec: { ...found.spec, template: wanted.spec.template } },
-    { signal },
-  );
+  const updated = await kube.update<StatefulSet>(resources.statefulSets, retemplated(found, peer), { signal });
   return observed(updated, context);
 }
 

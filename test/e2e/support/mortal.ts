@@ -66,7 +66,7 @@ const askKubernetes = https.request.bind(https) as (options: https.RequestOption
 https.request = ((options: https.RequestOptions) => {
   const request = askKubernetes(options);
   const { method, path } = options;
-  if (!method || !path || !writing.has(method)) return request;
+  if (!method || !path || !writing.has(method) || path.includes('dryRun=All')) return request;
   const end = request.end.bind(request) as (body?: string) => ClientRequest;
   request.end = ((body?: string) => {
     const place = placeOf(method, path, body ?? '');

@@ -7,7 +7,7 @@ import { createFakeKube } from '../../fakes/kube.ts';
 const object = { metadata: { namespace: 'n', name: 'o', uid: 'u', resourceVersion: '1' } };
 const account = { namespace: 'n', name: 'fleet' };
 
-/** Every way to write that there is: a new one does not compile until it is here. */
+/** Every way to write that there is, but for dry runs: a new one does not compile until it is here. */
 const writes = {
   create: (kube) => kube.create(resources.clusters, object),
   update: (kube) => kube.update(resources.clusters, object),
@@ -16,7 +16,7 @@ const writes = {
   delete: (kube) => kube.delete(resources.clusters, 'n', 'o', { preconditions: { uid: 'u' } }),
   evict: (kube) => kube.evict('n', 'o', { preconditions: {} }),
 } as const satisfies Record<
-  Exclude<keyof Kube, 'list' | 'get' | 'watch' | 'as' | 'now' | 'requests' | 'close'>,
+  Exclude<keyof Kube, 'list' | 'get' | 'watch' | 'dryRun' | 'as' | 'now' | 'requests' | 'close'>,
   (kube: Kube) => Promise<unknown>
 >;
 
@@ -37,10 +37,15 @@ test('a dry run passes where dry runs may, and leaves nothing', async () => {
   const options = { fieldManager: 'm', dryRun: true };
   await assert.rejects(readOnly(fake).as(account).apply(resources.clusters, object, options));
   const fresh = { metadata: { namespace: 'n', name: 'o' } };
+  await assert.rejects(readOnly(fake).dryRun(resources.clusters, fresh), /nothing may be written here/);
   await dryRunOnly(fake).as(account).apply(resources.clusters, fresh, options);
+  await dryRunOnly(fake).as(account).dryRun(resources.clusters, fresh);
   assert.deepEqual(
     fake.journal().map(({ key, dryRun }) => [key, dryRun]),
-    [['PATCH etcdclusters', true]],
+    [
+      ['PATCH etcdclusters', true],
+      ['POST etcdclusters', true],
+    ],
   );
   assert.deepEqual(fake.stored(resources.clusters), []);
 });
