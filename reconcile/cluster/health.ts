@@ -27,12 +27,18 @@ export function isIll(slot: Slot, seen: Seen): boolean {
   return ailment !== undefined && ailment.reason !== 'PodOutdated';
 }
 
+/**
+ * It is seen to be well in everything but the age of its pod. An old pod serves as well as any, and is not rolled while another member is
+ * down: a rule that waited for that before it heals would wait for ever.
+ */
+export function serves(slot: Slot, seen: Seen): boolean {
+  const { pod } = slot;
+  return ailmentOf(pod ? { ...slot, pod: { ...pod, upToDate: 'yes' } } : slot, seen) === undefined;
+}
+
 /** All that is wrong with it is that its claim is being deleted: it serves, and has its data, until its pod ends. */
 export function goesWithItsVolume(slot: Slot, seen: Seen): boolean {
-  return (
-    slot.volume?.leaving === true &&
-    ailmentOf({ ...slot, volume: { ...slot.volume, leaving: false } }, seen) === undefined
-  );
+  return slot.volume?.leaving === true && serves({ ...slot, volume: { ...slot.volume, leaving: false } }, seen);
 }
 
 /** Entries of raft's log that a member may lag behind and still count as in sync; a busy cluster is never at zero. */

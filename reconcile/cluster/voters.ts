@@ -1,5 +1,5 @@
 import type { ListedMember } from '../etcd.ts';
-import { ailmentOf, goesWithItsVolume, memberOf, type Seen } from './health.ts';
+import { goesWithItsVolume, memberOf, type Seen, serves } from './health.ts';
 import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
 
@@ -20,16 +20,15 @@ export function servingVoters(situation: Seen): readonly Slot[] {
   if (membership.kind === 'unknown') return [];
   const voters = votersOf(membership.members);
   return slots.filter(
-    (slot) =>
-      memberOf(slot, voters) && (ailmentOf(slot, situation) === undefined || goesWithItsVolume(slot, situation)),
+    (slot) => memberOf(slot, voters) && (serves(slot, situation) || goesWithItsVolume(slot, situation)),
   );
 }
 
-/** Whether enough voters are healthy, each seen so by itself, to be a quorum of all: what may be done without one of the others. */
+/** Whether enough voters serve, each seen so by itself, to be a quorum of all: what may be done without one of the others. */
 export function hasHealthyQuorum(situation: Seen): boolean {
   const { membership, slots } = situation;
   if (membership.kind === 'unknown') return false;
   const voters = votersOf(membership.members);
-  const isWell = (slot: Slot) => memberOf(slot, voters) !== undefined && ailmentOf(slot, situation) === undefined;
+  const isWell = (slot: Slot) => memberOf(slot, voters) !== undefined && serves(slot, situation);
   return slots.filter(isWell).length >= quorumOf(voters.length);
 }

@@ -66,6 +66,6 @@ function positive(name: string, text: string): number {
 }
 
 function whole(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new TypeError(`--${name} is "${text}", and no whole number`);
+  if (!/^\d{1,10}$/.test(text)) throw new TypeError(`--${name} is "${text}", and no whole number`);
   return Number(text);
 }

@@ -13,14 +13,17 @@ export const ownImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:test';
  * A whole local cluster for the tests of one file, stopped after them. In a sandbox of its own, also where the run has one
  * already: these tests break nodes that others may be using.
  */
-export async function clusterForTests(): Promise<LocalCluster> {
+export async function clusterForTests(beforeItStops = async (): Promise<void> => undefined): Promise<LocalCluster> {
   const binaries = await provisionBinaries();
   if (process.env[ownSandbox] === undefined) {
     const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
     process.exit(await runInSandbox(command, { ...binariesEnvironment(binaries), [ownSandbox]: '1' }));
   }
   const cluster = await startLocalCluster({ binaries });
-  after(() => cluster.stop());
+  after(async () => {
+    await beforeItStops();
+    await cluster.stop();
+  });
   await until('default service account', () => cluster.kubectl(['get', 'serviceaccount', 'default', '-n', 'default']));
   return cluster;
 }
