@@ -108,6 +108,19 @@ export const etcdClusterSpecSchema = object(
         { default: {} },
       ),
     ),
+    disruption: Type.Optional(
+      object(
+        {
+          whenQuorumIsLost: Type.Optional(
+            Type.Enum(['Refuse', 'Allow'], {
+              description:
+                'Whether a drain may evict a pod of a cluster of one or two members, which then has no quorum until the pod is back. By default two members refuse, one allows. Three and more always keep their quorum.',
+            }),
+          ),
+        },
+        { description: 'What a drain of a node may do.' },
+      ),
+    ),
     suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
   },
   { rules: [quotaFitsVolume] },

@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.ts';
 
 /** A condition's content; when it last changed is worked out against what was there. */
 export interface Statement {
-  readonly type: 'Ready' | 'Available' | 'Reconciling' | 'Stalled' | 'CertificatesReady';
+  readonly type: 'Ready' | 'Available' | 'Reconciling' | 'Stalled' | 'CertificatesReady' | 'Drainable';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;

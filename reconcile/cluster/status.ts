@@ -8,6 +8,7 @@ import { conditionsFrom, statementsFor, timestamp } from './conditions.ts';
 import { isOutOfSpace } from './databases.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
+import { drainsStatement } from './drains.ts';
 import { ailmentOf, memberOf } from './health.ts';
 import { isAsleep } from './life.ts';
 import type { Slot } from './observation.ts';
@@ -63,10 +64,11 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(history.length > 0 && { history }),
     lastDecision: { kind: decision.kind, reason: decision.reason, message: decision.message.slice(0, 2000) },
     ...(previous?.revision !== undefined && { revision: previous.revision }),
-    conditions: conditionsFrom([...statements, ...certificatesStatement(situation)], previous?.conditions, {
-      generation,
-      at,
-    }),
+    conditions: conditionsFrom(
+      [...statements, ...certificatesStatement(situation), ...drainsStatement(situation)],
+      previous?.conditions,
+      { generation, at },
+    ),
   };
 }
 

@@ -2,10 +2,9 @@ import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap
 import type { SharedObject } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
-import { hasDeparted, recordOf } from '../life.ts';
+import { minAvailableFor, votersToProtect } from '../drains.ts';
+import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
-import { quorumOf } from '../quorum.ts';
-import { votersOf } from '../voters.ts';
 
 /**
  * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say. It needs no
@@ -19,11 +18,10 @@ function sharedObjects(situation: Situation): Decision | undefined {
   const { shared, life, effective, slots } = situation;
   if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
   const { disruptionBudget } = shared;
-  const voters = votersToProtect(situation);
   // How many vote is etcd's to say: where it can't, what was said last stands.
   const kept =
     situation.membership.kind === 'unknown' && life.stage === 'born' ? disruptionBudget.minAvailable : undefined;
-  const minAvailable = kept ?? (voters > 1 ? quorumOf(voters) : 0);
+  const minAvailable = kept ?? minAvailableFor(votersToProtect(situation), situation);
   const objects: SharedObject[] = [];
   if (shared.headlessService.state !== 'present') objects.push('headless-service');
   // Clients come in only when every recorded member is sealed, volume and ConfigMap: from then on I5 holds.
@@ -32,7 +30,6 @@ function sharedObjects(situation: Situation): Decision | undefined {
     life.stage === 'born' &&
     !slots.some((slot) => isBehind(slot) || (slot.peer?.current && !slot.configMap?.immutable));
   if (sealed && shared.clientService.state !== 'present') objects.push('client-service');
-  // A budget for a single member would keep its node from ever being drained.
   if (
     minAvailable === 0
       ? disruptionBudget.state !== 'missing'
@@ -42,18 +39,6 @@ function sharedObjects(situation: Situation): Decision | undefined {
   }
   if (objects.length === 0) return undefined;
   return act({ kind: 'apply-shared', objects, minAvailable }, 'ApplyingServices', messageFor(objects));
-}
-
-/** Also those that have lost their objects: etcd counts them, so a budget that forgot them would allow to lose quorum (I1). */
-function votersToProtect({ life, effective, membership, slots }: Situation): number {
-  const counting = slots.filter((slot) => !hasDeparted(slot));
-  if (life.stage === 'born' && membership.kind === 'known') {
-    const voters = votersOf(membership.members).length;
-    // Who joins is soon one more to have a majority of; until then nobody else should go.
-    return voters + counting.filter((slot) => recordOf(slot)?.state === 'joining').length;
-  }
-  const recorded = counting.map((slot) => recordOf(slot)?.initialCluster.length ?? 0);
-  return Math.max(life.stage === 'born' ? 0 : effective.replicas, ...recorded);
 }
 
 function messageFor(objects: readonly SharedObject[]): string {

@@ -29,7 +29,7 @@ test('the order of the rules is the safety policy', () => {
       'staySuspended', // a suspended cluster is touched by deletion only,
       'awaitLeftovers', // nothing starts beside what an earlier namesake left,
       'holdFinalizer', // what is to be deleted later is held before it is made,
-      'restoreLabels',
+      'restoreLabels', // what is not labelled may be missed by all that goes by lists,
       'supportMembers', // what members stand on needs no quorum,
       'beBorn', // nothing starts before everything is recorded,
       'sleep', // what hibernates is neither adopted nor healed,

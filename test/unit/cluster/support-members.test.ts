@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
+import { decide, situate } from '../../../reconcile/cluster/decide.ts';
 import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import { statusFor } from '../../../reconcile/cluster/status.ts';
 import { healthy, prepared, unborn, unsealed, withInputs, without, withVolume } from './observations.ts';
 
 const missing = { state: 'missing' } as const;
@@ -63,6 +64,33 @@ describe('Services and disruption budget', () => {
   ] as const) {
     test(`of ${size} members a quorum of ${minAvailable} is kept`, () => {
       assert.equal(sharedBy(unborn(size, { shared: { disruptionBudget: missing } })).minAvailable, minAvailable);
+    });
+  }
+});
+
+describe('what a drain may do', () => {
+  for (const [size, word, minAvailable, drainable] of [
+    [1, undefined, 0, 'True QuorumLossAllowed'],
+    [1, 'Allow', 0, 'True QuorumLossAllowed'],
+    [1, 'Refuse', 1, 'False QuorumNeedsEveryMember'],
+    [2, undefined, 2, 'False QuorumNeedsEveryMember'],
+    [2, 'Refuse', 2, 'False QuorumNeedsEveryMember'],
+    [2, 'Allow', 1, 'True QuorumLossAllowed'],
+    [3, undefined, 2, undefined],
+    [3, 'Allow', 2, undefined],
+    [5, 'Refuse', 3, undefined],
+  ] as const) {
+    const spec = word && { spec: { disruption: { whenQuorumIsLost: word } } };
+    test(`of ${size}, with the word ${word ?? 'left out'}: ${minAvailable} must be there, and it is said`, () => {
+      const stale = { disruptionBudget: { state: 'present', minAvailable: 9 } } as const;
+      assert.equal(sharedBy(healthy(size, { ...spec, shared: stale })).minAvailable, minAvailable);
+      const kept = { disruptionBudget: minAvailable === 0 ? missing : ({ state: 'present', minAvailable } as const) };
+      const situation = situate(healthy(size, { ...spec, shared: kept }));
+      const decision = decide(situation);
+      assert.equal(decision.reason, 'Converged');
+      const { conditions = [] } = statusFor(situation, decision, { kind: 'none' });
+      const said = conditions.find(({ type }) => type === 'Drainable');
+      assert.equal(said && `${said.status} ${said.reason}`, drainable);
     });
   }
 });

@@ -54,6 +54,7 @@ export const fullCluster: EtcdCluster = {
       rotationOverlap: '1h',
     },
     volumeRetention: { whenDeleted: 'Delete', whenScaled: 'Retain' },
+    disruption: { whenQuorumIsLost: 'Allow' },
     suspend: true,
   },
 };
@@ -286,6 +287,7 @@ export const badClusters = rows('a cluster', cluster, [
   ['spec/defragmentation/maxUsedRatio', '0.5', 'must be a number, is "0.5"'],
   ['spec/defragmentation/minReclaim', '-1Mi', 'not negative'],
   ['spec/volumeRetention/whenDeleted', 'Keep', 'must be one of Retain, Delete, is "Keep"'],
+  ['spec/disruption/whenQuorumIsLost', 'Maybe', 'must be one of Refuse, Allow, is "Maybe"'],
   ['spec/volumeRetention/whenScaled', true, 'must be one of Retain, Delete, is true'],
   ['spec/suspend', 'yes', 'spec.suspend must be true or false, is "yes"'],
   ['spec/relpicas', 3, 'spec.relpicas is not a known field; did you mean replicas?'],
