@@ -100,6 +100,9 @@ export interface Volume {
 
 export interface PodSpec {
   readonly nodeName?: string;
+  readonly priorityClassName?: string;
+  /** Of the whole pod, as some Kubernetes clusters have it. */
+  readonly resources?: ResourceRequirements;
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly Volume[];

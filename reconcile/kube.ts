@@ -31,6 +31,7 @@ export const resources = {
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   persistentVolumes: { apiVersion: 'v1', kind: 'PersistentVolume', plural: 'persistentvolumes' },
+  priorityClasses: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', plural: 'priorityclasses' },
   cronJobs: { apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs' },
   tokenReviews: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', plural: 'tokenreviews' },
   accessReviews: {

@@ -3,6 +3,7 @@ import type { Container, EnvVar, PodSpec, PodTemplateSpec, ResourceRequirements 
 import { dataDirectory, etcdArgs } from './etcd-args.ts';
 import { etcdImage } from './image.ts';
 import { isRecord } from './is-record.ts';
+import { withRequests } from './member-defaults.ts';
 import { annotations, peerLabels, podSelector, ports } from './names.ts';
 import { mergePodSpec } from './pod-template-merge.ts';
 import { probes } from './probes.ts';
@@ -13,17 +14,23 @@ export const etcdContainer = 'etcd';
 export const dataVolume = 'data';
 export const dataMountPath = dataDirectory.slice(0, dataDirectory.lastIndexOf('/'));
 
+/** What the installation has for members: it is no input of theirs. */
+export interface Offered {
+  /** A class that is there: a pod with another one is refused. */
+  readonly priorityClassName?: string;
+}
+
 /**
  * The pod of one member: good defaults, with the cluster's `podTemplate` merged over them, and then what identity, data and the
  * seal rest on put back, whatever the template says.
  */
-export function podTemplate(peer: EtcdPeer): PodTemplateSpec {
+export function podTemplate(peer: EtcdPeer, offered: Offered = {}): PodTemplateSpec {
   const { metadata, spec } = peer;
   const wanted = spec.podTemplate;
   const { trust } = spec.tls;
   // Trust is read at etcd's start: another one is another template, and is rolled like any other change.
   const given = { ...wanted?.metadata?.annotations, ...(trust !== undefined && { [annotations.trust]: trust }) };
-  const merged = mergePodSpec(defaults(peer), wanted?.spec ?? {});
+  const merged = mergePodSpec({ ...offered, ...defaults(peer) }, wanted?.spec ?? {});
   return {
     metadata: {
       labels: { ...wanted?.metadata?.labels, ...peerLabels(spec.clusterName, metadata.name) },
@@ -109,13 +116,13 @@ function withFixedParts(merged: PodSpec, peer: EtcdPeer): PodSpec {
     ...merged,
     restartPolicy: 'Always',
     containers: merged.containers.map((container) =>
-      container.name === etcdContainer ? fixedContainer(container, peer) : container,
+      container.name === etcdContainer ? fixedContainer(container, peer, merged.resources) : container,
     ),
     volumes: [...ours, ...(merged.volumes ?? []).filter(({ name }) => !ours.some((fixed) => fixed.name === name))],
   };
 }
 
-function fixedContainer(container: Container, peer: EtcdPeer): Container {
+function fixedContainer(container: Container, peer: EtcdPeer, ofPod: ResourceRequirements | undefined): Container {
   const fixed = bootstrapEnv(peer.metadata.name);
   const runtime = goRuntimeEnv(container.resources ?? {});
   const given = (container.env ?? []).filter(({ name }) => !fixed.some((variable) => variable.name === name));
@@ -128,6 +135,7 @@ function fixedContainer(container: Container, peer: EtcdPeer): Container {
   );
   return {
     ...container,
+    resources: withRequests(container.resources ?? {}, ofPod),
     command: ['/usr/local/bin/etcd'],
     args: etcdArgs(peer),
     env: [...fixed, ...runtime.filter(({ name }) => !given.some((variable) => variable.name === name)), ...given],

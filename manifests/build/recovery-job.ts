@@ -3,7 +3,7 @@ import type { Container, Job } from '../kube-types.ts';
 import { dataDirectory, isolatedArgs } from './etcd-args.ts';
 import { annotations, labels, peerLabels, recoveryJobName, recoveryPodLabels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
-import { dataMountPath, dataVolume, etcdContainer, podTemplate } from './pod-template.ts';
+import { dataMountPath, dataVolume, etcdContainer, type Offered, podTemplate } from './pod-template.ts';
 import { isolatedReadiness } from './probes.ts';
 
 /** The init container that keeps a copy of the data; what it says when it fails is told by its exit codes. */
@@ -26,10 +26,10 @@ export interface RecoveryOrder {
  * It is never restarted and never repeated by Kubernetes: whoever makes another one must have seen that nobody was let in yet.
  * Its bootstrap variables are those of a sealed member, so that on an empty volume it exits.
  */
-export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder): Job {
+export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder, offered?: Offered): Job {
   const { name, namespace } = peer.metadata;
   const { clusterName } = peer.spec;
-  const { metadata, spec } = podTemplate(peer);
+  const { metadata, spec } = podTemplate(peer, offered);
   const etcd = spec.containers.find((container) => container.name === etcdContainer);
   // No sidecars: they would only keep the pod from ending.
   const containers = etcd ? [isolated(etcd, peer)] : [];

@@ -3,7 +3,7 @@ import type { StatefulSet } from '../kube-types.ts';
 import { inputsHash } from './inputs-hash.ts';
 import { annotations, headlessServiceName, labels, peerLabels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
-import { podTemplate } from './pod-template.ts';
+import { type Offered, podTemplate } from './pod-template.ts';
 
 /**
  * One member's StatefulSet, of one replica.
@@ -11,7 +11,7 @@ import { podTemplate } from './pod-template.ts';
  * A StatefulSet for its promise of at most one pod per data directory, one per member because membership is ours to decide,
  * not a replica count's. `OnDelete`: only a step rolls a pod.
  */
-export function statefulSet(peer: EtcdPeer): StatefulSet {
+export function statefulSet(peer: EtcdPeer, offered?: Offered): StatefulSet {
   const { name, namespace } = peer.metadata;
   const { clusterName } = peer.spec;
   return {
@@ -31,7 +31,7 @@ export function statefulSet(peer: EtcdPeer): StatefulSet {
       updateStrategy: { type: 'OnDelete' },
       revisionHistoryLimit: 2,
       selector: { matchLabels: { [labels.cluster]: clusterName, [labels.peer]: name } },
-      template: podTemplate(peer),
+      template: podTemplate(peer, offered),
     },
   };
 }

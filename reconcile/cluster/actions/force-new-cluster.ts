@@ -8,6 +8,7 @@ import { moved } from '../outcome.ts';
 import { ownImage } from '../own-image.ts';
 import { type ActContext, createOurs, livePeer, liveVolume } from './context.ts';
 import { noteNextVersion } from './note-versions.ts';
+import { offeredToMembers } from './offered.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -21,12 +22,13 @@ export async function forceNewCluster(action: ActionOf<'force-new-cluster'>, con
   const { kube, cluster, signal } = context;
   const { namespace } = cluster.metadata;
   const { name } = volume;
-  const [peer, { claim, record }, set, pod, image] = await Promise.all([
+  const [peer, { claim, record }, set, pod, image, offered] = await Promise.all([
     livePeer(context, name),
     liveVolume(context, name),
     kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal }),
     kube.get<Pod>(resources.pods, namespace, podName(name), { signal }),
     ownImage(context),
+    offeredToMembers(context),
   ]);
   if (peer.metadata.uid !== ref.uid || claim.metadata.uid !== volume.uid) throw moved(`${name} was made anew`);
   if (set || pod) throw moved(`${name} runs`);
@@ -35,7 +37,7 @@ export async function forceNewCluster(action: ActionOf<'force-new-cluster'>, con
     throw moved(`volume ${name} is ${record.state}, or somebody else is at it`);
   await writeRecord(claim, { ...record, recovery: { ...recovery, attempt } }, context);
   await noteNextVersion(name, peer.spec.version, context);
-  const job = recoveryJob(peer, { image, id, attempt, withoutCopy });
+  const job = recoveryJob(peer, { image, id, attempt, withoutCopy }, offered);
   await createOurs<Job>(
     context,
     resources.jobs,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import { isHigher } from '../../../manifests/api/version.ts';
 import { isControlledBy } from '../../../manifests/build/owner-reference.ts';
+import type { Offered } from '../../../manifests/build/pod-template.ts';
 import { statefulSet } from '../../../manifests/build/stateful-set.ts';
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
 import { resources } from '../../kube.ts';
@@ -9,6 +10,7 @@ import type { Inputs } from '../effective.ts';
 import { moved } from '../outcome.ts';
 import type { ActContext } from './context.ts';
 import { noteNextVersion } from './note-versions.ts';
+import { offeredToMembers } from './offered.ts';
 
 /** What a member's next pod is made from: its peer, and from that its StatefulSet. */
 
@@ -29,15 +31,17 @@ function withInputs(peer: EtcdPeer, inputs: Inputs): EtcdPeer {
 }
 
 /** Before anything is told of it: a template that the API server does not take must leave every member as it is. */
-async function tryOut(peer: EtcdPeer, { kube, signal }: ActContext): Promise<void> {
+async function tryOut(peer: EtcdPeer, context: ActContext): Promise<void> {
+  const { kube, signal } = context;
   const { namespace, name, uid = '' } = peer.metadata;
   const found = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
   if (!found || !isControlledBy(found, uid)) return;
-  await kube.dryRun(resources.statefulSets, retemplated(found, peer), { signal });
+  const wanted = retemplated(found, peer, await offeredToMembers(context));
+  await kube.dryRun(resources.statefulSets, wanted, { signal });
 }
 
-function retemplated(found: StatefulSet, peer: EtcdPeer): StatefulSet {
-  const wanted = statefulSet(peer);
+function retemplated(found: StatefulSet, peer: EtcdPeer, offered: Offered): StatefulSet {
+  const wanted = statefulSet(peer, offered);
   const annotations = { ...found.metadata.annotations, ...wanted.metadata.annotations };
   return {
     ...found,
@@ -52,7 +56,8 @@ export async function updateStatefulSet(peer: EtcdPeer, context: ActContext): Pr
   const { namespace, name, uid = '' } = peer.metadata;
   const found = await kube.get<StatefulSet>(resources.statefulSets, namespace, name, { signal });
   if (!found || !isControlledBy(found, uid)) return undefined;
-  const updated = await kube.update<StatefulSet>(resources.statefulSets, retemplated(found, peer), { signal });
+  const wanted = retemplated(found, peer, await offeredToMembers(context));
+  const updated = await kube.update<StatefulSet>(resources.statefulSets, wanted, { signal });
   return observed(updated, context);
 }
 

@@ -8,6 +8,7 @@ import { moved } from '../outcome.ts';
 import { type ActContext, createOurs, livePeer, liveVolume } from './context.ts';
 import { noteFirstStart } from './first-start.ts';
 import { noteNextVersion } from './note-versions.ts';
+import { offeredToMembers } from './offered.ts';
 
 /**
  * Creates the StatefulSets that run the members.
@@ -16,10 +17,11 @@ import { noteNextVersion } from './note-versions.ts';
  * can only be started sealed; and one on which its member starts for the first time says so before any member does.
  */
 export async function startMembers({ peers }: ActionOf<'start-members'>, context: ActContext): Promise<void> {
+  const offered = await offeredToMembers(context);
   const ready = await Promise.all(peers.map((name) => checkedPeer(name, context)));
   await Promise.all(
     ready.map((peer) =>
-      createOurs<StatefulSet>(context, resources.statefulSets, statefulSet(peer), (found) =>
+      createOurs<StatefulSet>(context, resources.statefulSets, statefulSet(peer, offered), (found) =>
         isControlledBy(found, peer.metadata.uid ?? ''),
       ),
     ),

@@ -21,6 +21,7 @@ test('the namespaced variant is taken by the server, without anything cluster-wi
   const kinds = parseAllDocuments(rendered).map((document) => String(document.get('kind')));
   assert.deepEqual(new Set(kinds), new Set(['ServiceAccount', 'Role', 'RoleBinding', 'CronJob']));
   await api.kubectl(['apply', '--dry-run=server', '-f', '-'], { stdin: rendered });
+  assert.doesNotMatch(rendered, /priorityClassName/, 'a pod with a class that is not there is refused');
   assert.match(rendered, /args:\n +- --namespace=\$\(POD_NAMESPACE\)/);
 });
 
@@ -41,6 +42,7 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'create', 'jobs.batch', 'payments'],
   ['etcd-ratchet', us, 'delete', 'jobs.batch', 'payments'],
   ['etcd-ratchet', us, 'get', 'nodes', ''],
+  ['etcd-ratchet', us, 'get', 'priorityclasses.scheduling.k8s.io/etcd-ratchet-member', ''],
   ['etcd-ratchet', us, 'list', 'nodes', ''],
   ['etcd-ratchet', us, 'get', 'persistentvolumes', ''],
   ['a fleet', fleet, 'patch', 'etcdclusters.etcd.ratchet.dev', 'payments'],
@@ -107,6 +109,8 @@ test("a tick's pod passes the namespace's restricted Pod Security", async () => 
   const named = { ...pod, metadata: { name: 'tick', namespace: 'etcd-ratchet' } };
   const made = await api.send('POST', '/api/v1/namespaces/etcd-ratchet/pods?dryRun=All', named);
   assert.equal(made.status, 201, made.body.message);
+  const { priority, preemptionPolicy } = made.body.spec as { priority: number; preemptionPolicy: string };
+  assert.deepEqual({ priority, preemptionPolicy }, { priority: 100_000_000, preemptionPolicy: 'Never' });
 });
 
 test('a pod that asks for more than restricted is refused there', async () => {
@@ -124,7 +128,7 @@ test('a pod that asks for more than restricted is refused there', async () => {
 async function answer(user: string, verb: string, what: string, namespace: string): Promise<string> {
   const [resourceAndGroup = '', last] = what.split('/');
   const [resource = '', ...group] = resourceAndGroup.split('.');
-  const detail = verb === 'impersonate' ? { name: last } : { subresource: last };
+  const detail = ['impersonate', 'get'].includes(verb) ? { name: last } : { subresource: last };
   const resourceAttributes = { namespace, verb, resource, group: group.join('.'), ...detail };
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
