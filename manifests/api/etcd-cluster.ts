@@ -132,6 +132,7 @@ const memberStatusSchema = object({
   role: Type.Optional(Type.Enum(['voter', 'learner'])),
   version: Type.Optional(text(32)),
   healthy: Type.Boolean(),
+  startedAt: Type.Optional(time({ description: 'Of a learner: when its etcd first ran; its time counts from here.' })),
   unhealthySince: Type.Optional(time({ description: 'When it was first seen so; spec.healing counts from here.' })),
   dbSize: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
   dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),

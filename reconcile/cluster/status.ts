@@ -10,6 +10,7 @@ import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { drainsStatement } from './drains.ts';
 import { ailmentOf, memberOf } from './health.ts';
+import { startOf } from './learners-time.ts';
 import { isAsleep } from './life.ts';
 import type { Slot } from './observation.ts';
 import type { Outcome } from './outcome.ts';
@@ -80,11 +81,13 @@ function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
     .map((slot) => {
       const member = memberOf(slot, listed);
       const before = cluster.status?.members?.find(({ name }) => name === slot.name);
+      const started = member?.isLearner ? startOf(slot, situation) : undefined;
       const id = member?.id ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : before?.id);
       return {
         name: slot.name,
         ...(id !== undefined && { id }),
         ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
+        ...(started && { startedAt: timestamp(started) }),
         ...healthOf(slot, situation, before),
         ...(slot.endpoint.kind === 'known' && {
           version: slot.endpoint.status.version,

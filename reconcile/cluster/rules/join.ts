@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ListedMember } from '../../etcd.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision, wait } from '../decision.ts';
-import { goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../health.ts';
+import { act, type Decision, refuse, wait } from '../decision.ts';
+import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../health.ts';
+import { givenUpAt } from '../learners-time.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 
@@ -26,7 +27,7 @@ export function join(situation: Situation): Decision | undefined {
   if (recordOf(joining)?.state === 'joining') {
     const others = members.filter((one) => one !== member);
     if (url === undefined || others.some(({ isLearner }) => isLearner)) return undefined;
-    if (member && (member.name !== '' || isRecordedAs(joining, members, url))) return starting(name);
+    if (member && (member.name !== '' || isRecordedAs(joining, members, url))) return starting(joining, situation);
     // etcd refuses while a voter is away, and nobody starts with a list on which somebody has no name yet: `gate` says who that is.
     const voters = slots.filter((slot) => memberOf(slot, others));
     if (
@@ -40,7 +41,7 @@ export function join(situation: Situation): Decision | undefined {
       `adding ${name} to the member list, as a learner that has no vote yet`,
     );
   }
-  if (joining.endpoint.kind === 'unknown' || !member) return starting(name);
+  if (joining.endpoint.kind === 'unknown' || !member) return starting(joining, situation);
   if (!isInSync(joining, slots)) {
     return wait('LearnerCatchingUp', `${name} is catching up with the leader`, { on: 'time', afterSeconds: 1 });
   }
@@ -50,6 +51,8 @@ export function join(situation: Situation): Decision | undefined {
     `${name} is in sync and sealed: it becomes a voter`,
   );
 }
+
+const ordinary = { reason: 'LearnerStarting', message: '', passing: true, cure: '' };
 
 function isJoining(slot: Slot, members: readonly ListedMember[]): boolean {
   if (hasDeparted(slot) || recordOf(slot)?.state === 'releasing') return false;
@@ -63,10 +66,17 @@ function isRecordedAs(slot: Slot, members: readonly ListedMember[], url: string)
   return recorded.includes(url) && isDeepStrictEqual(recorded.toSorted(), listed.toSorted());
 }
 
-function starting(name: string): Decision {
+/** What does not pass by itself is told as it is; what another learner may cure is waited for: this one has its time. */
+function starting(slot: Slot, situation: Situation): Decision {
+  const { name } = slot;
+  const { reason, message, passing, cure } = ailmentOf(slot, situation) ?? ordinary;
+  if (!passing && givenUpAt(slot, situation) === undefined) {
+    return refuse(reason, `${message}, and it can't join as a learner`, cure);
+  }
+  const isOrdinary = passing && reason !== 'PodUnscheduled';
   return wait(
-    'LearnerStarting',
-    `${name} is starting as a learner`,
+    isOrdinary ? 'LearnerStarting' : reason,
+    isOrdinary ? `${name} is starting as a learner` : `${message}; ${name} is to join as a learner`,
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
   );

@@ -4,6 +4,7 @@ import { skew } from '../certificates/validity.ts';
 import type { Decision } from '../decision.ts';
 import { patience } from '../defragmented.ts';
 import { graceOf } from '../down.ts';
+import { longer } from '../learners-time.ts';
 import type { Observation } from '../observation.ts';
 
 /** A decision that asks to be looked at again so soon only polls; seconds. */
@@ -35,8 +36,14 @@ function momentsOf(observation: Observation): readonly number[] {
   const grace = graceOf(observation);
   const unwell = (cluster.status?.members ?? []).flatMap(({ unhealthySince }) => {
     const since = Date.parse(unhealthySince ?? '');
-    return Number.isNaN(since) ? [] : [grace.pod, grace.member, grace.member * 6].map((time) => since + time);
+    return Number.isNaN(since) ? [] : [grace.pod, grace.member, grace.member * longer].map((time) => since + time);
   });
+  const made = slots.flatMap(({ pod, volume }) =>
+    pod && volume && !pod.ready
+      ? [pod.createdAt, pod.container.startedAt ?? pod.createdAt, pod.endsBy ?? pod.createdAt]
+      : [],
+  );
+  const tried = made.flatMap((at) => [grace.member, grace.member * longer].map((time) => at.getTime() + time));
   const asked = slots.flatMap(({ peer }) => {
     const at = peer?.defragmented?.at.getTime();
     return at === undefined ? [] : [patience, 600, 3600].map((seconds) => at + seconds * second);
@@ -50,5 +57,12 @@ function momentsOf(observation: Observation): readonly number[] {
   const compacted = (cluster.status?.history ?? [])
     .filter(({ action }) => action === 'compact')
     .map(({ at }) => Date.parse(at) + 60 * second);
-  return [...unwell, ...asked, ...handed, ...compacted, ...(claim.kind === 'held' ? [claim.until.getTime()] : [])];
+  return [
+    ...unwell,
+    ...tried,
+    ...asked,
+    ...handed,
+    ...compacted,
+    ...(claim.kind === 'held' ? [claim.until.getTime()] : []),
+  ];
 }

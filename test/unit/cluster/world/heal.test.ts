@@ -167,6 +167,35 @@ describe('while a member is joining', () => {
     assertWhole(world, 4, again.trail.join('\n'));
   });
 
+  test('and the API server is away before its pod is made: its time begins when it starts', async () => {
+    const world = await healthyWorld();
+    await world.apply({ replicas: 4, healing });
+    for (let ticks = 0; ticks < 12; ticks += 1) {
+      world.settle();
+      if ((await world.tick())?.decision.reason === 'StartingMembers') break;
+    }
+    assert.equal((await world.tick())?.decision.reason, 'LearnerStarting', 'its status says since when it is not well');
+    world.advance(300);
+    const end = await tickUntilConverged(world, { limit: 100 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assert.ok(!end.trail.includes('act RemovingFailedLearner acted'), end.trail.join('\n'));
+    assertWhole(world, 4, end.trail.join('\n'));
+  });
+
+  test('and it never starts, until what it died of is cured: it is tried again by itself', async () => {
+    const world = await healthyWorld();
+    world.dieWhen(({ metadata }) => !['orders-0-0', 'orders-1-0', 'orders-2-0'].includes(metadata.name));
+    await world.apply({ replicas: 4, healing });
+    const failed = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(failed.reason, 'LearnersFail', failed.trail.join('\n'));
+    assert.match(failed.message, /MemberKeepsExiting/);
+    world.dieWhen(() => false);
+    world.advance(700);
+    const end = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assertWhole(world, 4, end.trail.join('\n'));
+  });
+
   test('and a voter dies: the voter is replaced by the one that was to join, and another joins after that', async () => {
     for (const ticks of [1, 2, 3, 4, 5]) {
       const world = await healthyWorld();
