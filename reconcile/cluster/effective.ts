@@ -8,6 +8,7 @@ import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
 import { peerInputs } from '../../manifests/build/peer.ts';
 import { reservedInClaim } from '../../manifests/build/volume-claim.ts';
 import { effectiveTrust } from './certificates/trust.ts';
+import { judgeVolumes } from './effective-storage.ts';
 import { judgeVersion, type Pending } from './effective-version.ts';
 import { type Life, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
@@ -33,6 +34,8 @@ export interface Effective {
   /** Members that should exist: what the spec says, and during birth what was recorded. */
   readonly replicas: number;
   readonly refusals: readonly Refusal[];
+  /** Of members that are added to a cluster that is well: as the spec says, also where the volumes that are there can't follow it. */
+  readonly newStorage: Inputs['storage'];
   /** What comes before the next minor that the spec asks for. */
   readonly pending?: Pending;
 }
@@ -53,6 +56,7 @@ export function effectiveSpec(
   const version = judgeVersion(observation);
   const tls = judgeTls(spec, slots);
   const size = judgeSize(spec.storage.size, slots);
+  const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const template = judgeTemplate(spec, slots);
   const { podTemplate: _, ...rest } = spec;
   const effective = {
@@ -60,12 +64,13 @@ export function effectiveSpec(
     ...(template.value && { podTemplate: template.value }),
     version: version.value,
     tls: { ...tls.value, ...(trust !== undefined && tls.value.mode !== 'Disabled' && { trust }) },
-    storage: { ...spec.storage, size: size.value },
+    storage: { ...volumes.kept, size: size.value },
   };
   return {
     inputs: peerInputs(effective),
     replicas: replicasOf(spec.replicas, life),
-    refusals: [version, tls, size, template].flatMap(({ refusal }) => refusal ?? []),
+    newStorage: { ...spec.storage, size: size.value },
+    refusals: [...[version, tls, size, template].flatMap(({ refusal }) => refusal ?? []), ...volumes.refusals],
     ...(version.pending && { pending: version.pending }),
   };
 }

@@ -48,14 +48,19 @@ function isDownForGood(slot: Slot, situation: Situation): boolean {
 }
 
 /** The one that is to come is recorded first: that is what remembers it. */
-export function replacementOf(down: Slot, why: string, situation: Situation): Decision | undefined {
+export function replacementOf(
+  down: Slot,
+  why: string,
+  situation: Situation,
+  storage = situation.effective.inputs.storage,
+): Decision | undefined {
   const member = joiner(situation);
   if (!member) return undefined;
   const { name, record } = member;
   return (
     learnersFail(situation) ??
     act(
-      { kind: 'prepare-members', members: [{ name, record }], inputs: situation.effective.inputs },
+      { kind: 'prepare-members', members: [{ name, record }], inputs: { ...situation.effective.inputs, storage } },
       'ReplacingMember',
       `recording ${name}, which is to take the place of ${down.name}: ${why}`,
     )

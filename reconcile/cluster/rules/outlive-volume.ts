@@ -34,7 +34,8 @@ export function outliveVolume(situation: Situation): Decision | undefined {
       `removing ${leaver.name} from the member list: ${why}, and another one votes in its place`,
     );
   }
-  return replacementOf(leaver, why, situation);
+  // Nothing is lost yet: this is also how a person moves members to another storage class.
+  return replacementOf(leaver, why, situation, effective.newStorage);
 }
 
 function isJoining(slot: Slot): boolean {

@@ -19,7 +19,11 @@ export function grow(situation: Situation): Decision | undefined {
   if (failing) return failing;
   if (situation.crowdedBy) return waitForRoom(situation);
   return act(
-    { kind: 'prepare-members', members: [member], inputs: effective.inputs },
+    {
+      kind: 'prepare-members',
+      members: [member],
+      inputs: { ...effective.inputs, storage: effective.newStorage },
+    },
     'PreparingMember',
     `recording volume and peer of ${member.name}, which is to join`,
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { situate } from '../../../reconcile/cluster/decide.ts';
+import { decide, situate } from '../../../reconcile/cluster/decide.ts';
 import { rememberedVoters } from '../../../reconcile/cluster/life.ts';
 import type { Observation } from '../../../reconcile/cluster/observation.ts';
 import { all, healthy, prepared, unborn, without, withRecord, withVolume } from './observations.ts';
@@ -26,6 +26,64 @@ describe('what cannot be done', () => {
     const observation = healthy(3, { spec: { tls: { mode: 'Managed' } } });
     assert.equal(situate(observation).effective.inputs.tls.mode, 'Disabled');
     assert.deepEqual(refusals(observation), ['TlsModeRefused']);
+  });
+
+  describe('another storage class', () => {
+    const slow = withVolume({ storageClassName: 'slow' });
+    const fast = { storage: { size: '1Gi', storageClassName: 'fast' } };
+
+    test('is refused by name with both ways out, and members that are lost are replaced on the one that works', () => {
+      const { inputs, newStorage, refusals: found } = situate(healthy(3, { spec: fast, every: slow })).effective;
+      assert.deepEqual([inputs.storage.storageClassName, newStorage.storageClassName], ['slow', 'fast']);
+      assert.partialDeepStrictEqual(found, [{ reason: 'StorageClassRefused', field: 'spec.storage.storageClassName' }]);
+      assert.match(
+        found[0]?.message ?? '',
+        /^orders-0, orders-1, orders-2: volumes of storage class slow,.* get fast$/,
+      );
+      assert.match(found[0]?.cure ?? '', /back to slow; or .*: kubectl -n shop delete pvc orders-0 --wait=false/);
+    });
+
+    test('that some members have by now is what a lost one is replaced on', () => {
+      const moved = withVolume({ storageClassName: 'fast' });
+      const { inputs, refusals: found } = situate(
+        healthy(3, { spec: fast, every: slow, slots: { 0: moved } }),
+      ).effective;
+      assert.equal(inputs.storage.storageClassName, 'fast');
+      assert.match(found[0]?.message ?? '', /^orders-1, orders-2: /);
+    });
+
+    test('is not refused where all have it, where none is named, and of a volume that left or goes', () => {
+      for (const differences of [
+        { spec: fast, every: withVolume({ storageClassName: 'fast' }) },
+        { every: slow },
+        { spec: fast, every: all(slow, withVolume({ leaving: true })) },
+        { spec: fast, every: all(slow, withRecord({ state: 'released' })) },
+      ])
+        assert.deepEqual(refusals(healthy(3, differences)), []);
+    });
+
+    test('before birth is over is no refusal: a volume that was never bound is made anew', () => {
+      assert.deepEqual(refusals(prepared(3, { spec: fast, every: slow })), []);
+    });
+
+    test('stops nothing else of the commit: volumes grow, members come', () => {
+      const grows = { storage: { size: '2Gi', storageClassName: 'fast' } };
+      assert.equal(decide(healthy(3, { spec: grows, every: slow })).reason, 'GrowingVolumes');
+      const decision = decide(healthy(3, { spec: { ...fast, replicas: 5 }, every: slow }));
+      assert.partialDeepStrictEqual(decision, {
+        action: { kind: 'prepare-members', inputs: { storage: { storageClassName: 'fast' } } },
+      });
+      assert.equal(decide(healthy(3, { spec: fast, every: slow })).reason, 'StorageClassRefused');
+    });
+  });
+
+  test('a claim template that no claim can follow any more is refused by name', () => {
+    const volumeClaimTemplate = { spec: { accessModes: ['ReadWriteOncePod'] } };
+    const observation = healthy(3, { spec: { storage: { size: '1Gi', volumeClaimTemplate } } });
+    assert.deepEqual(refusals(observation), ['ClaimTemplateRefused']);
+    assert.equal(situate(observation).effective.inputs.storage.volumeClaimTemplate, undefined);
+    const labelled = { metadata: { labels: { tier: 'gold' } } };
+    assert.deepEqual(refusals(healthy(3, { spec: { storage: { size: '1Gi', volumeClaimTemplate: labelled } } })), []);
   });
 
   test('every refusal is named, not only the first', () => {
