@@ -1,16 +1,21 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
-import type { ConfigMap } from '../kube-types.ts';
+import type { ConfigMap, PersistentVolumeClaim } from '../kube-types.ts';
 import { bootstrapVariables, isSealed } from './bootstrap-variables.ts';
 import { peerLabels } from './names.ts';
-import { ownerReference } from './owner-reference.ts';
+import { claimReference } from './owner-reference.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
 /**
  * The two bootstrap variables of a peer, following its volume.
  *
- * Immutable once sealed: then nobody, a late invocation included, can unseal it by an update, and kubelet need not watch it.
+ * Owned by the claim: it goes with that, and a pod on another claim of the same name can't start before a step has looked at what is
+ * behind it. Immutable once sealed: then nobody, a late invocation included, can unseal it by an update, and kubelet need not watch it.
  */
-export function configMap(peer: EtcdPeer, record: Pick<VolumeRecord, 'state' | 'initialCluster'>): ConfigMap {
+export function configMap(
+  peer: Pick<EtcdPeer, 'metadata'> & { readonly spec: Pick<EtcdPeer['spec'], 'clusterName'> },
+  record: Pick<VolumeRecord, 'state' | 'initialCluster'>,
+  claim: Pick<PersistentVolumeClaim, 'metadata'>,
+): ConfigMap {
   const { name, namespace } = peer.metadata;
   return {
     apiVersion: 'v1',
@@ -19,7 +24,7 @@ export function configMap(peer: EtcdPeer, record: Pick<VolumeRecord, 'state' | '
       name,
       ...(namespace !== undefined && { namespace }),
       labels: peerLabels(peer.spec.clusterName, name),
-      ownerReferences: [ownerReference('EtcdPeer', peer)],
+      ownerReferences: [claimReference(claim)],
     },
     data: { ...bootstrapVariables(record, name) },
     ...(isSealed(record.state) && { immutable: true }),

@@ -30,6 +30,7 @@ export const annotations = {
   mayHaveStarted: `${group}/may-have-started`,
   evidence: `${group}/evidence`,
   volumeState: `${group}/volume-state`,
+  disk: `${group}/disk`,
   outvoted: `${group}/outvoted`,
   recovery: `${group}/recovery`,
   lastSeenOn: `${group}/last-seen-on`,
@@ -49,11 +50,12 @@ export const annotations = {
   reconcile: `${group}/reconcile`,
   rotateCertificates: `${group}/rotate-certificates`,
   recoverQuorum: `${group}/recover-quorum`,
+  acceptDisks: `${group}/accept-disks`,
   confirmPrune: `${group}/confirm-prune`,
 } as const;
 
 /** By these a person approves what can't be undone: to set one takes the verb `approve` (manifests/install/cluster/approvals.yaml). */
-export const approvals = [annotations.recoverQuorum, annotations.confirmPrune] as const;
+export const approvals = [annotations.recoverQuorum, annotations.acceptDisks, annotations.confirmPrune] as const;
 
 export type Scheme = 'http' | 'https';
 

@@ -2,6 +2,7 @@ import type { VolumeState } from '../api/etcd-peer.ts';
 import type { TlsMode } from '../api/tls-settings.ts';
 import { formatInitialCluster, type InitialCluster, parseInitialCluster } from './initial-cluster.ts';
 import { annotations } from './names.ts';
+import { formatSealedDisk, parseSealedDisk, type SealedDisk } from './sealed-disk.ts';
 
 /**
  * Total maps, so that the compiler holds them against the API's own lists without loading its schemas: this file is on the
@@ -47,6 +48,8 @@ export interface VolumeRecord {
   /** Its member left because its data were not what most others held: it is kept for whoever finds out why. */
   readonly evidence?: true;
   readonly state: VolumeState;
+  /** Noted when it is sealed; absent where that was before there was such a note, until it is next seen well. */
+  readonly disk?: SealedDisk;
   /** Members that a recovery of this cluster left behind. Theirs is another history: wherever their data turn up, they never start. */
   readonly outvoted?: readonly OutvotedMember[];
   /** On the volume that a recovery goes on from, until that is over. */
@@ -94,6 +97,7 @@ const keys = [
   annotations.mayHaveStarted,
   annotations.evidence,
   annotations.volumeState,
+  annotations.disk,
   annotations.outvoted,
   annotations.recovery,
   annotations.lastSeenOn,
@@ -154,6 +158,14 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       return invalid(key, "an ID in hexadecimal, as in etcd's member list", id);
   }
 
+  const disk = found[annotations.disk] === undefined ? undefined : parseSealedDisk(found[annotations.disk] ?? '');
+  if (found[annotations.disk] !== undefined && !disk)
+    return invalid(
+      annotations.disk,
+      "a PersistentVolume's name, with a space and its volumeHandle behind it where it has one, or absent",
+      found[annotations.disk],
+    );
+
   const outvoted = readPairs(found[annotations.outvoted], idPattern);
   if (outvoted === 'invalid')
     return invalid(
@@ -189,6 +201,7 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       ...(found[annotations.mayHaveStarted] !== undefined && { mayHaveStarted: true }),
       ...(found[annotations.evidence] !== undefined && { evidence: true }),
       state,
+      ...(disk && { disk }),
       ...(outvoted && { outvoted: outvoted.map(([name, memberId]) => ({ name, memberId })) }),
       ...(id !== '' && {
         recovery: { id, attempt: Number(attempt), lastSeenOn: grouped(lastSeenOn ?? []) },
@@ -241,6 +254,7 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
     ...(record.mayHaveStarted && { [annotations.mayHaveStarted]: 'true' }),
     ...(record.evidence && { [annotations.evidence]: 'true' }),
     [annotations.volumeState]: record.state,
+    ...(record.disk && { [annotations.disk]: formatSealedDisk(record.disk) }),
     ...((record.outvoted ?? []).length > 0 && {
       [annotations.outvoted]: writePairs((record.outvoted ?? []).map(({ name, memberId }) => [name, memberId])),
     }),

@@ -1,6 +1,8 @@
+import { acceptDisks } from './actions/accept-disks.ts';
 import { addLearner } from './actions/add-learner.ts';
 import { advanceLog } from './actions/advance-log.ts';
 import { applyShared } from './actions/apply-shared.ts';
+import { barMembers } from './actions/bar-members.ts';
 import { beginRecovery } from './actions/begin-recovery.ts';
 import { changeTemplate } from './actions/change-template.ts';
 import { compact } from './actions/compact.ts';
@@ -19,6 +21,7 @@ import { handOverCertificates } from './actions/hand-over-certificates.ts';
 import { hibernateMembers, wakeMembers } from './actions/hibernate-members.ts';
 import { issueCertificates } from './actions/issue-certificates.ts';
 import { makeAuthorities } from './actions/make-authorities.ts';
+import { noteDisks } from './actions/note-disks.ts';
 import { noteServed } from './actions/note-served.ts';
 import { noteVersions } from './actions/note-versions.ts';
 import { outvoteMembers } from './actions/outvote-members.ts';
@@ -57,6 +60,9 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'restart-member': restartMember,
   'change-template': changeTemplate,
   'note-versions': noteVersions,
+  'note-disks': noteDisks,
+  'accept-disks': acceptDisks,
+  'bar-members': barMembers,
   'advance-log': advanceLog,
   'make-authorities': makeAuthorities,
   'issue-certificates': issueCertificates,

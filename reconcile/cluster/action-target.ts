@@ -17,6 +17,8 @@ export function targetOf(action: Action): string | undefined {
     case 'grow-volumes':
     case 'hibernate-members':
     case 'wake-members':
+    case 'note-disks':
+    case 'accept-disks':
       return names(action.volumes);
     case 'restore-labels':
       return names(action.objects);
@@ -27,6 +29,7 @@ export function targetOf(action: Action): string | undefined {
       return action.peers.join(', ');
     case 'prepare-members':
     case 'seal-members':
+    case 'bar-members':
       return names(action.members);
     case 'replace-unbound-volume':
       return action.volume.name;

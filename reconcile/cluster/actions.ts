@@ -121,6 +121,8 @@ export type Action =
       readonly successor?: Successor;
       /** It holds other data than these members agree on at this revision: its volume is evidence, and kept whatever the policy says. */
       readonly corrupt?: { readonly revision: string; readonly trusted: readonly string[] };
+      /** Its volume is kept, whatever the policy says. */
+      readonly keeps?: true;
     }
   /** What a removed member had goes: its peer, and its volume unless that is to be kept. */
   | {
@@ -205,6 +207,21 @@ export type Action =
     }
   /** Clients are let in again, if every voter holds the same data at this revision. */
   | { readonly kind: 'disarm-corrupt'; readonly clusterId: string; readonly revision: string }
+  /** Volumes remember which disk is behind them. */
+  | { readonly kind: 'note-disks'; readonly volumes: readonly Ref[] }
+  /** As a person approved, members go on with the disks that are behind their claims by now. */
+  | {
+      readonly kind: 'accept-disks';
+      readonly approval: string;
+      readonly clusterId: string;
+      /** `pv` is absent where nothing is behind it yet. */
+      readonly volumes: readonly (Ref & { readonly memberId: string; readonly pv?: string })[];
+    }
+  /** Members whose claims have another disk can't start, and don't run: by UID what lets them. */
+  | {
+      readonly kind: 'bar-members';
+      readonly members: readonly { readonly name: string; readonly configMap?: string; readonly pod?: string }[];
+    }
   /** From now on these members can never start on an empty volume. */
   | { readonly kind: 'seal-members'; readonly clusterId: string; readonly members: readonly SealedMember[] };
 

@@ -4,10 +4,12 @@ import { setLateAside } from './late-volumes.ts';
 import { type Life, lifeOf } from './life.ts';
 import type { Observation } from './observation.ts';
 import { adopt } from './rules/adopt.ts';
+import { anotherDisk } from './rules/another-disk.ts';
 import { awaitClaim } from './rules/await-claim.ts';
 import { awaitGrowth } from './rules/await-growth.ts';
 import { awaitLeftovers } from './rules/await-leftovers.ts';
 import { awaitQuorum } from './rules/await-quorum.ts';
+import { barMembers } from './rules/bar-members.ts';
 import { beBorn } from './rules/be-born.ts';
 import { blameCertificates } from './rules/blame-certificates.ts';
 import { certify } from './rules/certify.ts';
@@ -31,6 +33,7 @@ import { judgeCorruption } from './rules/judge-corruption.ts';
 import { keepIdentity } from './rules/keep-identity.ts';
 import { letRemovedGo } from './rules/let-removed-go.ts';
 import { nameRefusals } from './rules/name-refusals.ts';
+import { noteDisks } from './rules/note-disks.ts';
 import { outliveVolume } from './rules/outlive-volume.ts';
 import { recoverQuorum } from './rules/recover-quorum.ts';
 import { recreatePod } from './rules/recreate-pod.ts';
@@ -67,6 +70,7 @@ export const rules = [
   awaitLeftovers,
   holdFinalizer,
   restoreLabels,
+  barMembers,
   supportMembers,
   beBorn,
   sleep,
@@ -86,6 +90,7 @@ export const rules = [
   keepRequesting,
   blameCertificates,
   reloadAuthorities,
+  anotherDisk,
   awaitQuorum,
   recreatePod,
   outliveVolume,
@@ -96,6 +101,7 @@ export const rules = [
   join,
   finishRolling,
   gate,
+  noteDisks,
   hibernate,
   retireAuthorities,
   upgrade,

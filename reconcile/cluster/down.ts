@@ -42,6 +42,7 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
     case 'VolumeMissing':
     case 'VolumeLost':
     case 'MemberCorrupt':
+    case 'AnotherDisk':
       return ailment.message;
     case 'VolumeLeaving':
       // One that serves goes on until another one votes in its place (`outliveVolume`).

@@ -4,6 +4,7 @@ import { isConvicted } from './hashes.ts';
 import { isOnlyLate } from './late-volumes.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, PodView, Slot } from './observation.ts';
+import { isOnOtherDisk, otherDiskInWords, sealedDiskInWords } from './sealed-disk.ts';
 import { startupInWords } from './startup.ts';
 
 /**
@@ -128,13 +129,21 @@ function podAilment(slot: Slot): Ailment | undefined {
     return lasting(
       'VolumeMissing',
       `the volume of ${name} is gone`,
-      `restore PersistentVolumeClaim ${name} with its annotations`,
+      `bring the disk itself back: PersistentVolumeClaim ${name}, with its annotations, bound to the PersistentVolume that it had; on an older copy the member is not started`,
     );
   }
   if (volume.lost)
-    return lasting('VolumeLost', `what was behind volume ${name} is gone`, `restore the PersistentVolume of ${name}`);
+    return lasting(
+      'VolumeLost',
+      `what was behind volume ${name} is gone`,
+      `restore the PersistentVolume of ${name}, for the same disk: on an older copy the member is not started`,
+    );
   if (volume.leaving)
     return lasting('VolumeLeaving', `volume ${name} is being deleted and goes with its pod`, `back ${name} up now`);
+  if (isOnOtherDisk(slot)) {
+    const cure = `bring the disk itself back: ${sealedDiskInWords(slot)}; with a healthy quorum of the others it is replaced, and this claim kept`;
+    return lasting('AnotherDisk', otherDiskInWords(slot), cure);
+  }
   if (!statefulSet) return passing('NotStarted', `${name} is not started yet`);
   if (!pod) return passing('PodMissing', `the pod of ${name} is being made`);
   if (pod.leaving) return passing('PodLeaving', `the pod of ${name} is terminating`);

@@ -128,14 +128,14 @@ function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[])
       stage: 'unclear',
       reason: 'AllVolumesGone',
       message: `${cluster.metadata.name} had members${once}, and of their volumes only those are left that a recovery left behind: ${left.join(', ')}; they hold what was before it`,
-      cure: `restore the PersistentVolumeClaims with their annotations; or, to go on from what was before, set annotation ${annotations.volumeState} of ${left.join(', ')} to sealed`,
+      cure: `bring the disks themselves back (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had); or, to go on from what was before, set annotation ${annotations.volumeState} of ${left.join(', ')} to sealed`,
     };
   }
   return {
     stage: 'unclear',
     reason: 'AllVolumesGone',
     message: `${cluster.metadata.name} had members${once}, and none of their volumes is left; it is never started empty in their place`,
-    cure: 'restore the PersistentVolumeClaims with their annotations; or, to start anew with no data, delete the EtcdCluster and create it again',
+    cure: 'bring the disks themselves back (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had; claims restored on copies are not started before you approve it); or, to start anew with no data, delete the EtcdCluster and create it again',
   };
 }
 

@@ -8,6 +8,7 @@ import { memberOf } from './health.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
+import { isOnOtherDisk } from './sealed-disk.ts';
 import { whyGone } from './volume-gone.ts';
 
 /** A quorum that is lost for good: nothing that is left can bring it back by itself. */
@@ -123,6 +124,7 @@ function lostBecause({ slot }: Voter, situation: Situation): string | undefined 
   if (hasDeparted(slot)) return 'its volume says that it was left behind';
   const { volume, endpoint, pod } = slot;
   if (!volume) return 'its volume is gone';
+  if (isOnOtherDisk(slot)) return 'its claim has another disk than it was sealed on';
   if (volume.lost) return 'what was behind its volume is gone';
   if (endpoint.kind === 'known') return undefined;
   if (volume.leaving) return 'its volume is being deleted';

@@ -147,7 +147,10 @@ export interface GrowthView {
   readonly infeasible: boolean;
 }
 
+/** Its controller is the claim. */
 export interface ConfigMapView extends OwnedView {
+  /** Made by an earlier release: its controller is the peer still, so it would not go with the claim. */
+  readonly byPeer?: true;
   readonly initialCluster: string;
   readonly initialClusterState: string;
   readonly immutable: boolean;

@@ -4,6 +4,7 @@ import { graceOf } from './down.ts';
 import { isBoundToNodes, isHomeOf } from './node-affinity.ts';
 import type { DiskView, NodeView, Observation, Slot } from './observation.ts';
 import { readNodes } from './read-nodes.ts';
+import { isOnOtherDisk } from './sealed-disk.ts';
 
 /** What nodes and disks there are, as far as there was an occasion to ask. */
 export interface Places {
@@ -15,7 +16,7 @@ export interface Places {
 type When = Pick<Observation, 'at' | 'cluster'>;
 
 /** For which slots the disk is read. Told from what is seen anyway: a cluster that is well costs no request. */
-const occasions: readonly ((slot: Slot, when: When) => boolean)[] = [isLost, isLongHomeless];
+const occasions: readonly ((slot: Slot, when: When) => boolean)[] = [isLost, isLongHomeless, isOnOtherDisk];
 
 /** One PersistentVolume and, where anything depends on them, the nodes. */
 interface Read {

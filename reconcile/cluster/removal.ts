@@ -4,6 +4,7 @@ import { differsFromPeers, verdictOf } from './hashes.ts';
 import type { Seen } from './health.ts';
 import { successorOf } from './leadership.ts';
 import type { Slot } from './observation.ts';
+import { isOnOtherDisk } from './sealed-disk.ts';
 
 /**
  * Takes a member off the list, its volume marked before. Whoever it is, it may lead by then: where others can, one of them is
@@ -26,6 +27,7 @@ export function removalOf(
     ...(volume && { volume: { name, uid: volume.uid } }),
     ...(successor && { successor }),
     ...(corrupt && { corrupt }),
+    ...(isOnOtherDisk(slot) && { keeps: true }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import { annotations, ordinalOf, podName } from '../../manifests/build/names.ts';
-import { isControlledBy } from '../../manifests/build/owner-reference.ts';
+import { isControlledBy, isOfItsClaim } from '../../manifests/build/owner-reference.ts';
 import { readVolumeRecord } from '../../manifests/build/volume-record.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../manifests/kube-types.ts';
 import { type KubeObject, resources } from '../kube.ts';
@@ -62,7 +62,9 @@ export function slotsOf(objects: MemberObjects): readonly Slot[] {
         endpoint: notAsked,
         ...(peer && { peer: { ...peerView(peer, clusterUid), ...marked(peer) } }),
         ...(volume && { volume: { ...volumeView(volume), ...marked(volume) } }),
-        ...(configMap && { configMap: { ...configMapView(configMap, peerUid), ...marked(configMap) } }),
+        ...(configMap && {
+          configMap: { ...configMapView(configMap, volume?.metadata.uid ?? '', peerUid), ...marked(configMap) },
+        }),
         ...(statefulSet && { statefulSet: { ...statefulSetView(statefulSet, peerUid), ...marked(statefulSet) } }),
         ...(pod && { pod: { ...podView(pod, statefulSet), ...marked(pod) } }),
       };
@@ -87,8 +89,9 @@ function owned(object: KubeObject, ownerUid: string): Pick<PeerView, 'uid' | 'le
 }
 
 /** Whether none of our kinds controls it. What a deleted resource of ours left still names it, until it is collected. */
-export function isForeign({ metadata }: KubeObject): boolean {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+export function isForeign(object: KubeObject): boolean {
+  if (isOfItsClaim(object)) return false;
+  const owner = object.metadata.ownerReferences?.find(({ controller }) => controller);
   return owner?.kind !== resources.clusters.kind && owner?.kind !== resources.peers.kind;
 }
 
@@ -130,9 +133,13 @@ function volumeView(claim: PersistentVolumeClaim): VolumeView {
   };
 }
 
-function configMapView(configMap: ConfigMap, peerUid: string): ConfigMapView {
+function configMapView(configMap: ConfigMap, claimUid: string, peerUid: string): ConfigMapView {
+  const byPeer = isControlledBy(configMap, peerUid);
   return {
-    ...owned(configMap, peerUid),
+    ...view(configMap),
+    current: byPeer || isControlledBy(configMap, claimUid),
+    ...(byPeer && { byPeer }),
+    ...(isForeign(configMap) && { foreign: true }),
     initialCluster: configMap.data?.ETCD_INITIAL_CLUSTER ?? '',
     initialClusterState: configMap.data?.ETCD_INITIAL_CLUSTER_STATE ?? '',
     immutable: configMap.immutable === true,

@@ -30,7 +30,8 @@ const owned = [
 /** Whatever lost all its owners goes: at once, or when its finalizers let it. One level a round. */
 export function collectGarbage(state: State): void {
   const children = owned.flatMap((resource) => state.kube.stored(resource).map((object) => ({ resource, object })));
-  const owners = [...state.kube.stored(resources.clusters), ...children.map(({ object }) => object)];
+  const claims = state.kube.stored(resources.volumeClaims);
+  const owners = [...state.kube.stored(resources.clusters), ...claims, ...children.map(({ object }) => object)];
   const alive = new Set(owners.map(({ metadata }) => metadata.uid));
   for (const { resource, object } of children) {
     const references = object.metadata.ownerReferences ?? [];

@@ -216,10 +216,8 @@ export function assertSeals(state: State): void {
     const configMap = configMaps.find(({ metadata }) => metadata.name === claim.metadata.name);
     // One that arrived late unseals nothing: nobody may be started on it.
     if (read.kind !== 'valid' || !read.record.mayHaveStarted || !configMap?.immutable) continue;
-    const known = state.kube
-      .stored(resources.peers)
-      .some(({ metadata }) => metadata.uid === configMap.metadata.ownerReferences?.[0]?.uid);
-    if (known) violate(state, `I5: ${claim.metadata.name} is bootstrapping beside a sealed ConfigMap`);
+    if (claim.metadata.uid === configMap.metadata.ownerReferences?.[0]?.uid)
+      violate(state, `I5: ${claim.metadata.name} is bootstrapping beside a sealed ConfigMap`);
   }
 }
 

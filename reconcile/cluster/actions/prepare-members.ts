@@ -11,8 +11,11 @@ import { resources } from '../../kube.ts';
 import type { ActionOf } from '../actions.ts';
 import { replacingVolume } from '../marks.ts';
 import { moved } from '../outcome.ts';
-import { type ActContext, createOurs, liveVolume } from './context.ts';
+import { type ActContext, createOurs, type LiveVolume, liveVolume } from './context.ts';
 import { noteFirstStart } from './first-start.ts';
+import { notOurs } from './follow-volumes.ts';
+import { isSealedDisk } from './live-disk.ts';
+import { unmark } from './replacing-mark.ts';
 
 /**
  * Records members before any of them starts: all volumes, then all peers, then all ConfigMaps.
@@ -30,12 +33,12 @@ export async function prepareMembers(action: ActionOf<'prepare-members'>, contex
     members.map(async ({ wanted, record }) => ({ wanted, volume: await makeVolume(wanted, record, context) })),
   );
   const prepared = await Promise.all(
-    volumes.map(async ({ wanted, volume: { record, storage } }) => ({
-      record,
+    volumes.map(async ({ wanted, volume: { storage, ...volume } }) => ({
+      volume,
       peer: await makePeer({ ...wanted, spec: { ...wanted.spec, ...(storage && { storage }) } }, context),
     })),
   );
-  await Promise.all(prepared.map(({ peer, record }) => makeConfigMap(peer, record, context)));
+  await Promise.all(prepared.map(({ peer, volume }) => makeConfigMap(peer, volume, context)));
 }
 
 function peerFor(
@@ -62,7 +65,7 @@ async function makeVolume(
   wanted: EtcdPeer,
   record: VolumeRecord,
   context: ActContext,
-): Promise<{ readonly record: VolumeRecord; readonly storage?: Storage }> {
+): Promise<LiveVolume & { readonly storage?: Storage }> {
   const { object: found, existed } = await createOurs<PersistentVolumeClaim>(
     context,
     resources.volumeClaims,
@@ -76,25 +79,28 @@ async function makeVolume(
   if (read.kind !== 'valid') throw moved(`the annotations of volume ${found.metadata.name} have changed`);
   const { volumeName, storageClassName, resources: wishes } = found.spec;
   const size = wishes.requests?.storage;
-  if (!existed || volumeName || size === undefined) return { record: read.record };
-  return { record: read.record, storage: { size, ...(storageClassName !== undefined && { storageClassName }) } };
+  const volume = { claim: found, record: read.record };
+  if (!existed || volumeName || size === undefined) return volume;
+  return { ...volume, storage: { size, ...(storageClassName !== undefined && { storageClassName }) } };
 }
 
 async function makePeer(wanted: EtcdPeer, context: ActContext): Promise<EtcdPeer> {
-  const { kube, cluster, signal } = context;
+  const { cluster } = context;
   const { object: peer } = await createOurs<EtcdPeer>(context, resources.peers, wanted, (found) =>
     isControlledBy(found, cluster.metadata.uid ?? ''),
   );
-  const { [replacingVolume]: mark, ...annotations } = peer.metadata.annotations ?? {};
-  if (mark === undefined) return peer;
+  if (peer.metadata.annotations?.[replacingVolume] === undefined) return peer;
   // The pod that waits for the volume that was made anew may be there already.
   await noteFirstStart(await liveVolume(context, peer.metadata.name), context);
-  return kube.update<EtcdPeer>(resources.peers, { ...peer, metadata: { ...peer.metadata, annotations } }, { signal });
+  return unmark(peer, context);
 }
 
-async function makeConfigMap(peer: EtcdPeer, record: VolumeRecord, context: ActContext): Promise<void> {
-  const uid = peer.metadata.uid ?? '';
-  await createOurs<ConfigMap>(context, resources.configMaps, configMap(peer, record), (found) =>
-    isControlledBy(found, uid),
-  );
+/** Not for a sealed member's claim that has another disk: without it nothing starts there. */
+async function makeConfigMap(peer: EtcdPeer, volume: LiveVolume, context: ActContext): Promise<void> {
+  const { claim, record } = volume;
+  if (!(await isSealedDisk(volume, context))) return;
+  await createOurs<ConfigMap>(context, resources.configMaps, configMap(peer, record, claim), (found) => {
+    if ([claim, peer].some(({ metadata }) => isControlledBy(found, metadata.uid ?? ''))) return true;
+    throw notOurs(found);
+  });
 }

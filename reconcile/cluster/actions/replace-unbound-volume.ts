@@ -8,6 +8,7 @@ import { replacingVolume } from '../marks.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, livePeer, liveVolume, preconditionsOf } from './context.ts';
 import { noteFirstStart } from './first-start.ts';
+import { unmark } from './replacing-mark.ts';
 
 /**
  * Makes a volume anew that was never bound, under the same record, as the spec now asks.
@@ -46,11 +47,6 @@ async function mark(
     { ...peer, metadata: { ...peer.metadata, annotations }, spec: { ...peer.spec, storage } },
     { signal },
   );
-}
-
-async function unmark(peer: EtcdPeer, { kube, signal }: ActContext): Promise<void> {
-  const { [replacingVolume]: _, ...annotations } = peer.metadata.annotations ?? {};
-  await kube.update<EtcdPeer>(resources.peers, { ...peer, metadata: { ...peer.metadata, annotations } }, { signal });
 }
 
 /** A claim that a pod waits for stays Terminating until the pod lets go. Bounded by the signal. */

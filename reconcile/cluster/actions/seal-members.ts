@@ -4,6 +4,7 @@ import type { ActionOf, SealedMember } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, liveVolume } from './context.ts';
 import { followRecord } from './follow-volumes.ts';
+import { diskBehind } from './live-disk.ts';
 import { writeRecord } from './volume-state.ts';
 
 /**
@@ -15,18 +16,26 @@ export async function sealMembers(
   { clusterId, members }: ActionOf<'seal-members'>,
   context: ActContext,
 ): Promise<void> {
-  const records = await Promise.all(members.map((member) => sealVolume(member, clusterId, context)));
-  await Promise.all(records.map(({ name, record }) => followRecord(name, record, context)));
+  const volumes = await Promise.all(members.map((member) => sealVolume(member, clusterId, context)));
+  await Promise.all(volumes.map((volume) => followRecord(volume, context)));
 }
 
 async function sealVolume({ name, memberId, version }: SealedMember, clusterId: string, context: ActContext) {
   const { claim, record } = await liveVolume(context, name);
-  if (record.state === 'sealed' && record.memberId === memberId) return { name, record };
+  if (record.state === 'sealed' && record.memberId === memberId) return { claim, record };
   if (!mayBeSealed.has(record.state)) throw moved(`volume ${name} is ${record.state}`);
   const { recovery: _, mayHaveStarted: __, ...rest } = record;
-  const sealed = { ...rest, state: 'sealed' as const, clusterId, memberId, version, ...bornOn(version, record) };
-  await writeRecord(claim, sealed, context);
-  return { name, record: sealed };
+  const disk = await diskBehind(claim, context);
+  const sealed = {
+    ...rest,
+    state: 'sealed' as const,
+    clusterId,
+    memberId,
+    version,
+    ...bornOn(version, record),
+    ...(disk && { disk }),
+  };
+  return { claim: await writeRecord(claim, sealed, context), record: sealed };
 }
 
 const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered']);

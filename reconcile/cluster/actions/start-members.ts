@@ -7,13 +7,14 @@ import type { ActionOf } from '../actions.ts';
 import { moved } from '../outcome.ts';
 import { type ActContext, createOurs, livePeer, liveVolume } from './context.ts';
 import { noteFirstStart } from './first-start.ts';
+import { requireSealedDisk } from './live-disk.ts';
 import { noteNextVersion } from './note-versions.ts';
 import { offeredToMembers } from './offered.ts';
 
 /**
  * Creates the StatefulSets that run the members.
  *
- * Guards I5: each volume is there, and the ConfigMap says what the volume says, at this moment; a volume that is sealed
+ * Guards I5: each volume is there, with the disk that it was sealed on, and its ConfigMap says what it says, at this moment; a volume that is sealed
  * can only be started sealed; and one on which its member starts for the first time says so before any member does.
  */
 export async function startMembers({ peers }: ActionOf<'start-members'>, context: ActContext): Promise<void> {
@@ -35,8 +36,14 @@ async function checkedPeer(name: string, context: ActContext) {
     liveVolume(context, name),
     kube.get<ConfigMap>(resources.configMaps, cluster.metadata.namespace, name, { signal }),
   ]);
-  const wanted = configMap(peer, volume.record).data ?? {};
-  if (!found || Object.entries(wanted).some(([key, value]) => found.data?.[key] !== value)) {
+  await requireSealedDisk(volume, context);
+  const { claim, record } = volume;
+  const wanted = configMap(peer, record, claim).data ?? {};
+  if (
+    !found ||
+    !isControlledBy(found, claim.metadata.uid ?? '') ||
+    Object.entries(wanted).some(([key, value]) => found.data?.[key] !== value)
+  ) {
     throw moved(`ConfigMap ${name} does not say what its volume says`);
   }
   if (volume.record.state === 'bootstrapping') await noteFirstStart(volume, context);

@@ -2,6 +2,8 @@ import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { recordOf } from '../life.ts';
+import { isUnnoted } from '../sealed-disk.ts';
+import { noting } from './note-disks.ts';
 
 /** Which volumes' members may be started by whoever finds them, without asking anybody. */
 export const adoptable = {
@@ -30,6 +32,9 @@ export function adopt({ slots, life, effective }: Situation): Decision | undefin
     return adoptable[record.state] ? [{ name: slot.name, record }] : [];
   });
   if (members.length === 0) return undefined;
+  // While nothing but the claim that was retained is there: later it could be told from a restored one no more.
+  const unnoted = noting(slots.filter((slot) => isUnnoted(slot) && members.some(({ name }) => name === slot.name)));
+  if (unnoted) return unnoted;
   return act(
     { kind: 'prepare-members', members, inputs: effective.inputs },
     'AdoptingVolumes',

@@ -53,11 +53,13 @@ function foreignObject({ cluster, slots, shared }: Situation): string | undefine
 
 /** What is left of a removed member stands in nobody's way: its name is not used again while anything bears it. */
 function isBeingCollected(slot: Situation['slots'][number]): boolean {
-  const { peer, configMap, statefulSet, pod } = slot;
+  const { peer, volume, configMap, statefulSet, pod } = slot;
   if (hasDeparted(slot)) return false;
+  // It goes with the claim that is gone, and nobody makes another one there.
+  const goesAlone = peer?.current && peer.replacingVolume === undefined && !volume && configMap?.leaving === false;
   return (
     isLeftover(peer) ||
-    isLeftover(configMap) ||
+    (isLeftover(configMap) && !goesAlone) ||
     isLeftover(statefulSet) ||
     (pod !== undefined && statefulSet === undefined && peer === undefined)
   );

@@ -17,6 +17,7 @@ import {
   type Survivor,
 } from '../lost.ts';
 import type { Slot } from '../observation.ts';
+import { isOnOtherDisk } from '../sealed-disk.ts';
 import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 
 /**
@@ -36,7 +37,7 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
 
   const held = heldBack(situation);
   if (held) return held;
-  const slots = alone.length > 0 ? alone : situation.slots.filter(({ peer }) => peer?.current);
+  const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => slot.peer?.current && !isOnOtherDisk(slot));
   const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
   const lasting = ailments.find(({ passing }) => !passing);
   if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
@@ -138,7 +139,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
     return refuse(
       'AllMembersLost',
       `every member of ${name} is lost: ${who}; it is never started empty in their place`,
-      'only a snapshot helps: restore the PersistentVolumeClaims with their annotations from snapshots of their storage, or delete the EtcdCluster and what is left of its claims, create it again, and load a snapshot of etcd into it',
+      'bring the disks themselves back: PersistentVolumeClaims of these names, with their annotations, bound to the PersistentVolumes that they had; where there are only copies (snapshots of storage, all of one point in time), restored claims are not started before you approve that the cluster goes back to what they hold; or delete the EtcdCluster and what is left of its claims, create it again, and load a snapshot of etcd into it',
     );
   }
   const [best] = survivors;
@@ -149,7 +150,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
       'QuorumLost',
       `${gone}; ${best ? holding(best) : 'no other member answers'}`,
       life.stage === 'born'
-        ? `bring the lost members back (their PersistentVolumeClaims with annotations, or their nodes), or make ${listed(silent)} run`
+        ? `bring the lost members back (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run`
         : 'no client was ever let in: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
     );
   }
@@ -157,7 +158,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
     return refuse(
       'QuorumLost',
       `${gone}; ${holding(best)}, and its volume is being deleted and goes with its pod${unseen}`,
-      `save what ${best.name} has as long as its pod runs (etcdctl snapshot save needs no quorum), and bring lost members back (their PersistentVolumeClaims with annotations, or their nodes)`,
+      `save what ${best.name} has as long as its pod runs (etcdctl snapshot save needs no quorum), and bring lost members back (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)`,
     );
   }
   const { text } = approvalOf(life.clusterId, loss);
@@ -169,7 +170,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
   return refuse(
     'QuorumLost',
     `${gone}; ${holding(best)}${unseen}${other}`,
-    `bring lost members back (their PersistentVolumeClaims with annotations, or their nodes); or approve that it goes on with what ${best.name} has, and without the others for ever: ` +
+    `bring lost members back (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies); or approve that it goes on with what ${best.name} has, and without the others for ever: ` +
       annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, text),
   );
 }

@@ -5,6 +5,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type BirthRecord, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { isOnOtherDisk } from '../sealed-disk.ts';
 import { adoptable } from './adopt.ts';
 
 /**
@@ -114,7 +115,8 @@ function prepare({ slots, effective, membership }: Situation, record: BirthRecor
   if (departing) return oldVolumeLeaving(departing);
   const incomplete = record.initialCluster.flatMap(({ name }) => {
     const slot = slots.find((candidate) => candidate.name === name);
-    if (slot?.volume && slot.peer && slot.configMap && slot.peer.replacingVolume === undefined) return [];
+    const isPrepared = slot?.configMap !== undefined || (slot && isOnOtherDisk(slot));
+    if (slot?.volume && slot.peer && isPrepared && slot.peer.replacingVolume === undefined) return [];
     if (!slot?.volume && !mayMakeVolume(name, slot, slots, membership)) return [];
     const known = slot && recordOf(slot);
     if (known && !adoptable[known.state]) return [];

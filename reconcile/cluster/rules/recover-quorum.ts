@@ -5,6 +5,8 @@ import { openFences } from '../fencing.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { unmarkedOf } from '../outvoted.ts';
+import { isOnOtherDisk } from '../sealed-disk.ts';
+import { askAbout } from './another-disk.ts';
 import { isBeingRecovered } from './await-quorum.ts';
 import { problemOf, quorumReturned } from './recovery-doubts.ts';
 import { force, leftover, podLeaving } from './recovery-job.ts';
@@ -21,6 +23,7 @@ export function recoverQuorum(situation: Situation): Decision | undefined {
   const chosen = situation.slots.find(isBeingRecovered);
   const record = chosen && recordOf(chosen);
   if (!chosen?.volume || !record) return mark(situation) ?? leftover(situation);
+  if (isOnOtherDisk(chosen)) return askAbout([chosen], situation, 'some');
   const recovery = record.recovery;
   const problem = problemOf(chosen, recovery, situation);
   if (problem || !recovery) return problem;

@@ -33,7 +33,7 @@ export function problemOf(
     return refuse(
       'RecoveryVolumeLost',
       `volume ${name}, which the cluster was to go on from, is ${volume.leaving ? 'being deleted' : 'lost'}`,
-      `restore PersistentVolumeClaim ${name} with its annotations; or, to go on from another one that holds data, delete PersistentVolumeClaim ${name} and set annotation ${annotations.volumeState} of the other one to sealed`,
+      `bring its disk back (PersistentVolumeClaim ${name} with its annotations, bound to the same PersistentVolume); or, to go on from another one that holds data, delete PersistentVolumeClaim ${name} and set annotation ${annotations.volumeState} of the other one to sealed`,
     );
   }
   const strays = life.stage === 'born' ? life.strays : [];

@@ -7,6 +7,7 @@ import type { Inputs } from '../effective.ts';
 import { memberOf } from '../health.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { isOnOtherDisk } from '../sealed-disk.ts';
 import { adoptable } from './adopt.ts';
 
 /**
@@ -19,7 +20,7 @@ export function startMembers({ slots, life, effective, certificates, membership 
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
   // Nobody has looked at what they would mount.
   if (life.stage === 'birth' && certificates.kind === 'unknown') return undefined;
-  const due = slots.filter((slot) => slot.peer && mayStart(slot, membership) && slot.configMap && !slot.statefulSet);
+  const due = slots.filter((slot) => isDue(slot, membership));
   const peers = due.map(({ name }) => name);
   if (peers.length === 0) return undefined;
   const outdated = life.stage === 'birth' ? outdatedBeforeTheFirstStart(slots, effective.inputs) : [];
@@ -49,9 +50,14 @@ function outdatedBeforeTheFirstStart(slots: readonly Slot[], inputs: Inputs): re
   );
 }
 
+function isDue(slot: Slot, membership: Situation['membership']): boolean {
+  const { peer, configMap, statefulSet } = slot;
+  return peer !== undefined && configMap !== undefined && !statefulSet && mayStart(slot, membership);
+}
+
 function mayStart(slot: Slot, membership: Situation['membership']): boolean {
   const record = recordOf(slot);
-  if (record === undefined || !adoptable[record.state] || slot.volume?.leaving) return false;
+  if (record === undefined || !adoptable[record.state] || slot.volume?.leaving || isOnOtherDisk(slot)) return false;
   return record.state !== 'joining' || isExpected(slot, membership);
 }
 

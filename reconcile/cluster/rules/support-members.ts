@@ -3,8 +3,9 @@ import type { SharedObject } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse } from '../decision.ts';
 import { minAvailableFor, votersToProtect } from '../drains.ts';
-import { recordOf } from '../life.ts';
+import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { isOnOtherDisk } from '../sealed-disk.ts';
 
 /**
  * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say. It needs no
@@ -27,8 +28,7 @@ function sharedObjects(situation: Situation): Decision | undefined {
   // Clients come in only when every recorded member is sealed, volume and ConfigMap: from then on I5 holds.
   // One whose volume is missing is told by its ConfigMap: restored empty, an unsealed one would rejoin under its old ID.
   const sealed =
-    life.stage === 'born' &&
-    !slots.some((slot) => isBehind(slot) || (slot.peer?.current && !slot.configMap?.immutable));
+    life.stage === 'born' && !slots.some((slot) => isBehind(slot) || (isOpen(slot) && !life.strays.includes(slot)));
   if (sealed && shared.clientService.state !== 'present') objects.push('client-service');
   if (
     minAvailable === 0
@@ -49,8 +49,9 @@ function messageFor(objects: readonly SharedObject[]): string {
 
 function followVolumes({ slots }: Situation): Decision | undefined {
   // A claim on its way out takes no annotation to follow; its ailment is told further down.
-  const behind = slots.filter((slot) => isBehind(slot) && !slot.volume?.leaving);
-  const broken = behind.find(({ configMap }) => configMap?.immutable);
+  // What is another disk has no ConfigMap: until that is settled nothing starts on it.
+  const behind = slots.filter((slot) => isBehind(slot) && !slot.volume?.leaving && !isOnOtherDisk(slot));
+  const broken = behind.find((slot) => slot.configMap?.immutable && saysOtherwise(slot));
   if (broken) {
     return refuse(
       'SealBroken',
@@ -67,8 +68,25 @@ function followVolumes({ slots }: Situation): Decision | undefined {
   );
 }
 
-/** Whether a member's ConfigMap does not yet say what its volume says. */
+/** It could start on an empty volume; also one that is to be adopted, with the ConfigMap that stayed with its claim. */
+function isOpen(slot: Slot): boolean {
+  const { peer, volume, configMap } = slot;
+  const isKept = configMap !== undefined && volume !== undefined && !hasDeparted(slot);
+  return !configMap?.immutable && (peer?.current === true || isKept);
+}
+
+/** Whether a member's ConfigMap does not yet say what its volume says, or would not go with its claim. */
 function isBehind(slot: Slot): boolean {
+  return saysOtherwise(slot) || (slot.peer?.current === true && recordOf(slot) !== undefined && outlivesItsClaim(slot));
+}
+
+/** Of an earlier release; or a mark that arrived late would, for which an empty volume may be made. */
+function outlivesItsClaim(slot: Slot): boolean {
+  const isMarked = slot.peer?.replacingVolume !== undefined && recordOf(slot)?.state !== 'bootstrapping';
+  return isMarked || slot.configMap?.byPeer === true;
+}
+
+function saysOtherwise(slot: Slot): boolean {
   const record = recordOf(slot);
   if (!slot.peer?.current || !record) return false;
   const { configMap } = slot;

@@ -10,6 +10,7 @@ import {
   rotateAuthorities,
 } from './effects/certificates.ts';
 import { deletePeers, deleteVolumes } from './effects/deletion.ts';
+import { acceptDisks, barMembers, noteDisks } from './effects/disks.ts';
 import { handOverCertificates, requestCertificates } from './effects/handing-over.ts';
 import { restoreLabels } from './effects/labels.ts';
 import { addLearner, promoteLearner, removeMember, retireMember } from './effects/membership.ts';
@@ -31,10 +32,12 @@ import { growVolumes, hibernateMembers, wakeMembers } from './effects/volumes.ts
 
 /** For every action there is: what can be decided can be simulated. */
 const effects = {
+  'accept-disks': acceptDisks,
   'add-learner': addLearner,
   'advance-log': advanceLog,
   'apply-shared': applyShared,
   'change-template': changeTemplate,
+  'bar-members': barMembers,
   compact,
   'defragment-member': defragmentMember,
   'delete-authorities': deleteAuthorities,
@@ -48,6 +51,7 @@ const effects = {
   'hibernate-members': hibernateMembers,
   'issue-certificates': issueCertificates,
   'make-authorities': makeAuthorities,
+  'note-disks': noteDisks,
   'note-served': noteServed,
   'note-versions': noteVersions,
   'prepare-members': prepareMembers,

@@ -13,7 +13,7 @@ import {
 } from './etcd.ts';
 import { isTold } from './lineage.ts';
 import { type Change, type Nature, recovering } from './recovery.ts';
-import { type Age, lacking, type Place, type Pod, type World, withoutPeer, withPlace } from './state.ts';
+import { type Age, lacking, type Place, type Pod, type World, withoutPeer, withoutVolume, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
 
 /** What happens by itself, sooner or later: kubelet, controllers, garbage collection, and etcd's own heartbeat. */
@@ -50,7 +50,10 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
     return { what: 'what has no pod any more is ended', after: settleEtcd(withPlace(world, name, without)) };
   }
   if (configMap?.current === false || statefulSet?.current === false) {
-    return { what: 'what the peer owned is collected', after: settleEtcd(withPlace(world, name, withoutOwnerless)) };
+    return {
+      what: 'what peer or claim owned is collected',
+      after: settleEtcd(withPlace(world, name, withoutOwnerless)),
+    };
   }
   if (pod && !pod.leaving && !statefulSet) {
     return { what: 'the pod is told to end', after: withPlace(world, name, leave) };
@@ -62,7 +65,7 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
   if (volume?.leaving && !pod && !jobPod) {
     return {
       what: 'the volume goes',
-      after: settleEtcd(withPlace(world, name, (one) => lacking(one, 'volume', 'disk'))),
+      after: settleEtcd(withPlace(world, name, withoutVolume)),
     };
   }
   if (statefulSet && !pod) return volume ? madePod(world, place, statefulSet, referred) : undefined;
@@ -87,7 +90,7 @@ function leave(place: Place): Place {
 /** A claim that was only waiting for its pod goes with it. */
 function ended(place: Place): Place {
   const rest = lacking(place, 'pod', 'process');
-  return place.volume?.leaving && !place.jobPod ? lacking(rest, 'volume', 'disk') : rest;
+  return place.volume?.leaving && !place.jobPod ? withoutVolume(rest) : rest;
 }
 
 function madePod(
@@ -127,6 +130,8 @@ function running(world: World, place: Place, pod: Pod): Change | undefined {
     }
     return undefined;
   }
+  // Kubelet makes no container without its variables.
+  if (!place.configMap) return undefined;
   const started = isDeadly(pod)
     ? ({ kind: 'exits', words: words.settings } as const)
     : start(world, place, versionOf(pod));

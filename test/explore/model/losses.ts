@@ -21,7 +21,7 @@ export function withoutVolumes(world: World, ordinals: readonly number[]): World
   const gone = (place: Place): Place => {
     const { volume, disk } = place;
     if (!volume || !disk || !ordinals.includes(place.ordinal)) return place;
-    return { ...lacking(place, 'volume', 'disk', 'pod', 'process'), backup: { volume, disk } };
+    return { ...lacking(place, 'volume', 'disk', 'configMap', 'pod', 'process'), backup: { volume, disk } };
   };
   return longAgo(settleEtcd({ ...world, places: world.places.map(gone) }));
 }

@@ -1,6 +1,6 @@
 import { formationOf, settleEtcd, withFormation } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
-import { type Disk, type Formation, lacking, type Place, type World, withPlace } from './state.ts';
+import { type Disk, type Formation, lacking, type Place, type World, withoutVolume, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
 
 /**
@@ -91,7 +91,7 @@ export function recovering(world: World, place: Place, referred: Referred, natur
 /** A claim that was only waiting for it goes with it. */
 function endedJobPod(place: Place): Place {
   const rest = lacking(place, 'jobPod');
-  return rest.volume?.leaving && !rest.pod ? lacking(rest, 'volume', 'disk') : rest;
+  return rest.volume?.leaving && !rest.pod ? withoutVolume(rest) : rest;
 }
 
 function runs(world: World, place: Place, pod: JobPod, { countsAttempts }: Nature): Change | undefined {

@@ -223,10 +223,15 @@ export function lacking<T extends object>(thing: T, ...keys: readonly (keyof T)[
 
 /** What a peer owned is nobody's without it, and will be collected. */
 export function withoutPeer(place: Place): Place {
-  const { configMap, statefulSet } = place;
+  const { statefulSet } = place;
   return {
     ...lacking(place, 'peer', 'ill'),
-    ...(configMap && { configMap: { ...configMap, current: false } }),
     ...(statefulSet && { statefulSet: { ...statefulSet, current: false } }),
   };
+}
+
+/** And what was behind the claim. Its ConfigMap will be collected. */
+export function withoutVolume(place: Place): Place {
+  const { configMap } = place;
+  return { ...lacking(place, 'volume', 'disk'), ...(configMap && { configMap: { ...configMap, current: false } }) };
 }

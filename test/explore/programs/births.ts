@@ -5,7 +5,7 @@ import { isUnstarted, type VolumeRecord } from '../../../manifests/build/volume-
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import type { PeerView } from '../../../reconcile/cluster/observation.ts';
 import { settleEtcd } from '../model/etcd.ts';
-import { lacking, placeOf, type World, withPlace } from '../model/state.ts';
+import { lacking, placeOf, type World, withoutVolume, withPlace } from '../model/state.ts';
 import { freshUid } from '../model/uids.ts';
 import { changing, type Operation, type Program, refused } from './program.ts';
 import { livePlace, recordIn, writesRecord } from './records.ts';
@@ -87,6 +87,7 @@ function createsConfigMap(name: string, record: ActionOf<'prepare-members'>['mem
     check: (world) => {
       const place = livePlace(world, name);
       if ('refused' in place) return place;
+      if (place.configMap && !place.configMap.current) return refused(`ConfigMap ${name} is that of an earlier claim`);
       return place.configMap ? 'skip' : 'go';
     },
     write: {
@@ -94,7 +95,7 @@ function createsConfigMap(name: string, record: ActionOf<'prepare-members'>['mem
       object: 'configMap',
       say: (world) => {
         const place = placeOf(world, name);
-        return { record: (place && recordIn(place)) ?? record, owner: place?.peer?.uid };
+        return { record: (place && recordIn(place)) ?? record, owner: place?.volume?.uid };
       },
       apply: (world, referred, said) =>
         withPlace(world, name, (place) => {
@@ -103,7 +104,7 @@ function createsConfigMap(name: string, record: ActionOf<'prepare-members'>['mem
           const configMap = {
             uid: freshUid('config', place, referred),
             leaving: false,
-            current: place.peer?.uid === owner,
+            current: place.volume?.uid === owner,
             initialCluster: variables.ETCD_INITIAL_CLUSTER,
             initialClusterState: variables.ETCD_INITIAL_CLUSTER_STATE,
             immutable: isSealed(known.state),
@@ -184,7 +185,8 @@ function mayStart(world: World, name: string): { readonly refused: string } | un
   const wanted = bootstrapVariables(record, name);
   const { configMap } = place;
   const agrees =
-    configMap?.initialCluster === wanted.ETCD_INITIAL_CLUSTER &&
+    configMap?.current &&
+    configMap.initialCluster === wanted.ETCD_INITIAL_CLUSTER &&
     configMap.initialClusterState === wanted.ETCD_INITIAL_CLUSTER_STATE;
   return agrees ? undefined : refused(`ConfigMap ${name} does not say what its volume says`);
 }
@@ -289,7 +291,7 @@ export function lettingGo(world: World, name: string): World {
     if (!place.volume) return place;
     const isHeld = place.pod !== undefined || place.jobPod !== undefined;
     if (isHeld) return { ...place, volume: { ...place.volume, leaving: true } };
-    return lacking(place, 'volume', 'disk', 'process', 'orphan');
+    return withoutVolume(lacking(place, 'process', 'orphan'));
   });
   return settleEtcd(after);
 }

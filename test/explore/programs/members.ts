@@ -44,7 +44,11 @@ export function sealMembers({ clusterId, members }: ActionOf<'seal-members'>): P
       { beside: 1 },
     ),
   );
-  return [...volumes, ...members.map(({ name }) => followsRecord(name, 2))];
+  return [
+    ...volumes,
+    ...members.map(({ name }) => unmarksStarted(name, 2)),
+    ...members.map(({ name }) => followsRecord(name, 3)),
+  ];
 }
 
 const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered']);
@@ -55,7 +59,27 @@ function minorText(version: string): string {
 
 /** actions/follow-volumes.ts */
 export function followVolumes({ peers }: ActionOf<'follow-volumes'>): Program {
-  return peers.map((name) => followsRecord(name, 1));
+  return [...peers.map((name) => unmarksStarted(name, 1)), ...peers.map((name) => followsRecord(name, 2))];
+}
+
+/** A mark that arrived when its member had started would outlive the ConfigMap. */
+function unmarksStarted(name: string, beside: number): Operation {
+  return {
+    what: `takes the mark off peer ${name}`,
+    name,
+    beside,
+    check: (world) => {
+      const place = livePlace(world, name);
+      if ('refused' in place) return place;
+      const isMarked = place.peer?.replacingVolume !== undefined && recordIn(place)?.state !== 'bootstrapping';
+      return isMarked ? 'go' : 'skip';
+    },
+    write: {
+      fence: 'version',
+      object: 'peer',
+      apply: (world) => changing(world, name, 'peer', (peer) => lacking(peer, 'replacingVolume')),
+    },
+  };
 }
 
 /** actions/add-learner.ts: the list as it will be goes on its volume, then it is put on the list. */

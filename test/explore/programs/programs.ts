@@ -1,6 +1,7 @@
 import type { Action, ActionKind, ActionOf } from '../../../reconcile/cluster/actions.ts';
 import { prepareMembers, replaceUnboundVolume, startMembers } from './births.ts';
 import { changeTemplate, growVolumes, reconfigureMembers, restartMember } from './configuration.ts';
+import { acceptDisks, barMembers, noteDisks } from './disks.ts';
 import {
   addLearner,
   followVolumes,
@@ -44,6 +45,9 @@ const programs: Programs = {
   'restart-member': restartMember,
   'change-template': changeTemplate,
   'note-versions': noteVersions,
+  'note-disks': noteDisks,
+  'accept-disks': acceptDisks,
+  'bar-members': barMembers,
   'advance-log': advanceLog,
   'make-authorities': 'certificates',
   'issue-certificates': 'certificates',

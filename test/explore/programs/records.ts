@@ -61,7 +61,7 @@ export function followsRecord(name: string, beside: number): Operation {
     if (!record || place.volume?.leaving) return refused(`volume ${name} has gone`);
     const variables = bootstrapVariables(record, name);
     return {
-      owner: place.peer?.uid,
+      owner: place.volume?.uid,
       initialCluster: variables.ETCD_INITIAL_CLUSTER,
       initialClusterState: variables.ETCD_INITIAL_CLUSTER_STATE as string,
       immutable: isSealed(record.state),
@@ -88,7 +88,7 @@ export function followsRecord(name: string, beside: number): Operation {
         const { owner, ...data } = said as Exclude<ReturnType<typeof wanted>, { readonly refused: string }>;
         if (!place) return world;
         const uid = place.configMap?.uid ?? freshUid('config', place, referred);
-        const configMap = { uid, leaving: false, current: place.peer?.uid === owner, ...data };
+        const configMap = { uid, leaving: false, current: place.volume?.uid === owner, ...data };
         return { ...world, places: world.places.map((one) => (one === place ? { ...one, configMap } : one)) };
       },
     },

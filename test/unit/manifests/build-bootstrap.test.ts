@@ -6,6 +6,8 @@ import { configMap } from '../../../manifests/build/config-map.ts';
 import { formatInitialCluster, parseInitialCluster } from '../../../manifests/build/initial-cluster.ts';
 import { peerOf, recordOf } from './build-fixtures.ts';
 
+const claim = { metadata: { name: 'orders-1', namespace: 'shop', uid: 'claim-uid' } };
+
 const recorded = formatInitialCluster(recordOf().initialCluster);
 
 test('a bootstrapping member starts a new cluster of the recorded members', () => {
@@ -30,7 +32,7 @@ for (const state of volumeStates.filter((other) => other !== 'bootstrapping' && 
       ETCD_INITIAL_CLUSTER: sealedInitialCluster(),
       ETCD_INITIAL_CLUSTER_STATE: 'existing',
     });
-    assert.equal(configMap(peerOf(), record).immutable, true);
+    assert.equal(configMap(peerOf(), record, claim).immutable, true);
   });
 }
 
@@ -44,19 +46,12 @@ test('the sealed list is one that etcd can read', () => {
   });
 });
 
-test('the ConfigMap belongs to its peer and stays open until the member is sealed', () => {
-  const built = configMap(peerOf(), recordOf());
+test('the ConfigMap belongs to its claim alone, and stays open until the member is sealed', () => {
+  const built = configMap(peerOf(), recordOf(), claim);
   assert.equal(built.metadata.name, 'orders-1');
   assert.equal(built.immutable, undefined);
   assert.deepEqual(built.metadata.ownerReferences, [
-    {
-      apiVersion: 'etcd.ratchet.dev/v1alpha1',
-      kind: 'EtcdPeer',
-      name: 'orders-1',
-      uid: 'peer-uid',
-      controller: true,
-      blockOwnerDeletion: true,
-    },
+    { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name: 'orders-1', uid: 'claim-uid', controller: true },
   ]);
   assert.deepEqual(Object.keys(built.data ?? {}), ['ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE']);
 });

@@ -32,7 +32,11 @@ const minorSince = fc.record(
   },
   { noNullPrototype: true },
 );
-const versions = fc.record({ nextVersion: version, minorSince }, { requiredKeys: [], noNullPrototype: true });
+const disk = fc.record(
+  { pv: fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?$/), handle: fc.stringMatching(/^[\x21-\x7e]{1,256}$/) },
+  { requiredKeys: ['pv'], noNullPrototype: true },
+);
+const versions = fc.record({ nextVersion: version, minorSince, disk }, { requiredKeys: [], noNullPrototype: true });
 const record: fc.Arbitrary<VolumeRecord> = fc
   .record({
     token: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$/),
@@ -80,6 +84,18 @@ for (const state of ['sealed', 'hibernating', 'recovering'] as const) {
 
 const sound = writeVolumeRecord(recordOf({ clusterId: 'c1', memberId: 'a1' }));
 const nonsense: readonly (readonly [keyof typeof annotations, string | undefined])[] = [
+  ['disk', ''],
+  ['disk', ' '],
+  ['disk', 'Pvc-1'],
+  ['disk', 'pvc-1 '],
+  ['disk', ' vol-1'],
+  ['disk', 'pvc-1 vol-1 vol-2'],
+  ['disk', 'pvc-1,pvc-2'],
+  ['disk', 'pvc-1 v\u043el-1'],
+  ['disk', 'pvc-\u202e1'],
+  ['disk', 'p'.repeat(254)],
+  ['disk', `pvc-1 ${'v'.repeat(257)}`],
+  ['disk', 'pvc-1\nvol-1'],
   ['nextVersion', ''],
   ['nextVersion', 'v3.6.16'],
   ['minorSince', ''],

@@ -18,7 +18,7 @@ export function removePeer({ name, uid }: Ref): Effect {
       const { configMap, statefulSet } = slot;
       return {
         ...slot,
-        ...(configMap && { configMap: { ...configMap, current: false } }),
+        ...(configMap?.byPeer && { configMap: { ...configMap, current: false } }),
         ...(statefulSet && { statefulSet: { ...statefulSet, current: false } }),
       };
     });

@@ -55,7 +55,7 @@ function votes(name: string): Effect {
 }
 
 export const removeMember: EffectsOf<'remove-member'> = (
-  { name, memberId, clusterId, volume, successor, corrupt },
+  { name, memberId, clusterId, volume, successor, corrupt, keeps },
   observation,
 ) => {
   const isMarked = recordOf(slotOf(observation, name) ?? {})?.state === 'releasing';
@@ -67,7 +67,7 @@ export const removeMember: EffectsOf<'remove-member'> = (
       ? onSlot(name, (slot) => {
           const record = recordOf(slot);
           if (!slot.volume || !record || slot.volume.uid !== volume.uid) return slot;
-          const evidence = corrupt && { evidence: true as const };
+          const evidence = (corrupt || keeps) && { evidence: true as const };
           const marked = { ...record, memberId, clusterId, state: 'releasing' as const, ...evidence };
           return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: marked } } };
         })

@@ -7,6 +7,7 @@ import { isUnstarted, unstarted, type VolumeRecord } from '../../../../manifests
 import type { Inputs } from '../../effective.ts';
 import { recordOf } from '../../life.ts';
 import type { Observation, Slot, VolumeView } from '../../observation.ts';
+import { isOnOtherDisk } from '../../sealed-disk.ts';
 import { create, type Effect, type EffectsOf, oneByOne, onRecord, onSlot, slotOf, wave, without } from '../effect.ts';
 import { withTemplate } from '../knowledge.ts';
 import { withLeavesOf } from './leaves.ts';
@@ -68,7 +69,9 @@ function storageOf(volume: VolumeView | undefined, { storage }: Inputs): Pick<In
 function makeConfigMap(name: string): Effect {
   return create(name, 'configMap', (fresh, slot) => {
     const record = recordOf(slot);
-    return slot.peer && record && { ...fresh, current: true, ...contentsFor(record, name) };
+    return slot.peer && record && !isOnOtherDisk(slot)
+      ? { ...fresh, current: true, ...contentsFor(record, name) }
+      : undefined;
   });
 }
 
@@ -88,10 +91,18 @@ export function followVolume(name: string): Effect {
   const make = makeConfigMap(name);
   const update = onSlot(name, (slot) => {
     const record = recordOf(slot);
-    if (!record || !slot.configMap?.current || slot.configMap.immutable) return slot;
-    return { ...slot, configMap: { ...slot.configMap, ...contentsFor(record, name) } };
+    if (!record || !slot.configMap?.current) return slot;
+    const { byPeer, ...configMap } = slot.configMap;
+    if (configMap.immutable) return byPeer ? { ...slot, configMap } : slot;
+    return { ...slot, configMap: { ...configMap, ...contentsFor(record, name) } };
   });
-  return (observation) => (slotOf(observation, name)?.configMap ? update(observation) : make(observation));
+  const unmarked: Effect = (observation) => {
+    const record = recordOf(slotOf(observation, name) ?? {});
+    return record && record.state !== 'bootstrapping' ? unmark(name)(observation) : observation;
+  };
+  const follow: Effect = (observation) =>
+    slotOf(observation, name)?.configMap ? update(observation) : make(observation);
+  return (observation) => follow(unmarked(observation));
 }
 
 export const startMembers: EffectsOf<'start-members'> = ({ peers }, observation) => [

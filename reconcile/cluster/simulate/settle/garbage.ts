@@ -10,11 +10,13 @@ export const collectGarbage: Effect = (observation) => {
   return withoutLeftovers(collected === observation ? observation : withLeavesOf(collected));
 };
 
-function collectIn(observation: Observation, { name, peer, configMap, statefulSet }: Slot): Observation {
+function collectIn(observation: Observation, { name, peer, volume, configMap, statefulSet }: Slot): Observation {
   const isOrphaned = !peer || isOver(peer);
   const keys = [
     ...(isOver(peer) ? (['peer'] as const) : []),
-    ...(isOver(configMap) || (isOrphaned && configMap?.current) ? (['configMap'] as const) : []),
+    ...(isOver(configMap) || ((configMap?.byPeer ? isOrphaned : !volume) && configMap?.current)
+      ? (['configMap'] as const)
+      : []),
     ...(isOver(statefulSet) || (isOrphaned && statefulSet?.current) ? (['statefulSet'] as const) : []),
   ];
   return keys.length > 0 ? without(observation, name, ...keys) : observation;

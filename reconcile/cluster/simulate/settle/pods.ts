@@ -1,7 +1,7 @@
 import { quotaBackendBytes } from '../../../../manifests/build/quota.ts';
 import { isCrashing } from '../../endings.ts';
 import { isDownOnItsConfiguration } from '../../health.ts';
-import type { ContainerView, Observation, PodView, Slot } from '../../observation.ts';
+import type { ContainerView, Observation, PodView, Slot, VolumeView } from '../../observation.ts';
 import { create, type Effect, onSlot } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, templateOf } from '../knowledge.ts';
 
@@ -64,11 +64,16 @@ export const growVolumes = onEach((slot) => {
 export const bindVolumes = onEach((slot) => {
   const { volume, pod } = slot;
   if (!volume || !pod || volume.bound || volume.leaving || volume.lost) return slot;
-  if (pod.unscheduled === undefined) return { ...slot, volume: { ...volume, bound: true } };
+  if (pod.unscheduled === undefined) return { ...slot, volume: bound(volume) };
   if (!volume.uid.includes('-made-')) return slot;
   const { unscheduled: _, ...scheduled } = pod;
-  return { ...slot, volume: { ...volume, bound: true }, pod: scheduled };
+  return { ...slot, volume: bound(volume), pod: scheduled };
 });
+
+/** As a provisioner would call it. */
+function bound(volume: VolumeView): VolumeView {
+  return { ...volume, bound: true, disk: { pv: `pvc-${volume.uid}`, state: 'present', homes: 'some' } };
+}
 
 /** Containers start, with what they mount; those that ended once start again. Those that end again and again do so. */
 export const runContainers = onEach((slot, observation) => {

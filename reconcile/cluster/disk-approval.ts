@@ -1,0 +1,36 @@
+import { hashOf } from '../../manifests/build/inputs-hash.ts';
+import { annotations } from '../../manifests/build/names.ts';
+import { recordOf } from './life.ts';
+import type { Observation, Slot } from './observation.ts';
+
+/**
+ * What a person approves: that these members go on with exactly these disks. One word for each, so that an approval that was half
+ * carried out when somebody died still fits the rest. A claim has one disk in its life, and no two claims one UID.
+ */
+export function diskApprovalOf(clusterId: string, slots: readonly Slot[]): string {
+  return `${clusterId}/${slots
+    .map((slot) => wordFor(clusterId, slot))
+    .toSorted()
+    .join('.')}`;
+}
+
+/** As a person set it; hostile or not, it is only ever compared. */
+export function acceptedDisks({ cluster }: Pick<Observation, 'cluster'>): string | undefined {
+  return cluster.metadata.annotations?.[annotations.acceptDisks];
+}
+
+/** Whether exactly this disk was approved. */
+export function isAccepted(slot: Slot, clusterId: string, observation: Pick<Observation, 'cluster'>): boolean {
+  const given = acceptedDisks(observation) ?? '';
+  const prefix = `${clusterId}/`;
+  return given.startsWith(prefix) && given.slice(prefix.length).split('.').includes(wordFor(clusterId, slot));
+}
+
+function wordFor(clusterId: string, slot: Slot): string {
+  const { uid = '', disk } = slot.volume ?? {};
+  const record = recordOf(slot);
+  // A disk that goes by the name of the sealed one is told by its handle alone.
+  const handle = disk && disk.pv === record?.disk?.pv ? disk.handle : undefined;
+  const parts = { clusterId, memberId: record?.memberId ?? '', claim: uid, pv: disk?.pv ?? '', handle: handle ?? '' };
+  return hashOf(parts).slice(0, 12);
+}

@@ -1,0 +1,171 @@
+/** Claims that come back under their names, with all their annotations, on disks that are older than what their members acknowledged. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../manifests/build/names.ts';
+import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition, isStalledFor, isWhole } from './support/conditions.ts';
+import { copyDisk, type DiskCopy, restoreClaim } from './support/disks.ts';
+import { readKey, writeKey } from './support/keys.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter } from './support/writer.ts';
+
+const stage = scene({ fleet: false });
+const healing = { podGracePeriod: '5s', memberGracePeriod: '15s' };
+
+async function apply(name: string): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, { healing }) });
+}
+
+async function loseClaims(names: readonly string[]): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['-n', namespace, 'delete', 'pvc', ...names, '--wait=false']);
+  const pods = names.map((name) => `${name}-0`);
+  await kubectl(['-n', namespace, 'delete', 'pod', ...pods, '--grace-period=1', '--ignore-not-found']);
+}
+
+async function stop(name: string): Promise<void> {
+  const { kubectl, namespace, get } = stage();
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', name]);
+  for (const ordinal of [0, 1, 2])
+    await until('the pod ends', async () => !(await get<Pod>(resources.pods, `${name}-${ordinal}-0`)));
+}
+
+function etcdOf(pod: Pod | undefined) {
+  return pod?.status?.containerStatuses?.find(({ name }) => name === 'etcd');
+}
+
+/** As the refusal says it. */
+async function approve(cluster: EtcdCluster): Promise<void> {
+  const { kubectl, namespace } = stage();
+  const { name } = cluster.metadata;
+  const message = condition(cluster, 'Stalled')?.message ?? '';
+  const [, text] = new RegExp(`${annotations.acceptDisks}=(\\S+)$`).exec(message) ?? [];
+  assert.ok(text, message);
+  await kubectl([
+    '-n',
+    namespace,
+    'annotate',
+    'etcdcluster',
+    name,
+    '--overwrite',
+    `${annotations.acceptDisks}=${text}`,
+  ]);
+}
+
+test('on an older disk under the old name etcd is not started, and the member is replaced', async () => {
+  const { kube, kubectl, namespace, get, tick, tickUntil, access } = stage();
+  await apply('older');
+  const ready = await tickUntil('older', isWhole, 120);
+  const writer = startWriter(await access('older'), 'acknowledged');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+  const victim = ready.status?.members?.find((member) => member.name !== ready.status?.leader)?.name ?? '';
+  const sealed = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
+  assert.equal(sealed?.metadata.annotations?.[annotations.disk], sealed?.spec.volumeName);
+  const copy = await copyDisk(kube, namespace, victim);
+  const before = writer.acknowledged;
+  await until('writes that the copy lacks', async () => writer.acknowledged > before + 20);
+
+  // No step is taken while all this happens.
+  await loseClaims([victim]);
+  await restoreClaim(kube, copy);
+  await until('the ConfigMap to be collected with its claim', async () => {
+    return (await get<ConfigMap>(resources.configMaps, victim)) === undefined;
+  });
+  await until('a pod that kubelet does not start', async () => {
+    const pod = await get<Pod>(resources.pods, `${victim}-0`);
+    return etcdOf(pod)?.state?.waiting?.reason === 'CreateContainerConfigError';
+  });
+  const restored = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
+  assert.equal(restored?.metadata.annotations?.[annotations.volumeState], 'sealed');
+  assert.notEqual(restored?.spec.volumeName, sealed?.spec.volumeName);
+
+  const down = await tickUntil('older', (found) => condition(found, 'Ready')?.reason === 'MemberDown', 60);
+  assert.match(condition(down, 'Ready')?.message ?? '', /may be a copy from before its last writes/);
+  assert.equal(etcdOf(await get<Pod>(resources.pods, `${victim}-0`))?.state?.running, undefined);
+  await tick();
+  const healed = await tickUntil('older', isWhole, 180);
+  assert.ok(healed.status?.members?.every((member) => member.name !== victim));
+  const kept = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
+  assert.equal(kept?.metadata.annotations?.[annotations.evidence], 'true');
+  const { acknowledged, lost } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'older']);
+});
+
+test('without a quorum a person is told what may be lost, and approves exactly these disks', async () => {
+  const { kube, namespace, get, list, tickUntil, access } = stage();
+  const names = ['restored-0', 'restored-1', 'restored-2'] as const;
+  await apply('restored');
+  await tickUntil('restored', isWhole, 120);
+  await writeKey(await access('restored'), 'before', 'in every copy');
+  const copies: DiskCopy[] = [];
+  for (const name of names) copies.push(await copyDisk(kube, namespace, name));
+  await writeKey(await access('restored'), 'after', 'in no copy');
+
+  // Two of three claims are gone, and one of them comes back older: the third has everything.
+  await loseClaims(['restored-1', 'restored-2']);
+  const [, , last] = copies;
+  assert.ok(last);
+  await restoreClaim(kube, last);
+  const one = await tickUntil('restored', isStalledFor('AnotherDisk'), 120);
+  assert.match(
+    condition(one, 'Stalled')?.message ?? '',
+    /writes that it acknowledged after that copy was made may be lost/,
+  );
+  assert.equal(etcdOf(await get<Pod>(resources.pods, 'restored-2-0'))?.state?.running, undefined);
+  await approve(one);
+  await tickUntil('restored', isWhole, 240);
+  assert.equal(await readKey(await access('restored'), 'after'), 'in no copy');
+
+  // All claims come back from copies that were made while the cluster was whole.
+  await stop('restored');
+  const claims = (await list<PersistentVolumeClaim>(resources.volumeClaims)).map(({ metadata }) => metadata.name);
+  await loseClaims(claims.filter((name) => name.startsWith('restored-')));
+  for (const copy of copies) await restoreClaim(kube, copy);
+  await apply('restored');
+  const all = await tickUntil('restored', isStalledFor('AllDisksRestored'), 120);
+  for (const name of names) assert.equal(etcdOf(await get<Pod>(resources.pods, `${name}-0`)), undefined);
+  await approve(all);
+  const back = await tickUntil('restored', isWhole, 240);
+  assert.equal(back.status?.members?.length, 3);
+  assert.equal(await readKey(await access('restored'), 'before'), 'in every copy');
+  assert.equal(await readKey(await access('restored'), 'after'), null, 'what the copies held, and nothing else');
+});
+
+test('the same disk under a new claim is the same: nobody is asked', async () => {
+  const { kube, kubectl, namespace, get, tickUntil, access } = stage();
+  await apply('same');
+  await tickUntil('same', isWhole, 120);
+  await writeKey(await access('same'), 'kept', 'on its disk');
+  const claim = await get<PersistentVolumeClaim>(resources.volumeClaims, 'same-1');
+  assert.ok(claim?.spec.volumeName);
+  const { volumeName } = claim.spec;
+  const retain = '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}';
+  await kubectl(['patch', 'pv', volumeName, '-p', retain]);
+  await loseClaims(['same-1']);
+  await until('the claim to go', async () => !(await get(resources.volumeClaims, 'same-1')));
+  await kubectl(['patch', 'pv', volumeName, '--type=json', '-p', '[{"op":"remove","path":"/spec/claimRef"}]']);
+  const { name, labels, annotations: said = {} } = claim.metadata;
+  const kept = Object.entries(said).filter(([key]) => !/kubernetes\.io\//.test(key));
+  await kube.create<PersistentVolumeClaim>(resources.volumeClaims, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name, namespace, ...(labels && { labels }), annotations: Object.fromEntries(kept) },
+    spec: { ...claim.spec, volumeName },
+  });
+  const whole = await tickUntil('same', isWhole, 120);
+  assert.deepEqual(
+    whole.status?.members?.map((member) => member.name),
+    ['same-0', 'same-1', 'same-2'],
+  );
+  const acted = (whole.status?.history ?? []).map(({ reason }) => reason);
+  assert.ok(!acted.includes('ReplacingMember') && !acted.includes('AcceptingDisks'), acted.join());
+  assert.equal(await readKey(await access('same'), 'kept'), 'on its disk');
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'same']);
+});

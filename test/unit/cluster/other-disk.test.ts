@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { annotations } from '../../../manifests/build/names.ts';
+import { decide } from '../../../reconcile/cluster/decide.ts';
+import type { Membership, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import { simulate } from '../../../reconcile/cluster/simulate/simulate.ts';
+import {
+  all,
+  clusterId,
+  type Differences,
+  endpoint,
+  healthy,
+  memberId,
+  members,
+  silent,
+  withContainer,
+  withEndpoint,
+  without,
+  withPod,
+  withRecord,
+  withVolume,
+} from './observations.ts';
+
+const onDisk = (pv: string, handle?: string) =>
+  withVolume({ disk: { pv, ...(handle !== undefined && { handle }), state: 'unknown', homes: 'unknown' } });
+const noted = (slot: Slot): Slot =>
+  all(onDisk(`pv-${slot.ordinal}`), withRecord({ disk: { pv: `pv-${slot.ordinal}` } }))(slot);
+/** Restored under its name: another UID, another disk, and its ConfigMap went with the former claim. */
+const restored = (slot: Slot): Slot =>
+  all(withVolume({ uid: `restored-${slot.ordinal}` }), onDisk(`copy-${slot.ordinal}`), without('configMap'))(slot);
+const waiting = all(
+  withContainer({ state: 'waiting', reason: 'CreateContainerConfigError', everStarted: false }),
+  withPod({ ready: false }),
+  withEndpoint(silent),
+);
+const starts = all(
+  withContainer({ state: 'waiting', reason: 'ContainerCreating', everStarted: false }),
+  withPod({ ready: false }),
+  withEndpoint(silent),
+);
+const older = all(restored, waiting);
+const longAgo = (...ordinals: readonly number[]) => ({
+  observedGeneration: 3,
+  members: ordinals.map((ordinal) => ({
+    name: `orders-${ordinal}`,
+    id: memberId(ordinal),
+    healthy: false,
+    unhealthySince: '2026-01-02T02:00:00Z',
+    role: 'voter' as const,
+  })),
+});
+const lost: Membership = { kind: 'unknown', cause: 'no quorum answers', last: members(3).members };
+const alone = (slot: Slot): Slot => withEndpoint(endpoint(slot.ordinal, { leader: '0' }))(slot);
+const approved = (text: string): Differences => ({ metadata: { annotations: { [annotations.acceptDisks]: text } } });
+
+function seen(differences: Differences = {}): Observation {
+  return healthy(3, { ...differences, every: all(noted, differences.every ?? ((slot) => slot)) });
+}
+
+function approvalIn(observation: Observation): string {
+  const decision = decide(observation);
+  assert.equal(decision.kind, 'refuse', decision.reason);
+  const [, text] = /accept-disks=(\S+)$/.exec(decision.kind === 'refuse' ? decision.cure : '') ?? [];
+  return text ?? assert.fail(decision.message);
+}
+
+describe('which disk a volume was sealed on', () => {
+  test('is noted where a member is well, once, and nothing restarts', () => {
+    const unnoted = healthy(3, { every: (slot) => onDisk(`pv-${slot.ordinal}`)(slot) });
+    const decision = decide(unnoted);
+    assert.partialDeepStrictEqual(decision, { reason: 'NotingDisks', action: { kind: 'note-disks' } });
+    assert.equal(decide(simulate(unnoted, decision)).reason, 'Converged');
+    assert.equal(decide(seen()).reason, 'Converged');
+  });
+
+  test('is noted anew where the same disk has come back as another PersistentVolume', () => {
+    const imported = all(onDisk('imported', 'vol-1'), withRecord({ disk: { pv: 'pv-1', handle: 'vol-1' } }));
+    assert.equal(decide(seen({ slots: { 1: imported } })).reason, 'NotingDisks');
+    assert.equal(decide(seen({ slots: { 1: all(imported, without('configMap')) } })).reason, 'FollowingVolumes');
+  });
+
+  test('is noted on retained volumes before anything is made for them', () => {
+    const retained = healthy(3, {
+      every: (slot) =>
+        all(
+          onDisk(`pv-${slot.ordinal}`),
+          without('peer', 'configMap', 'statefulSet', 'pod'),
+          withEndpoint(silent),
+        )(slot),
+      membership: { kind: 'unknown', cause: 'no member runs' },
+    });
+    assert.equal(decide(retained).reason, 'NotingDisks');
+    assert.equal(decide(simulate(retained, decide(retained))).reason, 'AdoptingVolumes');
+  });
+});
+
+describe('another disk, and the others are a healthy quorum', () => {
+  test('nothing is made that would start it, and after its grace it is replaced', () => {
+    const soon = decide(seen({ slots: { 1: older } }));
+    assert.partialDeepStrictEqual(soon, { kind: 'wait', reason: 'MemberDown' });
+    assert.match(soon.message, /has PersistentVolume copy-1, and orders-1 was sealed on PersistentVolume pv-1/);
+    assert.equal(decide(seen({ slots: { 1: older }, status: longAgo(1) })).reason, 'ReplacingMember');
+  });
+
+  test('its volume is kept whatever the policy says', () => {
+    const decision = decide(seen({ slots: { 1: older }, status: longAgo(1), spec: { replicas: 1 } }));
+    assert.partialDeepStrictEqual(decision, { action: { kind: 'remove-member', name: 'orders-1', keeps: true } });
+  });
+
+  test('a pod that slipped in is stopped, and what let it start goes first', () => {
+    assert.partialDeepStrictEqual(decide(seen({ slots: { 1: restored } })), {
+      reason: 'BarringMembers',
+      action: { members: [{ name: 'orders-1', pod: 'pod-1' }] },
+    });
+    const swapped = all(onDisk('pv-1', 'vol-of-a-snapshot'), withRecord({ disk: { pv: 'pv-1', handle: 'vol-1' } }));
+    assert.partialDeepStrictEqual(decide(seen({ slots: { 1: swapped } })), {
+      action: { kind: 'bar-members', members: [{ name: 'orders-1', configMap: 'config-1', pod: 'pod-1' }] },
+    });
+  });
+
+  test('one whose claim was made anew before there was a note is not started either', () => {
+    const decision = decide(healthy(3, { slots: { 1: older } }));
+    assert.equal(decision.reason, 'MemberDown');
+    assert.match(decision.message, /does not say which disk/);
+  });
+
+  test('a claim that has no disk yet is not started either', () => {
+    const unbound = all(older, (slot) => {
+      const { disk: _, ...volume } = slot.volume ?? assert.fail();
+      return { ...slot, volume: { ...volume, bound: false } };
+    });
+    const decision = decide(seen({ slots: { 1: unbound } }));
+    assert.equal(decision.reason, 'MemberDown');
+    assert.match(decision.message, /has no disk yet; orders-1 was sealed on PersistentVolume pv-1/);
+  });
+
+  test('the same disk under a new claim is the same: it is let in again', () => {
+    const same = all(withVolume({ uid: 'volume-again' }), without('configMap'), waiting);
+    assert.equal(decide(seen({ slots: { 1: same } })).reason, 'FollowingVolumes');
+  });
+});
+
+describe('another disk, and without it there is no quorum', () => {
+  const away = all(without('volume', 'configMap', 'statefulSet', 'pod'), withEndpoint(silent));
+  const gone = { membership: lost, slots: { 0: alone, 1: away, 2: older }, status: longAgo(1, 2) };
+
+  test('a person is told what may be lost, and approves exactly this disk', () => {
+    const asked = decide(seen(gone));
+    assert.partialDeepStrictEqual(asked, { kind: 'refuse', reason: 'AnotherDisk' });
+    const text = approvalIn(seen(gone));
+    assert.ok(text.startsWith(`${clusterId}/`));
+    assert.partialDeepStrictEqual(decide(seen({ ...gone, ...approved(text) })), {
+      reason: 'AcceptingDisks',
+      action: {
+        kind: 'accept-disks',
+        approval: text,
+        clusterId,
+        volumes: [{ name: 'orders-2', uid: 'restored-2', memberId: memberId(2), pv: 'copy-2' }],
+      },
+    });
+  });
+
+  test('an approval for another claim or another disk is void', () => {
+    const text = approvalIn(seen(gone));
+    for (const change of [withVolume({ uid: 'restored-again' }), onDisk('copy-3')]) {
+      const slots = { ...gone.slots, 2: all(older, change) };
+      const decision = decide(seen({ ...gone, slots, ...approved(text) }));
+      assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'AnotherDisk' });
+      assert.match(decision.message, /is for other disks, and void$/);
+    }
+  });
+
+  test('no garbage approves anything', () => {
+    const text = approvalIn(seen(gone));
+    const [, word = ''] = text.split('/');
+    const pieces = fc.constantFrom(clusterId, word, word.slice(1), '/', '.', ' ', '\u202e', '', 'x'.repeat(5000));
+    const hostile = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(pieces, { maxLength: 6 }).map((all) => all.join('')),
+    );
+    fc.assert(
+      fc.property(hostile, (given) => {
+        const isIt =
+          given.startsWith(`${clusterId}/`) &&
+          given
+            .slice(clusterId.length + 1)
+            .split('.')
+            .includes(word);
+        assert.equal(decide(seen({ ...gone, ...approved(given) })).kind, isIt ? 'act' : 'refuse', given);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('while others may still be a quorum nobody is asked', () => {
+    const slots = { 0: alone, 1: starts, 2: older };
+    assert.equal(decide(seen({ membership: lost, slots, status: longAgo(2) })).kind, 'wait');
+  });
+
+  test('one that runs is stopped while there is no quorum', () => {
+    const slots = { ...gone.slots, 2: restored };
+    assert.partialDeepStrictEqual(decide(seen({ ...gone, slots })), {
+      action: { kind: 'bar-members', members: [{ name: 'orders-2', pod: 'pod-2' }] },
+    });
+  });
+
+  test('one that votes already, and is needed, is said, and nobody stops it', () => {
+    const serving = { ...gone, membership: members(3), slots: { ...gone.slots, 0: (slot: Slot) => slot, 2: restored } };
+    const decision = decide(seen(serving));
+    assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'AnotherDisk' });
+    assert.match(decision.message, /it votes all the same/);
+  });
+});
+
+describe('more than one other disk', () => {
+  const none: Membership = { kind: 'unknown', cause: 'no member runs' };
+  const every: Differences = { membership: none, every: older, status: longAgo(0, 1, 2) };
+
+  test('of all members: it is offered as what it is, with one approval for all', () => {
+    assert.partialDeepStrictEqual(decide(seen(every)), { kind: 'refuse', reason: 'AllDisksRestored' });
+    const text = approvalIn(seen(every));
+    const decision = decide(seen({ ...every, ...approved(text) }));
+    assert.partialDeepStrictEqual(decision, { action: { kind: 'accept-disks', approval: text } });
+  });
+
+  test('an approval that was half carried out fits the rest', () => {
+    const text = approvalIn(seen(every));
+    const accepted = withRecord({ disk: { pv: 'copy-0' } });
+    const half = seen({ ...every, ...approved(text), slots: { 0: accepted } });
+    assert.equal(decide(half).reason, 'FollowingVolumes');
+    const followed = simulate(half, decide(half));
+    assert.partialDeepStrictEqual(decide(followed), {
+      action: { kind: 'accept-disks', volumes: [{ name: 'orders-1' }, { name: 'orders-2' }] },
+    });
+  });
+
+  test('two of three, and the third has its own: it goes on from that one, not from the two', () => {
+    const two = { membership: lost, slots: { 0: alone, 1: older, 2: older }, status: longAgo(1, 2) };
+    const decision = decide(seen(two));
+    assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'QuorumLost' });
+    assert.match(decision.message, /orders-1 \(its claim has another disk than it was sealed on\)/);
+    assert.match(decision.kind === 'refuse' ? decision.cure : '', /it goes on with what orders-0 has/);
+  });
+
+  test('the one that a recovery goes on from: a person is asked first', () => {
+    const recovery = { id: '0123456789ab', attempt: 0, lastSeenOn: {} };
+    const chosen = all(older, without('statefulSet', 'pod'), withRecord({ state: 'recovering', recovery }));
+    const others = all(
+      without('statefulSet', 'pod', 'peer'),
+      withRecord({ state: 'superseded' }),
+      withEndpoint(silent),
+    );
+    const decision = decide(seen({ membership: none, slots: { 0: chosen, 1: others, 2: others } }));
+    assert.equal(decision.reason, 'AnotherDisk');
+  });
+
+  test('volumes that sleep, or leave, are told apart as well', () => {
+    const asleep = all(older, without('statefulSet', 'pod'), withRecord({ state: 'hibernating' }));
+    const sleeping = seen({ membership: none, spec: { replicas: 0 }, every: asleep });
+    assert.notEqual(decide(sleeping).reason, 'FollowingVolumes');
+    const released = all(without('peer', 'statefulSet', 'pod'), restored, withRecord({ state: 'released' }));
+    assert.notEqual(decide(seen({ membership: none, every: released })).reason, 'AnotherDisk');
+  });
+});
+
+test('whatever is restored, nothing is started or written for another disk that nobody approved', () => {
+  const state = fc.constantFrom('sealed', 'hibernating', 'releasing', 'recovering', 'recovered');
+  const kind = fc.constantFrom('well', 'older', 'runs', 'gone', 'starting', 'bare');
+  const slot = fc.record({ kind, state });
+  const change = ({ kind: what, state: says }: { kind: string; state: string }): ((slot: Slot) => Slot) => {
+    const told = withRecord({ state: says as 'sealed' });
+    switch (what) {
+      case 'older':
+        return all(older, told);
+      case 'runs':
+        return all(restored, told);
+      case 'gone':
+        return all(without('volume', 'configMap', 'pod'), withEndpoint(silent));
+      case 'starting':
+        return starts;
+      case 'bare':
+        return all(older, without('peer', 'statefulSet', 'pod'), told);
+      default:
+        return (one) => one;
+    }
+  };
+  const reached = new Set<string>();
+  fc.assert(
+    fc.property(fc.tuple(slot, slot, slot), fc.boolean(), fc.boolean(), (kinds, quorum, late) => {
+      const slots = Object.fromEntries(kinds.map((one, ordinal) => [ordinal, change(one)]));
+      const observation = seen({
+        slots,
+        membership: quorum ? members(3) : lost,
+        ...(late && { status: longAgo(0, 1, 2) }),
+      });
+      const decision = decide(observation);
+      reached.add(decision.reason);
+      if (decision.kind !== 'act') return;
+      const strangers = observation.slots.flatMap(({ name, volume }) =>
+        volume?.uid.startsWith('restored') ? [name] : [],
+      );
+      const { action } = decision;
+      const started = action.kind === 'follow-volumes' || action.kind === 'start-members' ? action.peers : [];
+      assert.deepEqual(
+        started.filter((name) => strangers.includes(name)),
+        [],
+      );
+      assert.notEqual(action.kind, 'accept-disks');
+      const after = simulate(observation, decision);
+      for (const one of after.slots)
+        if (one.volume?.uid.startsWith('restored')) assert.equal(one.configMap, undefined, decision.reason);
+    }),
+    { numRuns: 1000 },
+  );
+  for (const reason of ['AnotherDisk', 'BarringMembers', 'QuorumLost', 'ReplacingMember'])
+    assert.ok(reached.has(reason), `${reason} of ${[...reached].join()}`);
+});
