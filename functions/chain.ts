@@ -92,10 +92,13 @@ export function jobOf(
   };
 }
 
-/** The chains that have a Job under way, by the API server's time. */
-export function activeChains(jobs: readonly Job[], now: Date): ReadonlySet<string> {
-  const active = jobs.filter((job) => isActive(job, now));
-  return new Set(active.flatMap(({ metadata }) => metadata.labels?.[chainLabel] ?? []));
+/** The links that these Jobs are; nothing of a Job that is no link. */
+export function linksOf(jobs: readonly Job[]): readonly ChainLink[] {
+  return jobs.flatMap(({ metadata: { name, labels } }) => {
+    const chain = labels?.[chainLabel];
+    const number = chain && new RegExp(`-${chain}-(\\d+)$`).exec(name)?.[1];
+    return number ? [{ chain, number: Number(number) }] : [];
+  });
 }
 
 /** Neither finished, nor on its way out, nor so old that its node must be dead. */
@@ -109,15 +112,23 @@ export function isActive({ metadata, status }: Job, now: Date): boolean {
 }
 
 /**
- * Which link to make next, if any. A tick starts a chain only where none is under way; of two chains that came to be at
- * once, the lowest goes on.
+ * Whether the first looks later than whatever the second was made for. It goes on then, and the second one ends: so two lines of
+ * follow-ups become one.
  */
-export function nextLink(
-  link: ChainLink | undefined,
-  active: ReadonlySet<string>,
-  newChain: () => string,
-): ChainLink | undefined {
-  if (!link) return active.size === 0 ? { chain: newChain(), number: 1 } : undefined;
-  if ([...active].some((other) => other < link.chain)) return undefined;
-  return { chain: link.chain, number: link.number + 1 };
+export function supersedes(one: ChainLink, other: ChainLink): boolean {
+  return one.chain === other.chain ? one.number > other.number : one.chain < other.chain;
+}
+
+/**
+ * The link that comes after all others: it looks when everything that its maker did is done.
+ *
+ * @param active those under way, the maker's own included
+ * @param known all that there are, finished ones too: the API server refuses a second Job of one name
+ */
+export function nextLink(active: readonly ChainLink[], known: readonly ChainLink[], newChain: () => string): ChainLink {
+  const [last] = active.toSorted((a, b) => (supersedes(a, b) ? -1 : 1));
+  if (!last) return { chain: newChain(), number: 1 };
+  const { chain } = last;
+  const numbers = [...active, ...known].filter((one) => one.chain === chain).map(({ number }) => number);
+  return { chain, number: Math.max(...numbers) + 1 };
 }

@@ -12,8 +12,10 @@ export interface GoingOn {
   readonly cronJob: NonNullable<Identity['cronJob']>;
   /** What this invocation is itself; absent: no link of a chain. */
   readonly link?: ChainLink | undefined;
-  /** Whether this was started for one event, and nobody looks again for a minute: then it makes sure that whoever goes on lives. */
-  readonly isOnce?: boolean;
+  /** Whether it leaves what a follow-up that is under way may not know. */
+  readonly isNew: boolean;
+  /** How many follow-ups before the next one have seen nothing move; only events are counted. */
+  readonly again?: number;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -24,16 +26,15 @@ export interface GoingOn {
  * @returns whether somebody will. Where not, that costs time only: the next tick goes on.
  */
 export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
-  const { kube, cronJob, env, log, signal, link, isOnce = false } = context;
+  const { kube, cronJob, env, log, signal, link, isNew } = context;
   try {
-    const [{ followUp, isStopped }, { handOn }] = await Promise.all([import('./follow-up.ts'), import('./hand-on.ts')]);
+    const { followUp, isStopped } = await import('./follow-up.ts');
     if (env.K_SINK) {
       if (await isStopped(kube, cronJob, signal)) return none(log, `CronJob ${nameOf(cronJob)} is suspended`);
       if (await emitted(clusters, context)) return true;
     }
     const newChain = () => randomBytes(5).toString('hex');
-    const asked = { kube, cronJob, ...(link && { link }), newChain, signal };
-    const next = await (isOnce ? handOn(asked) : followUp(asked));
+    const next = await followUp({ kube, cronJob, link, isNew, newChain, signal });
     if (next.kind === 'none') return none(log, next.because);
     if (next.kind === 'under-way') return none(log, 'another follow-up is under way');
     log({ job: next.job }, 'a follow-up goes on');
@@ -48,14 +49,14 @@ export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: 
 /** Whether the sink has taken it: an event that did not arrive is a Job. */
 async function emitted(
   clusters: PassResult['clusters'],
-  { env, cronJob, log }: Pick<GoingOn, 'env' | 'cronJob' | 'log'>,
+  { env, cronJob, log, again }: Pick<GoingOn, 'env' | 'cronJob' | 'log' | 'again'>,
 ): Promise<boolean> {
   const waiting = clusters.filter(({ workRemains }) => workRemains);
   try {
     const sink = sinkFrom(env);
     if (!sink) return false;
     const names = waiting.map(({ namespace, name }) => `${namespace}/${name}`);
-    await emitFollowUps(sink, sourceOf(cronJob), names);
+    await emitFollowUps(sink, sourceOf(cronJob), names, again);
     log({ sink: sink.url.host, clusters: names.length }, 'a follow-up goes on');
     return true;
   } catch (error) {

@@ -8,6 +8,7 @@ import { areChecked, areLeftOver } from './checks/branch.ts';
 import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { listClusters } from './list-clusters.ts';
+import { isUnderWay } from './next-look.ts';
 import { reportFleet } from './report-fleet.ts';
 import { secretsOnce } from './secrets-once.ts';
 import { shareGit } from './shared-git.ts';
@@ -34,8 +35,10 @@ export interface PassNews {
   readonly clusters: readonly ClusterResult[];
   /** Another step would be worth taking, soon. */
   readonly workRemains: boolean;
-  /** Whether anything came nearer to its goal: without that, going on at once would only go round. */
+  /** Whether anything was done: what others have seen before that is no longer all there is. */
   readonly moved: boolean;
+  /** Whether something failed that another attempt may get through, or somebody else was at it. */
+  readonly unsettled: boolean;
 }
 
 /** What asking Git may cost, and how long the clusters' steps wait for it: a dead Git host must not hold them up. */
@@ -81,6 +84,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
       clusters: stepped.results,
       workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
       moved: results.some(hasWritten) || stepped.moved,
+      unsettled: results.some(needsRetry) || stepped.results.some(isUnsettled),
     };
     await context.onNews?.(news);
     return news;
@@ -155,6 +159,10 @@ async function checked(context: PassContext, passed: FleetPassed, world: World):
 
 function hasWritten(result: FleetResult): boolean {
   return result.kind === 'done' && (result.outcome.changed.size > 0 || result.outcome.pruned.length > 0);
+}
+
+function isUnsettled(result: ClusterResult): boolean {
+  return result.workRemains && (result.outcome === 'failed' || isUnderWay(result));
 }
 
 function needsRetry(result: FleetResult): boolean {

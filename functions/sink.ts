@@ -15,6 +15,8 @@ export const followUpType = 'dev.ratchet.etcd.follow-up';
 /** What a follow-up event says: which clusters are worth another step. None named: all. */
 export interface FollowUpData {
   readonly clusters: readonly string[];
+  /** How many follow-ups before this one have seen nothing move; absent: none. */
+  readonly again?: number;
 }
 
 /** An event that did not arrive. The message names the sink's host and what it said. */
@@ -57,7 +59,7 @@ const ours = ['id', 'source', 'specversion', 'type', 'time', 'subject', 'datacon
  *
  * @throws {SinkError}
  */
-export async function emitFollowUps(sink: Sink, source: string, clusters: readonly string[]): Promise<void> {
+export async function emitFollowUps(sink: Sink, source: string, clusters: readonly string[], again = 0): Promise<void> {
   // Loaded only where there is a sink.
   const { CloudEvent, HTTP } = await import('./cloud-events.ts');
   for (let n = 0; n === 0 || n < clusters.length; n += mostClusters) {
@@ -69,7 +71,7 @@ export async function emitFollowUps(sink: Sink, source: string, clusters: readon
         source,
         ...(some.length === 1 && some[0] !== undefined && { subject: some[0] }),
         datacontenttype: 'application/json',
-        data: { clusters: some },
+        data: { clusters: some, ...(again > 0 && { again }) },
       });
       const { headers, body } = HTTP.binary(event);
       await post(sink, headers as Record<string, string>, String(body));

@@ -3,6 +3,7 @@ import type { ClusterResult } from '../reconcile/cluster/result.ts';
 import type { StepContext } from '../reconcile/cluster/step.ts';
 import { keyOf } from '../reconcile/fleet/names.ts';
 import { listClusters } from './list-clusters.ts';
+import { pauseSeconds, quietSeconds } from './next-look.ts';
 import type { ObjectName } from './options.ts';
 import { patiently } from './patience.ts';
 import { createWaker } from './wake.ts';
@@ -13,12 +14,13 @@ export interface StepAndWaitContext extends StepContext {
   readonly clusters: readonly ObjectName[];
   /** Milliseconds to wait for what the decisions named. */
   readonly waitMs: number;
-  /** Asked after each wait, before anything else is done: whether people have stopped everything meanwhile. */
+  /** Asked after each wait, before anything else is done: whether people have stopped everything meanwhile, or a later follow-up goes on. */
   readonly isStopped?: () => Promise<boolean>;
 }
 
 export interface Stepped {
   readonly results: readonly ClusterResult[];
+  /** Whether anything was done, or a cluster has gone. */
   readonly moved: boolean;
 }
 
@@ -49,6 +51,7 @@ export async function stepAndWait(
       const woken = await waker.wait(
         results.filter(({ workRemains }) => workRemains),
         until,
+        pauseSeconds(quietSeconds(results, kube.now() ?? new Date())),
       );
       if (woken.size === 0 || (await isStopped())) break;
       waker.forget();
@@ -61,7 +64,7 @@ export async function stepAndWait(
         };
       });
       const gone = new Set([...woken].filter((key) => !again.some((cluster) => keyOf(cluster) === key)));
-      moved ||= gone.size > 0 || stepped.some((one) => isNews(one, results));
+      moved ||= gone.size > 0;
       const done = new Set(stepped.map(keyOfResult));
       results = [...results.filter((one) => !done.has(keyOfResult(one)) && !gone.has(keyOfResult(one))), ...stepped];
     }
@@ -72,12 +75,6 @@ export async function stepAndWait(
     results: results.toSorted((a, b) => (keyOfResult(a) < keyOfResult(b) ? -1 : 1)),
     moved: moved || results.some(hasActed),
   };
-}
-
-/** A timer that fires and finds the same is no progress: a chain that counted it would never end while anything waits. */
-function isNews(now: ClusterResult, before: readonly ClusterResult[]): boolean {
-  const then = before.find((one) => keyOfResult(one) === keyOfResult(now))?.decision;
-  return then?.reason !== now.decision.reason || then.message !== now.decision.message;
 }
 
 function hasActed({ outcome }: ClusterResult): boolean {

@@ -12,8 +12,12 @@ import { type Changing, matterOf } from './matter.ts';
 export interface Waker {
   /** From here on, what happens counts as news. Call it before looking again. */
   forget(): void;
-  /** `<namespace>/<name>` of the clusters that woke, or that somebody else began to change; none when the time was up first. */
-  wait(results: readonly ClusterResult[], until: AbortSignal): Promise<ReadonlySet<string>>;
+  /**
+   * `<namespace>/<name>` of the clusters that woke, or that somebody else began to change; none when the time was up first.
+   *
+   * @param least seconds before the clock alone may wake anything
+   */
+  wait(results: readonly ClusterResult[], until: AbortSignal, least?: number): Promise<ReadonlySet<string>>;
   close(): void;
 }
 
@@ -85,8 +89,11 @@ export function createWaker({ kube, resourceVersion, namespace, log, others = fa
     heard.resolve();
   }
 
-  async function wait(results: readonly ClusterResult[], until: AbortSignal): Promise<ReadonlySet<string>> {
-    const waits = results.map((result) => ({ key: `${result.namespace}/${result.name}`, wakes: wakesOf(result) }));
+  async function wait(results: readonly ClusterResult[], until: AbortSignal, least = 0): Promise<ReadonlySet<string>> {
+    const waits = results.map((result) => ({
+      key: `${result.namespace}/${result.name}`,
+      wakes: wakesOf(result).map((wake) => notBefore(wake, least)),
+    }));
     const startedAt = performance.now();
     if (others && !watched.has('clusters')) {
       watched.add('clusters');
@@ -151,6 +158,10 @@ async function slept(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
+}
+
+function notBefore(wake: Wake, least: number): Wake {
+  return wake.on === 'time' ? { on: 'time', afterSeconds: Math.max(wake.afterSeconds, least) } : wake;
 }
 
 /** What is worth another look at this cluster. A claim that somebody else won is over soon. */

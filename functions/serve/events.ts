@@ -91,11 +91,13 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
 export function tasksOf(wishes: readonly Wish[]): readonly Task[] {
   if (wishes.some(({ kind }) => kind === 'tick')) return [{ kind: 'tick', clusters: [] }];
   const steps = new Set(wishes.flatMap((wish) => (wish.kind === 'step' ? [wish.cluster] : [])));
-  const followUps = wishes.flatMap((wish) => (wish.kind === 'follow-up' ? [wish.clusters] : []));
-  const followed = followUps.some((clusters) => clusters.length === 0) ? [] : [...new Set(followUps.flat())].toSorted();
+  const followUps = wishes.filter((wish) => wish.kind === 'follow-up');
+  const isForAll = followUps.some(({ clusters }) => clusters.length === 0);
+  const followed = isForAll ? [] : [...new Set(followUps.flatMap(({ clusters }) => clusters))].toSorted();
+  const again = Math.min(...followUps.map((wish) => wish.again ?? 0));
   return [
     ...(steps.size > 0 ? [{ kind: 'step', clusters: [...steps].toSorted() } as const] : []),
-    ...(followUps.length > 0 ? [{ kind: 'follow-up', clusters: followed } as const] : []),
+    ...(followUps.length > 0 ? [{ kind: 'follow-up', clusters: followed, ...(again > 0 && { again }) } as const] : []),
   ];
 }
 

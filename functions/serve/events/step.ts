@@ -2,6 +2,7 @@ import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
 import { identityFrom, pageUrlFrom } from '../../environment.ts';
 import { goOn } from '../../go-on.ts';
+import { isAwaited, isHeld, isNews } from '../../next-look.ts';
 import type { ObjectName } from '../../options.ts';
 import { type PassContext, type PassResult, pass } from '../../pass.ts';
 import { reachOf } from '../../reach.ts';
@@ -19,12 +20,16 @@ export interface Task {
   readonly kind: 'tick' | 'step' | 'follow-up';
   /** None: all. */
   readonly clusters: readonly string[];
+  /** How many follow-ups before this one have seen nothing move. */
+  readonly again?: number;
 }
 
 /** Seconds. All within what the Service lets a request take (manifests/knative). */
 const limits = { tick: 50, step: 30, 'follow-up': 50 } as const;
 /** Seconds that a follow-up waits for what the decisions named, as a follow-up Job does. */
 const waitSeconds = 25;
+/** With the first, more than the minute after which a clock's event starts the next line. */
+const mostAgain = 2;
 
 /**
  * One pass inside the request: nothing is left to do after the answer, because a platform that scales to zero may stop the process then.
@@ -62,8 +67,10 @@ export async function carryOut(
   if (signal.aborted) return { kind: 'retry', because: 'the pass was cut short' };
   const failed = result.clusters.find(({ outcome }) => outcome === 'failed');
   if (failed && task.kind === 'step') return { kind: 'retry', because: failed.problem ?? failed.decision.message };
-  if (cronJob && isWorthGoingOn(task, result)) {
-    const isGoingOn = await goOn(result, { kube, env, cronJob, log, signal });
+  if (cronJob && isWorthGoingOn(task, result, kube.now() ?? new Date())) {
+    const isNew = isNews(result, task.kind !== 'tick');
+    const again = isNew ? 0 : (task.again ?? 0) + 1;
+    const isGoingOn = await goOn(result, { kube, env, cronJob, log, signal, isNew, again });
     if (!isGoingOn && task.kind !== 'tick') return { kind: 'retry', because: 'no follow-up could be made' };
   }
   return { kind: 'handled', clusters: result.clusters };
@@ -71,18 +78,21 @@ export async function carryOut(
 
 /**
  * A tick starts what others go on with. Everybody else only follows an action of its own: an action is one invocation's, so that however
- * many events there are, one line of follow-ups lives on. What is waited for without one is told by an event, or found by a tick; but the
- * end of a claim that nobody carries out any more is no event: the follow-up that saw it last looks again.
+ * many events there are, one line of follow-ups lives on. What is waited for without one is told by an event, or by the clock: a follow-up
+ * that saw nothing move is followed by others until the next tick. The end of a claim that nobody carries out any more is no event,
+ * either: the follow-up that saw it last looks again.
  */
 export function isWorthGoingOn(
-  { kind }: Pick<Task, 'kind'>,
-  { workRemains, clusters }: Pick<PassResult, 'workRemains' | 'clusters'>,
+  { kind, again = 0 }: Pick<Task, 'kind' | 'again'>,
+  result: Pick<PassResult, 'workRemains' | 'clusters' | 'moved' | 'unsettled'>,
+  now: Date,
 ): boolean {
+  const { workRemains, clusters } = result;
   if (!workRemains) return false;
-  if (kind === 'tick') return true;
-  const isHeld = ({ decision }: ClusterResult) =>
-    decision.kind === 'wait' && decision.reason === 'AnotherInvocationActs';
-  return clusters.some((one) => one.outcome === 'acted' || (kind === 'follow-up' && isHeld(one)));
+  if (kind === 'tick') return isNews(result, false) || isAwaited(result, now);
+  if (clusters.some(({ outcome }) => outcome === 'acted')) return true;
+  if (kind === 'step') return false;
+  return clusters.some(({ decision }) => isHeld(decision)) || (again < mostAgain && isAwaited(result, now));
 }
 
 function objectName(key: string): ObjectName {

@@ -10,7 +10,7 @@ export type Wish =
   /** Something of this cluster changed. */
   | { readonly kind: 'step'; readonly cluster: string; readonly change?: Change }
   /** What a pass left: wait for it, and go on. No cluster named: with all. */
-  | { readonly kind: 'follow-up'; readonly clusters: readonly string[] }
+  | { readonly kind: 'follow-up'; readonly clusters: readonly string[]; readonly again?: number }
   /** `forget`: this object is not any more what it was last stepped for; when it is again, that is news. */
   | { readonly kind: 'nothing'; readonly because: string; readonly forget?: string };
 
@@ -31,11 +31,11 @@ export function wishOf({ type, data }: Event): Wish {
 }
 
 function followUp(data: unknown): Wish {
-  const { clusters } = asObject(data) as { readonly clusters?: unknown };
+  const { clusters, again } = asObject(data);
   if (!Array.isArray(clusters)) return { kind: 'nothing', because: 'it names no clusters' };
   const named = clusters.filter((name): name is string => typeof name === 'string' && isKey(name));
   if (named.length < clusters.length) return { kind: 'nothing', because: 'what it names are no clusters' };
-  return { kind: 'follow-up', clusters: named };
+  return { kind: 'follow-up', clusters: named, ...(Number(again) > 0 && { again: Number(again) }) };
 }
 
 /** Resource mode: the whole object, so that what changes nothing is told from what does. */

@@ -15,6 +15,7 @@ import type { FakeKube, FakeKubeOptions } from '../../fakes/kube.ts';
 import { cronJob, env, installation } from '../serve/installation.ts';
 
 const stop = new AbortController().signal;
+const now = new Date('2026-05-01T10:00:00Z');
 
 interface Scene {
   readonly kube: FakeKube;
@@ -226,15 +227,32 @@ test('a follow-up goes on where it saw a claim last; an event of a cluster does 
     workRemains: true,
     cluster,
   };
-  const result = { clusters: [held], workRemains: true };
+  const result = { clusters: [held], workRemains: true, moved: false, unsettled: true };
   const kinds = ['tick', 'step', 'follow-up'] as const;
   assert.deepEqual(
-    kinds.map((kind) => isWorthGoingOn({ kind }, result)),
+    kinds.map((kind) => isWorthGoingOn({ kind }, result, now)),
     [true, false, true],
   );
-  const waiting = { ...held, decision: wait('MemberStarting', '', { on: 'change', of: 'pods' }) };
-  assert.equal(isWorthGoingOn({ kind: 'follow-up' }, { clusters: [waiting], workRemains: true }), false);
-  assert.equal(isWorthGoingOn({ kind: 'follow-up' }, { clusters: [held], workRemains: false }), false);
+  assert.equal(isWorthGoingOn({ kind: 'follow-up' }, { ...result, workRemains: false }, now), false);
+});
+
+test('a follow-up that sees nothing move is followed until the next tick, and not for hours', () => {
+  const created = (minutesAgo: number) => ({
+    ...suspended('orders'),
+    metadata: { name: 'orders', creationTimestamp: new Date(now.getTime() - minutesAgo * 60_000).toISOString() },
+  });
+  const decision = wait('MemberStarting', '', { on: 'change', of: 'pods' });
+  const result = (minutesAgo: number) => ({
+    clusters: [{ decision, outcome: 'none', workRemains: true, cluster: created(minutesAgo) } as ClusterResult],
+    workRemains: true,
+    moved: false,
+    unsettled: false,
+  });
+  const worth = (again: number, minutesAgo: number) =>
+    isWorthGoingOn({ kind: 'follow-up', again }, result(minutesAgo), now);
+  assert.deepEqual([worth(0, 1), worth(1, 1), worth(2, 1), worth(0, 60)], [true, true, false, false]);
+  const tick = (minutesAgo: number) => isWorthGoingOn({ kind: 'tick' }, result(minutesAgo), now);
+  assert.deepEqual([tick(1), tick(60)], [true, false]);
 });
 
 test('malformed is 400 with an empty body, and costs the API server nothing', async () => {

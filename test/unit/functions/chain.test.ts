@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { activeChains, type CronJob, followUpJob, type Job, nextLink } from '../../../functions/chain.ts';
-import { followUp, isStopped } from '../../../functions/follow-up.ts';
+import {
+  type ChainLink,
+  type CronJob,
+  followUpJob,
+  isActive,
+  type Job,
+  linksOf,
+  nextLink,
+  supersedes,
+} from '../../../functions/chain.ts';
+import { followUp, isStopped, standingOf } from '../../../functions/follow-up.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { createFakeKube } from '../../fakes/kube.ts';
 
@@ -23,10 +32,12 @@ const cronJob: CronJob = {
 };
 const now = new Date('2026-05-01T10:00:00Z');
 
-function job(chain: string, { minutesOld = 0, finished = false, leaving = false } = {}): Job {
+function job(chain: string, { number = 1, minutesOld = 0, finished = false, leaving = false } = {}): Job {
   return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
     metadata: {
-      name: `etcd-ratchet-${chain}-1`,
+      name: `etcd-ratchet-${chain}-${number}`,
       namespace: 'system',
       creationTimestamp: new Date(now.getTime() - minutesOld * 60_000).toISOString(),
       labels: { 'etcd.ratchet.dev/follow-up': 'true', 'etcd.ratchet.dev/chain': chain },
@@ -66,42 +77,114 @@ test('its name stays within what a label holds, however long the name of the Cro
 
 test('a finished, leaving or stale Job does not stand for its chain', () => {
   const jobs = [job('a'), job('b', { finished: true }), job('c', { leaving: true }), job('d', { minutesOld: 10 })];
-  assert.deepEqual([...activeChains(jobs, now)], ['a']);
+  assert.deepEqual(linksOf(jobs.filter((one) => isActive(one, now))), [{ chain: 'a', number: 1 }]);
 });
 
-for (const [title, link, active, expected] of [
-  ['a tick starts a chain', undefined, [], { chain: 'new', number: 1 }],
-  ['a tick starts none beside another', undefined, ['a'], undefined],
-  ['a chain continues itself', { chain: 'b', number: 3 }, ['b'], { chain: 'b', number: 4 }],
-  ['of two chains the lower continues', { chain: 'a', number: 3 }, ['a', 'b'], { chain: 'a', number: 4 }],
-  ['of two chains the higher ends', { chain: 'b', number: 3 }, ['a', 'b'], undefined],
+test('a Job that is no link of a chain is not taken for one', () => {
+  const odd = (name: string, labels: Record<string, string>) => ({ metadata: { name, namespace: 'system', labels } });
+  const chain = { 'etcd.ratchet.dev/chain': 'a' };
+  assert.deepEqual(linksOf([odd('etcd-ratchet-a-7', {}), odd('etcd-ratchet-a-x', chain), odd('a-7', chain)]), []);
+});
+
+const a = (number: number) => ({ chain: 'a', number });
+const b = (number: number) => ({ chain: 'b', number });
+
+for (const [title, active, known, expected] of [
+  ['the first link starts a chain', [], [b(3)], { chain: 'new', number: 1 }],
+  ['the next link comes after the one under way', [b(3)], [b(3)], b(4)],
+  ['the next link comes after all that there are, finished ones too', [b(3)], [b(3), b(5)], b(6)],
+  ['of two chains the lower goes on', [b(7), a(3)], [b(7), a(3)], a(4)],
 ] as const) {
   test(title, () =>
     assert.deepEqual(
-      nextLink(link, new Set(active), () => 'new'),
+      nextLink(active, known, () => 'new'),
       expected,
     ),
   );
 }
 
-function context(kube: ReturnType<typeof createFakeKube>, link?: { chain: string; number: number }) {
+test('of two links of a chain the later one supersedes, of two chains the lower one', () => {
+  assert.deepEqual([supersedes(a(2), a(1)), supersedes(a(1), a(2)), supersedes(a(1), a(1))], [true, false, false]);
+  assert.deepEqual([supersedes(a(1), b(9)), supersedes(b(9), a(1))], [true, false]);
+});
+
+function context(
+  kube: ReturnType<typeof createFakeKube>,
+  { link = undefined as ChainLink | undefined, isNew = true } = {},
+) {
   const { signal } = new AbortController();
-  return {
-    kube,
-    cronJob: { namespace: 'system', name: 'etcd-ratchet' },
-    newChain: () => 'new',
-    signal,
-    ...(link && { link }),
-  };
+  const cronJob = { namespace: 'system', name: 'etcd-ratchet' };
+  return { kube, cronJob, newChain: () => 'new', signal, isNew, link };
 }
 
-test('the same link made twice is one Job', async () => {
-  const kube = createFakeKube();
+function installed(...jobs: readonly Job[]) {
+  const kube = createFakeKube({ clock: () => now });
   kube.seed(resources.cronJobs, cronJob);
-  const link = { chain: 'abc', number: 1 };
-  assert.deepEqual(await followUp(context(kube, link)), { kind: 'created', job: 'etcd-ratchet-abc-2' });
-  assert.deepEqual(await followUp(context(kube, link)), { kind: 'created', job: 'etcd-ratchet-abc-2' });
-  assert.equal(kube.stored(resources.jobs).length, 1);
+  kube.seed(resources.jobs, ...jobs);
+  return kube;
+}
+
+const jobNames = (kube: ReturnType<typeof createFakeKube>) =>
+  kube.stored<Job>(resources.jobs).map(({ metadata }) => metadata.name.replace('etcd-ratchet-', ''));
+
+test('what is new gets a follow-up of its own, also while one is under way', async () => {
+  const kube = installed(job('abc', { number: 4 }));
+  assert.deepEqual(await followUp(context(kube)), { kind: 'created', job: 'etcd-ratchet-abc-5' });
+});
+
+test('what is not new is left to the follow-up that is under way', async () => {
+  const kube = installed(job('abc', { number: 4 }));
+  assert.deepEqual(await followUp(context(kube, { isNew: false })), { kind: 'under-way' });
+  const link = { chain: 'abc', number: 3 };
+  assert.deepEqual(await followUp(context(kube, { isNew: false, link })), { kind: 'under-way' });
+});
+
+test('a follow-up that waits on makes the next one, and nobody else does so for it', async () => {
+  const kube = installed(job('abc', { number: 4 }));
+  const link = { chain: 'abc', number: 4 };
+  assert.equal((await followUp(context(kube, { isNew: false, link }))).kind, 'created');
+  assert.deepEqual(jobNames(kube), ['abc-4', 'abc-5']);
+});
+
+test('a follow-up that is dead, or has ended, is not waited for', async () => {
+  for (const state of [{ finished: true }, { leaving: true }, { minutesOld: 10 }]) {
+    const kube = installed(job('abc', state));
+    assert.equal((await followUp(context(kube, { isNew: false }))).kind, 'created');
+  }
+});
+
+test('a follow-up that somebody made since our list looks after us: it is taken for ours', async () => {
+  const kube = installed(job('abc', { number: 4 }));
+  let made = false;
+  const racing = {
+    ...kube,
+    create: async (...args: Parameters<typeof kube.create>) => {
+      if (!made) kube.seed(resources.jobs, job('abc', { number: 5 }));
+      made = true;
+      return kube.create(...args);
+    },
+  } as typeof kube;
+  assert.deepEqual(await followUp(context(racing)), { kind: 'created', job: 'etcd-ratchet-abc-5' });
+  assert.deepEqual(jobNames(kube), ['abc-4', 'abc-5']);
+});
+
+test('a follow-up goes on until a later one is under way, or the CronJob is suspended, or gone', async () => {
+  const kube = installed(job('abc', { number: 4 }), job('abc', { number: 5, finished: true }));
+  const asked = () => standingOf(context(kube, { link: { chain: 'abc', number: 4 } }));
+  assert.equal(await asked(), 'on');
+  kube.seed(resources.jobs, job('abc', { number: 6 }));
+  assert.equal(await asked(), 'superseded');
+  kube.seed(resources.cronJobs, { ...cronJob, spec: { ...cronJob.spec, suspend: true } });
+  assert.equal(await asked(), 'stopped');
+  kube.remove(resources.cronJobs, 'system', 'etcd-ratchet');
+  assert.equal(await asked(), 'stopped');
+});
+
+test('a follow-up that a person started is stopped with the CronJob, and never superseded', async () => {
+  const kube = installed(job('abc'));
+  assert.equal(await standingOf(context(kube)), 'on');
+  kube.seed(resources.cronJobs, { ...cronJob, spec: { ...cronJob.spec, suspend: true } });
+  assert.equal(await standingOf(context(kube)), 'stopped');
 });
 
 test('a follow-up is stopped when its CronJob is suspended, or gone', async () => {

@@ -37,7 +37,7 @@ const clusters = (['orders', 'ads'] as const).map(
 function leave(env: NodeJS.ProcessEnv): Promise<boolean> {
   const log = (fields: object, message: string) => void logged.push({ ...fields, message });
   const signal = AbortSignal.timeout(5_000);
-  return goOn({ clusters }, { kube, env, cronJob: { namespace, name: 'etcd-ratchet' }, log, signal });
+  return goOn({ clusters }, { kube, env, cronJob: { namespace, name: 'etcd-ratchet' }, log, signal, isNew: true });
 }
 
 const sink = () => ({ K_SINK: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
