@@ -2,8 +2,9 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build as bundle } from 'esbuild';
+import { type Entry, entryOf, oldestNode } from './entry.ts';
 
-const entryPoints = ['tick', 'serve', 'set-aside'];
+const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside'];
 
 const checkout = join(import.meta.dirname, '..');
 const http = join(import.meta.dirname, 'node-http.ts');
@@ -22,7 +23,7 @@ export const bundling = {
   absWorkingDir: checkout,
   bundle: true,
   platform: 'node',
-  target: 'node24',
+  target: `node${oldestNode}`,
   format: 'esm',
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
@@ -52,9 +53,12 @@ if (import.meta.main) {
 export async function build(outdir = join(checkout, 'dist')): Promise<void> {
   // Chunks are named after their contents: those of earlier builds would pile up.
   await rm(join(outdir, 'chunks'), { recursive: true, force: true });
-  await bundle({ ...bundling, entryPoints: entryPoints.map((name) => `functions/${name}.ts`), outdir });
+  const sources = entryPoints.map((name) => `functions/${name}.ts`);
+  await bundle({ ...bundling, entryPoints: sources, entryNames: 'chunks/[name]', outdir });
+  for (const name of entryPoints) await writeFile(join(outdir, `${name}.js`), entryOf(name));
   // etcd3 reads its protocol at run time from there, seen from its chunk.
   await cp(join(checkout, 'node_modules/etcd3/proto'), join(outdir, 'proto'), { recursive: true });
   // Without it, Node would try each file as CommonJS first.
-  await writeFile(join(outdir, 'package.json'), '{ "type": "module" }\n');
+  const facts = { type: 'module', engines: { node: `>=${oldestNode}` } };
+  await writeFile(join(outdir, 'package.json'), `${JSON.stringify(facts)}\n`);
 }

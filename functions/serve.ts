@@ -16,5 +16,3 @@ export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   const { serve } = await import('./serve/serve.ts');
   return serve(options, { env, log, stop: stopping.signal });
 }
-
-if (import.meta.main) process.exitCode = await main(process.env);

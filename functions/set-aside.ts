@@ -113,7 +113,17 @@ function inMiB(bytes: number): string {
   return `${Math.ceil(bytes / (1024 * 1024))} MiB`;
 }
 
-async function main(args: readonly string[]): Promise<number> {
+/** Resolves with the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  try {
+    return await run(args);
+  } catch (error) {
+    await say(error instanceof Error ? error.message : String(error));
+    return codes.failed;
+  }
+}
+
+async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -137,11 +147,4 @@ async function say(message: string): Promise<void> {
   if (message === '') return;
   process.stderr.write(`${message}\n`);
   await writeFile('/dev/termination-log', message).catch(() => undefined);
-}
-
-if (import.meta.main) {
-  process.exitCode = await main(process.argv.slice(2)).catch(async (error: unknown) => {
-    await say(error instanceof Error ? error.message : String(error));
-    return codes.failed;
-  });
 }

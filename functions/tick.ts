@@ -39,5 +39,3 @@ export async function main(args: readonly string[]): Promise<number> {
     out: (text) => process.stdout.write(text),
   });
 }
-
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,41 @@
+/**
+ * What the bundle is written for and tested on: esbuild's target, the image's Node, and the one that `npm ci` brings. An older one may
+ * start it and miss something in the middle: on Node 20 a chunk fails when it is loaded (`AsyncDisposableStack` and `URL.parse` are newer, too).
+ */
+export const oldestNode = 24;
+
+export type Entry = 'tick' | 'serve' | 'set-aside';
+
+const argumentOf: Readonly<Record<Entry, string>> = {
+  tick: 'process.argv.slice(2)',
+  serve: 'process.env',
+  'set-aside': 'process.argv.slice(2)',
+};
+
+/**
+ * What `node dist/<name>.js` starts: it asks for nothing that an old Node lacks, so that an old one says so. In a checkout the Node that
+ * `npm ci` brought takes over. The bundle calls `main` unconditionally: a Node that knows no `import.meta.main` would do nothing, with exit code 0.
+ */
+export function entryOf(name: Entry): string {
+  return `if (Number(process.versions.node.split('.')[0]) >= ${oldestNode}) {
+  const { main } = await import('./chunks/${name}.js');
+  process.exitCode = await main(${argumentOf[name]});
+} else {
+  const { spawnSync } = await import('node:child_process');
+  const { existsSync } = await import('node:fs');
+  const { fileURLToPath } = await import('node:url');
+  const installed = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+  const isLast = process.env.RATCHET_HANDED_OVER !== undefined || !existsSync(installed);
+  if (isLast) {
+    const needed = 'needs Node ${oldestNode} or later, and this is ' + process.version;
+    process.stderr.write('etcd-ratchet ' + needed + '. Install it, or run "npm ci" in the checkout, which brings one.\\n');
+    process.exitCode = 1;
+  } else {
+    const env = Object.assign({}, process.env, { RATCHET_HANDED_OVER: '1' });
+    const { status, error } = spawnSync(installed, process.argv.slice(1), { stdio: 'inherit', env });
+    if (error) process.stderr.write('etcd-ratchet: ' + installed + ' does not start: ' + error.message + '\\n');
+    process.exitCode = status === null ? 1 : status;
+  }
+}
+`;
+}
