@@ -42,7 +42,7 @@ import { keepRequesting, requestCertificates } from './rules/request-certificate
 import { nameUnlabelledPods, restoreLabels } from './rules/restore-labels.ts';
 import { rollConfiguration } from './rules/roll-configuration.ts';
 import { retireAuthorities, rotateAuthorities } from './rules/rotate-authorities.ts';
-import { grow, shrink } from './rules/scale.ts';
+import { grow, shrink, shrinkFirst } from './rules/scale.ts';
 import { seal } from './rules/seal.ts';
 import { startMembers } from './rules/start-members.ts';
 import { staySuspended } from './rules/stay-suspended.ts';
@@ -103,6 +103,7 @@ export const rules = [
   gate,
   noteDisks,
   hibernate,
+  shrinkFirst,
   retireAuthorities,
   upgrade,
   rollConfiguration,

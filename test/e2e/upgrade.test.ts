@@ -80,6 +80,22 @@ test('one that was born on 3.6 needs no such thing', async () => {
   assert.equal(await readKey(await access('young'), 'key'), 'value');
 });
 
+test('5 → 3 with 3.6 → 3.7 in one commit starts only the members anew that stay', async (t) => {
+  const { tickUntil, access } = stage();
+  await push('fewer', { replicas: 5 });
+  await tickUntil('fewer', runs('3.6.16'), 120);
+  const writer = startWriter(await access('fewer'), 'fewer');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+  await push('fewer', { replicas: 3, version: '3.7.3' });
+  const foretold = await foretell(stage(), 'fewer');
+  const done = await tickUntil('fewer', (found) => runs('3.7.3')(found) && found.status?.members?.length === 3, 180);
+  t.diagnostic(assertForetold(foretold, done));
+  const restarted = (done.status?.history ?? []).filter(({ action }) => action === 'restart-member');
+  assert.deepEqual(restarted.map(({ target }) => target).toSorted(), ['fewer-0', 'fewer-1', 'fewer-2']);
+  const { acknowledged, lost } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+});
+
 test('a commit that is reverted midway takes the upgraded members back; later it is refused', async () => {
   const { tickUntil, access } = stage();
   await push('back', { version: '3.5.35' });

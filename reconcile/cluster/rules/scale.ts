@@ -1,5 +1,6 @@
 import { peerName, peerUrl, schemeOf } from '../../../manifests/build/names.ts';
 import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { isOutOfSpace } from '../databases.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { learnersFail } from '../failed-joins.ts';
@@ -64,6 +65,27 @@ export function joiner({
     ...(outvoted.length > 0 && { outvoted }),
   };
   return { name, record };
+}
+
+/**
+ * The same as `shrink`, before members that are to leave anyway are started anew for another version or configuration. What other rules
+ * have begun comes first: a member that leaves in the midst of two versions may be the last that never ran the higher one, and so the
+ * only way back (I6); and a cluster that is out of space gets its quota first.
+ */
+export function shrinkFirst(situation: Situation): Decision | undefined {
+  const isSettled = runOneVersion(situation) && !isOutOfSpace(situation.slots);
+  return isSettled ? shrink(situation) : undefined;
+}
+
+/** Every member was told one version, runs it, and its volume has noted that. */
+function runOneVersion({ slots }: Situation): boolean {
+  const ours = slots.filter(({ peer }) => peer?.current);
+  const versions = ours.flatMap((slot) => {
+    const { version, nextVersion = version } = recordOf(slot) ?? {};
+    const runs = slot.endpoint.kind === 'known' ? slot.endpoint.status.version : undefined;
+    return [slot.peer?.inputs.version, version, nextVersion, runs];
+  });
+  return new Set(versions).size === 1;
 }
 
 /**

@@ -63,6 +63,7 @@ test('the order of the rules is the safety policy', () => {
       'gate', // below this line every member is healthy,
       'noteDisks', // so what is behind its claim is what it was sealed on,
       'hibernate', // what is to stop is changed after it has woken,
+      'shrinkFirst', // nobody is started anew who is to leave anyway,
       'retireAuthorities', // what is over for both CAs costs each member one restart, not two,
       'upgrade', // the version alone comes first, so that whatever goes wrong has one cause,
       'rollConfiguration', // one member at a time,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../../manifests/build/names.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
@@ -160,4 +161,61 @@ describe('a death at any write, to Kubernetes or to etcd, while', () => {
       }
     });
   }
+});
+
+describe('another size and other changes in one commit', () => {
+  const changes: readonly (readonly [string, number, Partial<EtcdClusterSpec>])[] = [
+    ['another minor', 1, { version: '3.7.3' }],
+    ['another patch', 1, { version: '3.6.17' }],
+    ['another configuration', 1, { etcd: { snapshotCount: 20_000 } }],
+    ['another minor and configuration', 2, { version: '3.7.3', etcd: { snapshotCount: 20_000 } }],
+  ];
+  const sizes = [
+    [5, 3],
+    [3, 1],
+    [2, 1],
+    [3, 5],
+  ] as const;
+  for (const [what, times, change] of changes) {
+    test(`with ${what} each member that stays is started anew, no other, as planned`, async () => {
+      for (const [from, to] of sizes) {
+        const world = await grown(from);
+        const before = new Map(world.starts);
+        const plan = await world.plan({ replicas: to, ...change });
+        await world.apply({ replicas: to, ...change });
+        const end = await tickUntilConverged(world, { limit: 400 });
+        const told = `${from} to ${to}:\n${end.trail.join('\n')}`;
+        assert.equal(end.kind, 'done', told);
+        world.settle();
+        assertOneCluster(world, to, told);
+        const again = [...world.starts].flatMap(([name, count]) =>
+          before.has(name) && count > (before.get(name) ?? 0) ? [`${name} ${count - (before.get(name) ?? 0)}`] : [],
+        );
+        const staying = Array.from({ length: Math.min(from, to) }, (_, ordinal) => `orders-${ordinal}-0 ${times}`);
+        assert.deepEqual(again.toSorted(), staying, told);
+        assert.deepEqual(
+          plan.planned?.steps.map(({ reason, target }) => `${reason} ${target}`),
+          end.steps.map(({ reason, target }) => `${reason} ${target}`),
+          told,
+        );
+      }
+    });
+  }
+
+  test('the way back is not taken by a member that leaves: a revert is finished first', async () => {
+    const world = await grown(3);
+    await world.apply({ version: '3.7.3' });
+    const isMixed = () => new Set(world.cluster()?.status?.members?.map(({ version }) => version)).size > 1;
+    for (let ticks = 0; !isMixed(); ticks += 1) {
+      assert.ok(ticks < 60);
+      world.settle();
+      await world.tick();
+    }
+    for (const replicas of [2, 1]) await world.apply({ replicas, version: '3.6.16' });
+    const end = await tickUntilConverged(world, { limit: 400 });
+    assert.equal(end.kind, 'done', end.trail.join('\n'));
+    assertOneCluster(world, 1);
+    const acts = end.steps.map(({ reason }) => reason);
+    assert.ok(acts.indexOf('RollingBackVersion') < acts.indexOf('RemovingMember'), acts.join());
+  });
 });
