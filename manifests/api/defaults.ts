@@ -11,7 +11,9 @@ export interface EtcdClusterSpecWithDefaults
   readonly image: Filled<Image, 'repository'>;
   readonly healing: Required<NonNullable<EtcdClusterSpec['healing']>>;
   readonly defragmentation: Required<NonNullable<EtcdClusterSpec['defragmentation']>>;
-  readonly volumeRetention: Required<NonNullable<EtcdClusterSpec['volumeRetention']>>;
+  readonly volumeRetention: Required<NonNullable<EtcdClusterSpec['volumeRetention']>> & {
+    readonly whenReplaced: Required<NonNullable<NonNullable<EtcdClusterSpec['volumeRetention']>['whenReplaced']>>;
+  };
   readonly suspend: boolean;
 }
 

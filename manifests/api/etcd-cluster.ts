@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
-import { healingDefaults } from './healing-defaults.ts';
+import { healingDefaults, replacedDefaults } from './healing-defaults.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
@@ -104,6 +104,21 @@ export const etcdClusterSpecSchema = object(
         {
           whenDeleted: Type.Optional(Type.Enum(retentionPolicies, { default: 'Retain' })),
           whenScaled: Type.Optional(Type.Enum(retentionPolicies, { default: 'Delete' })),
+          whenReplaced: Type.Optional(
+            object(
+              {
+                policy: Type.Optional(Type.Enum(retentionPolicies, { default: replacedDefaults.policy })),
+                keepFor: Type.Optional(
+                  text(longestDurationText, {
+                    default: replacedDefaults.keepFor,
+                    description: 'With Delete: how long it is kept after another member votes in its place.',
+                    rules: [durationBetween('0s', '8760h')],
+                  }),
+                ),
+              },
+              { default: {}, description: 'Of a member that was given up, though the spec asks for as many.' },
+            ),
+          ),
         },
         { default: {} },
       ),

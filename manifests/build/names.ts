@@ -29,6 +29,7 @@ export const annotations = {
   tlsMode: `${group}/tls-mode`,
   mayHaveStarted: `${group}/may-have-started`,
   evidence: `${group}/evidence`,
+  replacedAt: `${group}/replaced-at`,
   volumeState: `${group}/volume-state`,
   disk: `${group}/disk`,
   outvoted: `${group}/outvoted`,

@@ -47,6 +47,8 @@ export interface VolumeRecord {
   readonly mayHaveStarted?: true;
   /** Its member left because its data were not what most others held: it is kept for whoever finds out why. */
   readonly evidence?: true;
+  /** When its member was given up, though the spec asked for as many: it is kept until another one votes, and for a time after that. */
+  readonly replacedAt?: string;
   readonly state: VolumeState;
   /** Noted when it is sealed; absent where that was before there was such a note, until it is next seen well. */
   readonly disk?: SealedDisk;
@@ -96,6 +98,7 @@ const keys = [
   annotations.tlsMode,
   annotations.mayHaveStarted,
   annotations.evidence,
+  annotations.replacedAt,
   annotations.volumeState,
   annotations.disk,
   annotations.outvoted,
@@ -110,6 +113,9 @@ const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const namePattern = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 const nodePattern = namePattern;
 const recoveryPattern = /^([0-9a-f]{12})\/(0|[1-9]\d{0,5})$/;
+
+/** metav1.Time. */
+const timePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 
 const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
@@ -166,6 +172,10 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       found[annotations.disk],
     );
 
+  const replacedAt = found[annotations.replacedAt];
+  if (replacedAt !== undefined && !timePattern.test(replacedAt))
+    return invalid(annotations.replacedAt, 'a time like 2026-01-02T03:04:05Z, or absent', replacedAt);
+
   const outvoted = readPairs(found[annotations.outvoted], idPattern);
   if (outvoted === 'invalid')
     return invalid(
@@ -200,6 +210,7 @@ export function readVolumeRecord(found: Annotations | undefined): ReadVolumeReco
       tlsMode,
       ...(found[annotations.mayHaveStarted] !== undefined && { mayHaveStarted: true }),
       ...(found[annotations.evidence] !== undefined && { evidence: true }),
+      ...(replacedAt !== undefined && { replacedAt }),
       state,
       ...(disk && { disk }),
       ...(outvoted && { outvoted: outvoted.map(([name, memberId]) => ({ name, memberId })) }),
@@ -253,6 +264,7 @@ export function writeVolumeRecord(record: VolumeRecord): Record<string, string> 
     [annotations.tlsMode]: record.tlsMode,
     ...(record.mayHaveStarted && { [annotations.mayHaveStarted]: 'true' }),
     ...(record.evidence && { [annotations.evidence]: 'true' }),
+    ...(record.replacedAt !== undefined && { [annotations.replacedAt]: record.replacedAt }),
     [annotations.volumeState]: record.state,
     ...(record.disk && { [annotations.disk]: formatSealedDisk(record.disk) }),
     ...((record.outvoted ?? []).length > 0 && {

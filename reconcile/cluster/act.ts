@@ -11,6 +11,7 @@ import type { ActContext } from './actions/context.ts';
 import { defragmentMember } from './actions/defragment-member.ts';
 import { deleteAuthorities } from './actions/delete-authorities.ts';
 import { deletePeers } from './actions/delete-peers.ts';
+import { deleteReplacedVolume } from './actions/delete-replaced-volume.ts';
 import { deleteVolumes } from './actions/delete-volumes.ts';
 import { disarmAlarm } from './actions/disarm-alarm.ts';
 import { disarmCorrupt } from './actions/disarm-corrupt.ts';
@@ -81,6 +82,7 @@ const carry: { readonly [K in ActionKind]: Carry<K> } = {
   'promote-learner': promoteLearner,
   'remove-member': removeMember,
   'retire-member': retireMember,
+  'delete-replaced-volume': deleteReplacedVolume,
   'recreate-pod': recreatePod,
   'hibernate-members': hibernateMembers,
   'wake-members': wakeMembers,

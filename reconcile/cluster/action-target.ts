@@ -32,6 +32,7 @@ export function targetOf(action: Action): string | undefined {
     case 'bar-members':
       return names(action.members);
     case 'replace-unbound-volume':
+    case 'delete-replaced-volume':
       return action.volume.name;
     case 'restart-member':
     case 'recreate-pod':

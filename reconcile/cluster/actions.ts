@@ -123,6 +123,8 @@ export type Action =
       readonly corrupt?: { readonly revision: string; readonly trusted: readonly string[] };
       /** Its volume is kept, whatever the policy says. */
       readonly keeps?: true;
+      /** When it was given up, though the spec asks for as many: its volume is kept until another one votes, and for a time after that. */
+      readonly replacedAt?: string;
     }
   /** What a removed member had goes: its peer, and its volume unless that is to be kept. */
   | {
@@ -138,6 +140,13 @@ export type Action =
       };
       /** Nobody on the list is to be reached there, either. */
       readonly url?: string;
+    }
+  /** The volume of a member that was replaced has been kept for as long as the spec says. */
+  | {
+      readonly kind: 'delete-replaced-volume';
+      readonly volume: Ref;
+      readonly memberId: string;
+      readonly clusterId: string;
     }
   /** An approval is consumed: the cluster goes on from this volume, and without all others. */
   | {

@@ -17,6 +17,7 @@ import { admitCertificates, checkCertificates } from './rules/check-certificates
 import { converged } from './rules/converged.ts';
 import { cureConfiguration } from './rules/cure-configuration.ts';
 import { defragment } from './rules/defragment.ts';
+import { deleteReplaced } from './rules/delete-replaced.ts';
 import { dropGhost } from './rules/drop-ghost.ts';
 import { dropLearner } from './rules/drop-learner.ts';
 import { finishDeletion } from './rules/finish-deletion.ts';
@@ -112,6 +113,7 @@ export const rules = [
   grow,
   shrink,
   defragment,
+  deleteReplaced,
   nameRefusals,
   nameUnlabelledPods,
   checkCertificates,

@@ -93,7 +93,7 @@ async function requireNotAhead(
 }
 
 async function markReleasing(
-  { name, volume, memberId, clusterId, corrupt, keeps }: ActionOf<'remove-member'>,
+  { name, volume, memberId, clusterId, corrupt, keeps, replacedAt }: ActionOf<'remove-member'>,
   { members }: MemberList,
   context: ActContext,
 ): Promise<void> {
@@ -107,7 +107,14 @@ async function markReleasing(
   await forestallOtherRemovals(name, members, context);
   await writeRecord(
     claim,
-    { ...record, memberId, clusterId, state: 'releasing', ...((corrupt || keeps) && { evidence: true }) },
+    {
+      ...record,
+      memberId,
+      clusterId,
+      state: 'releasing',
+      ...((corrupt || keeps) && { evidence: true }),
+      ...(replacedAt !== undefined && { replacedAt }),
+    },
     context,
   );
 }

@@ -1,4 +1,5 @@
 import { annotations } from '../../../manifests/build/names.ts';
+import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { ListedMember } from '../../etcd.ts';
 import type { ActionOf } from '../actions.ts';
 import type { Situation } from '../decide.ts';
@@ -33,7 +34,7 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
   const record = recordOf(slot);
   if (!slot.volume || !record) return withoutVolume(slot, membership);
   const { name, peer, volume } = slot;
-  const keep = cluster.spec.volumeRetention?.whenScaled === 'Retain' || record.evidence === true;
+  const keep = isKept(record, cluster);
   switch (record.state) {
     case 'releasing': {
       const memberId = record.memberId ?? memberOf(slot, membership.members)?.id;
@@ -63,6 +64,11 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
     default:
       return undefined;
   }
+}
+
+/** `whenScaled` is for members that leave because the spec became smaller; what was given up is kept at first. */
+function isKept({ evidence, replacedAt }: VolumeRecord, { spec }: Situation['cluster']): boolean {
+  return spec.volumeRetention?.whenScaled === 'Retain' || evidence === true || replacedAt !== undefined;
 }
 
 /**
@@ -127,13 +133,13 @@ function withoutVolume(
   return retire(slot, membership.clusterId, undefined, url);
 }
 
-function retire(
-  { name, peer }: Slot,
-  clusterId: string,
-  volume: ActionOf<'retire-member'>['volume'],
-  url?: string,
-): Decision {
-  const leaves = volume === undefined ? '' : volume.keep ? ', its volume is kept' : ', and its volume';
+const whileReplaced = 'until another member votes in its place, and for spec.volumeRetention.whenReplaced after that';
+
+function retire(slot: Slot, clusterId: string, volume: ActionOf<'retire-member'>['volume'], url?: string): Decision {
+  const { name, peer } = slot;
+  const kept =
+    recordOf(slot)?.replacedAt === undefined ? ', its volume is kept' : `, its volume is kept ${whileReplaced}`;
+  const leaves = volume === undefined ? '' : volume.keep ? kept : ', and its volume';
   return act(
     {
       kind: 'retire-member',

@@ -1,3 +1,4 @@
+import { timestamp } from '../conditions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { downFor, graceOf, needOfReplacement } from '../down.ts';
@@ -37,7 +38,10 @@ export function heal(situation: Situation): Decision | undefined {
   const wanted = effective.replicas === 0 ? voters.length : effective.replicas;
   if (!comes && voters.length <= wanted) return replacementOf(down, why, situation);
   return act(
-    removalOf(down, member, membership.clusterId, situation),
+    {
+      ...removalOf(down, member, membership.clusterId, situation),
+      ...(!corrupt && { replacedAt: timestamp(situation.at) }),
+    },
     corrupt ? 'RemovingCorruptMember' : 'RemovingDeadMember',
     `removing ${down.name} from the member list, to make room for a new one: ${why}`,
   );

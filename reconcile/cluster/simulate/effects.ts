@@ -13,7 +13,7 @@ import { deletePeers, deleteVolumes } from './effects/deletion.ts';
 import { acceptDisks, barMembers, noteDisks } from './effects/disks.ts';
 import { handOverCertificates, requestCertificates } from './effects/handing-over.ts';
 import { restoreLabels } from './effects/labels.ts';
-import { addLearner, promoteLearner, removeMember, retireMember } from './effects/membership.ts';
+import { addLearner, deleteReplacedVolume, promoteLearner, removeMember, retireMember } from './effects/membership.ts';
 import { applyShared, setFinalizer } from './effects/objects.ts';
 import { followVolumes, prepareMembers, replaceUnboundVolume, startMembers } from './effects/preparing.ts';
 import {
@@ -43,6 +43,7 @@ const effects = {
   'delete-authorities': deleteAuthorities,
   'delete-peers': deletePeers,
   'delete-volumes': deleteVolumes,
+  'delete-replaced-volume': deleteReplacedVolume,
   'disarm-alarm': disarmAlarm,
   'disarm-corrupt': disarmCorrupt,
   'follow-volumes': followVolumes,

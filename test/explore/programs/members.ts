@@ -175,7 +175,7 @@ export function promoteLearner({ name, memberId, clusterId }: ActionOf<'promote-
 
 /** actions/remove-member.ts: a quorum of the others answers; the volume is marked; leadership moves; it is removed. */
 export function removeMember(action: ActionOf<'remove-member'>): Program {
-  const { name, memberId, clusterId, volume, successor } = action;
+  const { name, memberId, clusterId, volume, successor, replacedAt } = action;
   const marks = writesRecord(
     name,
     `marks volume ${name} releasing`,
@@ -183,7 +183,7 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
       if (place.volume?.uid !== volume?.uid) return refused(`volume ${name} is another one`);
       if (record.state === 'releasing') return undefined;
       if (record.memberId !== undefined && record.memberId !== memberId) return refused(`volume ${name} is another's`);
-      return { ...record, memberId, clusterId, state: 'releasing' };
+      return { ...record, memberId, clusterId, state: 'releasing', ...(replacedAt !== undefined && { replacedAt }) };
     },
     { alsoLeaving: true },
   );
@@ -328,6 +328,35 @@ export function retireMember({ name, clusterId, peer, volume, url }: ActionOf<'r
     ...(skipsGone ? [skipsGone] : []),
     ...(volume && !volume.keep ? [deletes] : []),
     ...(peer ? [deletesPeer(peer)] : []),
+  ];
+}
+
+/** actions/delete-replaced-volume.ts: its member is off the list, nothing of it is left, and it says so itself. */
+export function deleteReplacedVolume({ volume, memberId, clusterId }: ActionOf<'delete-replaced-volume'>): Program {
+  const { name, uid } = volume;
+  return [
+    {
+      what: `sees that ${name} is not on the member list`,
+      name,
+      check: (world) => {
+        const list = settled(serving(world), clusterId);
+        if ('refused' in list) return list;
+        return list.members.some(({ id }) => id === memberId) ? refused(`${name} is a member still`) : 'go';
+      },
+    },
+    {
+      what: `deletes volume ${name}, which was kept`,
+      name,
+      check: (world) => {
+        const place = placeOf(world, name);
+        if (place?.volume?.uid !== uid || place.volume.leaving) return 'done';
+        const record = recordIn(place);
+        const isIt = record?.state === 'released' && record.memberId === memberId && record.replacedAt !== undefined;
+        if (!isIt || place.peer || place.statefulSet || place.pod) return refused(`volume ${name} is in use`);
+        return 'go';
+      },
+      write: { fence: 'version', object: 'volume', apply: (world) => lettingGo(world, name) },
+    },
   ];
 }
 

@@ -4,6 +4,7 @@ import { changeTemplate, growVolumes, reconfigureMembers, restartMember } from '
 import { acceptDisks, barMembers, noteDisks } from './disks.ts';
 import {
   addLearner,
+  deleteReplacedVolume,
   followVolumes,
   hibernateMembers,
   promoteLearner,
@@ -72,6 +73,7 @@ const programs: Programs = {
   'promote-learner': promoteLearner,
   'remove-member': removeMember,
   'retire-member': retireMember,
+  'delete-replaced-volume': deleteReplacedVolume,
   'recreate-pod': recreatePod,
   'hibernate-members': hibernateMembers,
   'wake-members': wakeMembers,

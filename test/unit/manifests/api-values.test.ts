@@ -83,7 +83,11 @@ test('the short spec gets the defaults that the CRD has', () => {
     tls: { mode: 'Managed', certificateLifetime: '2160h', authorityLifetime: '87600h', rotationOverlap: '10m' },
     healing: { podGracePeriod: '2m', memberGracePeriod: '10m' },
     defragmentation: { minReclaim: '256Mi', maxUsedRatio: 0.5 },
-    volumeRetention: { whenDeleted: 'Retain', whenScaled: 'Delete' },
+    volumeRetention: {
+      whenDeleted: 'Retain',
+      whenScaled: 'Delete',
+      whenReplaced: { policy: 'Delete', keepFor: '24h' },
+    },
     suspend: false,
   });
   assert.partialDeepStrictEqual(fleetWithDefaults(fleet).spec, {
@@ -103,7 +107,11 @@ test('defaults change nothing that is set, nor the object they are given', () =>
 
 test('one default of a group does not bring the others into what is set', () => {
   const some = { ...cluster, spec: { ...cluster.spec, volumeRetention: { whenScaled: 'Retain' } } } as const;
-  assert.deepEqual(withDefaults(some).spec.volumeRetention, { whenDeleted: 'Retain', whenScaled: 'Retain' });
+  assert.deepEqual(withDefaults(some).spec.volumeRetention, {
+    whenDeleted: 'Retain',
+    whenScaled: 'Retain',
+    whenReplaced: { policy: 'Delete', keepFor: '24h' },
+  });
 });
 
 for (const [title, spec, says] of [

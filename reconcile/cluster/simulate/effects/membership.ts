@@ -55,7 +55,7 @@ function votes(name: string): Effect {
 }
 
 export const removeMember: EffectsOf<'remove-member'> = (
-  { name, memberId, clusterId, volume, successor, corrupt, keeps },
+  { name, memberId, clusterId, volume, successor, corrupt, keeps, replacedAt },
   observation,
 ) => {
   const isMarked = recordOf(slotOf(observation, name) ?? {})?.state === 'releasing';
@@ -67,7 +67,10 @@ export const removeMember: EffectsOf<'remove-member'> = (
       ? onSlot(name, (slot) => {
           const record = recordOf(slot);
           if (!slot.volume || !record || slot.volume.uid !== volume.uid) return slot;
-          const evidence = (corrupt || keeps) && { evidence: true as const };
+          const evidence = {
+            ...((corrupt || keeps) && { evidence: true as const }),
+            ...(replacedAt !== undefined && { replacedAt }),
+          };
           const marked = { ...record, memberId, clusterId, state: 'releasing' as const, ...evidence };
           return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: marked } } };
         })
@@ -125,3 +128,7 @@ function onList(
     return members === membership.members ? observation : { ...observation, membership: { ...membership, members } };
   };
 }
+
+/** One that has changed since it was looked at is another one to the API server, too. */
+export const deleteReplacedVolume: EffectsOf<'delete-replaced-volume'> = ({ volume }) =>
+  oneByOne(deleteVolume(volume.name, volume.uid));
