@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { slotsOf } from '../../../reconcile/cluster/slots.ts';
+import { type MemberObjects, slotsOf } from '../../../reconcile/cluster/slots.ts';
 import { healthy } from './observations.ts';
 
 const { cluster } = healthy(1);
@@ -36,4 +36,32 @@ function unscheduled(nodeName: string | undefined): string | undefined {
 test('a pod that has a node is scheduled, whatever the condition of its predecessor says', () => {
   assert.equal(unscheduled(undefined), 'SchedulerError');
   assert.equal(unscheduled('node-1'), undefined);
+});
+
+test('a ConfigMap is current if its claim owns it, or, of an earlier release, its peer; else it is collected, or foreign', () => {
+  const named = { name: 'orders-0', namespace: 'shop' };
+  const claim = { metadata: { ...named, uid: 'claim' }, spec: { volumeName: 'pv', resources: {} } };
+  const peer = {
+    metadata: { ...named, uid: 'peer', ownerReferences: [owner('EtcdCluster', 'orders', cluster.metadata.uid ?? '')] },
+    spec: healthy(1).slots[0]?.peer?.inputs,
+  };
+  function owner(kind: string, name: string, uid: string) {
+    return { apiVersion: 'v1', kind, name, uid, controller: true };
+  }
+  const table = [
+    [[owner('PersistentVolumeClaim', 'orders-0', 'claim')], { current: true }],
+    [[owner('EtcdPeer', 'orders-0', 'peer')], { current: true, byPeer: true }],
+    [[owner('PersistentVolumeClaim', 'orders-0', 'former')], { current: false }],
+    [[owner('EtcdPeer', 'orders-0', 'former')], { current: false }],
+    [[owner('PersistentVolumeClaim', 'another', 'claim-2')], { current: false, foreign: true }],
+    [[], { current: false, foreign: true }],
+  ] as const;
+  for (const [ownerReferences, wanted] of table) {
+    const configMap = { metadata: { ...named, uid: 'config', ownerReferences }, data: {} };
+    const objects = { cluster, peers: [peer], volumeClaims: [claim], configMaps: [configMap] };
+    const [slot] = slotsOf({ ...objects, statefulSets: [], pods: [] } as unknown as MemberObjects);
+    const { current, byPeer, foreign } = slot?.configMap ?? assert.fail();
+    assert.deepEqual({ current, ...(byPeer && { byPeer }), ...(foreign && { foreign }) }, wanted);
+    assert.equal(slot?.volume?.disk?.pv, 'pv');
+  }
 });

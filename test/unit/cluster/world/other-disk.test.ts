@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
+import { annotations } from '../../../../manifests/build/names.ts';
+import { ownerReference } from '../../../../manifests/build/owner-reference.ts';
+import type { ConfigMap } from '../../../../manifests/kube-types.ts';
+import { resources } from '../../../../reconcile/kube.ts';
+import { tickUntilConverged } from '../../../world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
+import { assertWhole } from '../../../world/whole.ts';
+import { createWorld, type World } from '../../../world/world.ts';
+
+const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
+
+async function healthyWorld(): Promise<World> {
+  const world = createWorld();
+  await world.apply({ healing });
+  await tickUntilConverged(world);
+  return world;
+}
+
+/** The claim comes back as it was, on another disk, which holds the same data: etcd would start on it. */
+function restore(world: World, name: string): void {
+  const claim = world.claims().find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+  const data = world.state.disks.get(claim.metadata.uid ?? '') ?? assert.fail(name);
+  world.loseVolume(name);
+  const uid = `restored-${name}`;
+  const metadata = { ...claim.metadata, uid };
+  world.kube.seed(resources.volumeClaims, {
+    ...claim,
+    metadata,
+    spec: { ...claim.spec, volumeName: `copy-of-${name}` },
+  });
+  world.state.disks.set(uid, data);
+}
+
+async function approve(world: World, message: string): Promise<void> {
+  const [, text] = new RegExp(`${annotations.acceptDisks}=(\\S+)`).exec(message) ?? [];
+  assert.ok(text, message);
+  const cluster = world.cluster() ?? assert.fail();
+  const metadata = { ...cluster.metadata, annotations: { [annotations.acceptDisks]: text } };
+  await world.kube.update<EtcdCluster>(resources.clusters, { ...cluster, metadata });
+}
+
+test('of an earlier release: ConfigMaps go to their claims, disks are noted, and nothing restarts', async () => {
+  const world = await healthyWorld();
+  for (const claim of world.claims()) {
+    const { [annotations.disk]: noted, ...rest } = claim.metadata.annotations ?? {};
+    assert.equal(noted, claim.spec.volumeName);
+    world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: rest } });
+  }
+  const peers = world.kube.stored<EtcdPeer>(resources.peers);
+  for (const found of world.kube.stored<ConfigMap>(resources.configMaps)) {
+    const peer = peers.find(({ metadata }) => metadata.name === found.metadata.name) ?? assert.fail();
+    const metadata = { ...found.metadata, ownerReferences: [ownerReference('EtcdPeer', peer)] };
+    world.kube.seed(resources.configMaps, { ...found, metadata });
+  }
+  const starts = new Map(world.starts);
+  const end = await tickUntilConverged(world);
+  assert.deepEqual(
+    end.steps.map(({ reason }) => reason),
+    ['FollowingVolumes', 'NotingDisks'],
+  );
+  assert.deepEqual(new Map(world.starts), starts);
+  for (const claim of world.claims()) {
+    assert.equal(claim.metadata.annotations?.[annotations.disk], claim.spec.volumeName);
+    const [configMap] = world.kube
+      .stored<ConfigMap>(resources.configMaps)
+      .filter(({ metadata }) => metadata.name === claim.metadata.name);
+    assert.deepEqual(
+      configMap?.metadata.ownerReferences?.map(({ uid }) => uid),
+      [claim.metadata.uid],
+    );
+    assert.equal(configMap?.immutable, true);
+  }
+});
+
+test('one that comes back on another disk is not started, and replaced', async () => {
+  const world = await healthyWorld();
+  const starts = world.starts.get('orders-1-0');
+  restore(world, 'orders-1');
+  const end = await tickUntilConverged(world, { limit: 300 });
+  assert.equal(end.kind, 'done', end.trail.join('\n'));
+  assertWhole(world, 3, end.trail.join('\n'));
+  assert.equal(world.starts.get('orders-1-0'), starts);
+  const kept = world.claims().find(({ metadata }) => metadata.name === 'orders-1');
+  assert.equal(kept?.metadata.annotations?.[annotations.evidence], 'true');
+});
+
+/** Deleted, all claims restored, and applied again. */
+async function allRestored(): Promise<World> {
+  const world = await healthyWorld();
+  await world.remove();
+  world.settle();
+  for (const name of ['orders-0', 'orders-1', 'orders-2']) restore(world, name);
+  await world.apply({ healing });
+  return world;
+}
+
+async function refused(world: World): Promise<string> {
+  const end = await tickUntilConverged(world);
+  assert.equal(end.reason, 'AllDisksRestored', end.trail.join('\n'));
+  const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+  return stalled?.message ?? '';
+}
+
+test('all of them: nothing starts before a person approves it, and then everything does', async () => {
+  const world = await allRestored();
+  const starts = new Map(world.starts);
+  const message = await refused(world);
+  assert.deepEqual(new Map(world.starts), starts);
+  await approve(world, message);
+  const end = await tickUntilConverged(world);
+  assert.equal(end.kind, 'done', end.trail.join('\n'));
+  assertWhole(world, 3, end.trail.join('\n'));
+});
+
+test('all of them, and whoever carries out the approval dies at any write', async () => {
+  const counter = killer();
+  const whole = await allRestored();
+  await approve(whole, await refused(whole));
+  await tickUntilConverged(whole, { faults: counter });
+  for (const crash of sample(crashesIn(counter.writes()), 5)) {
+    const world = await allRestored();
+    await approve(world, await refused(world));
+    await tickUntilKilled(world, crash);
+    const end = await tickUntilConverged(world);
+    const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
+    assert.equal(end.kind, 'done', story);
+    assertWhole(world, 3, story);
+  }
+});
