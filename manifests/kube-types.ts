@@ -327,6 +327,11 @@ export interface Event extends KubeObject {
   readonly reason?: string;
   readonly note?: string;
   readonly type?: 'Normal' | 'Warning';
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+  /** kubelet and most controllers still record by the older API, which is shown here so. */
+  readonly deprecatedCount?: number;
+  readonly deprecatedFirstTimestamp?: string;
+  readonly deprecatedLastTimestamp?: string;
   readonly regarding?: {
     readonly apiVersion?: string;
     readonly kind?: string;

@@ -51,6 +51,8 @@ export interface ListOptions extends CallOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** The first so many, and no other page: there may be more. */
+  readonly limit?: number;
 }
 
 export interface Preconditions {
@@ -76,7 +78,7 @@ export interface WatchEvent<T> {
 }
 
 export interface Kube {
-  /** Every item, all pages. @throws {KubeError} */
+  /** Every item, all pages, unless a limit is given. @throws {KubeError} */
   list<T extends KubeObject>(
     resource: Resource,
     options: ListOptions,

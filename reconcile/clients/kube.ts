@@ -119,11 +119,16 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
       const items: T[] = [];
       let next = '';
       for (let page = 0; page < maxPages; page += 1) {
-        const query = { limit: String(pageSize), ...selectors(options), ...(next === '' ? {} : { continue: next }) };
+        const query = {
+          limit: String(options.limit ?? pageSize),
+          ...selectors(options),
+          ...(next === '' ? {} : { continue: next }),
+        };
         try {
           const answer = pageOf<T>(target, await ask(target, { query, signal: options.signal }));
           items.push(...answer.items);
-          if (answer.next === '') return { items, resourceVersion: answer.resourceVersion };
+          const isEnough = options.limit !== undefined;
+          if (answer.next === '' || isEnough) return { items, resourceVersion: answer.resourceVersion };
           if (answer.next === next) throw failure(target, 'BadAnswer', 'the same page is announced twice');
           next = answer.next;
         } catch (error) {

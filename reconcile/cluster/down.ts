@@ -6,6 +6,7 @@ import { differsFromPeers, verdictOf } from './hashes.ts';
 import { ailmentOf, goesWithItsVolume, memberOf } from './health.ts';
 import { recordOf } from './life.ts';
 import type { Slot } from './observation.ts';
+import { isLongUnmountable, isUnmountable } from './unmountable.ts';
 import { whyGone } from './volume-gone.ts';
 import { votersOf } from './voters.ts';
 
@@ -19,13 +20,13 @@ export function graceOf({ cluster }: Pick<Situation, 'cluster'>): { readonly pod
  * Since when a member has been seen unhealthy. Told by the status, which may vanish: then its time begins anew, and it is healed
  * later. What is done about it rests on what is seen now.
  */
-export function downSince({ name }: Slot, { cluster }: Situation): Date | undefined {
+export function downSince({ name }: Slot, { cluster }: Pick<Situation, 'cluster'>): Date | undefined {
   const since = cluster.status?.members?.find((member) => member.name === name)?.unhealthySince;
   return since === undefined ? undefined : new Date(since);
 }
 
 /** For how long, in milliseconds. */
-export function downFor(slot: Slot, situation: Situation): number {
+export function downFor(slot: Slot, situation: Pick<Situation, 'cluster' | 'at'>): number {
   const since = downSince(slot, situation);
   return since === undefined ? 0 : Math.max(0, situation.at.getTime() - since.getTime());
 }
@@ -53,6 +54,12 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
       const gone = volume && whyGone(volume);
       return gone && `the pod of ${name} finds no node: ${gone}`;
     }
+    case 'VolumeNotAttached':
+    case 'VolumeNotMounted':
+      if (volume && whyGone(volume)) return `the volume of ${name} can't come back: ${whyGone(volume)}`;
+      return isUnmountable(slot, situation)
+        ? `${ailment.message}, and nothing else that it needs is missing`
+        : undefined;
     case 'MemberKeepsExiting':
       if (!pod || !isCrashing(pod.container) || !endedByItself(pod.container)) return undefined;
       if (!othersRunOnTheSame(slot, situation)) return undefined;
@@ -60,6 +67,12 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
     default:
       return undefined;
   }
+}
+
+/** Where the need is told by what is reported, that must be the grace of a member old by itself. */
+export function hasLasted(slot: Slot, situation: Situation): boolean {
+  const isReported = slot.volume && !whyGone(slot.volume) && isUnmountable(slot, situation);
+  return !isReported || isLongUnmountable(slot, situation);
 }
 
 /** Its ID is not on the list any more, and no volume says that this was us: it will never be a member again. */

@@ -1,6 +1,7 @@
 import type { ListedMember } from '../etcd.ts';
 import { endedWhole, endingBeside, endingOf } from './endings.ts';
 import { isConvicted } from './hashes.ts';
+import { heldUpBy, isBeforeItsStart } from './held-up.ts';
 import { isOnlyLate } from './late-volumes.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, PodView, Slot } from './observation.ts';
@@ -10,7 +11,8 @@ import { startupInWords } from './startup.ts';
 /**
  * Why a member is not healthy, in a word for machines and one for people.
  *
- * `passing` ailments cure themselves (a pod that starts); the others need somebody.
+ * `passing` ailments cure themselves (a pod that starts); the others need somebody. With a cure, also a passing one does when it has
+ * not passed for the grace of a member (`personsAilment`).
  */
 export interface Ailment {
   readonly reason: string;
@@ -145,12 +147,23 @@ function podAilment(slot: Slot): Ailment | undefined {
     return lasting('AnotherDisk', otherDiskInWords(slot), cure);
   }
   if (!statefulSet) return passing('NotStarted', `${name} is not started yet`);
-  if (!pod) return passing('PodMissing', `the pod of ${name} is being made`);
+  if (!pod)
+    return (
+      heldUpBy(slot, 'statefulSet') ??
+      overdue(
+        'PodMissing',
+        `the pod of ${name} is being made`,
+        `kubectl describe statefulset ${name} says why it is not`,
+      )
+    );
   if (pod.leaving) return passing('PodLeaving', `the pod of ${name} is terminating`);
   if (pod.unscheduled !== undefined) {
-    return passing(
-      'PodUnscheduled',
-      `the pod of ${name} finds no node (${pod.unscheduled}); kubectl describe pod ${name}-0 says why`,
+    return (
+      heldUpBy(slot, 'volume') ??
+      passing(
+        'PodUnscheduled',
+        `the pod of ${name} finds no node (${pod.unscheduled}); kubectl describe pod ${name}-0 says why`,
+      )
     );
   }
   return containerAilment(slot, pod);
@@ -174,6 +187,8 @@ function containerAilment(slot: Slot, pod: PodView): Ailment | undefined {
   const { ready, upToDate, container } = pod;
   const over = endedWhole(slot, pod);
   if (over) return over;
+  const held = isBeforeItsStart(slot) ? heldUpBy(slot, 'pod') : undefined;
+  if (held) return held;
   if (imageReasons.has(container.reason)) {
     return lasting(
       'ImageUnavailable',
@@ -192,7 +207,20 @@ function containerAilment(slot: Slot, pod: PodView): Ailment | undefined {
   if (ended) return ended;
   const beside = endingBeside(slot, pod);
   if (beside) return beside;
-  if (!ready && !isShut(slot)) return passing('MemberStarting', `${name} is starting${startupInWords(container)}`);
+  if (!ready && container.reason === 'PodInitializing') {
+    return overdue(
+      'PodInitializing',
+      `the init containers of ${name} have not ended`,
+      `kubectl describe pod ${name}-0 shows which one it is; correct spec.podTemplate, or what that container waits for`,
+    );
+  }
+  if (!ready && !isShut(slot)) {
+    return overdue(
+      'MemberStarting',
+      `${name} is starting${startupInWords(container)}`,
+      `kubectl describe pod ${name}-0 and kubectl logs ${name}-0 say how far it has come; a large database may need a startupProbe with more time (spec.podTemplate)`,
+    );
+  }
   if (upToDate === 'no') {
     return passing(
       'PodOutdated',
@@ -218,6 +246,11 @@ export function isDownOnItsConfiguration({ pod }: Slot): boolean {
 
 function passing(reason: string, message: string): Ailment {
   return { reason, message, passing: true, cure: '' };
+}
+
+/** Passing, and a person's when it has lasted for too long. */
+function overdue(reason: string, message: string, cure: string): Ailment {
+  return { reason, message, passing: true, cure };
 }
 
 function lasting(reason: string, message: string, cure: string): Ailment {

@@ -9,7 +9,12 @@ import { whyGone } from './volume-gone.ts';
 export const longer = 6;
 
 /** What another learner would fare no better with: its template is the cause, and a person is told so. */
-const ofTheTemplate: ReadonlySet<string> = new Set(['OutOfMemory', 'ContainerCannotStart', 'OtherContainerFails']);
+const ofTheTemplate: ReadonlySet<string> = new Set([
+  'OutOfMemory',
+  'ContainerCannotStart',
+  'OtherContainerFails',
+  'PodRefused',
+]);
 
 /** Why it will never start, or not again: nothing that it needs comes back by itself. */
 const withoutHope: ReadonlySet<string> = new Set(['VolumeMissing', 'VolumeLost', 'VolumeLeaving', 'PodLeaving']);

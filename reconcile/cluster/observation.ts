@@ -78,6 +78,21 @@ export interface Slot {
   readonly statefulSet?: StatefulSetView;
   readonly pod?: PodView;
   readonly endpoint: Endpoint;
+  /** What others report of its objects, and has not passed since. Read only when it is ill beyond a grace; absent: not asked, or unknown. */
+  readonly warnings?: readonly Warning[];
+}
+
+/** Of one code and object, however many events there are. */
+export interface Warning {
+  readonly object: 'pod' | 'statefulSet' | 'volume';
+  readonly uid: string;
+  /** Like `FailedMount`. All that anything is decided on. */
+  readonly reason: string;
+  /** Of the event that came most often: somebody's words, for people, safe to show and short. */
+  readonly message: string;
+  readonly since: Date;
+  readonly at: Date;
+  readonly count: number;
 }
 
 interface View {
@@ -186,6 +201,17 @@ export interface PodView extends View {
   readonly failed?: string;
   /** An init container or sidecar that keeps it from being Ready. */
   readonly beside?: OtherContainer;
+  /** Whether kubelet has mounted its volumes and given it a network (`PodReadyToStartContainers`); absent: it does not say. */
+  readonly hasSandbox?: boolean;
+  /** What its volumes show beside its own claim; absent: nobody told. */
+  readonly mounts?: MountsView;
+}
+
+export interface MountsView {
+  /** By name. */
+  readonly secrets: readonly string[];
+  /** Something else, of which we don't know whether it is there: a ConfigMap, another claim, a driver's own. */
+  readonly others: boolean;
 }
 
 /** A container of a member's pod that is not etcd's. */

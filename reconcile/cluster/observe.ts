@@ -15,6 +15,7 @@ import type { Certificates, Observation, Shared, SharedView } from './observatio
 import { needsPerson } from './outcome.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
 import { readRecovery } from './read-recovery.ts';
+import { readWarnings, withWarnings } from './read-warnings.ts';
 import { sharedObject } from './shared-objects.ts';
 import { isForeign, slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -54,14 +55,15 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [claim, { etcd, ...answers }, recovery, places] = await Promise.all([
+  const [claim, { etcd, ...answers }, recovery, places, warnings] = await Promise.all([
     readClaim(kube, cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
     readRecovery(kube, objects, slotsOf(objects), signal),
     readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
+    readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
   ]);
   const shared = sharedOf(objects);
-  const slots = withDisks(answers.slots, places?.disks);
+  const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
   return {
     observation: {
       at,

@@ -1,6 +1,7 @@
 import type { PersistentVolume } from '../../manifests/kube-types.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
-import { graceOf } from './down.ts';
+import { downFor, graceOf } from './down.ts';
+import { isBeforeItsStart } from './held-up.ts';
 import { isBoundToNodes, isHomeOf } from './node-affinity.ts';
 import type { DiskView, NodeView, Observation, Slot } from './observation.ts';
 import { readNodes } from './read-nodes.ts';
@@ -16,7 +17,12 @@ export interface Places {
 type When = Pick<Observation, 'at' | 'cluster'>;
 
 /** For which slots the disk is read. Told from what is seen anyway: a cluster that is well costs no request. */
-const occasions: readonly ((slot: Slot, when: When) => boolean)[] = [isLost, isLongHomeless, isOnOtherDisk];
+const occasions: readonly ((slot: Slot, when: When) => boolean)[] = [
+  isLost,
+  isLongHomeless,
+  isOnOtherDisk,
+  isLongUnmounted,
+];
 
 /** One PersistentVolume and, where anything depends on them, the nodes. */
 interface Read {
@@ -37,7 +43,7 @@ export async function readPlaces(
   signal: AbortSignal,
 ): Promise<Places | undefined> {
   const due = slots.filter((slot) => occasions.some((isOne) => isOne(slot, when)));
-  const isHeldUp = slots.some((slot) => outlasts(slot, when));
+  const isHeldUp = slots.some((slot) => outlasts(slot, when) || isLongUnmounted(slot, when));
   if (due.length === 0 && !isHeldUp) return undefined;
   const read = await Promise.all(due.flatMap((slot) => readOf(kube, slot, signal)));
   const depends = isHeldUp || read.some(({ found }) => found.object !== undefined && isBoundToNodes(found.object));
@@ -100,4 +106,9 @@ function isLongHomeless({ pod, volume }: Slot, { at, cluster }: When): boolean {
 export function outlasts({ pod }: Slot, { at, cluster }: When): boolean {
   if (!pod?.leaving || pod.endsBy === undefined) return false;
   return at.getTime() - pod.endsBy.getTime() >= graceOf({ cluster }).pod;
+}
+
+/** kubelet has not come so far as to start anything: its node, or its disk, may be why. */
+function isLongUnmounted(slot: Slot, when: When): boolean {
+  return isBeforeItsStart(slot) && downFor(slot, when) >= graceOf(when).pod;
 }

@@ -9,6 +9,7 @@ import { quotaFlagOf } from './databases.ts';
 import { readDefragmented } from './defragmented.ts';
 import { isListed } from './listed.ts';
 import { replacingVolume } from './marks.ts';
+import { mountsOf, sandboxOf } from './mounts.ts';
 import type {
   ConfigMapView,
   ContainerView,
@@ -185,6 +186,8 @@ export function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView
     container: containerView(pod),
     ...(pod.status?.phase === 'Failed' && { failed: pod.status.reason ?? 'Failed' }),
     ...(beside && { beside }),
+    ...sandboxOf(pod),
+    mounts: mountsOf(pod),
   };
 }
 

@@ -283,6 +283,18 @@ export function kubeContract(name: string, open: () => Promise<World>): void {
   });
 
   describe(`${name}: lists and watches`, () => {
+    test('a list with a limit is its first so many, and no other page', async () => {
+      const { kube, namespace } = await open();
+      for (const name of ['x1', 'x2', 'x3']) {
+        await kube.create(resources.configMaps, { metadata: { namespace, name, labels: { limited: 'yes' } } });
+      }
+      const options = { namespace, labelSelector: 'limited=yes' };
+      const named = async (limit: number) =>
+        (await kube.list(resources.configMaps, { ...options, limit })).items.map(({ metadata }) => metadata.name);
+      assert.deepEqual(await named(2), ['x1', 'x2']);
+      assert.deepEqual(await named(4), ['x1', 'x2', 'x3']);
+    });
+
     test('a list is of one namespace or all, by labels and name, and says what each object is', async () => {
       const { kube, namespace } = await open();
       for (const [each, app] of [

@@ -99,15 +99,14 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
     return {
       list: <T extends KubeObject>(
         resource: Resource,
-        { namespace, labelSelector, fieldSelector, signal }: ListFacts,
+        { namespace, labelSelector, fieldSelector, limit, signal }: ListFacts,
       ) =>
         call(caller, { verb: 'LIST', resource, namespace }, withSignal(signal), () => ({
           items: store.shelf
             .all(resource)
             .filter((object) => namespace === undefined || object.metadata.namespace === namespace)
-            .filter(
-              (object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector),
-            ) as KubeObject[] as T[],
+            .filter((object) => matchesLabels(object, labelSelector) && matchesFields(object, fieldSelector))
+            .slice(0, limit) as KubeObject[] as T[],
           resourceVersion: String(store.shelf.counter()),
         })),
       get: <T extends KubeObject>(

@@ -8,6 +8,7 @@ import type {
   StatefulSet,
 } from '../../manifests/kube-types.ts';
 import { type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
+import { warnOf } from './events.ts';
 import { claimOf, drop, put, type State } from './state.ts';
 
 /** Kubernetes' own controllers, each taking one small step, so that a test can look at the world between any two. */
@@ -57,13 +58,20 @@ export function runStatefulSets(state: State): void {
     if (deletionTimestamp !== undefined) continue;
     const updateRevision = `${name}-${hashOf(set.spec.template).slice(0, 10)}`;
     const pod = pods.find(({ metadata }) => metadata.name === `${name}-0` && metadata.namespace === namespace);
-    if (!pod) put(state, resources.pods, undefined, podFor(set, updateRevision, uid));
+    if (!pod) makePod(state, set, podFor(set, updateRevision, uid));
     else
       put(state, resources.statefulSets, set, {
         ...set,
         status: { observedGeneration: generation, updateRevision, replicas: 1 },
       });
   }
+}
+
+function makePod(state: State, set: StatefulSet, pod: Pod): void {
+  if (state.heldUp.by(pod) === 'FailedCreate') {
+    const words = `create Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} failed error: exceeded quota: small`;
+    warnOf(state, 'StatefulSet', set, 'FailedCreate', words);
+  } else put(state, resources.pods, undefined, pod);
 }
 
 function podFor({ metadata, spec }: StatefulSet, revision: string, uid: string): Pod {

@@ -3,6 +3,7 @@ import type { ConfigMap, ContainerStatus, PersistentVolumeClaim, Pod } from '../
 import { resources } from '../../reconcile/kube.ts';
 import { grace } from './controllers.ts';
 import { differsFromOthers } from './corruption.ts';
+import { warnOf } from './events.ts';
 import { assertMayStart } from './invariants.ts';
 import { type Data, type Living, minorOf, type Running, start } from './members.ts';
 import { assertNotForced, isRecovery } from './recovery.ts';
@@ -48,6 +49,10 @@ function heldContainer(state: State, pod: Pod): ContainerStatus | undefined {
   const by = state.heldUp.by(pod);
   if (by === undefined) return undefined;
   const before = statusOf(pod);
+  if (by !== 'Loading') {
+    warnOf(state, 'Pod', pod, by, 'MountVolume.MountDevice failed for volume "data" : wrong fs type, bad superblock');
+    return waits(before, 'ContainerCreating');
+  }
   return { ...before, ready: false, state: { running: before.state?.running ?? { startedAt: timeOf(state) } } };
 }
 
@@ -166,6 +171,10 @@ function say(state: State, pod: Pod, container: ContainerStatus): void {
   const address = state.processes.get(pod.metadata.uid ?? '')?.address;
   const conditions = [
     { type: 'PodScheduled', status: 'True' },
+    {
+      type: 'PodReadyToStartContainers',
+      status: container.state?.waiting?.reason === 'ContainerCreating' ? 'False' : 'True',
+    },
     { type: 'Ready', status: container.ready ? 'True' : 'False' },
   ];
   put(state, resources.pods, pod, {

@@ -5,6 +5,7 @@ import type { ListedMember } from '../../etcd.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type Ailment, ailmentOf } from '../health.ts';
+import { isHeldUpFor } from '../held-up.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import {
   approvalGiven,
@@ -17,6 +18,7 @@ import {
   type Survivor,
 } from '../lost.ts';
 import type { Slot } from '../observation.ts';
+import { personsAilment } from '../persons-ailment.ts';
 import { isOnOtherDisk } from '../sealed-disk.ts';
 import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 
@@ -38,9 +40,9 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   const held = heldBack(situation);
   if (held) return held;
   const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => slot.peer?.current && !isOnOtherDisk(slot));
+  const persons = personsAilment(slots, situation);
+  if (persons) return refuse(persons.reason, persons.message, persons.cure);
   const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
-  const lasting = ailments.find(({ passing }) => !passing);
-  if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
   const apart = ailments.find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
   if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
   return wait(
@@ -195,8 +197,8 @@ function isApart(endpoint: Slot['endpoint'], reason: string): boolean {
 /** During birth the same words while members come up one by one: each peer's own condition has the details. */
 function waitingFor({ cluster, life }: Situation, slots: readonly Slot[], ailments: readonly Ailment[]): string {
   const { name } = cluster.metadata;
-  const homeless = ailments.find(({ reason }) => reason === 'PodUnscheduled');
-  if (homeless) return homeless.message;
+  const heldUp = ailments.find(({ reason }) => reason === 'PodUnscheduled' || isHeldUpFor(reason));
+  if (heldUp) return heldUp.message;
   const allRun = ailments.every(({ reason }) => reason === 'NoQuorum' || reason === 'EndpointSilent');
   if (allRun) return `the members of ${name} run, but no quorum of them answers`;
   const missing = slots.filter(({ endpoint }) => endpoint.kind === 'unknown');

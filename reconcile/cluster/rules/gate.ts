@@ -3,6 +3,7 @@ import { type Decision, refuse, wait } from '../decision.ts';
 import { needOfReplacement, wasRemovedByOthers } from '../down.ts';
 import { ailmentOf, memberOf } from '../health.ts';
 import type { Slot } from '../observation.ts';
+import { personsAilment } from '../persons-ailment.ts';
 import { hasHealthyQuorum, unknownAmong } from '../voters.ts';
 
 /**
@@ -40,10 +41,9 @@ export function gate(situation: Situation): Decision | undefined {
       { on: 'time', afterSeconds: 5 },
     );
   }
-  const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
-  const lasting = ailments.find(({ passing }) => !passing);
-  if (lasting) return refuse(lasting.reason, lasting.message, lasting.cure);
-  const [passing] = ailments;
+  const persons = personsAilment(slots, situation);
+  if (persons) return refuse(persons.reason, persons.message, persons.cure);
+  const [passing] = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
   if (passing)
     return wait(passing.reason, passing.message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 });
 

@@ -1,7 +1,7 @@
 import { timestamp } from '../conditions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
-import { downFor, graceOf, needOfReplacement } from '../down.ts';
+import { downFor, graceOf, hasLasted, needOfReplacement } from '../down.ts';
 import { learnersFail } from '../failed-joins.ts';
 import { isConvicted } from '../hashes.ts';
 import { memberOf } from '../health.ts';
@@ -48,7 +48,8 @@ export function heal(situation: Situation): Decision | undefined {
 }
 
 function isDownForGood(slot: Slot, situation: Situation): boolean {
-  return downFor(slot, situation) >= graceOf(situation).member && needOfReplacement(slot, situation) !== undefined;
+  if (downFor(slot, situation) < graceOf(situation).member) return false;
+  return needOfReplacement(slot, situation) !== undefined && hasLasted(slot, situation);
 }
 
 /** The one that is to come is recorded first: that is what remembers it. */

@@ -3,9 +3,11 @@ import type { ListedMember } from '../../etcd.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../health.ts';
+import { isHeldUpFor } from '../held-up.ts';
 import { givenUpAt } from '../learners-time.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { personsAilment } from '../persons-ailment.ts';
 
 /**
  * A member that joins: on the list as a learner, started, sealed (`seal`), in sync, then a voter. Whatever step of it somebody
@@ -52,7 +54,7 @@ export function join(situation: Situation): Decision | undefined {
   );
 }
 
-const ordinary = { reason: 'LearnerStarting', message: '', passing: true, cure: '' };
+const ordinary = { reason: 'LearnerStarting', message: '', passing: true };
 
 function isJoining(slot: Slot, members: readonly ListedMember[]): boolean {
   if (hasDeparted(slot) || recordOf(slot)?.state === 'releasing') return false;
@@ -66,14 +68,18 @@ function isRecordedAs(slot: Slot, members: readonly ListedMember[], url: string)
   return recorded.includes(url) && isDeepStrictEqual(recorded.toSorted(), listed.toSorted());
 }
 
-/** What does not pass by itself is told as it is; what another learner may cure is waited for: this one has its time. */
+/**
+ * What does not pass by itself, or has not for too long, is told as it is; what another learner may cure is waited for: this one has
+ * its time.
+ */
 function starting(slot: Slot, situation: Situation): Decision {
   const { name } = slot;
-  const { reason, message, passing, cure } = ailmentOf(slot, situation) ?? ordinary;
-  if (!passing && givenUpAt(slot, situation) === undefined) {
-    return refuse(reason, `${message}, and it can't join as a learner`, cure);
+  const persons = personsAilment([slot], situation);
+  if (persons && givenUpAt(slot, situation) === undefined) {
+    return refuse(persons.reason, `${persons.message}, and it can't join as a learner`, persons.cure);
   }
-  const isOrdinary = passing && reason !== 'PodUnscheduled';
+  const { reason, message, passing } = ailmentOf(slot, situation) ?? ordinary;
+  const isOrdinary = passing && reason !== 'PodUnscheduled' && !isHeldUpFor(reason);
   return wait(
     isOrdinary ? 'LearnerStarting' : reason,
     isOrdinary ? `${name} is starting as a learner` : `${message}; ${name} is to join as a learner`,

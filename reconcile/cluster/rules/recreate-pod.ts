@@ -2,6 +2,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import { downFor, downSince, graceOf } from '../down.ts';
 import { ailmentOf } from '../health.ts';
+import { isHeldUpFor } from '../held-up.ts';
 import type { Slot } from '../observation.ts';
 import { startsUntil } from '../startup.ts';
 import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
@@ -18,10 +19,12 @@ export function recreatePod(situation: Situation): Decision | undefined {
   const stuck = slots.find((slot) => isStuck(slot, situation) && stuckFor(slot, situation) >= graceOf(situation).pod);
   if (!stuck?.pod) return undefined;
   const { name, pod } = stuck;
+  const ailment = ailmentOf(stuck, situation);
+  const why = ailment && isHeldUpFor(ailment.reason) ? ailment.message : 'nothing says why';
   return act(
     { kind: 'recreate-pod', pod: { name, uid: pod.uid } },
     'RecreatingPod',
-    `making the pod of ${name} anew: it has not become Ready, and nothing says why`,
+    `making the pod of ${name} anew: it has not become Ready, and ${why}`,
   );
 }
 
@@ -40,5 +43,7 @@ function isStuck(slot: Slot, situation: Situation): boolean {
   if (next === undefined || (hasRunHigher(pod, next) && !mayGoBackTo(next, situation))) return false;
   const madeAlready = pod.createdAt > since;
   // A learner is never Ready, and may be catching up for long: who answers is not stuck.
-  return !madeAlready && endpoint.kind === 'unknown' && ailmentOf(slot, situation)?.reason === 'MemberStarting';
+  const reason = ailmentOf(slot, situation)?.reason ?? '';
+  // What holds it up before its start may be its node's, or a moment's.
+  return !madeAlready && endpoint.kind === 'unknown' && (reason === 'MemberStarting' || isHeldUpFor(reason));
 }

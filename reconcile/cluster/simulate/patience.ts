@@ -44,6 +44,7 @@ function momentsOf(observation: Observation): readonly number[] {
       : [],
   );
   const tried = made.flatMap((at) => [grace.member, grace.member * longer].map((time) => at.getTime() + time));
+  const reported = slots.flatMap(({ warnings = [] }) => warnings.map(({ since }) => since.getTime() + grace.member));
   const asked = slots.flatMap(({ peer }) => {
     const at = peer?.defragmented?.at.getTime();
     return at === undefined ? [] : [patience, 600, 3600].map((seconds) => at + seconds * second);
@@ -60,6 +61,7 @@ function momentsOf(observation: Observation): readonly number[] {
   return [
     ...unwell,
     ...tried,
+    ...reported,
     ...asked,
     ...handed,
     ...compacted,

@@ -4,6 +4,7 @@ import { decide, situate } from '../decide.ts';
 import type { Decision } from '../decision.ts';
 import type { Observation } from '../observation.ts';
 import { laterThan } from './patience.ts';
+import { withReportsAt } from './reports.ts';
 import { reported, simulate } from './simulate.ts';
 import { traceOf } from './trace.ts';
 
@@ -77,7 +78,11 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
     }
     const at = waits < mostWaits ? laterThan(told, decision) : undefined;
     if (!at) return { steps, end: { kind: 'waits', reason, message }, outcome: told };
-    now = { ...told, at, ...(told.claim.kind === 'held' && at >= told.claim.until && { claim: { kind: 'free' } }) };
+    now = {
+      ...withReportsAt(told, at),
+      at,
+      ...(told.claim.kind === 'held' && at >= told.claim.until && { claim: { kind: 'free' } }),
+    };
   }
 }
 

@@ -24,6 +24,8 @@ export type NodeContext = {
   /** Image references that this node has; they need no pull. */
   readonly pulled: Set<string>;
   readonly pulls: { paused: boolean };
+  /** Claims that can't be mounted, as `<namespace>/<name>`. */
+  readonly unmountable: Set<string>;
   readonly services: Informer<Service>;
   readonly claims: Informer<Claim>;
   readonly persistentVolumes: Informer<PersistentVolume>;

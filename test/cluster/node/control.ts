@@ -18,6 +18,7 @@ const methods = [
   'wipeVolume',
   'corruptVolume',
   'alterVolume',
+  'failMounts',
   'pauseImagePulls',
   'logs',
 ] as const satisfies readonly (keyof Faults)[];

@@ -36,6 +36,8 @@ export type Faults = {
    * that lies: nothing else of the file changes. Says how often it was found.
    */
   alterVolume(namespace: string, claim: string, part: string, found: string, other: string): Promise<number>;
+  /** The claim's volume can't be mounted for a pod that is made from now on, as with a broken file system; `false`: it can again. */
+  failMounts(namespace: string, claim: string, failing: boolean): Promise<void>;
   /** While paused, images that a node does not have yet are not pulled. */
   pauseImagePulls(paused: boolean): Promise<void>;
   /** All that a container wrote, over its restarts. */
@@ -49,10 +51,11 @@ export type FaultContext = {
   readonly claims: Informer<Claim>;
   readonly persistentVolumes: Informer<PersistentVolume>;
   readonly pulls: { paused: boolean };
+  readonly unmountable: Set<string>;
 };
 
 export function createFaults(context: FaultContext): Faults {
-  const { dir, nodes, pods, claims, persistentVolumes, pulls } = context;
+  const { dir, nodes, pods, claims, persistentVolumes, pulls, unmountable } = context;
 
   function podNamed(namespace: string, name: string): Pod {
     const pod = pods.get(`${namespace}/${name}`);
@@ -133,6 +136,10 @@ export function createFaults(context: FaultContext): Faults {
         (await filesOf(namespace, claim, part)).map((file) => alter(file, before, after)),
       );
       return changes.reduce((sum, count) => sum + count, 0);
+    },
+    failMounts: async (namespace, claim, failing) => {
+      if (failing) unmountable.add(`${namespace}/${claim}`);
+      else unmountable.delete(`${namespace}/${claim}`);
     },
     pauseImagePulls: async (paused) => {
       pulls.paused = paused;

@@ -62,8 +62,9 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
   const expansion = startExpansion({ ...watching, claims, volumes: persistentVolumes });
   const index = indexSlices(slices);
   const pulls = { paused: false };
+  const unmountable = new Set<string>();
 
-  const shared = { services, claims, persistentVolumes, onClaimMounted: expansion.mounted, pulls };
+  const shared = { services, claims, persistentVolumes, onClaimMounted: expansion.mounted, pulls, unmountable };
   const nodes = createNodes(options, api, shared);
   parts.defer(() => Promise.all(nodes.map((node) => node.stop())).then(() => undefined));
   await Promise.all(nodes.map((node) => node.start()));
@@ -92,7 +93,7 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
   refreshVolumesOnChange(watching, nodes);
   await firstLists([pods]);
 
-  const faults = createFaults({ dir, nodes, pods, claims, persistentVolumes, pulls });
+  const faults = createFaults({ dir, nodes, pods, claims, persistentVolumes, pulls, unmountable });
   const controlSocket = join(dir, 'control.sock');
   const control = await startControl(controlSocket, faults);
   parts.defer(() => control.close());
@@ -105,7 +106,10 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
   return { ...faults, controlSocket, stop };
 }
 
-type Shared = Pick<NodeContext, 'services' | 'claims' | 'persistentVolumes' | 'onClaimMounted' | 'pulls'>;
+type Shared = Pick<
+  NodeContext,
+  'services' | 'claims' | 'persistentVolumes' | 'onClaimMounted' | 'pulls' | 'unmountable'
+>;
 
 function createNodes(options: ProcessNodeOptions, api: Api, shared: Shared): LocalNode[] {
   const { dir, log, binaries, checkout, families = ['IPv4'], images = {} } = options;

@@ -71,8 +71,11 @@ export function startPodWorker(node: NodeContext, pod: Pod): PodWorker {
   async function round(): Promise<void> {
     if (state.gone || state.pod.metadata.deletionTimestamp !== undefined) return endPod(state);
     if (isFinal(state)) return rest(state);
-    state.sandbox ??= await createNetwork(state);
-    if (await mountVolumes()) await advanceContainers();
+    // kubelet waits for every volume before it makes a sandbox.
+    if (await mountVolumes()) {
+      state.sandbox ??= await createNetwork(state);
+      await advanceContainers();
+    }
     publish(state);
   }
 
@@ -94,8 +97,9 @@ export function startPodWorker(node: NodeContext, pod: Pod): PodWorker {
     } catch (error) {
       mountFailures++;
       const message = error instanceof Error ? error.message : String(error);
-      // Once is common: the scheduler is quicker than whoever makes the volume.
-      if (mountFailures === 2) tell(state, 'Warning', 'FailedMount', `MountVolume.SetUp failed: ${message}`);
+      // Once is common: the scheduler is quicker than whoever makes the volume. Again as often as by a back-off.
+      if (mountFailures > 1 && Number.isInteger(Math.log2(mountFailures)))
+        tell(state, 'Warning', 'FailedMount', `MountVolume.SetUp failed: ${message}`);
       timers.set('mount', Math.min(2000, 50 * 2 ** Math.min(mountFailures, 10)), wake);
       return false;
     }

@@ -25,6 +25,7 @@ export type VolumeContext = {
   readonly claims: Informer<Claim>;
   readonly persistentVolumes: Informer<PersistentVolume>;
   readonly allocatable: Readonly<Record<string, string>>;
+  readonly unmountable: ReadonlySet<string>;
   onClaimMounted(key: string, by: 1 | -1): void;
 };
 
@@ -87,6 +88,12 @@ export function createPodVolumes(context: VolumeContext, firstPod: Pod, director
     const volume = persistentVolumes.get(claim.spec?.volumeName ?? '');
     if (claim.status?.phase !== 'Bound' || !volume)
       throw new MountError(`persistentvolumeclaim "${name}" is not bound`);
+    if (context.unmountable.has(`${namespace}/${name}`)) {
+      const words = 'wrong fs type, bad option, bad superblock, missing codepage or helper program, or other error';
+      throw new MountError(
+        `MountVolume.MountDevice failed for volume "${volume.metadata.name}" : mount failed: ${words}`,
+      );
+    }
     const path = volume.spec?.local?.path ?? volume.spec?.hostPath?.path;
     if (path === undefined) throw new MountError(`volume ${volume.metadata.name} is neither local nor hostPath`);
     await stat(path).catch(() => {

@@ -32,6 +32,7 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'delete', 'persistentvolumeclaims', 'payments'],
   ['etcd-ratchet', us, 'create', 'pods/eviction', 'payments'],
   ['etcd-ratchet', us, 'create', 'events.events.k8s.io', 'payments'],
+  ['etcd-ratchet', us, 'list', 'events.events.k8s.io', 'payments'],
   ['etcd-ratchet', us, 'watch', 'pods', 'payments'],
   ['etcd-ratchet', us, 'get', 'secrets', 'payments'],
   ['etcd-ratchet', us, 'create', 'secrets', 'payments'],

@@ -86,7 +86,7 @@ describe('what is wrong with a member', () => {
       assert.equal(ailment?.reason, reason);
       assert.equal(ailment?.passing, passing);
       assert.match(ailment?.message ?? '', /orders-1/);
-      assert.equal(ailment?.cure === '', passing, 'what needs somebody has a cure');
+      assert.ok(passing || ailment?.cure !== '', 'what needs somebody has a cure');
     });
   }
 

@@ -1,6 +1,7 @@
 import { quotaBackendBytes } from '../../../../manifests/build/quota.ts';
 import { isCrashing } from '../../endings.ts';
 import { isDownOnItsConfiguration } from '../../health.ts';
+import { heldUpBy } from '../../held-up.ts';
 import type { ContainerView, Observation, PodView, Slot, VolumeView } from '../../observation.ts';
 import { create, type Effect, onSlot } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, templateOf } from '../knowledge.ts';
@@ -33,7 +34,8 @@ function isUpToDate(slot: Slot, pod: PodView): boolean {
 
 export const makePods: Effect = (observation) =>
   observation.slots.reduce(
-    (seen, { name, statefulSet, pod }) => (statefulSet?.current && !pod ? makePod(name)(seen) : seen),
+    (seen, slot) =>
+      slot.statefulSet?.current && !slot.pod && !heldUpBy(slot, 'statefulSet') ? makePod(slot.name)(seen) : seen,
     observation,
   );
 
@@ -64,6 +66,7 @@ export const growVolumes = onEach((slot) => {
 export const bindVolumes = onEach((slot) => {
   const { volume, pod } = slot;
   if (!volume || !pod || volume.bound || volume.leaving || volume.lost) return slot;
+  if (heldUpBy(slot, 'volume')) return slot;
   if (pod.unscheduled === undefined) return { ...slot, volume: bound(volume) };
   if (!volume.uid.includes('-made-')) return slot;
   const { unscheduled: _, ...scheduled } = pod;
@@ -79,7 +82,7 @@ function bound(volume: VolumeView): VolumeView {
 export const runContainers = onEach((slot, observation) => {
   const { pod } = slot;
   if (!pod || pod.leaving || pod.unscheduled !== undefined || pod.container.state === 'running') return slot;
-  if (!mayStart(slot, observation) || isBroken(slot, pod)) return slot;
+  if (!mayStart(slot, observation) || isBroken(slot, pod) || isHeldUp(slot)) return slot;
   const address = pod.address ?? `simulated-${slot.ordinal}`;
   return { ...slot, pod: { ...pod, address, container: started(pod.container, observation.at) } };
 });
@@ -88,6 +91,11 @@ function mayStart({ name, volume, configMap }: Slot, { certificates }: Observati
   if (!volume?.bound || volume.lost || volume.leaving || !configMap) return false;
   const leaves = certificates.kind === 'read' ? certificates.leaves : [];
   return leaves.every(({ plan, facts }) => plan.peer !== name || facts !== undefined);
+}
+
+/** Nobody can promise that a pod made anew fares better on the same disk and node. */
+function isHeldUp({ warnings = [] }: Slot): boolean {
+  return warnings.some(({ object }) => object === 'pod');
 }
 
 function isBroken(slot: Slot, pod: PodView): boolean {

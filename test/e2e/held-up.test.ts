@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Event } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { condition, isStalledFor, isWhole } from './support/conditions.ts';
+import { node } from './support/node.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter } from './support/writer.ts';
+
+const stage = scene({ fleet: false });
+
+const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
+
+const [etcdImage, etcd] = ['quay.io/coreos/etcd:v3.6.16', '/usr/local/bin/etcd'];
+
+const isRefused = isStalledFor('PodRefused');
+
+/** What keeps pods out of a namespace: the object, or the label, and how it goes again. */
+const obstacles = {
+  'a ResourceQuota': {
+    set: async () => {
+      const spec = { hard: { pods: '0' } };
+      const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'small' }, spec };
+      const { kubectl, namespace, kube } = stage();
+      await kubectl(['-n', namespace, 'apply', '--server-side', '-f', '-'], { stdin: JSON.stringify(quota) });
+      // Admission reads it from a cache of its own.
+      const quotas = { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' } as const;
+      await until('the quota counts', async () => {
+        const found = await kube.get<{ metadata: { name: string }; status?: { hard?: object } }>(
+          quotas,
+          namespace,
+          'small',
+        );
+        return found?.status?.hard !== undefined;
+      });
+    },
+    lift: () => stage().kubectl(['-n', stage().namespace, 'delete', 'resourcequota', 'small']),
+    words: /exceeded quota: small/,
+    fields: {},
+  },
+  'Pod Security': {
+    set: () => label('pod-security.kubernetes.io/enforce=restricted'),
+    lift: () => label('pod-security.kubernetes.io/enforce-'),
+    words: /violates PodSecurity "restricted:latest"/,
+    // It drops no capabilities.
+    fields: {
+      podTemplate: { spec: { initContainers: [{ name: 'tell', image: etcdImage, command: [etcd, '--version'] }] } },
+    },
+  },
+} as const;
+
+async function label(change: string): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['label', 'namespace', namespace, '--overwrite', change]);
+}
+
+for (const [what, { set, lift, words, fields }] of Object.entries(obstacles)) {
+  test(`pods that ${what} refuses are named with the API server’s words, and the birth goes on when they are admitted`, async () => {
+    const { kubectl, namespace, tickUntil } = stage();
+    const name = what === 'Pod Security' ? 'secured' : 'quota';
+    await set();
+    await kubectl(['apply', '--server-side', '-f', '-'], {
+      stdin: clusterYaml(name, namespace, { healing, ...fields }),
+    });
+    const refused = await tickUntil(name, isRefused, 90);
+    assert.match(condition(refused, 'Stalled')?.message ?? '', words);
+    await lift();
+    await tickUntil(name, isWhole, 180);
+  });
+}
+
+test('a volume that can’t be mounted costs its member, after its pod was made anew in vain', async () => {
+  const { kubectl, namespace, tickUntil, access, kube } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('broken', namespace, { healing }) });
+  const cluster = await tickUntil('broken', isWhole, 120);
+  const writer = startWriter(await access('broken'), 'healing');
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+  const victim = cluster.status?.members?.find(({ name }) => name !== cluster.status?.leader)?.name ?? assert.fail();
+  await node().failMounts(namespace, victim, true);
+  await kubectl(['-n', namespace, 'delete', 'pod', `${victim}-0`]);
+  const said = await tickUntil('broken', ({ status }) => status?.lastDecision?.reason === 'MemberDown', 60);
+  assert.match(said.status?.lastDecision?.message ?? '', /FailedMount: MountVolume.*wrong fs type/);
+  const { items } = await kube.list<Event>(resources.events, { namespace, fieldSelector: 'reason=FailedMount' });
+  assert.ok(items.some(({ type, regarding }) => type === 'Warning' && regarding?.name === `${victim}-0`));
+  const healed = await tickUntil(
+    'broken',
+    (now) => isWhole(now) && now.status?.members?.every(({ name }) => name !== victim) === true,
+    180,
+  );
+  const reasons = (healed.status?.history ?? []).map(({ reason }) => reason);
+  assert.ok(reasons.indexOf('RecreatingPod') < reasons.indexOf('ReplacingMember'), reasons.join());
+  const { acknowledged, lost } = await writer.finish();
+  assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
+});
