@@ -117,5 +117,11 @@ test('a member that can’t read its own log any more is replaced after its grac
   const why = healed.status?.history?.find(({ reason }) => reason === 'ReplacingMember')?.message ?? '';
   assert.match(why, /it last said: .*crc mismatch/);
   await assertSound('unreadable', writer);
+  const kept = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
+  assert.match(kept?.metadata.annotations?.[annotations.replacedAt] ?? '', /^\d{4}-/, 'kept, though another one votes');
+  const volumeRetention = { whenReplaced: { keepFor: '0s' } };
+  const stdin = clusterYaml('unreadable', namespace, { version: '3.7.3', healing, volumeRetention });
+  await stage().kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+  await stage().tickUntil('unreadable', (cluster) => acted(cluster).includes('DeletingReplacedVolume'), 60);
   await until('the volume is gone', async () => (await get(resources.volumeClaims, victim)) === undefined);
 });

@@ -55,7 +55,11 @@ async function written(name: string, prefix: string): Promise<Writer> {
 
 async function volumesOf(name: string): Promise<readonly PersistentVolumeClaim[]> {
   const volumes = await stage().list<PersistentVolumeClaim>(resources.volumeClaims);
-  return volumes.filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
+  // One whose member was given up is kept for a day.
+  return volumes.filter(
+    ({ metadata }) =>
+      metadata.name.startsWith(`${name}-`) && metadata.annotations?.[annotations.replacedAt] === undefined,
+  );
 }
 
 /** As Kubernetes, the volumes and etcd itself have it, each for itself. */
