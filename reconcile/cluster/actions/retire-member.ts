@@ -8,7 +8,7 @@ import { writeRecord } from './volume-state.ts';
 
 /**
  * What a removed member had goes: its volume says that it is no member's any more, and is deleted unless it is to be kept; then
- * its peer goes, and with it StatefulSet, ConfigMap and pod. Kubernetes keeps the volume for as long as its pod is there.
+ * its peer goes, and with it StatefulSet and pod. The ConfigMap goes with the claim, which Kubernetes keeps for as long as its pod is there.
  *
  * The peer goes last: a released volume without one is to be kept, whatever the policy says by then.
  *
