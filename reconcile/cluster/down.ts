@@ -32,6 +32,15 @@ export function downFor(slot: Slot, situation: Pick<Situation, 'cluster' | 'at'>
 }
 
 /**
+ * Its pod was told to end, should have, and has not for `podGracePeriod`. One that was only just told ends like any other: however long its
+ * member was down before, as on a node that was full, that says nothing about its node.
+ */
+export function hasOutlasted({ pod }: Slot, situation: Pick<Situation, 'at' | 'cluster'>): boolean {
+  if (!pod?.leaving) return false;
+  return pod.endsBy === undefined || situation.at.getTime() - pod.endsBy.getTime() >= graceOf(situation).pod;
+}
+
+/**
  * Why a member that is down needs a new one in its place, in words; `undefined` where it may come back by itself, or where a new one
  * would fare no better (an image that can't be pulled, no room on any node, a configuration that breaks whoever gets it, a memory limit
  * that is too low: `endings.ts` tells by codes).
@@ -49,7 +58,8 @@ export function needOfReplacement(slot: Slot, situation: Situation): string | un
       // One that serves goes on until another one votes in its place (`outliveVolume`).
       return goesWithItsVolume(slot, situation) && situation.effective.replicas > 0 ? undefined : ailment.message;
     case 'PodLeaving':
-      return `the pod of ${name} does not end, as on a node that is dead`;
+    case 'OldObjectsLeaving':
+      return hasOutlasted(slot, situation) ? `the pod of ${name} does not end, as on a node that is dead` : undefined;
     case 'PodUnscheduled': {
       const gone = volume && whyGone(volume);
       return gone && `the pod of ${name} finds no node: ${gone}`;

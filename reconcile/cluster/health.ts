@@ -3,6 +3,7 @@ import { endedWhole, endingBeside, endingOf } from './endings.ts';
 import { isConvicted } from './hashes.ts';
 import { heldUpBy, isBeforeItsStart } from './held-up.ts';
 import { isOnlyLate } from './late-volumes.ts';
+import { foreignCure, foreignOf, isHeldBack, leftoverIn } from './leftovers.ts';
 import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, PodView, Slot } from './observation.ts';
 import { isOnOtherDisk, otherDiskInWords, sealedDiskInWords } from './sealed-disk.ts';
@@ -127,6 +128,8 @@ function leaderOf({ endpoint }: Slot, slots: readonly Slot[]): Slot | undefined 
 
 function podAilment(slot: Slot): Ailment | undefined {
   const { name, volume, statefulSet, pod } = slot;
+  const held = !volume?.lost && !volume?.leaving && heldBackBy(slot);
+  if (held) return held;
   if (!volume) {
     return lasting(
       'VolumeMissing',
@@ -167,6 +170,18 @@ function podAilment(slot: Slot): Ailment | undefined {
     );
   }
   return containerAilment(slot, pod);
+}
+
+/** What bears its name and is not its own. The others go on without it. */
+function heldBackBy(slot: Slot): Ailment | undefined {
+  if (!isHeldBack(slot)) return undefined;
+  const foreign = foreignOf(slot);
+  if (foreign === undefined) return passing('OldObjectsLeaving', leftoverIn(slot));
+  return lasting(
+    'NameTaken',
+    `there is ${foreign} with our labels, and none of our resources controls it; it is left alone`,
+    foreignCure,
+  );
 }
 
 const imageReasons: ReadonlySet<string> = new Set([

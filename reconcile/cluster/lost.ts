@@ -2,7 +2,7 @@ import { hashOf } from '../../manifests/build/inputs-hash.ts';
 import { annotations } from '../../manifests/build/names.ts';
 import type { ListedMember } from '../etcd.ts';
 import type { Situation } from './decide.ts';
-import { downFor, graceOf } from './down.ts';
+import { downFor, graceOf, hasOutlasted } from './down.ts';
 import { endedByItself, isCrashing } from './endings.ts';
 import { memberOf } from './health.ts';
 import { hasDeparted, recordOf } from './life.ts';
@@ -129,7 +129,12 @@ function lostBecause({ slot }: Voter, situation: Situation): string | undefined 
   if (endpoint.kind === 'known') return undefined;
   if (volume.leaving) return 'its volume is being deleted';
   if (!pod || downFor(slot, situation) < graceOf(situation).member) return undefined;
-  if (pod.leaving) return 'its pod does not end, as on a node that is dead';
+  if (pod.leaving) {
+    if (!hasOutlasted(slot, situation)) return undefined;
+    return pod.node === undefined
+      ? 'its pod does not end, as on a node that is dead'
+      : `its pod does not end on node ${pod.node}, as on one that is dead`;
+  }
   const gone = pod.unscheduled === undefined ? undefined : whyGone(volume);
   if (gone !== undefined) return `its pod finds no node: ${gone}`;
   const exits = isCrashing(pod.container) && endedByItself(pod.container);

@@ -1,6 +1,6 @@
 import type { PersistentVolume } from '../../manifests/kube-types.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
-import { downFor, graceOf } from './down.ts';
+import { downFor, graceOf, hasOutlasted } from './down.ts';
 import { isBeforeItsStart } from './held-up.ts';
 import { isBoundToNodes, isHomeOf } from './node-affinity.ts';
 import type { DiskView, NodeView, Observation, Slot } from './observation.ts';
@@ -43,7 +43,7 @@ export async function readPlaces(
   signal: AbortSignal,
 ): Promise<Places | undefined> {
   const due = slots.filter((slot) => occasions.some((isOne) => isOne(slot, when)));
-  const isHeldUp = slots.some((slot) => outlasts(slot, when) || isLongUnmounted(slot, when));
+  const isHeldUp = slots.some((slot) => hasOutlasted(slot, when) || isLongUnmounted(slot, when));
   if (due.length === 0 && !isHeldUp) return undefined;
   const read = await Promise.all(due.flatMap((slot) => readOf(kube, slot, signal)));
   const depends = isHeldUp || read.some(({ found }) => found.object !== undefined && isBoundToNodes(found.object));
@@ -100,12 +100,6 @@ function isLost({ volume }: Slot): boolean {
 function isLongHomeless({ pod, volume }: Slot, { at, cluster }: When): boolean {
   if (pod?.unscheduled === undefined || !volume?.bound) return false;
   return at.getTime() - pod.createdAt.getTime() >= graceOf({ cluster }).pod;
-}
-
-/** Its pod should have ended, and has not: what its node is like tells why. */
-export function outlasts({ pod }: Slot, { at, cluster }: When): boolean {
-  if (!pod?.leaving || pod.endsBy === undefined) return false;
-  return at.getTime() - pod.endsBy.getTime() >= graceOf({ cluster }).pod;
 }
 
 /** kubelet has not come so far as to start anything: its node, or its disk, may be why. */

@@ -11,6 +11,7 @@ import type { Decision } from './decision.ts';
 import { drainsStatement } from './drains.ts';
 import { ailmentOf, memberOf } from './health.ts';
 import { startOf } from './learners-time.ts';
+import { isToBeTold } from './leftovers.ts';
 import { isAsleep } from './life.ts';
 import type { Slot } from './observation.ts';
 import type { Outcome } from './outcome.ts';
@@ -76,26 +77,24 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
 function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
   const { slots, membership, cluster } = situation;
   const listed = membership.kind === 'known' ? membership.members : [];
-  return slots
-    .filter(({ peer }) => peer?.current)
-    .map((slot) => {
-      const member = memberOf(slot, listed);
-      const before = cluster.status?.members?.find(({ name }) => name === slot.name);
-      const started = member?.isLearner ? startOf(slot, situation) : undefined;
-      const id = member?.id ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : before?.id);
-      return {
-        name: slot.name,
-        ...(id !== undefined && { id }),
-        ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
-        ...(started && { startedAt: timestamp(started) }),
-        ...healthOf(slot, situation, before),
-        ...(slot.endpoint.kind === 'known' && {
-          version: slot.endpoint.status.version,
-          dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
-          dbSizeInUse: settled(before?.dbSizeInUse, slot.endpoint.status.dbSizeInUse),
-        }),
-      };
-    });
+  return slots.filter(isToBeTold).map((slot) => {
+    const member = memberOf(slot, listed);
+    const before = cluster.status?.members?.find(({ name }) => name === slot.name);
+    const started = member?.isLearner ? startOf(slot, situation) : undefined;
+    const id = member?.id ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : before?.id);
+    return {
+      name: slot.name,
+      ...(id !== undefined && { id }),
+      ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
+      ...(started && { startedAt: timestamp(started) }),
+      ...healthOf(slot, situation, before),
+      ...(slot.endpoint.kind === 'known' && {
+        version: slot.endpoint.status.version,
+        dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
+        dbSizeInUse: settled(before?.dbSizeInUse, slot.endpoint.status.dbSizeInUse),
+      }),
+    };
+  });
 }
 
 /** The clock of `spec.healing`: it starts when a member is first seen unhealthy, and at the first look that finds it well it is gone. */

@@ -92,10 +92,6 @@ function restsWrongly(world: World, decision: Decision): string | undefined {
   if (cluster.gone) return undefined;
   if (decision.kind === 'refuse')
     return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
-  // A node may come back; whether it does is for a person to say.
-  const isAwaited =
-    world.places.some(({ nodeDead }) => nodeDead) && (!serving(world) || decision.reason === 'OldObjectsLeaving');
-  if (decision.kind === 'wait' && isAwaited) return undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
   if (decision.reason !== 'Converged') return undefined;
   const formation = serving(world);

@@ -18,13 +18,17 @@ export interface Walked {
 
 export const eventsOfAWalk = 150;
 
-export function walkAtRandom(walks: number, seed: number, code: Code = realCode()): Walked {
+export function walkAtRandom(
+  walks: number,
+  seed: number,
+  { code = realCode(), among = wild }: { readonly code?: Code; readonly among?: readonly Scenario[] } = {},
+): Walked {
   let events = 0;
-  const models = new Map(wild.map((scenario) => [scenario, modelOf(scenario, code)]));
+  const models = new Map(among.map((scenario) => [scenario, modelOf(scenario, code)]));
   const modelFor = (scenario: Scenario) => models.get(scenario) ?? modelOf(scenario, code);
   const way = fc.array(fc.nat({ max: 2 ** 30 }), { minLength: eventsOfAWalk, maxLength: eventsOfAWalk });
   const details = fc.check(
-    fc.property(fc.constantFrom(...wild), way, (scenario, choices) => {
+    fc.property(fc.constantFrom(...among), way, (scenario, choices) => {
       const { turns, violation } = walk(modelFor(scenario), choices);
       events += turns.length;
       return violation === undefined;

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import { deadNodes } from './dead-nodes.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
 import { healthy, unborn } from './model/worlds.ts';
@@ -119,6 +120,7 @@ export const scenarios: readonly Scenario[] = [
     2,
   ),
   ...recoveryScenarios,
+  ...deadNodes,
 ];
 
 const everything = {

@@ -1,6 +1,7 @@
 import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
+import { isHeldBack } from '../leftovers.ts';
 import { recordOf } from '../life.ts';
 import { isUnnoted } from '../sealed-disk.ts';
 import { noting } from './note-disks.ts';
@@ -22,13 +23,14 @@ export const adoptable = {
  * Volumes without peers: the resource was deleted, and applied again. Its members go on, with their data, sealed, at the
  * version that they last ran.
  *
- * Guards I5: a member that had data is only ever started on that data; nothing here makes a volume.
+ * Guards I5: a member that had data is only ever started on that data; nothing here makes a volume. One of which something old is left
+ * waits for that, and the others do not wait for it.
  */
 export function adopt({ slots, life, effective }: Situation): Decision | undefined {
   if (life.stage !== 'born') return undefined;
   const members = slots.flatMap((slot) => {
     const record = recordOf(slot);
-    if (!record || slot.peer || slot.volume?.leaving || life.strays.includes(slot)) return [];
+    if (!record || slot.peer || isHeldBack(slot) || slot.volume?.leaving || life.strays.includes(slot)) return [];
     return adoptable[record.state] ? [{ name: slot.name, record }] : [];
   });
   if (members.length === 0) return undefined;

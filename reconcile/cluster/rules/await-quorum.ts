@@ -6,6 +6,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision, refuse, wait } from '../decision.ts';
 import { type Ailment, ailmentOf } from '../health.ts';
 import { isHeldUpFor } from '../held-up.ts';
+import { isToBeTold } from '../leftovers.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import {
   approvalGiven,
@@ -20,6 +21,7 @@ import {
 import type { Slot } from '../observation.ts';
 import { personsAilment } from '../persons-ailment.ts';
 import { isOnOtherDisk } from '../sealed-disk.ts';
+import { whatStays } from '../staying.ts';
 import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
 
 /**
@@ -39,10 +41,12 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
 
   const held = heldBack(situation);
   if (held) return held;
-  const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => slot.peer?.current && !isOnOtherDisk(slot));
+  const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => isToBeTold(slot) && !isOnOtherDisk(slot));
   const persons = personsAilment(slots, situation);
   if (persons) return refuse(persons.reason, persons.message, persons.cure);
   const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
+  const left = whatStays(situation);
+  if (left) return left;
   const apart = ailments.find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
   if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
   return wait(
@@ -197,7 +201,9 @@ function isApart(endpoint: Slot['endpoint'], reason: string): boolean {
 /** During birth the same words while members come up one by one: each peer's own condition has the details. */
 function waitingFor({ cluster, life }: Situation, slots: readonly Slot[], ailments: readonly Ailment[]): string {
   const { name } = cluster.metadata;
-  const heldUp = ailments.find(({ reason }) => reason === 'PodUnscheduled' || isHeldUpFor(reason));
+  const heldUp = ailments.find(
+    ({ reason }) => ['PodUnscheduled', 'OldObjectsLeaving'].includes(reason) || isHeldUpFor(reason),
+  );
   if (heldUp) return heldUp.message;
   const allRun = ailments.every(({ reason }) => reason === 'NoQuorum' || reason === 'EndpointSilent');
   if (allRun) return `the members of ${name} run, but no quorum of them answers`;

@@ -3,6 +3,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision, done, refuse, wait } from '../decision.ts';
 import { recordOf } from '../life.ts';
 import { volumesFinalizer } from '../marks.ts';
+import { podThatStays } from '../staying.ts';
 
 /**
  * The resource is being deleted: with policy Delete its members stop, then its volumes go, then the finalizer.
@@ -10,7 +11,8 @@ import { volumesFinalizer } from '../marks.ts';
  * With policy Retain there is nothing for us to do: the owner references take everything but the volumes along. Guards
  * I4: volumes go only here, by the policy the person chose, after the last pod that could write to them.
  */
-export function finishDeletion({ cluster, slots, life, certificates }: Situation): Decision | undefined {
+export function finishDeletion(situation: Situation): Decision | undefined {
+  const { cluster, slots, life, certificates } = situation;
   const { metadata, spec } = cluster;
   if (metadata.deletionTimestamp === undefined) return undefined;
   if (!metadata.finalizers?.includes(volumesFinalizer)) {
@@ -32,6 +34,8 @@ export function finishDeletion({ cluster, slots, life, certificates }: Situation
     );
   }
   if (slots.some(({ peer, pod, statefulSet }) => peer || pod || statefulSet)) {
+    const staying = podThatStays(slots, situation);
+    if (staying) return staying;
     return wait(
       'MembersStopping',
       'the members are stopping',

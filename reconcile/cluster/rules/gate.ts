@@ -4,6 +4,7 @@ import { needOfReplacement, wasRemovedByOthers } from '../down.ts';
 import { ailmentOf, memberOf } from '../health.ts';
 import type { Slot } from '../observation.ts';
 import { personsAilment } from '../persons-ailment.ts';
+import { whatStays } from '../staying.ts';
 import { hasHealthyQuorum, unknownAmong } from '../voters.ts';
 
 /**
@@ -33,6 +34,8 @@ export function gate(situation: Situation): Decision | undefined {
       { on: 'time', afterSeconds: 5 },
     );
   }
+  const held = whatStays(situation);
+  if (held) return held;
   const removed = life.stage === 'born' && slots.find((slot) => wasRemovedByOthers(slot, situation));
   if (removed) {
     return wait(

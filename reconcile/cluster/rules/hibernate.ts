@@ -1,8 +1,9 @@
 import type { Ref } from '../actions.ts';
 import type { Situation } from '../decide.ts';
 import { act, type Decision, done, refuse, wait } from '../decision.ts';
-import { isAsleep, recordOf } from '../life.ts';
+import { hasDeparted, isAsleep, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
+import { podThatStays } from '../staying.ts';
 import { waitForRoom } from '../wait-for-room.ts';
 
 /**
@@ -23,7 +24,8 @@ export function hibernate(situation: Situation): Decision | undefined {
  *
  * Guards I5: a volume that slept is sealed when it wakes, as it was before.
  */
-export function sleep({ effective, slots, life }: Situation): Decision | undefined {
+export function sleep(situation: Situation): Decision | undefined {
+  const { effective, slots, life } = situation;
   if (life.stage !== 'born') return undefined;
   const asleep = slots.filter(isAsleep);
   if (asleep.length === 0) return undefined;
@@ -42,9 +44,12 @@ export function sleep({ effective, slots, life }: Situation): Decision | undefin
       'set spec.replicas to what it was, and that member is replaced; or, if its data may go, delete its StatefulSet',
     );
   }
-  const running = slots.filter((slot) => slot.statefulSet && !slot.statefulSet.leaving);
+  const running = slots.filter(({ statefulSet }) => statefulSet?.current && !statefulSet.leaving);
   if (running.length > 0 || slots.some((slot) => recordOf(slot)?.state === 'sealed')) return stop(slots);
-  if (slots.some(({ statefulSet, pod }) => statefulSet || pod)) {
+  const members = slots.filter((slot) => !hasDeparted(slot));
+  if (members.some(({ statefulSet, pod }) => statefulSet || pod)) {
+    const staying = podThatStays(members, situation);
+    if (staying) return staying;
     return wait(
       'MembersStopping',
       'the members are stopping',
@@ -58,7 +63,7 @@ export function sleep({ effective, slots, life }: Situation): Decision | undefin
 function stop(slots: readonly Slot[]): Decision {
   const members = slots.filter((slot) => ['sealed', 'hibernating'].includes(recordOf(slot)?.state ?? ''));
   const statefulSets = slots.flatMap(({ name, statefulSet }): Ref[] =>
-    statefulSet && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
+    statefulSet?.current && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
   );
   return act(
     { kind: 'hibernate-members', volumes: members.flatMap(volumeOf), statefulSets },

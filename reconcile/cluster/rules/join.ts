@@ -5,6 +5,7 @@ import { act, type Decision, refuse, wait } from '../decision.ts';
 import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../health.ts';
 import { isHeldUpFor } from '../held-up.ts';
 import { givenUpAt } from '../learners-time.ts';
+import { isHeldBack } from '../leftovers.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { personsAilment } from '../persons-ailment.ts';
@@ -57,7 +58,7 @@ export function join(situation: Situation): Decision | undefined {
 const ordinary = { reason: 'LearnerStarting', message: '', passing: true };
 
 function isJoining(slot: Slot, members: readonly ListedMember[]): boolean {
-  if (hasDeparted(slot) || recordOf(slot)?.state === 'releasing') return false;
+  if (hasDeparted(slot) || isHeldBack(slot) || recordOf(slot)?.state === 'releasing') return false;
   return recordOf(slot)?.state === 'joining' || memberOf(slot, members)?.isLearner === true;
 }
 

@@ -5,6 +5,7 @@ import type { Situation } from '../decide.ts';
 import { act, type Decision } from '../decision.ts';
 import type { Inputs } from '../effective.ts';
 import { memberOf } from '../health.ts';
+import { isHeldBack } from '../leftovers.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { isOnOtherDisk } from '../sealed-disk.ts';
@@ -57,7 +58,8 @@ function isDue(slot: Slot, membership: Situation['membership']): boolean {
 
 function mayStart(slot: Slot, membership: Situation['membership']): boolean {
   const record = recordOf(slot);
-  if (record === undefined || !adoptable[record.state] || slot.volume?.leaving || isOnOtherDisk(slot)) return false;
+  if (record === undefined || !adoptable[record.state] || slot.volume?.leaving) return false;
+  if (isHeldBack(slot) || isOnOtherDisk(slot)) return false;
   return record.state !== 'joining' || isExpected(slot, membership);
 }
 

@@ -1,6 +1,7 @@
 import type { Action } from '../../../reconcile/cluster/actions.ts';
 import type { Decision } from '../../../reconcile/cluster/decision.ts';
 import { ailmentOf } from '../../../reconcile/cluster/health.ts';
+import { isToBeTold } from '../../../reconcile/cluster/leftovers.ts';
 import { isAsleep } from '../../../reconcile/cluster/life.ts';
 import type { Operation, Write } from '../programs/program.ts';
 import type { Code } from './code.ts';
@@ -111,7 +112,7 @@ export function toldIn(world: World): World {
   const { slots, membership } = observation;
   const places = world.places.map((place): Place => {
     const slot = slots.find(({ name }) => name === place.name);
-    const isIll = slot?.peer?.current && !isAsleep(slot) && ailmentOf(slot, observation) !== undefined;
+    const isIll = slot && isToBeTold(slot) && !isAsleep(slot) && ailmentOf(slot, observation) !== undefined;
     if (!isIll) return place.ill === undefined ? place : lacking(place, 'ill');
     return place.ill === undefined ? { ...place, ill: 0 } : place;
   });

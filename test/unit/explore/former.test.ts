@@ -24,7 +24,8 @@ describe('what is still made for a resource that has a namesake by now', () => {
     const sent = settled(reapplied([{ action, at }]));
     const arrived = following(sent, code, 'a request arrives: creates peer orders-1');
     assert.equal(placeOf(arrived.world, 'orders-1')?.peer?.current, false);
-    assert.equal(decideIn(arrived.world, code).reason, 'OldObjectsLeaving');
+    // orders-1 waits for that, the others do not.
+    assert.equal(decideIn(arrived.world, code).reason, 'ApplyingServices');
     assert.equal(comesToRest(arrived, code), undefined);
     assert.equal(placeOf(settled(arrived).world, 'orders-1')?.peer, undefined);
   });
