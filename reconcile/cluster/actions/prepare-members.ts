@@ -16,6 +16,7 @@ import { noteFirstStart } from './first-start.ts';
 import { notOurs } from './follow-volumes.ts';
 import { isSealedDisk } from './live-disk.ts';
 import { unmark } from './replacing-mark.ts';
+import { restore } from './restore-labels.ts';
 
 /**
  * Records members before any of them starts: all volumes, then all peers, then all ConfigMaps.
@@ -77,6 +78,12 @@ async function makeVolume(
   );
   const read = readVolumeRecord(found.metadata.annotations);
   if (read.kind !== 'valid') throw moved(`the annotations of volume ${found.metadata.name} have changed`);
+  if (read.record.state === 'released' || read.record.state === 'superseded') {
+    // Kept, and without its labels it was not seen. With a peer beside it, it would be deleted as what that member had.
+    const { name, uid = '' } = found.metadata;
+    await restore({ of: 'volume', name, uid }, context);
+    throw moved(`volume ${name} is that of a member that left, and stays: another name is taken`);
+  }
   const { volumeName, storageClassName, resources: wishes } = found.spec;
   const size = wishes.requests?.storage;
   const volume = { claim: found, record: read.record };

@@ -22,11 +22,12 @@ export async function restoreLabels({ objects }: ActionOf<'restore-labels'>, con
 }
 
 /** @throws {StepError} `LabelsRefused` when they are gone again in the answer: an admission policy takes them off. */
-async function restore({ of, name, uid }: LabelledRef, { kube, cluster, signal }: ActContext): Promise<void> {
+export async function restore({ of, name, uid }: LabelledRef, { kube, cluster, signal }: ActContext): Promise<void> {
   const resource = resourceOf[of];
   const { namespace, name: clusterName } = cluster.metadata;
   const found = await kube.get<KubeObject>(resource, namespace, name, { signal });
   if (found?.metadata.uid !== uid || found.metadata.deletionTimestamp !== undefined) return;
+  if (isListed(found, clusterName)) return;
   const labels = { ...found.metadata.labels, ...labelsOf(clusterName), ...peerLabels(clusterName, name) };
   const metadata = { ...found.metadata, labels };
   const written = await kube.update<KubeObject>(resource, { ...found, metadata }, { signal });

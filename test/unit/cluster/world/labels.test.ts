@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { labels, labelsOf } from '../../../../manifests/build/names.ts';
+import { annotations, labels, labelsOf } from '../../../../manifests/build/names.ts';
 import type { ActContext } from '../../../../reconcile/cluster/actions/context.ts';
 import { restoreLabels } from '../../../../reconcile/cluster/actions/restore-labels.ts';
 import { failureOf } from '../../../../reconcile/cluster/outcome.ts';
@@ -211,4 +211,61 @@ test('labels that admission takes off again at once are told as that, by name', 
     assert.match(message, /PersistentVolumeClaim orders-1 .*To go on: exempt/);
     return true;
   });
+});
+
+describe('at rest nothing is read by name', () => {
+  const rests: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
+    'of a cluster that is whole': async () => undefined,
+    'of a cluster that hibernates': (world) => world.apply({ replicas: 0, healing }),
+    'beside the volumes of members that left': (world) =>
+      world.apply({ replicas: 1, healing, volumeRetention: { whenScaled: 'Retain' } }),
+    'beside the name of a member that was replaced': async (world) => world.loseVolume('orders-0'),
+  };
+  for (const [what, begin] of Object.entries(rests)) {
+    test(what, async () => {
+      const world = await healthyWorld();
+      await begin(world);
+      const { kind, trail } = await tickUntilConverged(world, { limit: 300 });
+      assert.equal(kind, 'done', trail.join('\n'));
+      const before = world.kube.journal().length;
+      await world.tick();
+      const since = world.kube.journal().slice(before);
+      const read = since.filter(({ verb }) => verb !== 'LIST').map(({ key }) => key);
+      assert.deepEqual([read, since.length], [[], 8], trail.join('\n'));
+    });
+  }
+});
+
+test('the CAs of a cluster are its own without their labels, and have them again when they are written next', async () => {
+  const world = createWorld();
+  await world.apply({ tls: { mode: 'Managed', rotationOverlap: '1m' } });
+  await tickUntilConverged(world, { limit: 300 });
+  const authorities = ['orders-peer-ca', 'orders-client-ca'];
+  for (const authority of authorities) relabel(world, resources.secrets, authority, () => ({}));
+  const { metadata, ...rest } = world.cluster() ?? assert.fail();
+  const rotate = { ...metadata.annotations, [annotations.rotateCertificates]: 'now' };
+  world.kube.seed(resources.clusters, { ...rest, metadata: { ...metadata, annotations: rotate } });
+  const { kind, trail } = await tickUntilConverged(world, { limit: 300 });
+  assert.equal(kind, 'done', trail.join('\n'));
+  for (const authority of authorities) {
+    const found = world.kube.stored<KubeObject>(resources.secrets).find((one) => one.metadata.name === authority);
+    assert.partialDeepStrictEqual(found?.metadata.labels, labelsOf(name));
+  }
+});
+
+test('the unlabelled volume of a member that left is kept, and its name is not given to another one', async () => {
+  const world = await healthyWorld();
+  const volumeRetention = { whenScaled: 'Retain' } as const;
+  await world.apply({ replicas: 1, healing, volumeRetention });
+  await tickUntilConverged(world, { limit: 300 });
+  relabel(world, resources.volumeClaims, 'orders-1', () => ({}));
+  const uidOf = () => world.claims().find(({ metadata }) => metadata.name === 'orders-1')?.metadata.uid;
+  const before = uidOf();
+  // From now on a volume goes with its member; this one was kept.
+  await world.apply({ replicas: 2, healing, volumeRetention: { whenScaled: 'Delete' } });
+  const { kind, trail } = await tickUntilConverged(world, { limit: 300 });
+  assert.equal(kind, 'done', trail.join('\n'));
+  assertWhole(world, ['orders-0', 'orders-3'], trail.join('\n'));
+  assert.equal(uidOf(), before);
+  assertLabelled(world, trail.join('\n'));
 });
