@@ -48,6 +48,7 @@ import { seal } from './rules/seal.ts';
 import { startMembers } from './rules/start-members.ts';
 import { staySuspended } from './rules/stay-suspended.ts';
 import { supportMembers } from './rules/support-members.ts';
+import { takeBack } from './rules/take-back.ts';
 import { upgrade } from './rules/upgrade.ts';
 
 /** What the rules look at: the observation, and what follows from it for all of them. */
@@ -85,6 +86,7 @@ export const rules = [
   keepIdentity,
   seal,
   finishRemoval,
+  takeBack,
   judgeCorruption,
   freeSpace,
   growVolumes,

@@ -35,6 +35,8 @@ export const scenarios: readonly Scenario[] = [
   one('birth of 3', unborn({}, 6), [], { death: 1, late: 1, second: 1 }, 1),
   one('birth of 5', unborn({ replicas: 5 }, 6), [], { death: 1 }, 0),
   one('birth of 2, other size', unborn({ replicas: 2 }, 6), [larger, size(1)], { death: 1, late: 1 }, 1),
+  one('birth of 3, corrected to 2', unborn({}, 6), [size(2)], { death: 1, late: 1 }, 1),
+  one('birth of 5, corrected to 3', unborn({ replicas: 5 }, 6), [size(3)], { death: 1 }, 0),
   one('grow 1 to 3', healthy({ replicas: 1 }, 6), [size(3)], { ...holders, crash: 1, second: 1, lag: 1, leader: 1 }, 2),
   one('grow 3 to 5', healthy({}, 6), [size(5)], { ...holders, crash: 1 }, 1),
   one('shrink 3 to 1', healthy({}, 6), [size(1)], { ...holders, ...pods, leader: 1, second: 1 }, 2),

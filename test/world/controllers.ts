@@ -126,7 +126,12 @@ export function protect(state: State): void {
 export function bindVolumes(state: State): void {
   const { kube, classes } = state;
   const claims = kube.stored<PersistentVolumeClaim>(resources.volumeClaims);
-  const wanted = new Set(kube.stored<Pod>(resources.pods).map((pod) => claimOf(pod, claims)?.metadata.uid));
+  const wanted = new Set(
+    kube
+      .stored<Pod>(resources.pods)
+      .filter(state.room.for)
+      .map((pod) => claimOf(pod, claims)?.metadata.uid),
+  );
   for (const claim of claims) {
     const { uid = '', deletionTimestamp } = claim.metadata;
     const storageClass = classes.get(claim.spec.storageClassName ?? '');
@@ -161,7 +166,7 @@ export function schedule(state: State): void {
   for (const pod of kube.stored<Pod>(resources.pods)) {
     if (pod.spec.nodeName !== undefined || pod.metadata.deletionTimestamp !== undefined) continue;
     const claim = claimOf(pod, claims);
-    const ready = claim?.spec.volumeName && claim.metadata.deletionTimestamp === undefined;
+    const ready = state.room.for(pod) && claim?.spec.volumeName && claim.metadata.deletionTimestamp === undefined;
     const condition = ready
       ? { type: 'PodScheduled', status: 'True' }
       : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' };

@@ -86,6 +86,7 @@ export function createWorld() {
     ]),
     images: { has: (image) => knownVersions.some((version) => image === `quay.io/coreos/etcd:v${version}`) },
     deadly: { is: () => false },
+    room: { for: () => true },
     heldUp: { by: () => undefined },
     violations: [],
     clock: () => time,

@@ -1,3 +1,4 @@
+import { unstarted } from '../../../manifests/build/volume-record.ts';
 import type { MemberList } from '../../etcd.ts';
 import type { EtcdAdmin } from '../../etcd-admin.ts';
 import type { ActionOf } from '../actions.ts';
@@ -108,7 +109,7 @@ async function markReleasing(
   await writeRecord(
     claim,
     {
-      ...record,
+      ...unstarted(record),
       memberId,
       clusterId,
       state: 'releasing',

@@ -20,6 +20,7 @@ import {
 } from '../lost.ts';
 import type { Slot } from '../observation.ts';
 import { personsAilment } from '../persons-ailment.ts';
+import { quorumOf } from '../quorum.ts';
 import { isOnOtherDisk } from '../sealed-disk.ts';
 import { whatStays } from '../staying.ts';
 import { hasRunHigher, mayGoBackTo } from '../versions-run.ts';
@@ -51,7 +52,7 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
   return wait(
     'WaitingForQuorum',
-    waitingFor(situation, slots, ailments),
+    `${waitingFor(situation, slots, ailments)}${bornTooLarge(situation)}`,
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
   );
@@ -196,6 +197,17 @@ function listed(members: readonly { readonly name: string }[]): string {
 /** Whether that is what is wrong between us and this endpoint: TLS, and not that it is dead. */
 function isApart(endpoint: Slot['endpoint'], reason: string): boolean {
   return endpoint.kind === 'unknown' && endpoint.tls !== undefined && endpoint.tls === reason;
+}
+
+/**
+ * What was recorded can't be corrected by the spec before a quorum of it has run: any of them may have started on the recorded list. Then
+ * those that never ran are taken back (`take-back`).
+ */
+function bornTooLarge({ life, cluster: { spec, metadata } }: Situation): string {
+  if (life.stage !== 'birth' || life.clusterId !== undefined) return '';
+  const recorded = life.record.initialCluster.length;
+  if (spec.replicas === 0 || spec.replicas >= recorded) return '';
+  return `; the birth was recorded with ${recorded} members: make room for ${quorumOf(recorded)}, and the others are taken back; or, as no client was let in yet, delete EtcdCluster ${metadata.name} with its PersistentVolumeClaims, and create it again`;
 }
 
 /** During birth the same words while members come up one by one: each peer's own condition has the details. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { unstarted, type VolumeRecord } from '../../../manifests/build/volume-record.ts';
 import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
 import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
 import {
@@ -183,7 +183,13 @@ export function removeMember(action: ActionOf<'remove-member'>): Program {
       if (place.volume?.uid !== volume?.uid) return refused(`volume ${name} is another one`);
       if (record.state === 'releasing') return undefined;
       if (record.memberId !== undefined && record.memberId !== memberId) return refused(`volume ${name} is another's`);
-      return { ...record, memberId, clusterId, state: 'releasing', ...(replacedAt !== undefined && { replacedAt }) };
+      return {
+        ...unstarted(record),
+        memberId,
+        clusterId,
+        state: 'releasing',
+        ...(replacedAt !== undefined && { replacedAt }),
+      };
     },
     { alsoLeaving: true },
   );

@@ -44,6 +44,7 @@ test('the order of the rules is the safety policy', () => {
       'keepIdentity', // where etcd has answered, it is the right one,
       'seal', // before anything else is done to a member that has started,
       'finishRemoval', // a removal that was begun is finished before membership changes again,
+      'takeBack', // so is one that never started: who was not born is no part of what all must agree on,
       'judgeCorruption', // nobody is healed, and nothing made of data that differ, before it is known whose are right,
       'freeSpace', // who takes no writes is nobody's cluster; with a quorum, and everybody well,
       'growVolumes', // a full disk is cured without quorum, and a class that refuses stops nothing above,

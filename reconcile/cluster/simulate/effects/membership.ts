@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hashOf } from '../../../../manifests/build/inputs-hash.ts';
+import { unstarted } from '../../../../manifests/build/volume-record.ts';
 import type { ListedMember } from '../../../etcd.ts';
 import { recordOf } from '../../life.ts';
 import type { Observation } from '../../observation.ts';
@@ -71,7 +72,7 @@ export const removeMember: EffectsOf<'remove-member'> = (
             ...((corrupt || keeps) && { evidence: true as const }),
             ...(replacedAt !== undefined && { replacedAt }),
           };
-          const marked = { ...record, memberId, clusterId, state: 'releasing' as const, ...evidence };
+          const marked = { ...unstarted(record), memberId, clusterId, state: 'releasing' as const, ...evidence };
           return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: marked } } };
         })
       : undefined,
