@@ -73,6 +73,7 @@ test('the order of the rules is the safety policy', () => {
       'grow', // members come and go when nothing else is left to change about those that are there,
       'shrink',
       'defragment', // who answers nobody for a while does so when nothing else is to be done,
+      'deleteReplaced', // what nobody needs any more goes when nothing else is to be done,
       'nameRefusals',
       'nameUnlabelledPods',
       'checkCertificates',
