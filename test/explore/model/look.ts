@@ -116,7 +116,7 @@ function withoutNode(name: string): DiskView {
   return { pv: `pv-of-${name}`, state: 'present', homes: 'none' };
 }
 
-function podOf({ name, ordinal, statefulSet }: Place, pod: Pod): PodView {
+function podOf({ name, ordinal, statefulSet, ill }: Place, pod: Pod): PodView {
   const { container, words = '' } = pod;
   const where = pod.homeless ? { unscheduled: 'Unschedulable' } : { node: nodeOf(name) };
   return {
@@ -127,7 +127,8 @@ function podOf({ name, ordinal, statefulSet }: Place, pod: Pod): PodView {
     version: pod.inputs.version,
     address: `10.244.0.${ordinal + 1}`,
     ...where,
-    createdAt: pod.renewed ? new Date(now) : longAgo,
+    // Made since its member was first seen ill; it grows older with that.
+    createdAt: pod.renewed ? new Date(now - ages[ill ?? 0] + 1) : longAgo,
     container: {
       state: container === 'running' ? 'running' : container === 'exited' ? 'terminated' : 'waiting',
       reason: container === 'crashing' ? 'CrashLoopBackOff' : container === 'waiting' ? 'ContainerCreating' : '',
