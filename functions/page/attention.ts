@@ -24,14 +24,16 @@ export function clusterConcerns(cluster: EtcdCluster): readonly Concern[] {
   // Before it has served, a quorum is only awaited; asleep, none is wanted.
   const dark = available?.status === 'False' && status?.clusterID !== undefined && state.tone !== 'calm';
   const certificates = conditionOf(status, 'CertificatesReady');
+  const aside = conditionOf(status, 'SetAside');
   return [
     ...stalled,
+    ...(aside?.status === 'True' ? [{ tone: 'bad' as const, ...said(aside) }] : []),
     ...(dark && stalled.length === 0 ? [{ tone: 'bad' as const, ...said(available) }] : []),
     ...(certificates?.status === 'False' && stalled.length === 0
       ? [{ tone: 'busy' as const, ...said(certificates) }]
       : []),
     ...(status?.refusals ?? [])
-      .filter(({ reason }) => reason !== state.reason)
+      .filter(({ reason }) => reason !== state.reason && reason !== aside?.reason)
       .map(({ reason, message }) => ({ tone: 'busy' as const, reason, message })),
   ];
 }

@@ -180,6 +180,18 @@ const refusalSchema = object({
   field: Type.Optional(text(256)),
 });
 
+const setAsideSchema = object({
+  action: text(64),
+  target: Type.Optional(text(253)),
+  key: text(64, { description: 'Tells the action from others of its kind.' }),
+  reason: text(128),
+  message: text(2048),
+  generation: int64({ minimum: 0, description: 'Of the spec that it was refused at.' }),
+  since: time({ description: 'When it was first refused.' }),
+  tries: int32({ minimum: 1 }),
+  until: time({ description: 'When it is tried again; a new spec, or a request to look now, is not waited for.' }),
+});
+
 const historyEntrySchema = object({
   at: time(),
   action: text(64),
@@ -209,6 +221,11 @@ export const etcdClusterStatusSchema = object({
   certificates: Type.Optional(certificatesStatusSchema),
   step: Type.Optional(stepSchema),
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and can not be done.' })),
+  setAside: Type.Optional(
+    list(setAsideSchema, 16, {
+      description: 'Actions that were refused and will be tried again; what does not depend on them goes on.',
+    }),
+  ),
   history: Type.Optional(list(historyEntrySchema, 20)),
   lastDecision: Type.Optional(
     object({
@@ -245,13 +262,10 @@ export const etcdClusterRules: readonly Rule[] = [
     holds: ({ metadata }) => !metadata.name.endsWith('-peers'),
     fieldPath: '.metadata.name',
   }),
+  // No such rule about storage.size: whether a smaller one can be had is told by the volumes, which a rule can't see. Where none of
+  // them grew, `git revert` cures a size that was refused; where one did, the reconciler says so (`VolumeShrinkRefused`).
   // Before there is a cluster ID nothing holds data, and a commit may still cure a bad beginning. Status may vanish: the
-  // reconciler's own rules, which look at the volumes, are what protects; these two only answer sooner.
-  transitionRule({
-    message: 'storage.size can grow, never shrink: a volume can not be made smaller',
-    cel: `!has(self.status) || !has(self.status.clusterID) || quantity(string(self.spec.storage.size)).compareTo(quantity(string(oldSelf.spec.storage.size))) >= 0`,
-    fieldPath: '.spec.storage.size',
-  }),
+  // reconciler's own rules, which look at the volumes, are what protects; this one only answers sooner.
   // Applied again in another mode than its volumes were born with, it must be possible to say the right one.
   transitionRule({
     message: 'tls.mode is decided at birth: peer URLs carry the scheme',
@@ -266,6 +280,7 @@ export type EtcdClusterStatus = ReadonlyDeep<Static<typeof etcdClusterStatusSche
 export type ClusterMemberStatus = ReadonlyDeep<Static<typeof memberStatusSchema>>;
 export type ClusterStep = ReadonlyDeep<Static<typeof stepSchema>>;
 export type ClusterRefusal = ReadonlyDeep<Static<typeof refusalSchema>>;
+export type ClusterSetAside = ReadonlyDeep<Static<typeof setAsideSchema>>;
 export type ClusterHistoryEntry = ReadonlyDeep<Static<typeof historyEntrySchema>>;
 
 /** One etcd cluster, desired and observed. */

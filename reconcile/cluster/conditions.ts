@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.ts';
 
 /** A condition's content; when it last changed is worked out against what was there. */
 export interface Statement {
-  readonly type: 'Ready' | 'Available' | 'Reconciling' | 'Stalled' | 'CertificatesReady' | 'Drainable';
+  readonly type: 'Ready' | 'Available' | 'Reconciling' | 'Stalled' | 'SetAside' | 'CertificatesReady' | 'Drainable';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
@@ -12,20 +12,29 @@ export interface Statement {
 
 /**
  * Conditions that mean the same to every tool (kstatus): `Ready` always; `Reconciling` and `Stalled` only while true, never
- * both; and `Available`, whether a quorum serves.
+ * both; `SetAside`, what is left to a person meanwhile; and `Available`, whether a quorum serves.
+ *
+ * @param decision what goes on after the step (`goingOn`)
  */
 export function statementsFor(
   decision: Decision,
   outcome: Outcome,
   facts: { readonly serving: boolean; readonly allHealthy: boolean; readonly cause: string },
 ): readonly Statement[] {
-  return [...progress(decision, outcome, facts.allHealthy), availability(facts)];
+  return [...progress(decision, outcome, facts.allHealthy), ...besides(decision), availability(facts)];
+}
+
+/** What a person must see to while the rest goes on; no tool but ours reads it. */
+function besides({ besides: [first] = [] }: Decision): readonly Statement[] {
+  if (!first) return [];
+  const { reason, message, cure } = first;
+  return [{ type: 'SetAside', status: 'True', reason, message: `${message}. To go on: ${cure}` }];
 }
 
 function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {
-  if (outcome.kind === 'failed') {
-    const { class: kind, reason, message } = outcome.failure;
-    return kind === 'terminal' ? stalled(reason, message) : reconciling('ProgressingWithRetry', message);
+  // One that was refused for good is told by what is decided without it.
+  if (outcome.kind === 'failed' && outcome.failure.class !== 'terminal') {
+    return reconciling('ProgressingWithRetry', outcome.failure.message);
   }
   switch (decision.kind) {
     case 'act':

@@ -1,3 +1,4 @@
+import type { ClusterSetAside } from '../../manifests/api/etcd-cluster.ts';
 import type { Decision } from './decision.ts';
 import { type Effective, effectiveSpec } from './effective.ts';
 import { setLateAside } from './late-volumes.ts';
@@ -23,6 +24,7 @@ import { dropLearner } from './rules/drop-learner.ts';
 import { finishDeletion } from './rules/finish-deletion.ts';
 import { finishRemoval } from './rules/finish-removal.ts';
 import { finishRolling } from './rules/finish-rolling.ts';
+import { followVolumes } from './rules/follow-volumes.ts';
 import { freeSpace, lackSpace } from './rules/free-space.ts';
 import { gate } from './rules/gate.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
@@ -50,11 +52,15 @@ import { staySuspended } from './rules/stay-suspended.ts';
 import { supportMembers } from './rules/support-members.ts';
 import { takeBack } from './rules/take-back.ts';
 import { upgrade } from './rules/upgrade.ts';
+import { setAsideNow } from './set-aside.ts';
+import { asItStands, concluded, maySpeak, type PassedOver, passOver } from './stepping-aside.ts';
 
 /** What the rules look at: the observation, and what follows from it for all of them. */
 export interface Situation extends Observation {
   readonly life: Life;
   readonly effective: Effective;
+  /** Actions that were refused for good, and are not to be tried again yet. */
+  readonly refused: readonly ClusterSetAside[];
 }
 
 /** Speaks, or lets the next rule speak. */
@@ -74,6 +80,7 @@ export const rules = [
   restoreLabels,
   barMembers,
   supportMembers,
+  followVolumes,
   beBorn,
   sleep,
   adopt,
@@ -123,12 +130,25 @@ export const rules = [
   converged,
 ] as const satisfies readonly Rule[];
 
-/** Decides one step. Pure: no clock, no environment, no I/O. */
+/**
+ * Decides one step. Pure: no clock, no environment, no I/O.
+ *
+ * A rule whose action was refused for good, or that refuses for the sake of one member only, is passed over where the others do not rest on
+ * it (`stepping-aside.ts`): what keeps a cluster alive is reached whatever fails elsewhere, and what would change it is not begun.
+ */
 export function decide(observation: Observation): Decision {
   const situation = situate(observation);
+  const passed: PassedOver[] = [];
+  let belowTheGate = false;
   for (const rule of rules) {
-    const decision = rule(situation);
-    if (decision) return decision;
+    const isHeld = passed.some(({ holds }) => holds.includes(rule)) || (belowTheGate && !maySpeak(rule, passed));
+    if (rule === gate) belowTheGate = true;
+    const said = isHeld ? undefined : rule(situation);
+    if (!said) continue;
+    const stands = asItStands(said, situation);
+    const passing = passOver(rule, said, stands, situation);
+    if (!passing) return concluded(rule, stands, passed, situation);
+    passed.push({ ...passing, told: stands });
   }
   throw new Error('no rule spoke: the last one, converged, always does');
 }
@@ -136,5 +156,6 @@ export function decide(observation: Observation): Decision {
 export function situate(observation: Observation): Situation {
   const seen = { ...observation, slots: setLateAside(observation.slots) };
   const life = lifeOf(seen);
-  return { ...seen, life, effective: effectiveSpec(seen, life) };
+  const refused = setAsideNow(seen);
+  return { ...seen, life, effective: effectiveSpec({ ...seen, refused }, life), refused };
 }

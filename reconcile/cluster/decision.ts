@@ -13,7 +13,7 @@ export type Wake =
  * `reason` is static CamelCase: it becomes a condition's reason and is compared between steps. `message` is for a
  * person, free of counters and clocks, because it also becomes a commit status.
  */
-export type Decision =
+export type Decision = (
   | { readonly kind: 'act'; readonly action: Action; readonly reason: string; readonly message: string }
   | {
       readonly kind: 'wait';
@@ -23,8 +23,19 @@ export type Decision =
       readonly wakeOn: readonly Wake[];
     }
   /** A person must do something; `cure` says what. */
-  | { readonly kind: 'refuse'; readonly reason: string; readonly message: string; readonly cure: string }
-  | { readonly kind: 'done'; readonly reason: string; readonly message: string };
+  | Refused
+  | { readonly kind: 'done'; readonly reason: string; readonly message: string }
+) & {
+  /** What a person must see to besides: it was passed over, because this does not depend on it. */
+  readonly besides?: readonly Refused[];
+};
+
+export interface Refused {
+  readonly kind: 'refuse';
+  readonly reason: string;
+  readonly message: string;
+  readonly cure: string;
+}
 
 export function act(action: Action, reason: string, message: string): Decision {
   return { kind: 'act', action, reason, message };
@@ -34,7 +45,7 @@ export function wait(reason: string, message: string, ...wakeOn: readonly Wake[]
   return { kind: 'wait', reason, message, wakeOn };
 }
 
-export function refuse(reason: string, message: string, cure: string): Decision {
+export function refuse(reason: string, message: string, cure: string): Refused {
   return { kind: 'refuse', reason, message, cure };
 }
 

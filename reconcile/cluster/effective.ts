@@ -1,4 +1,4 @@
-import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { ClusterSetAside, EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeerSpec } from '../../manifests/api/etcd-peer.ts';
 import type { PodTemplate } from '../../manifests/api/member-settings.ts';
 import { refusedInPods } from '../../manifests/api/pod-template.ts';
@@ -12,6 +12,7 @@ import { judgeVolumes } from './effective-storage.ts';
 import { judgeVersion, type Pending } from './effective-version.ts';
 import { type Life, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
+import { toldIn } from './outcome.ts';
 
 /** What one member is made from: compared by hash, never by rendering. */
 export type Inputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstrap'>;
@@ -47,7 +48,7 @@ interface Judged<T> {
 
 export function effectiveSpec(
   observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
-    Partial<Pick<Observation, 'clusterVersion' | 'membership'>>,
+    Partial<Pick<Observation, 'clusterVersion' | 'membership'>> & { readonly refused?: readonly ClusterSetAside[] },
   life: Life,
 ): Effective {
   const { cluster, slots } = observation;
@@ -55,7 +56,7 @@ export function effectiveSpec(
   const trust = effectiveTrust(observation);
   const version = judgeVersion(observation);
   const tls = judgeTls(spec, slots);
-  const size = judgeSize(spec.storage.size, slots);
+  const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const template = judgeTemplate(spec, slots);
   const { podTemplate: _, ...rest } = spec;
@@ -97,7 +98,23 @@ function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inpu
   };
 }
 
-/** The API server refuses a smaller size by itself; not so when the resource was deleted and applied again. */
+/**
+ * Volumes that may not grow, by their class or a quota: what every member has is what the next one gets, and what its quota follows,
+ * until the growth is tried again.
+ */
+function judgeGrowth(
+  refused: readonly ClusterSetAside[] | undefined,
+  slots: readonly Slot[],
+): Judged<Quantity> | undefined {
+  const entry = refused?.find(({ action }) => action === 'grow-volumes');
+  const [smallest] = slots
+    .flatMap(({ peer, volume }) => (peer?.current && volume?.bound ? [volume.size] : []))
+    .toSorted((a, b) => parseQuantity(a) - parseQuantity(b));
+  if (!entry || smallest === undefined) return undefined;
+  return { value: smallest, refusal: { reason: entry.reason, ...toldIn(entry.message), field: 'spec.storage.size' } };
+}
+
+/** A volume can grow, and never shrink. A size that no volume ever had may be taken back. */
 function judgeSize(wanted: Quantity, slots: readonly Slot[]): Judged<Quantity> {
   const sizes = slots.flatMap(({ volume }) => (volume?.bound ? [volume.size] : []));
   const largest = sizes.toSorted((a, b) => parseQuantity(a) - parseQuantity(b)).at(-1);

@@ -3,6 +3,7 @@ import type { Kube } from '../kube.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Outcome } from './outcome.ts';
+import { entryFor } from './set-aside.ts';
 
 /**
  * One event for every step that was carried out, and one when something begins to need a person: `kubectl describe` then
@@ -29,6 +30,8 @@ function newsOf({ cluster }: Situation, decision: Decision, outcome: Outcome): C
   if (outcome.kind === 'failed') {
     const { reason, message } = outcome.failure;
     if (outcome.failure.class === 'precondition' || ready?.message === message) return undefined;
+    const known = decision.kind === 'act' ? entryFor(decision.action, cluster.status?.setAside ?? []) : undefined;
+    if (known?.message === message) return undefined;
     return { type: 'Warning', action: 'Act', reason, note: message };
   }
   if (decision.kind === 'act' && outcome.kind === 'acted') {

@@ -38,11 +38,20 @@ export function needsPerson(reason: string, message: string): StepError {
   return new StepError({ class: 'terminal', reason, message });
 }
 
+/** Between what is wrong and its cure, in one sentence for a person. */
+const toGoOn = '. To go on: ';
+
+/** What is wrong, and its cure, of a failure that wants a person. */
+export function toldIn(message: string): { readonly message: string; readonly cure: string } {
+  const [what = '', ...cure] = message.split(toGoOn);
+  return { message: what, cure: cure.join(toGoOn) || 'see to what is refused there' };
+}
+
 export function failureOf(error: unknown): Failure {
   if (error instanceof StepError) return error.failure;
   if (error instanceof KubeError) {
     const { class: kind, reason, message } = error;
-    return { class: kind, reason, message: kind === 'terminal' ? `${message}. To go on: ${cureOf(error)}` : message };
+    return { class: kind, reason, message: kind === 'terminal' ? `${message}${toGoOn}${cureOf(error)}` : message };
   }
   if (error instanceof EtcdError) return ofEtcd(error);
   const message = error instanceof Error ? error.message : String(error);

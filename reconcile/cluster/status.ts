@@ -9,12 +9,14 @@ import { isOutOfSpace } from './databases.ts';
 import type { Situation } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { drainsStatement } from './drains.ts';
+import { goingOn } from './going-on.ts';
 import { ailmentOf, memberOf } from './health.ts';
 import { startOf } from './learners-time.ts';
 import { isToBeTold } from './leftovers.ts';
 import { isAsleep } from './life.ts';
 import type { Slot } from './observation.ts';
 import type { Outcome } from './outcome.ts';
+import { setAsideAfter } from './set-aside.ts';
 
 const maxHistory = 20;
 
@@ -36,7 +38,8 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
         ? (life.clusterId ?? previous?.clusterID)
         : previous?.clusterID;
   const allHealthy = members.length > 0 && members.every(({ healthy }) => healthy) && !isOutOfSpace(slots);
-  const statements = statementsFor(decision, outcome, {
+  const setAside = setAsideAfter(situation, decision, outcome);
+  const statements = statementsFor(goingOn(situation, decision, outcome), outcome, {
     serving: membership.kind === 'known',
     allHealthy,
     cause: membership.kind === 'unknown' ? membership.cause : '',
@@ -63,6 +66,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
         field,
       })),
     }),
+    ...(setAside.length > 0 && { setAside }),
     ...(history.length > 0 && { history }),
     lastDecision: { kind: decision.kind, reason: decision.reason, message: decision.message.slice(0, 2000) },
     ...(previous?.revision !== undefined && { revision: previous.revision }),

@@ -9,6 +9,7 @@ import { decide, type Situation, situate } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
 import { fenced } from './fence.ts';
+import { goingOn } from './going-on.ts';
 import { observe } from './observe.ts';
 import { failureOf, type Outcome } from './outcome.ts';
 import { report } from './report.ts';
@@ -46,7 +47,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const { observation, etcd, objects: read } = await observe(context, objects, signal);
   const situation = situate({ ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) });
   const decision = decide(situation);
-  if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' });
+  if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
 
   const { outcome, written } = await carryOut(context, etcd, situation, decision);
   const quiet = outcome.kind === 'lost' || situation.claim.kind === 'held';
@@ -57,7 +58,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
         { situation, decision, outcome, written, objects: read },
         { log: context.log, signal: reportSignal(signal) },
       );
-  return resultOf(cluster, decision, outcome);
+  return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));
 }
 
 async function carryOut(
@@ -96,17 +97,17 @@ function reportSignal(signal: AbortSignal): AbortSignal {
   return signal.aborted ? AbortSignal.timeout(3000) : signal;
 }
 
-function resultOf(cluster: EtcdCluster, decision: Decision, outcome: Outcome): ClusterResult {
+/** @param next what is left to do: an action that was refused leaves what is decided without it. */
+function resultOf(cluster: EtcdCluster, decision: Decision, outcome: Outcome, next: Decision): ClusterResult {
   const { namespace = '', name } = cluster.metadata;
   const problem = outcome.kind === 'failed' ? outcome.failure.message : undefined;
-  const stuck = outcome.kind === 'failed' && outcome.failure.class === 'terminal';
   return {
     namespace,
     name,
     decision,
     outcome: outcome.kind,
     ...(problem !== undefined && { problem }),
-    workRemains: (decision.kind === 'act' || decision.kind === 'wait') && !stuck,
+    workRemains: next.kind === 'act' || next.kind === 'wait',
     cluster,
   };
 }

@@ -1,6 +1,7 @@
 import { withDefaults } from '../../manifests/api/defaults.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import type { ActionKind } from '../../reconcile/cluster/actions.ts';
 import { stepClusters } from '../../reconcile/cluster/pass.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/plan-clusters.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
@@ -53,6 +54,8 @@ export function createWorld() {
   const logged: string[] = [];
   /** Plurals of what nobody may create; or verb and plural, like `GET secrets`. */
   const forbidden = new Set<string>();
+  /** What the API server answers to every write of an action of this kind. */
+  const refusing = new Map<ActionKind, Error>();
   const targets = new WeakMap<FakeRequest, KubeObject>();
   const store = createFakeKube({
     clock: () => new Date(time),
@@ -107,6 +110,7 @@ export function createWorld() {
     state,
     logged,
     forbidden,
+    refusing,
     apply,
     remove,
     plan,
@@ -317,6 +321,7 @@ export function createWorld() {
   function before(request: FakeRequest): void {
     // Time passes for the others while somebody polls.
     if (request.verb === 'GET' && ['persistentvolumeclaims', 'statefulsets'].includes(request.resource.plural)) round();
+    refuseAction(request);
     if (request.verb !== 'DELETE' && request.verb !== 'PUT' && request.key !== 'POST pods/eviction') return;
     const target = kube
       .stored(request.resource)
@@ -338,6 +343,14 @@ export function createWorld() {
       assertMayLetIn(state, request.body);
     }
     if (request.key === 'PUT etcdclusters/status') assertHistoryStays(state, targets.get(request), cluster());
+  }
+
+  /** Claims, reports and events are no part of the action. */
+  function refuseAction({ verb, key, resource }: FakeRequest): void {
+    if (refusing.size === 0 || verb === 'GET' || verb === 'LIST') return;
+    if (key.endsWith('/status') || resource.plural === 'events') return;
+    const refusal = refusing.get(cluster()?.status?.step?.action as ActionKind);
+    if (refusal) throw refusal;
   }
 
   function refuseGrowth({ body }: FakeRequest, found: PersistentVolumeClaim | undefined): void {

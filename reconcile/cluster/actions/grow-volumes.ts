@@ -26,7 +26,7 @@ async function grow(claim: PersistentVolumeClaim, size: string, { kube, signal }
     if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
     throw needsPerson(
       'VolumeCannotGrow',
-      `volume ${claim.metadata.name} can not grow to ${size}: its storage class does not allow it, or says no. To go on: set allowVolumeExpansion on StorageClass ${claim.spec.storageClassName}, or set spec.storage.size back`,
+      `volume ${claim.metadata.name} can not grow to ${size}: its storage class does not allow it, or the API server says no (${error.message}). To go on: set allowVolumeExpansion on StorageClass ${claim.spec.storageClassName}, raise the ResourceQuota, or set spec.storage.size back`,
     );
   }
 }

@@ -1,4 +1,3 @@
-import { clientServiceName, headlessServiceName } from '../../../manifests/build/names.ts';
 import type { Situation } from '../decide.ts';
 import { type Decision, refuse, wait } from '../decision.ts';
 import { hasOutlasted } from '../down.ts';
@@ -17,9 +16,9 @@ import { isOverdue, stays } from '../staying.ts';
  * Guards I5 and the at-most-one-writer rule: an old pod may still write to the volume that a new member would open.
  */
 export function awaitLeftovers(situation: Situation): Decision | undefined {
-  const { slots, shared, life } = situation;
+  const { slots, life } = situation;
   const whole = life.stage !== 'born';
-  const foreign = whole || slots.some(isInRecovery) ? foreignObject(situation) : foreignShared(situation);
+  const foreign = whole || slots.some(isInRecovery) ? foreignObject(situation) : undefined;
   if (foreign !== undefined) {
     return refuse(
       'NameTaken',
@@ -29,12 +28,6 @@ export function awaitLeftovers(situation: Situation): Decision | undefined {
   }
   const leaving = whole && slots.find(isHeldBack);
   if (leaving) return awaitEndOf(leaving, situation);
-  if (Object.values(shared).some(({ state }) => state === 'leftover')) {
-    return wait('OldObjectsLeaving', 'Services of an earlier resource are still being collected', {
-      on: 'time',
-      afterSeconds: 1,
-    });
-  }
   return undefined;
 }
 
@@ -55,14 +48,6 @@ function isInRecovery(slot: Slot): boolean {
   return state === 'recovering' || state === 'recovered';
 }
 
-function foreignObject(situation: Situation): string | undefined {
-  const [foreign] = situation.slots.flatMap((slot) => foreignOf(slot) ?? []);
-  return foreign ?? foreignShared(situation);
-}
-
-function foreignShared({ cluster, shared }: Situation): string | undefined {
-  const { name } = cluster.metadata;
-  if (shared.headlessService.state === 'foreign') return `a Service ${headlessServiceName(name)}`;
-  if (shared.clientService.state === 'foreign') return `a Service ${clientServiceName(name)}`;
-  return shared.disruptionBudget.state === 'foreign' ? `a PodDisruptionBudget ${name}` : undefined;
+function foreignObject({ slots }: Situation): string | undefined {
+  return slots.flatMap((slot) => foreignOf(slot) ?? [])[0];
 }

@@ -145,7 +145,7 @@ function awaitCertificates(situation: Situation, read: ReadCertificates): Decisi
 }
 
 /** What a member that is about to be started needs and has not; at a birth, what anybody needs. */
-function lackedBeforeAStart({ slots, life }: Situation, { leaves }: ReadCertificates): readonly LeafView[] {
+export function lackedBeforeAStart({ slots, life }: Situation, { leaves }: ReadCertificates): readonly LeafView[] {
   const due = slots.filter(({ peer, statefulSet }) => peer?.current && !statefulSet).map(({ name }) => name);
   if (due.length === 0) return [];
   return leaves

@@ -10,6 +10,7 @@ import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { quorumOf } from '../quorum.ts';
 import { removalOf } from '../removal.ts';
+import { entryFor } from '../set-aside.ts';
 import { unknownAmong } from '../voters.ts';
 
 /**
@@ -19,13 +20,11 @@ import { unknownAmong } from '../voters.ts';
  * Guards I2 and I4: the list was read behind a barrier, because a volume says `releasing`.
  */
 export function finishRemoval(situation: Situation): Decision | undefined {
-  const { slots, membership } = situation;
+  const { slots, membership, refused } = situation;
   if (membership.kind === 'unknown') return undefined;
-  for (const slot of slots) {
-    const decision = finish(slot, situation);
-    if (decision) return decision;
-  }
-  return undefined;
+  const decisions = slots.flatMap((slot) => finish(slot, situation) ?? []);
+  // One that was refused for good keeps no other one from leaving.
+  return decisions.find((one) => one.kind !== 'act' || !entryFor(one.action, refused)) ?? decisions[0];
 }
 
 function finish(slot: Slot, situation: Situation): Decision | undefined {

@@ -9,6 +9,7 @@ import { isHeldBack } from '../leftovers.ts';
 import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { personsAilment } from '../persons-ailment.ts';
+import { isSealBroken } from './follow-volumes.ts';
 
 /**
  * A member that joins: on the list as a learner, started, sealed (`seal`), in sync, then a voter. Whatever step of it somebody
@@ -17,9 +18,12 @@ import { personsAilment } from '../persons-ailment.ts';
  * Guards I2: one at a time. Guards I3: it is a learner first. Guards I5: it is sealed before its vote counts.
  */
 export function join(situation: Situation): Decision | undefined {
-  const { slots, membership } = situation;
+  const { slots, membership, life } = situation;
   if (membership.kind === 'unknown') return undefined;
-  const joining = slots.find((slot) => isJoining(slot, membership.members));
+  const strays = life.stage === 'born' ? life.strays : [];
+  const joining = slots.find(
+    (slot) => isJoining(slot, membership.members) && !isSealBroken(slot) && !strays.includes(slot),
+  );
   if (!joining?.peer || !joining.configMap || !joining.volume) return undefined;
   // Nobody is to rely on a disk that goes with its pod: it is dropped, and another one joins.
   if (joining.volume.leaving) return undefined;

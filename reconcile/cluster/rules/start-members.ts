@@ -10,6 +10,7 @@ import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { isOnOtherDisk } from '../sealed-disk.ts';
 import { adoptable } from './adopt.ts';
+import { isBehind } from './follow-volumes.ts';
 
 /**
  * Peers that have everything but a StatefulSet get one.
@@ -21,7 +22,8 @@ export function startMembers({ slots, life, effective, certificates, membership 
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
   // Nobody has looked at what they would mount.
   if (life.stage === 'birth' && certificates.kind === 'unknown') return undefined;
-  const due = slots.filter((slot) => isDue(slot, membership));
+  // Nobody starts on settings that could not follow its volume, or on a volume of another birth that could not be discarded (I5).
+  const due = slots.filter((slot) => isDue(slot, membership) && !isBehind(slot) && !life.strays.includes(slot));
   const peers = due.map(({ name }) => name);
   if (peers.length === 0) return undefined;
   const outdated = life.stage === 'birth' ? outdatedBeforeTheFirstStart(slots, effective.inputs) : [];

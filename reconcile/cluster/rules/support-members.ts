@@ -1,18 +1,18 @@
-import { bootstrapVariables, isSealed } from '../../../manifests/build/bootstrap-variables.ts';
+import { clientServiceName, headlessServiceName } from '../../../manifests/build/names.ts';
 import type { SharedObject } from '../actions.ts';
 import type { Situation } from '../decide.ts';
-import { act, type Decision, refuse } from '../decision.ts';
+import { act, type Decision, refuse, wait } from '../decision.ts';
 import { minAvailableFor, votersToProtect } from '../drains.ts';
-import { hasDeparted, recordOf } from '../life.ts';
-import type { Slot } from '../observation.ts';
-import { isOnOtherDisk } from '../sealed-disk.ts';
+import { hasDeparted } from '../life.ts';
+import type { SharedView, Slot } from '../observation.ts';
+import { isBehind } from './follow-volumes.ts';
 
 /**
- * What members stand on: Services, disruption budget, bootstrap ConfigMaps that say what their volumes say. It needs no
- * quorum.
+ * What members stand on: Services and disruption budget. It needs no quorum. What somebody else has under such a name is left alone:
+ * nothing of ours is started beside it before birth; a cluster that is born is looked after all the same (`what-may-go-on.ts`).
  */
 export function supportMembers(situation: Situation): Decision | undefined {
-  return sharedObjects(situation) ?? followVolumes(situation);
+  return sharedObjects(situation) ?? nameTaken(situation) ?? awaitCollection(situation);
 }
 
 function sharedObjects(situation: Situation): Decision | undefined {
@@ -24,17 +24,17 @@ function sharedObjects(situation: Situation): Decision | undefined {
     situation.membership.kind === 'unknown' && life.stage === 'born' ? disruptionBudget.minAvailable : undefined;
   const minAvailable = kept ?? minAvailableFor(votersToProtect(situation), situation);
   const objects: SharedObject[] = [];
-  if (shared.headlessService.state !== 'present') objects.push('headless-service');
+  if (isToBeMade(shared.headlessService)) objects.push('headless-service');
   // Clients come in only when every recorded member is sealed, volume and ConfigMap: from then on I5 holds.
   // One whose volume is missing is told by its ConfigMap: restored empty, an unsealed one would rejoin under its old ID.
   const sealed =
     life.stage === 'born' && !slots.some((slot) => isBehind(slot) || (isOpen(slot) && !life.strays.includes(slot)));
-  if (sealed && shared.clientService.state !== 'present') objects.push('client-service');
-  if (
+  if (sealed && isToBeMade(shared.clientService)) objects.push('client-service');
+  const isWrong =
     minAvailable === 0
       ? disruptionBudget.state !== 'missing'
-      : disruptionBudget.state !== 'present' || disruptionBudget.minAvailable !== minAvailable
-  ) {
+      : disruptionBudget.state !== 'present' || disruptionBudget.minAvailable !== minAvailable;
+  if (isWrong && !isOthers(disruptionBudget)) {
     objects.push('disruption-budget');
   }
   if (objects.length === 0) return undefined;
@@ -47,27 +47,6 @@ function messageFor(objects: readonly SharedObject[]): string {
     : 'making the Services and the disruption budget what they should be';
 }
 
-function followVolumes({ slots }: Situation): Decision | undefined {
-  // A claim on its way out takes no annotation to follow; its ailment is told further down.
-  // What is another disk has no ConfigMap: until that is settled nothing starts on it.
-  const behind = slots.filter((slot) => isBehind(slot) && !slot.volume?.leaving && !isOnOtherDisk(slot));
-  const broken = behind.find((slot) => slot.configMap?.immutable && saysOtherwise(slot));
-  if (broken) {
-    return refuse(
-      'SealBroken',
-      `the ConfigMap of ${broken.name} is sealed, but its volume says that it never started`,
-      `restore the annotations of PersistentVolumeClaim ${broken.name}; a sealed member is never unsealed`,
-    );
-  }
-  if (behind.length === 0) return undefined;
-  const peers = behind.map(({ name }) => name);
-  return act(
-    { kind: 'follow-volumes', peers },
-    'FollowingVolumes',
-    `letting the bootstrap settings of ${peers.join(', ')} follow their volumes`,
-  );
-}
-
 /** It could start on an empty volume; also one that is to be adopted, with the ConfigMap that stayed with its claim. */
 function isOpen(slot: Slot): boolean {
   const { peer, volume, configMap } = slot;
@@ -75,25 +54,35 @@ function isOpen(slot: Slot): boolean {
   return !configMap?.immutable && (peer?.current === true || isKept);
 }
 
-/** Whether a member's ConfigMap does not yet say what its volume says, or would not go with its claim. */
-function isBehind(slot: Slot): boolean {
-  return saysOtherwise(slot) || (slot.peer?.current === true && recordOf(slot) !== undefined && outlivesItsClaim(slot));
+function isToBeMade({ state }: SharedView): boolean {
+  return state === 'missing' || state === 'drifted';
 }
 
-/** Of an earlier release; or a mark that arrived late would, for which an empty volume may be made. */
-function outlivesItsClaim(slot: Slot): boolean {
-  const isMarked = slot.peer?.replacingVolume !== undefined && recordOf(slot)?.state !== 'bootstrapping';
-  return isMarked || slot.configMap?.byPeer === true;
+/** Somebody else's, or of a deleted namesake. */
+function isOthers({ state }: SharedView): boolean {
+  return state === 'foreign' || state === 'leftover';
 }
 
-function saysOtherwise(slot: Slot): boolean {
-  const record = recordOf(slot);
-  if (!slot.peer?.current || !record) return false;
-  const { configMap } = slot;
-  const wanted = bootstrapVariables(record, slot.name);
-  return !(
-    configMap?.initialCluster === wanted.ETCD_INITIAL_CLUSTER &&
-    configMap.initialClusterState === wanted.ETCD_INITIAL_CLUSTER_STATE &&
-    (configMap.immutable || !isSealed(record.state))
+/** What bears our labels and has no owner of ours is never collected: a person must look. */
+function nameTaken({ cluster, shared }: Situation): Decision | undefined {
+  const { name } = cluster.metadata;
+  const [foreign] = [
+    ...(shared.headlessService.state === 'foreign' ? [`a Service ${headlessServiceName(name)}`] : []),
+    ...(shared.clientService.state === 'foreign' ? [`a Service ${clientServiceName(name)}`] : []),
+    ...(shared.disruptionBudget.state === 'foreign' ? [`a PodDisruptionBudget ${name}`] : []),
+  ];
+  if (foreign === undefined) return undefined;
+  return refuse(
+    'NameTaken',
+    `there is ${foreign} with our labels, and none of our resources controls it; it is left alone`,
+    'delete it (no volume goes with it), or take our labels and its name away',
   );
+}
+
+function awaitCollection({ shared }: Situation): Decision | undefined {
+  if (!Object.values(shared).some(({ state }) => state === 'leftover')) return undefined;
+  return wait('OldObjectsLeaving', 'Services of an earlier resource are still being collected', {
+    on: 'time',
+    afterSeconds: 1,
+  });
 }

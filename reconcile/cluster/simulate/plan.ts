@@ -3,6 +3,7 @@ import type { ActionKind } from '../actions.ts';
 import { decide, situate } from '../decide.ts';
 import type { Decision } from '../decision.ts';
 import type { Observation } from '../observation.ts';
+import { lastingly } from '../set-aside.ts';
 import { laterThan } from './patience.ts';
 import { withReportsAt } from './reports.ts';
 import { reported, simulate } from './simulate.ts';
@@ -48,7 +49,7 @@ const mostWaits = 40;
 export function plan(observation: Observation, decideBy: (seen: Observation) => Decision = decide): Plan {
   const steps: PlannedStep[] = [];
   const seen = new Set<string>();
-  let now = observation;
+  let now = lastingly(observation);
   let waits = 0;
   for (;;) {
     const situation = situate(now);

@@ -78,10 +78,11 @@ test('what is decided at birth may change before there is a cluster, and not aft
   const born = changed(body, 'status', { observedGeneration: 1, clusterID: 'cafe' });
   assert.equal((await api.send('PUT', `${path}/status`, born)).status, 200);
 
-  const shrunk = await put('spec/storage/size', '3Gi');
-  assert.match(shrunk.body.message ?? '', /storage.size can grow, never shrink/);
-  assert.equal((await put('spec/storage/size', '4096Mi')).status, 200);
+  const moded = await put('spec/tls', { mode: 'Disabled' });
+  assert.match(moded.body.message ?? '', /tls.mode is decided at birth/);
+  // Whether a smaller size can be had the volumes tell: `git revert` of one that they never got must be taken.
   assert.equal((await put('spec/storage/size', '5Gi')).status, 200);
+  assert.equal((await put('spec/storage/size', '4Gi')).status, 200);
   assert.equal((await put('spec/storage/storageClassName', 'fast')).status, 200);
 });
 

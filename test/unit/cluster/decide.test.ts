@@ -32,6 +32,7 @@ test('the order of the rules is the safety policy', () => {
       'restoreLabels', // what is not labelled may be missed by all that goes by lists,
       'barMembers', // nothing runs on a disk that has forgotten what its member acknowledged,
       'supportMembers', // what members stand on needs no quorum,
+      'followVolumes', // nor do the settings that it starts with
       'beBorn', // nothing starts before everything is recorded,
       'sleep', // what hibernates is neither adopted nor healed,
       'adopt', // data that is there is taken up before anything is changed,

@@ -11,13 +11,25 @@ import { failureOf } from '../../../reconcile/cluster/outcome.ts';
 import { statusFor } from '../../../reconcile/cluster/status.ts';
 import { KubeError } from '../../../reconcile/kube.ts';
 import { observations, outcomesOf } from './arbitrary.ts';
+import { withRefused } from './refused.ts';
 
 const runs = { numRuns: 3000 };
 
-/** Of any decision from any mixture of things that can be seen. */
+/** So many actions in a row may be refused. */
+const mostRefused = 4;
+
+/** Of any decision from any mixture of things that can be seen; and of what is decided where that was refused, and the next one. */
 function everyDecision(check: (observation: Observation, decision: ReturnType<typeof decide>) => void): void {
   fc.assert(
-    fc.property(observations, (observation) => check(observation, decide(observation))),
+    fc.property(observations, (observation) => {
+      let seen = observation;
+      for (let refused = 0; refused <= mostRefused; refused += 1) {
+        const decision = decide(seen);
+        check(seen, decision);
+        if (decision.kind !== 'act') return;
+        seen = withRefused(seen, decision);
+      }
+    }),
     runs,
   );
 }
@@ -250,7 +262,8 @@ describe('whatever is decided and comes of it, the status', () => {
 
   test('does not change when nothing changed: the same step reported twice is written once', () => {
     everyReport((status, { observation, decision, outcome }) => {
-      if (outcome.kind === 'acted') return;
+      // Another try that is refused is news: the next one comes later.
+      if (outcome.kind === 'acted' || (outcome.kind === 'failed' && outcome.failure.class === 'terminal')) return;
       const later = new Date(observation.at.getTime() + 60_000);
       const again = { ...observation, at: later, cluster: { ...observation.cluster, status } };
       assert.deepEqual(statusFor(situate(again), decision, outcome), status);
@@ -268,6 +281,7 @@ describe('whatever is decided and comes of it, the status', () => {
         );
       }
       assert.ok((last.history ?? []).length <= 20);
+      assert.ok((last.setAside ?? []).length <= 16);
     });
   });
 
