@@ -6,6 +6,7 @@ import { hasDeparted, recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
 import { unmarkedOf } from '../outvoted.ts';
 import { isOnOtherDisk } from '../sealed-disk.ts';
+import { podThatStays } from '../staying.ts';
 import { askAbout } from './another-disk.ts';
 import { isBeingRecovered } from './await-quorum.ts';
 import { problemOf, quorumReturned } from './recovery-doubts.ts';
@@ -86,12 +87,17 @@ function stop(chosen: Slot, slots: readonly Slot[], { cluster }: Situation): Dec
 }
 
 /** That nobody runs any more has been seen. */
-function fence(recovery: Recovery, { slots, recovery: view }: Situation): Decision | undefined {
+function fence(recovery: Recovery, situation: Situation): Decision | undefined {
+  const { slots, recovery: view } = situation;
   // Before the first attempt everybody was seen stopped, wherever they had been.
   const { lastSeenOn, ...rest } = recovery;
   const open = openFences(slots, recovery.attempt === 0 ? recovery : { ...rest, lastSeenOn: {} }, view);
   const stuck = open.find(({ cure }) => cure !== undefined);
   if (stuck?.cure !== undefined) return refuse('MemberNotFenced', stuck.message, stuck.cure);
   const [first] = open;
-  return first && wait('FencingMembers', first.message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 });
+  if (!first) return undefined;
+  return (
+    podThatStays(slots, situation) ??
+    wait('FencingMembers', first.message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 })
+  );
 }

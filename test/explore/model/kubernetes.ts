@@ -59,7 +59,8 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
     return { what: 'the pod is told to end', after: withPlace(world, name, leave) };
   }
   if (pod?.leaving) {
-    if (place.nodeDead) return undefined;
+    // What has no node is nobody's to end: the API server lets it go at once.
+    if (place.nodeDead && !pod.homeless) return undefined;
     return { what: 'the pod ends', after: settleEtcd(withPlace(world, name, (one) => ended(one))) };
   }
   if (volume?.leaving && !pod && !jobPod) {

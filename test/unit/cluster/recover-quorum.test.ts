@@ -54,6 +54,7 @@ function seen(
 
 const chosen = (attempt: number) => all(stopped, withRecord(recovery(attempt)));
 const running = withRecord(recovery(0));
+const ending = (endsBy: string) => withPod({ leaving: true, node: 'node-b', endsBy: new Date(endsBy) });
 
 const cases: readonly (readonly [string, Observation, string])[] = [
   ['marks that were not made are made first', seen(running, (slot) => slot), 'act OutvotingMembers'],
@@ -65,8 +66,13 @@ const cases: readonly (readonly [string, Observation, string])[] = [
   ],
   [
     'a pod that has not ended is waited for',
-    seen(chosen(0), all(without('statefulSet'), withPod({ leaving: true }), withRecord({ state: 'superseded' }))),
+    seen(chosen(0), all(without('statefulSet'), ending('2026-01-02T03:04:00Z'), withRecord({ state: 'superseded' }))),
     'wait FencingMembers',
+  ],
+  [
+    'one that should long have ended, on a node of which nothing may be known, needs a person',
+    seen(chosen(0), all(without('statefulSet'), ending('2026-01-02T03:00:00Z'), withRecord({ state: 'superseded' }))),
+    'refuse PodStays',
   ],
   [
     'one on a node that is not heard needs a person',
