@@ -1,5 +1,6 @@
 import { hashOf } from '../../manifests/build/inputs-hash.ts';
 import { annotations } from '../../manifests/build/names.ts';
+import { formatSealedDisk } from '../../manifests/build/sealed-disk.ts';
 import { recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -29,8 +30,9 @@ export function isAccepted(slot: Slot, clusterId: string, observation: Pick<Obse
 function wordFor(clusterId: string, slot: Slot): string {
   const { uid = '', disk } = slot.volume ?? {};
   const record = recordOf(slot);
-  // A disk that goes by the name of the sealed one is told by its handle alone.
-  const handle = disk && disk.pv === record?.disk?.pv ? disk.handle : undefined;
-  const parts = { clusterId, memberId: record?.memberId ?? '', claim: uid, pv: disk?.pv ?? '', handle: handle ?? '' };
+  // Read only while it counts as another one; once it was accepted, the record has it.
+  const handle = disk?.handle ?? (disk?.pv === record?.disk?.pv ? record?.disk?.handle : undefined);
+  const found = disk ? formatSealedDisk({ pv: disk.pv, ...(handle !== undefined && { handle }) }) : '';
+  const parts = { clusterId, memberId: record?.memberId ?? '', claim: uid, disk: found };
   return hashOf(parts).slice(0, 12);
 }

@@ -5,7 +5,7 @@ import { isBeforeItsStart } from './held-up.ts';
 import { isBoundToNodes, isHomeOf } from './node-affinity.ts';
 import type { DiskView, NodeView, Observation, Slot } from './observation.ts';
 import { readNodes } from './read-nodes.ts';
-import { isOnOtherDisk } from './sealed-disk.ts';
+import { isOnOtherDisk, isToBeCompared } from './sealed-disk.ts';
 
 /** What nodes and disks there are, as far as there was an occasion to ask. */
 export interface Places {
@@ -21,6 +21,7 @@ const occasions: readonly ((slot: Slot, when: When) => boolean)[] = [
   isLost,
   isLongHomeless,
   isOnOtherDisk,
+  isToBeCompared,
   isLongUnmounted,
 ];
 

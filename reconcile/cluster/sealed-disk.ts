@@ -42,6 +42,16 @@ export function isOnOtherDisk(slot: Slot): boolean {
   return otherDiskOf(slot) !== undefined;
 }
 
+/**
+ * Whether it is to be read which disk goes by this PersistentVolume's name: backup tools restore it, on another disk, under the name that
+ * it had. Before its member starts, and whenever the ConfigMap that goes with the claim is not there.
+ */
+export function isToBeCompared(slot: Slot): boolean {
+  const record = recordOf(slot);
+  if (record?.disk?.handle === undefined || !holdsWrites[record.state] || record.state === 'hibernating') return false;
+  return !slot.configMap?.current || slot.statefulSet === undefined;
+}
+
 /** For people: what is there, and what should be. */
 export function otherDiskInWords(slot: Slot): string {
   const { name, volume } = slot;
@@ -52,13 +62,18 @@ export function otherDiskInWords(slot: Slot): string {
     case 'unproven':
       return `the claim of ${name} was made anew, and does not say which disk ${name} was sealed on; it has PersistentVolume ${volume?.disk?.pv} now`;
     default:
-      return `the claim of ${name} has PersistentVolume ${volume?.disk?.pv}, and ${name} was sealed on ${sealedOn(slot)}: what is there now may be a copy from before its last writes`;
+      return `the claim of ${name} has ${isNamesake(slot) ? `disk ${volume?.disk?.handle} behind ` : ''}PersistentVolume ${volume?.disk?.pv}, and ${name} was sealed on ${sealedOn(slot)}: what is there now may be a copy from before its last writes`;
   }
 }
 
 /** Which claim with which disk would be the right one. */
 export function sealedDiskInWords(slot: Slot): string {
   return `PersistentVolumeClaim ${slot.name}, with its annotations, bound to ${sealedOn(slot)}`;
+}
+
+/** Another disk under the name that the sealed one had. */
+function isNamesake(slot: Slot): boolean {
+  return slot.volume?.disk !== undefined && slot.volume.disk.pv === recordOf(slot)?.disk?.pv;
 }
 
 function sealedOn(slot: Slot): string {

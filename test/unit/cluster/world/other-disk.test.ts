@@ -88,6 +88,62 @@ test('one that comes back on another disk is not started, and replaced', async (
   assert.equal(kept?.metadata.annotations?.[annotations.evidence], 'true');
 });
 
+/** Volumes whose disks have a handle, as CSI drivers give them, and were sealed with it. */
+async function healthyWorldOnCsi(): Promise<World> {
+  const world = await healthyWorld();
+  for (const claim of world.claims()) {
+    const { name } = claim.metadata;
+    const pv = claim.spec.volumeName ?? assert.fail(name);
+    putDisk(world, pv, `disk-of-${name}`);
+    const noted = { ...claim.metadata.annotations, [annotations.disk]: `${pv} disk-of-${name}` };
+    world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: noted } });
+  }
+  return world;
+}
+
+function putDisk(world: World, pv: string, volumeHandle: string): void {
+  world.kube.seed(resources.persistentVolumes, { metadata: { name: pv }, spec: { csi: { volumeHandle } } });
+}
+
+/** As backup tools do it: claim and PersistentVolume come back under their names, and only the handle tells another disk. */
+function restoreUnderBothNames(world: World, name: string): void {
+  const pv = world.claims().find(({ metadata }) => metadata.name === name)?.spec.volumeName ?? assert.fail(name);
+  restore(world, name);
+  const claim = world.claims().find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+  world.kube.seed(resources.volumeClaims, { ...claim, spec: { ...claim.spec, volumeName: pv } });
+  putDisk(world, pv, `copy-of-${name}`);
+}
+
+test('one that comes back on another disk under the same names is not started, and replaced', async () => {
+  const world = await healthyWorldOnCsi();
+  const starts = world.starts.get('orders-1-0');
+  restoreUnderBothNames(world, 'orders-1');
+  const end = await tickUntilConverged(world, { limit: 300 });
+  assert.equal(end.kind, 'done', end.trail.join('\n'));
+  assertWhole(world, 3, end.trail.join('\n'));
+  assert.equal(world.starts.get('orders-1-0'), starts);
+});
+
+async function allRestoredUnderBothNames(): Promise<World> {
+  const world = await healthyWorldOnCsi();
+  await world.remove();
+  world.settle();
+  for (const name of ['orders-0', 'orders-1', 'orders-2']) restoreUnderBothNames(world, name);
+  await world.apply({ healing });
+  return world;
+}
+
+test('all of them under the same names: nothing starts before a person approves it', async () => {
+  const world = await allRestoredUnderBothNames();
+  const starts = new Map(world.starts);
+  const message = await refused(world);
+  assert.deepEqual(new Map(world.starts), starts);
+  await approve(world, message);
+  const end = await tickUntilConverged(world);
+  assert.equal(end.kind, 'done', end.trail.join('\n'));
+  assertWhole(world, 3, end.trail.join('\n'));
+});
+
 /** Deleted, all claims restored, and applied again. */
 async function allRestored(): Promise<World> {
   const world = await healthyWorld();
@@ -117,17 +173,19 @@ test('all of them: nothing starts before a person approves it, and then everythi
 });
 
 test('all of them, and whoever carries out the approval dies at any write', async () => {
-  const counter = killer();
-  const whole = await allRestored();
-  await approve(whole, await refused(whole));
-  await tickUntilConverged(whole, { faults: counter });
-  for (const crash of sample(crashesIn(counter.writes()), 5)) {
-    const world = await allRestored();
-    await approve(world, await refused(world));
-    await tickUntilKilled(world, crash);
-    const end = await tickUntilConverged(world);
-    const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
-    assert.equal(end.kind, 'done', story);
-    assertWhole(world, 3, story);
+  for (const prepare of [allRestored, allRestoredUnderBothNames]) {
+    const counter = killer();
+    const whole = await prepare();
+    await approve(whole, await refused(whole));
+    await tickUntilConverged(whole, { faults: counter });
+    for (const crash of sample(crashesIn(counter.writes()), 5)) {
+      const world = await prepare();
+      await approve(world, await refused(world));
+      await tickUntilKilled(world, crash);
+      const end = await tickUntilConverged(world);
+      const story = `${prepare.name}, ${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
+      assert.equal(end.kind, 'done', story);
+      assertWhole(world, 3, story);
+    }
   }
 });
