@@ -90,6 +90,7 @@ const passing: ReadonlySet<string> = new Set([
   'index',
   'limits',
   'nonce',
+  'replacedAt',
   'revision',
   'since',
   'successor',

@@ -333,6 +333,17 @@ describe('what was refused is tried again', () => {
     }
   });
 
+  test('and so it is for a removal that healing asks for', () => {
+    const joining = all(withRecord({ state: 'joining' }), without('statefulSet', 'pod'), withEndpoint(silent));
+    const budget = { disruptionBudget: { state: 'present', minAvailable: 4 } } as const;
+    const seen = seenWith({ more: [joining(present(healthy(6).slots[5]))], shared: budget }, 4);
+    const removing = decide(seen);
+    assert.equal(removing.reason, 'RemovingDeadMember');
+    const after = later(withRefused(seen, removing), 0.5);
+    assert.equal(setAsideNow(after).length, 1);
+    assert.notEqual(kindOf(decide(after)), 'remove-member', told(decide(after)));
+  });
+
   test('but not in a plan: what is refused ends it', () => {
     const { steps, end } = plan(refused);
     assert.deepEqual([steps.length, end.kind, end.reason], [0, 'refused', 'Forbidden']);
