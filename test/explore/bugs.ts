@@ -59,7 +59,7 @@ export const bugs: readonly Bug[] = [
     seed: (code) => {
       const halfway = mapped(code, 'seal-members', (program) => program.filter(({ beside }) => beside === 1));
       return unchecked(
-        instead(halfway, 'supportMembers', () => undefined),
+        instead(halfway, 'followVolumes', () => undefined),
         'promote-learner',
       );
     },

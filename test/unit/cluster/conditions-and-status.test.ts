@@ -21,7 +21,13 @@ describe('conditions', () => {
     ['a step that was carried out', acting, { kind: 'acted' }, ['Ready=False', 'Reconciling=True']],
     ['a step that may get through next time', acting, failed('retryable'), ['Ready=False', 'Reconciling=True']],
     ['a step that found the world moved', acting, failed('precondition'), ['Ready=False', 'Reconciling=True']],
-    ['a step that needs a person', acting, failed('terminal'), ['Ready=False', 'Stalled=True']],
+    [
+      'a step that was refused, and nothing else is left to do',
+      refuse('Nope', 'it did not work', 'see to it'),
+      failed('terminal'),
+      ['Ready=False', 'Stalled=True'],
+    ],
+    ['a step that was refused, while others go on', acting, failed('terminal'), ['Ready=False', 'Reconciling=True']],
     [
       'waiting',
       wait('PodMissing', 'it is made', { on: 'time', afterSeconds: 1 }),

@@ -208,7 +208,8 @@ describe('the volumes of a running cluster grow', () => {
     await world.apply({ storage: { size: '2Gi', storageClassName: 'rigid' } });
     const end = await tickUntilConverged(world);
     assert.equal(end.kind, 'refuse');
-    assert.match(end.message, /can not grow to 2Gi.*To go on: /);
+    const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+    assert.match(stalled?.message ?? '', /can not grow to 2Gi.*To go on: set allowVolumeExpansion/);
     assert.equal(
       world.kube.stored(resources.events).filter((event) => Reflect.get(event, 'type') === 'Warning').length,
       1,
