@@ -44,8 +44,8 @@ export function endingOf({ name }: Slot, pod: PodView): Ailment | undefined {
   if (exit && wasKilled(exit)) {
     return lasting(
       'MemberKilled',
-      `etcd on ${name} is killed again and again, and not by itself (exit code ${exit.code})`,
-      `kubectl describe pod ${name}-0 says what kills it (a probe, or its node); cure that: it keeps its data`,
+      `etcd on ${name} is ended from outside again and again (exit code ${exit.code})`,
+      `kubectl describe pod ${name}-0 says what ends it (a probe, or its node): correct that; the member keeps its data`,
     );
   }
   const words = lastWords === '' ? '' : `; it last said: ${lastWords}`;

@@ -21,8 +21,8 @@ export function learnersFail(situation: Situation): Decision | undefined {
   const { name, namespace = 'default' } = situation.cluster.metadata;
   return refuse(
     'LearnersFail',
-    `new members have not come to join, and the next one is tried at ${new Date(until).toISOString()}; the last time: ${last.message}`,
-    `cure what the last one died of (kubectl -n ${namespace} describe etcdclusters.etcd.ratchet.dev ${name}); it is tried again by itself, and each change of the spec is tried at once`,
+    `new members failed to join, and the next one is tried at ${new Date(until).toISOString()}; the last one: ${last.message}`,
+    `correct what the last one failed for (kubectl -n ${namespace} describe etcdclusters.etcd.ratchet.dev ${name} shows its events); the next one is tried by itself, and at once after a change of the spec`,
   );
 }
 

@@ -140,8 +140,8 @@ function podAilment(slot: Slot): Ailment | undefined {
   if (volume.lost)
     return lasting(
       'VolumeLost',
-      `what was behind volume ${name} is gone`,
-      `restore the PersistentVolume of ${name}, for the same disk: on an older copy the member is not started`,
+      `PersistentVolumeClaim ${name} has lost its PersistentVolume`,
+      'restore its PersistentVolume, for the same disk: on an older copy the member is not started',
     );
   if (volume.leaving)
     return lasting('VolumeLeaving', `volume ${name} is being deleted and goes with its pod`, `back ${name} up now`);
@@ -179,7 +179,7 @@ function heldBackBy(slot: Slot): Ailment | undefined {
   if (foreign === undefined) return passing('OldObjectsLeaving', leftoverIn(slot));
   return lasting(
     'NameTaken',
-    `there is ${foreign} with our labels, and none of our resources controls it; it is left alone`,
+    `there is ${foreign} with the labels of this cluster, and no resource of etcd-ratchet owns it: it is left alone`,
     foreignCure,
   );
 }

@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
     passing: true,
     says: ({ name, pod }) => `kubelet on node ${pod?.node} does not mount what ${name} needs`,
     cure: (name) =>
-      `make what is named be there, or repair the disk, the node or its storage driver; ${orGiveUp(name)}`,
+      `create what the message says is missing, or repair the disk, the node or its storage driver; ${orGiveUp(name)}`,
   },
   {
     object: 'pod',
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
 ];
 
 function orGiveUp(name: string): string {
-  return `if its disk is lost: kubectl delete pvc ${name}, and the member is replaced when it may be`;
+  return `if its disk is lost: kubectl delete pvc ${name}, and the member is replaced while a quorum of the others is healthy`;
 }
 
 /** It has a node, and not yet what kubelet needs for its containers: volumes and a network. A container that ran may wait for them anew. */

@@ -24,7 +24,8 @@ export function foreignOf({ name, peer, configMap, statefulSet }: Slot): string 
   return statefulSet?.foreign ? `a StatefulSet ${name}` : undefined;
 }
 
-export const foreignCure = 'delete it (no volume goes with it), or take our labels and its name away';
+export const foreignCure =
+  'if nothing needs it, delete it (no volume goes with it); else make it again under another name and without the etcd.ratchet.dev labels';
 
 function isBeingCollected({ peer, volume, configMap, statefulSet, pod }: Slot): boolean {
   // It goes with the claim that is gone, and nobody makes another one there.
@@ -50,7 +51,7 @@ export function leftoverIn({ name, pod }: Slot): string {
 /** What a person can do about a pod that does not end, or about objects that do not go. */
 export function cureOf({ name, pod }: Slot): string {
   if (!pod)
-    return `kubectl get etcdpeers.etcd.ratchet.dev,configmaps,statefulsets ${name} -o yaml names the finalizers that keep them`;
+    return `kubectl get etcdpeers.etcd.ratchet.dev,configmaps,statefulsets ${name} -o yaml shows which finalizers keep them: see to what each waits for, or remove it`;
   if (!pod.leaving) return `if nothing needs it: kubectl delete pod ${podName(name)}`;
   if (pod.node === undefined) return `kubectl describe pod ${podName(name)} says what keeps it`;
   return `bring node ${pod.node} back, or delete its Node object; or, when it is certainly off, say so: kubectl taint nodes ${pod.node} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`;

@@ -52,7 +52,7 @@ export async function tryMembers(
   } catch (error) {
     // 400: a field that it does not know. 422: a value that it does not take. All else is not the template's doing.
     if (!(error instanceof KubeError) || (error.status !== 400 && error.status !== 422)) throw error;
-    return { field: fieldIn(error.message), message: `its pods are not taken: ${error.message}` };
+    return { field: fieldIn(error.message), message: `its pods are refused: ${error.message}` };
   }
 }
 

@@ -146,8 +146,8 @@ test('a pod template is checked to its last field, and one that is refused touch
   };
   assert.match(said(slip), /^failure: clusters\/pods\.yaml:4:\d+: .*did you mean tolerations/);
   assert.match(said(name), /^failure: clusters\/pods\.yaml:4:\d+: .*did you mean etcd\?/);
-  assert.match(said(label), /^failure: clusters\/pods\.yaml:4:\d+: its pods are not taken: /);
-  assert.match(said(born), /^failure: clusters\/new\.yaml:4:\d+: its pods are not taken: /);
+  assert.match(said(label), /^failure: clusters\/pods\.yaml:4:\d+: its pods are refused: /);
+  assert.match(said(born), /^failure: clusters\/new\.yaml:4:\d+: its pods are refused: /);
   assert.match(said(fine), /^success: pods: .*1 restart/);
   for (const number of [6, 7, 8, 9, 10]) closeRequest(number);
 

@@ -22,7 +22,7 @@ export function awaitLeftovers(situation: Situation): Decision | undefined {
   if (foreign !== undefined) {
     return refuse(
       'NameTaken',
-      `there is ${foreign} with our labels, and none of our resources controls it; it is left alone`,
+      `there is ${foreign} with the labels of this cluster, and no resource of etcd-ratchet owns it: it is left alone`,
       foreignCure,
     );
   }

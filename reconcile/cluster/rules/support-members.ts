@@ -74,8 +74,8 @@ function nameTaken({ cluster, shared }: Situation): Decision | undefined {
   if (foreign === undefined) return undefined;
   return refuse(
     'NameTaken',
-    `there is ${foreign} with our labels, and none of our resources controls it; it is left alone`,
-    'delete it (no volume goes with it), or take our labels and its name away',
+    `there is ${foreign} with the labels of this cluster, and no resource of etcd-ratchet owns it: it is left alone`,
+    'if nothing needs it, delete it (no volume goes with it); else make it again under another name and without the etcd.ratchet.dev labels',
   );
 }
 

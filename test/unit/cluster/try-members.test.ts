@@ -38,7 +38,7 @@ test('what the API server does not take is told at its field', async () => {
   const kube = refusing(422, 'spec.template.spec.nodeSelector: Invalid value: "a b"');
   assert.deepEqual(await tryMembers(observation, { kube, signal }), {
     field: 'spec.podTemplate.spec.nodeSelector',
-    message: 'its pods are not taken: spec.template.spec.nodeSelector: Invalid value: "a b"',
+    message: 'its pods are refused: spec.template.spec.nodeSelector: Invalid value: "a b"',
   });
 });
 
