@@ -17,7 +17,7 @@ export function barMembers(situation: Situation): Decision | undefined {
     const { name, configMap, pod } = slot;
     if (!isOnOtherDisk(slot) || isAccepted(slot, recordOf(slot)?.clusterId ?? '', situation)) return [];
     const keys = configMap?.current && !configMap.leaving ? { configMap: configMap.uid } : {};
-    const stops = pod && runs(slot) && mayStop(situation) ? { pod: pod.uid } : {};
+    const stops = pod && runs(slot) && mayStop(slot, situation) ? { pod: pod.uid } : {};
     const bars = { name, ...keys, ...stops };
     return 'configMap' in bars || 'pod' in bars ? [bars] : [];
   });
@@ -33,6 +33,13 @@ function runs({ pod }: Slot): boolean {
   return pod !== undefined && !pod.leaving && pod.container.state === 'running';
 }
 
-function mayStop(situation: Situation): boolean {
-  return situation.membership.kind === 'unknown' || hasHealthyQuorum(situation);
+/** Where the list was not to be had once, those who agree with it on a leader still are a quorum with it, as far as they know. */
+function mayStop(slot: Slot, situation: Situation): boolean {
+  if (situation.membership.kind === 'known') return hasHealthyQuorum(situation);
+  const leader = leaderSeenBy(slot);
+  return leader === undefined || !situation.slots.some((other) => other !== slot && leaderSeenBy(other) === leader);
+}
+
+function leaderSeenBy({ endpoint }: Slot): string | undefined {
+  return endpoint.kind === 'known' && endpoint.status.leader !== '0' ? endpoint.status.leader : undefined;
 }

@@ -193,6 +193,15 @@ describe('another disk, and without it there is no quorum', () => {
     );
   });
 
+  test('one that others elect a leader with is not stopped for one list that was not to be had', () => {
+    const serving = { membership: lost, slots: { 1: away, 2: restored }, status: longAgo(1) };
+    assert.notEqual(decide(seen(serving)).reason, 'BarringMembers');
+    const leaderless = { ...serving, slots: { 0: alone, 1: away, 2: all(restored, alone) } };
+    assert.equal(decide(seen(leaderless)).reason, 'BarringMembers');
+    const mute = { ...serving, slots: { 0: alone, 1: away, 2: all(restored, withEndpoint(silent)) } };
+    assert.equal(decide(seen(mute)).reason, 'BarringMembers');
+  });
+
   test('while others may still be a quorum nobody is asked', () => {
     const slots = { 0: alone, 1: starts, 2: older };
     assert.equal(decide(seen({ membership: lost, slots, status: longAgo(2) })).kind, 'wait');
