@@ -154,7 +154,7 @@ export function decide(observation: Observation): Decision {
 }
 
 export function situate(observation: Observation): Situation {
-  const seen = { ...observation, slots: setLateAside(observation.slots) };
+  const seen = { ...observation, slots: setLateAside(observation) };
   const life = lifeOf(seen);
   const refused = setAsideNow(seen);
   return { ...seen, life, effective: effectiveSpec({ ...seen, refused }, life), refused };

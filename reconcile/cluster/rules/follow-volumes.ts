@@ -6,10 +6,12 @@ import type { Slot } from '../observation.ts';
 import { isOnOtherDisk } from '../sealed-disk.ts';
 
 /** Bootstrap ConfigMaps say what their volumes say. It needs no quorum. */
-export function followVolumes({ slots }: Situation): Decision | undefined {
+export function followVolumes({ slots, membership }: Situation): Decision | undefined {
   // A claim on its way out takes no annotation to follow; its ailment is told further down.
   // What is another disk has no ConfigMap: until that is settled nothing starts on it.
-  const behind = slots.filter((slot) => isBehind(slot) && !slot.volume?.leaving && !isOnOtherDisk(slot));
+  const behind = slots.filter(
+    (slot) => isBehind(slot) && !slot.volume?.leaving && !isOnOtherDisk(slot) && !mayVoteAlready(slot, membership),
+  );
   const peers = behind.filter((slot) => !isSealBroken(slot)).map(({ name }) => name);
   const broken = behind.find(isSealBroken);
   if (broken && peers.length === 0) {
@@ -25,6 +27,12 @@ export function followVolumes({ slots }: Situation): Decision | undefined {
     'FollowingVolumes',
     `letting the bootstrap settings of ${peers.join(', ')} follow their volumes`,
   );
+}
+
+/** Its claim says that it is yet to join, may be older than its vote, and nobody tells who votes: its pod would start at once. */
+function mayVoteAlready(slot: Slot, membership: Situation['membership']): boolean {
+  const isWaiting = slot.statefulSet !== undefined && slot.configMap === undefined;
+  return isWaiting && recordOf(slot)?.state === 'joining' && membership.kind === 'unknown';
 }
 
 /** Its volume says that it is yet to start, and its ConfigMap that it has: neither is believed. */

@@ -325,3 +325,33 @@ test('whatever is restored, nothing is started or written for another disk that 
   for (const reason of ['AnotherDisk', 'BarringMembers', 'QuorumLost', 'ReplacingMember'])
     assert.ok(reached.has(reason), `${reason} of ${[...reached].join()}`);
 });
+
+describe('a claim that says what it said before its member was a voter', () => {
+  const joinedOnce = (slot: Slot): Slot => {
+    const record = slot.volume?.record;
+    if (record?.kind !== 'valid') return assert.fail();
+    const { disk: _, memberId: __, ...rest } = record.record;
+    const early = { kind: 'valid', record: { ...rest, state: 'joining' } } as const;
+    return all(restored, waiting, withVolume({ record: early }))(slot);
+  };
+
+  test('starts nothing: without its volume its member is replaced', () => {
+    assert.partialDeepStrictEqual(decide(seen({ slots: { 1: joinedOnce } })), { kind: 'wait', reason: 'MemberDown' });
+    assert.equal(decide(seen({ slots: { 1: joinedOnce }, status: longAgo(1) })).reason, 'ReplacingMember');
+  });
+
+  test('starts nothing while nobody says who votes', () => {
+    for (const membership of [lost, { kind: 'unknown', cause: 'no member runs' } as const]) {
+      const away = all(withEndpoint(silent), withPod({ ready: false }));
+      const decision = decide(seen({ membership, every: away, slots: { 1: joinedOnce } }));
+      assert.notEqual(decision.reason, 'FollowingVolumes', membership.cause);
+    }
+  });
+
+  test('and one that joins for the first time gets its settings', () => {
+    const { members: listed, ...rest } = members(3);
+    const learner = { ...rest, members: listed.map((one, index) => ({ ...one, isLearner: index === 1 })) };
+    const slots = { 1: all(joinedOnce, withVolume({ uid: 'volume-1' })) };
+    assert.equal(decide(seen({ membership: learner, slots })).reason, 'FollowingVolumes');
+  });
+});
