@@ -7,6 +7,7 @@ import { type Kube, type KubeObject, type Resource, resources } from '../kube.ts
 import { recordOf } from './life.ts';
 import { nameOf } from './lost.ts';
 import type { Observation } from './observation.ts';
+import { isLeftAlone } from './rules/stay-suspended.ts';
 import { isForeign } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -28,7 +29,8 @@ export async function withUnlabelled(
   signal: AbortSignal,
 ): Promise<ClusterObjects> {
   const found = await withNamed(kube, objects, namesIn(objects), signal);
-  if (found.volumeClaims.length > 0) return found;
+  // Of a cluster that nothing is done to, nothing is concluded either: a tick over many of those stays cheap.
+  if (found.volumeClaims.length > 0 || isLeftAlone(objects.cluster)) return found;
   const searched = await withSearched(kube, found, signal);
   return searched === found ? found : withNamed(kube, searched, namesIn(searched), signal);
 }

@@ -44,8 +44,11 @@ test('a request gets pending at once, then success with the plan; asked again, n
     .filter(({ dryRun }) => dryRun);
   assert.deepEqual(
     dry.map(({ key, user }) => [key, user]),
-    [['PATCH etcdclusters', 'system:serviceaccount:platform:fleet']],
-    'only what the request changes is tried, as the fleet',
+    [
+      ['PATCH etcdclusters', 'system:serviceaccount:platform:fleet'],
+      ['POST statefulsets', undefined],
+    ],
+    'only what the request changes is tried, as the fleet; and its pods, as us',
   );
   assert.equal(scene.cluster('stock'), undefined);
 

@@ -150,8 +150,12 @@ test('a check foresees such a conflict, takes what was changed by hand for what 
   assert.match(report.problems[0].message, /\.spec\.replicas.*field manager argocd/);
   assert.deepEqual(
     Object.entries(result.requests).filter(([key]) => !/^(LIST|GET) /.test(key)),
-    [['PATCH etcdclusters', 3]],
+    [
+      ['PATCH etcdclusters', 3],
+      ['POST statefulsets', 2],
+    ],
   );
+  assert.equal(await kubectl(['get', 'statefulsets', '-A', '-o', 'name']), '', 'dry runs only');
   assert.equal((await clusterNamed('orders'))?.spec.replicas, 7, 'dry runs only');
   assert.equal((await clusterNamed('carts'))?.spec.replicas, 5);
   assert.equal(await clusterNamed('more'), undefined);
