@@ -320,7 +320,8 @@ test('whatever is restored, nothing is started or written for another disk that 
       for (const one of after.slots)
         if (one.volume?.uid.startsWith('restored')) assert.equal(one.configMap, undefined, decision.reason);
     }),
-    { numRuns: 1000 },
+    // One seed: what must have been reached is looked at below.
+    { numRuns: 1000, seed: 20261122 },
   );
   for (const reason of ['AnotherDisk', 'BarringMembers', 'QuorumLost', 'ReplacingMember'])
     assert.ok(reached.has(reason), `${reason} of ${[...reached].join()}`);

@@ -114,8 +114,8 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
   'conclude-recovery': 'the recovery itself',
   'restart-member':
     'after healing; before it only where members trust a CA that has ended (reload-authorities.test.ts)',
-  'request-certificates': 'see the world of cert-manager below',
-  'hand-over-certificates': 'see the world of cert-manager below',
+  'request-certificates': 'world/cert-manager.test.ts: forbidden, it goes on and says so',
+  'hand-over-certificates': 'world/cert-manager.test.ts: forbidden, it goes on and says so',
   'hibernate-members': 'after healing',
   'note-versions': 'after healing',
   'advance-log': 'after healing',
