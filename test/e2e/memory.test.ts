@@ -103,6 +103,8 @@ test('an object of somebody else that has a name we need is left alone, and name
   assert.match(condition(stalled, 'Stalled')?.message ?? '', /Service named taken-peers/);
   assert.equal((await get<Service>(resources.services, 'taken-peers'))?.spec.ports?.[0]?.port, 80);
   await kubectl(['-n', namespace, 'delete', 'service', 'taken-peers']);
+  // What was refused is tried again after a while, and at once when a look is asked for.
+  await kubectl(['-n', namespace, 'annotate', 'etcdcluster', 'taken', 'etcd.ratchet.dev/reconcile=now']);
   await tickUntil('taken', isReady);
 });
 
