@@ -1,4 +1,4 @@
-import type { Ailment } from './health.ts';
+import { type Ailment, lasting } from './ailment.ts';
 import type { ContainerExit, ContainerView, PodView, Slot } from './observation.ts';
 
 /** The runtime could not run the container at all: its template, its image or its node is the cause. */
@@ -91,8 +91,4 @@ export function endedWhole({ name }: Slot, { failed }: PodView): Ailment | undef
   if (failed === undefined) return undefined;
   const message = `the pod of ${name} was ended by its node (${failed}), and another one is made`;
   return { reason: 'PodEnded', message, passing: true, cure: '' };
-}
-
-function lasting(reason: string, message: string, cure: string): Ailment {
-  return { reason, message, passing: false, cure };
 }

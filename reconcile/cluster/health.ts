@@ -1,4 +1,5 @@
 import type { ListedMember } from '../etcd.ts';
+import { type Ailment, lasting, passing } from './ailment.ts';
 import { endedWhole, endingBeside, endingOf } from './endings.ts';
 import { isConvicted } from './hashes.ts';
 import { heldUpBy, isBeforeItsStart } from './held-up.ts';
@@ -8,19 +9,6 @@ import { hasDeparted, recordOf } from './life.ts';
 import type { Observation, PodView, Slot } from './observation.ts';
 import { isOnOtherDisk, otherDiskInWords, sealedDiskInWords } from './sealed-disk.ts';
 import { startupInWords } from './startup.ts';
-
-/**
- * Why a member is not healthy, in a word for machines and one for people.
- *
- * `passing` ailments cure themselves (a pod that starts); the others need somebody. With a cure, also a passing one does when it has
- * not passed for the grace of a member (`personsAilment`).
- */
-export interface Ailment {
-  readonly reason: string;
-  readonly message: string;
-  readonly passing: boolean;
-  readonly cure: string;
-}
 
 /** What health is told from. */
 export type Seen = Pick<Observation, 'membership' | 'slots' | 'hashes'>;
@@ -259,15 +247,7 @@ export function isDownOnItsConfiguration({ pod }: Slot): boolean {
   );
 }
 
-function passing(reason: string, message: string): Ailment {
-  return { reason, message, passing: true, cure: '' };
-}
-
 /** Passing, and a person's when it has lasted for too long. */
 function overdue(reason: string, message: string, cure: string): Ailment {
   return { reason, message, passing: true, cure };
-}
-
-function lasting(reason: string, message: string, cure: string): Ailment {
-  return { reason, message, passing: false, cure };
 }

@@ -1,6 +1,7 @@
+import type { Ailment } from './ailment.ts';
 import type { Situation } from './decide.ts';
 import { downFor, graceOf } from './down.ts';
-import { type Ailment, ailmentOf } from './health.ts';
+import { ailmentOf } from './health.ts';
 import type { Slot } from './observation.ts';
 import { startsUntil } from './startup.ts';
 
