@@ -4,14 +4,14 @@ import { parseArgs } from 'node:util';
 import { type BuildOptions, build as bundle } from 'esbuild';
 import { type Entry, entryOf, oldestNode } from './entry.ts';
 
-const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside'];
+const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside', 'backup'];
 
 const checkout = join(import.meta.dirname, '..');
 const http = join(import.meta.dirname, 'node-http.ts');
 
 /**
- * Packages in CommonJS expect what an ES module does not have. What Node has built in comes by the way that does not evaluate all
- * that it exports (see node-http.ts).
+ * Packages in CommonJS expect what an ES module does not have. What Node has built in comes by the way that does not
+ * evaluate all that it exports (see node-http.ts).
  */
 const commonJs =
   "import { createRequire as nodeRequire } from 'node:module';" +

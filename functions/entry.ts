@@ -1,20 +1,23 @@
 /**
- * What the bundle is written for and tested on: esbuild's target, the image's Node, and the one that `npm ci` brings. An older one may
- * start it and miss something in the middle: on Node 20 a chunk fails when it is loaded (`AsyncDisposableStack` and `URL.parse` are newer, too).
+ * What the bundle is written for and tested on: esbuild's target, the image's Node, and the one that `npm ci` brings.
+ * An older one may start it and miss something in the middle: on Node 20 a chunk fails when it is loaded
+ * (`AsyncDisposableStack` and `URL.parse` are newer, too).
  */
 export const oldestNode = 24;
 
-export type Entry = 'tick' | 'serve' | 'set-aside';
+export type Entry = 'tick' | 'serve' | 'set-aside' | 'backup';
 
 const argumentOf: Readonly<Record<Entry, string>> = {
   tick: 'process.argv.slice(2)',
   serve: 'process.env',
   'set-aside': 'process.argv.slice(2)',
+  backup: 'process.env',
 };
 
 /**
- * What `node dist/<name>.js` starts: it asks for nothing that an old Node lacks, so that an old one says so. In a checkout the Node that
- * `npm ci` brought takes over. The bundle calls `main` unconditionally: a Node that knows no `import.meta.main` would do nothing, with exit code 0.
+ * What `node dist/<name>.js` starts: it asks for nothing that an old Node lacks, so that an old one says so. In a
+ * checkout the Node that `npm ci` brought takes over. The bundle calls `main` unconditionally: a Node that knows no
+ * `import.meta.main` would do nothing, with exit code 0.
  */
 export function entryOf(name: Entry): string {
   return `if (Number(process.versions.node.split('.')[0]) >= ${oldestNode}) {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ProxyEnvironment } from '../gitops/proxy.ts';
+import type { ProxyEnvironment } from '../gitops/net/proxy.ts';
 
-/** What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is. */
+/**
+ * What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is.
+ */
 export interface Identity {
   /** For claims: who acts. */
   readonly holder: { readonly pod: string; readonly uid: string };
@@ -10,10 +12,13 @@ export interface Identity {
   readonly cronJob?: { readonly namespace: string; readonly name: string };
 }
 
-/** Nobody reads a longer one, and forges refuse it together with what is added to it. */
+/** A longer one is unreadable, and forges refuse it once something is added to it. */
 const longestPageUrl = 150;
 
-/** `RATCHET_PAGE_URL`: where the page is for people. What is wrong with it costs links and nothing else, so it is told, not thrown. */
+/**
+ * `RATCHET_PAGE_URL`: where the page is for people. What is wrong with it costs links and nothing else, so it is told,
+ * not thrown.
+ */
 export function pageUrlFrom(env: NodeJS.ProcessEnv): { readonly url?: string; readonly problem?: string } {
   const { RATCHET_PAGE_URL: given } = env;
   if (!given) return {};
@@ -27,7 +32,7 @@ export function pageUrlFrom(env: NodeJS.ProcessEnv): { readonly url?: string; re
   return { url: url.href.replace(/\/+$/, '') };
 }
 
-/** By which proxy to get out of here: for Git and the forges, and nobody else. */
+/** The proxy for Git and the forges, and for nothing else. */
 export function proxyFrom(env: NodeJS.ProcessEnv): ProxyEnvironment {
   const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = env;
   return { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy };

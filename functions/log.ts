@@ -8,7 +8,7 @@ interface LogTarget {
   write(text: string): void;
 }
 
-/** Lines of text for a person at a terminal, JSON for whoever collects logs. */
+/** Lines of text for a person at a terminal, JSON for log collectors. */
 export async function createLog(target: LogTarget): Promise<Log> {
   if (target.isTTY) return (fields, message) => target.write(`${asText(fields, message)}\n`);
   // Its default export, because a bundle of a CommonJS package has no other.

@@ -1,7 +1,10 @@
 import { createLog } from './log.ts';
 import { serveOptions } from './serve/options.ts';
 
-/** Everything that listens: webhooks, CloudEvents, the page; each off unless its variable enables it. Resolves with the exit code. */
+/**
+ * Everything that listens: webhooks, CloudEvents, the page; each off unless its variable enables it. Resolves with the
+ * exit code.
+ */
 export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   const options = serveOptions(env);
   if (options.kind === 'wrong') {

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * Before etcd is told to forget all other members: a copy of its data, beside them on the same volume, and a mark that this attempt
- * has run. Runs in a recovery's Job, as an init container, under the user whose data they are.
+ * Before etcd is told to forget all other members: a copy of its data, beside them on the same volume, and a mark that
+ * this attempt has run. Runs in a recovery's Job, as an init container, under the user that owns the data.
  *
- * The mark is the last guard: a Job that is created too late, by whoever slept, bears a number that has run, or is lower than one
- * that has, and ends here.
+ * The mark is the last guard: a Job that a frozen invocation creates too late has a number that has run, or a lower
+ * one, and ends here.
  */
 
-/** What the recovery reads from the pod's status (manifests/build/recovery-job.ts); a test compares the two. */
+/** What the recovery reads from the pod's status (manifests/render/recovery-job.ts); a test compares the two. */
 const codes = { done: 0, failed: 1, noRoom: 3, ranAlready: 4, noData: 5 } as const;
 
 /** What etcd itself needs to start: two segments of its write-ahead log. In bytes. */
@@ -36,7 +36,7 @@ export async function setAside({ data, recovery, attempt, withoutCopy }: SetAsid
   if (ran.some((number) => number >= attempt)) {
     return {
       code: codes.ranAlready,
-      message: `attempt ${attempt} of recovery ${recovery} comes too late: it, or a later one, has run on this volume`,
+      message: `attempt ${attempt} of recovery ${recovery} comes too late: it, or a later attempt, has run on this volume`,
     };
   }
   if (!(await isDirectory(join(data, 'member')))) {
@@ -52,7 +52,9 @@ export async function setAside({ data, recovery, attempt, withoutCopy }: SetAsid
   return { code: codes.done, message: '' };
 }
 
-/** @returns what is missing, in words. A copy that is there is the one from before the first attempt: it stays as it is. */
+/**
+ * @returns what is missing, in words. A copy that is there is the one from before the first attempt: it stays as it is.
+ */
 async function copy(data: string, target: string): Promise<string | undefined> {
   if (await isDirectory(target)) return undefined;
   const partial = `${target}.partial`;

@@ -1,11 +1,13 @@
 import { createLog } from './log.ts';
-import { parseOptions } from './options.ts';
+import { parseOptions } from './tick/options.ts';
 import { version } from './version.ts';
 
 /** How long after its deadline a process may still be there, in milliseconds, whatever hangs. */
 const hardLimitMs = 10_000;
 
-/** The CronJob's tick, its follow-ups, and a person's command line: one pass, and leave. Resolves with the exit code. */
+/**
+ * The CronJob's tick, its follow-ups, and a person's command line: one pass, and leave. Resolves with the exit code.
+ */
 export async function main(args: readonly string[]): Promise<number> {
   const parsed = parseOptions(args, {
     version,
@@ -26,11 +28,11 @@ export async function main(args: readonly string[]): Promise<number> {
   );
   hard.unref();
 
-  // Whoever reads the results may have heard enough (`… | head`).
+  // The reader of the results may close the pipe early (`… | head`).
   process.stdout.on('error', () => process.exit());
 
   const log = await createLog(process.stderr);
-  const { runTick } = await import('./run-tick.ts');
+  const { runTick } = await import('./tick/run-tick.ts');
   return runTick(options, {
     version,
     log,

@@ -1,8 +1,8 @@
 /**
  * The core Kubernetes kinds that we build or read, narrowed to the fields that we write or look at.
  *
- * Ours rather than a client library's: those are classes, slow to import, and mutable. Reading is structural, so an object
- * from the API server carries more than is declared here, and whoever writes it back must keep the rest.
+ * Ours rather than a client library's: those are classes, slow to import, and mutable. Reading is structural, so an
+ * object from the API server carries more than is declared here, and code that writes it back must keep the rest.
  */
 
 export interface OwnerReference {
@@ -35,7 +35,7 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
-export interface LabelSelector {
+interface LabelSelector {
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
@@ -90,7 +90,7 @@ export interface Container {
   readonly securityContext?: Readonly<Record<string, unknown>>;
 }
 
-export interface Volume {
+interface Volume {
   readonly name: string;
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly configMap?: { readonly name?: string };
@@ -126,7 +126,7 @@ export interface PodTemplateSpec {
   readonly spec: PodSpec;
 }
 
-export interface ContainerStateTerminated {
+interface ContainerStateTerminated {
   readonly exitCode: number;
   readonly signal?: number;
   readonly reason?: string;
@@ -135,7 +135,7 @@ export interface ContainerStateTerminated {
   readonly finishedAt?: string;
 }
 
-export interface ContainerState {
+interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: { readonly startedAt?: string };
   readonly terminated?: ContainerStateTerminated;
@@ -150,7 +150,7 @@ export interface ContainerStatus {
   readonly lastState?: ContainerState;
 }
 
-export interface PodStatus {
+interface PodStatus {
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   /** The one of the cluster's primary family. */
   readonly podIP?: string;
@@ -217,7 +217,7 @@ export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean;
 }
 
-export interface ServicePort {
+interface ServicePort {
   readonly name: string;
   readonly port: number;
   readonly targetPort?: number | string;
@@ -251,7 +251,7 @@ export interface PodDisruptionBudget extends KubeObject {
   };
 }
 
-export interface JobSpec {
+interface JobSpec {
   readonly backoffLimit?: number;
   readonly activeDeadlineSeconds?: number;
   readonly ttlSecondsAfterFinished?: number;
@@ -274,20 +274,6 @@ export interface Job extends KubeObject {
     readonly startTime?: string;
     readonly completionTime?: string;
     readonly conditions?: readonly KubeCondition[];
-  };
-}
-
-export interface CronJob extends KubeObject {
-  readonly spec: {
-    readonly schedule: string;
-    readonly suspend?: boolean;
-    readonly jobTemplate: {
-      readonly metadata?: {
-        readonly labels?: Readonly<Record<string, string>>;
-        readonly annotations?: Readonly<Record<string, string>>;
-      };
-      readonly spec: JobSpec;
-    };
   };
 }
 

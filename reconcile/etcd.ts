@@ -43,8 +43,8 @@ export interface EndpointStatus {
 }
 
 /**
- * `clusterVersion` is not part of Status; it is what `GET /version` calls `etcdcluster`: `not_decided` until the first leader
- * has settled it.
+ * `clusterVersion` is not part of Status; it is what `GET /version` calls `etcdcluster`: `not_decided` until the first
+ * leader has settled it.
  */
 export interface EndpointVersion {
   readonly server: string;
@@ -96,7 +96,7 @@ export type Refusal =
 
 /** How to be known to a cluster that speaks TLS, and how to know it. All of it PEM. */
 export interface EtcdTls {
-  /** Who may have signed what the members present: any number of certificates. */
+  /** The CAs that may have signed what the members present: any number of certificates. */
   readonly ca: string;
   /** Ours, followed by its intermediates. Empty, like `key`: we present none. */
   readonly cert: string;
@@ -117,15 +117,15 @@ export type TlsProblem =
   | 'HandshakeFailed';
 
 /**
- * `ambiguous`: the call may have had its effect, or may have it yet. `down`: nothing reached etcd. `refused`: the answer is no,
- * and certain.
+ * `ambiguous`: the call may have had its effect, or may have it yet. `down`: nothing reached etcd. `refused`: the
+ * answer is no, and certain.
  */
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';
   readonly outcome: 'down' | 'ambiguous' | 'refused';
-  /** The endpoint is there, but we and it do not come together over TLS. */
+  /** The endpoint is reachable, but the TLS handshake with it fails. */
   declare readonly tls?: TlsProblem;
-  /** Of what was refused, if it is one of the reasons that are known. */
+  /** Why it was refused, if that is a known reason. */
   declare readonly reason?: Refusal;
 
   constructor(message: string, outcome: EtcdError['outcome'], cause?: unknown, tls?: TlsProblem, reason?: Refusal) {

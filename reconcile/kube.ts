@@ -6,7 +6,7 @@
 
 import type { KubeObject } from '../manifests/kube-types.ts';
 
-export type { KubeObject, ObjectMeta, OwnerReference } from '../manifests/kube-types.ts';
+export type { KubeObject } from '../manifests/kube-types.ts';
 
 /** Where objects of one kind live in the API. */
 export interface Resource {
@@ -60,13 +60,13 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
-export interface DeleteOptions extends CallOptions {
+interface DeleteOptions extends CallOptions {
   /** The UID is required: a delete must never hit a namesake that was created meanwhile. */
   readonly preconditions: Preconditions & { readonly uid: string };
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
 }
 
-export interface ApplyOptions extends CallOptions {
+interface ApplyOptions extends CallOptions {
   readonly fieldManager: string;
   /** `Forced`: what would come of it if every field were ours. Nothing is ever forced that is not a dry run. */
   readonly dryRun?: boolean | 'Forced';
@@ -83,7 +83,10 @@ export interface Kube {
     resource: Resource,
     options: ListOptions,
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }>;
-  /** `undefined` when there is none. A kind that is not installed is not that, but reason `NotFound`. @throws {KubeError} */
+  /**
+   * `undefined` when there is none. A kind that is not installed is not that, but reason `NotFound`. @throws
+   * {KubeError}
+   */
   get<T extends KubeObject>(
     resource: Resource,
     namespace: string | undefined,
@@ -99,23 +102,25 @@ export interface Kube {
   /** Server-side apply without force. A `resourceVersion` in the object is a precondition. @throws {KubeError} */
   apply<T extends KubeObject>(resource: Resource, object: T, options: ApplyOptions): Promise<T>;
   /**
-   * What the API server would say to this object, with every field taken seriously (`fieldValidation=Strict`): a POST, or a PUT where it
-   * has a resourceVersion. Nothing is written. @throws {KubeError} as the write would
+   * What the API server would say to this object, with every field taken seriously (`fieldValidation=Strict`): a POST,
+   * or a PUT where it has a resourceVersion. Nothing is written. @throws {KubeError} as the write would
    */
   dryRun<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<void>;
   /** Resolves also when the object is already gone; a UID that differs is reason `Conflict`. @throws {KubeError} */
   delete(resource: Resource, namespace: string | undefined, name: string, options: DeleteOptions): Promise<void>;
   /**
-   * The Eviction API: 429 (reason `TooManyRequests`) when a disruption budget says no. Resolves also when the pod is already
-   * gone. Give the resourceVersion too: for a wrong UID alone the API server repeats itself for ten seconds before it
-   * answers `Conflict`. @throws {KubeError}
+   * The Eviction API: 429 (reason `TooManyRequests`) when a disruption budget says no. Resolves also when the pod is
+   * already gone. Give the resourceVersion too: for a wrong UID alone the API server repeats itself for ten seconds
+   * before it answers `Conflict`. @throws {KubeError}
    */
   evict(
     namespace: string,
     pod: string,
     options: CallOptions & { readonly preconditions: Preconditions },
   ): Promise<void>;
-  /** From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} (410: list again). */
+  /**
+   * From `resourceVersion` on; ends when `signal` aborts or the server ends it. @throws {KubeError} (410: list again).
+   */
   watch<T extends KubeObject>(
     resource: Resource,
     options: ListOptions & { readonly resourceVersion: string; readonly signal: AbortSignal },
@@ -130,17 +135,20 @@ export interface Kube {
 }
 
 /**
- * An API server's "no", or its silence.
+ * A refusal of the API server, or its silence.
  *
- * `class` is decided once, here: `retryable` (may pass by itself: no answer, 429, 5xx), `precondition` (somebody was
- * faster: 409, 410), `terminal` (a person must change something: 400, 401, 403, 404, 422).
+ * `class` is decided once, here: `retryable` (may pass by itself: no answer, 429, 5xx), `precondition` (another client
+ * was faster: 409, 410), `terminal` (a person must change something: 400, 401, 403, 404, 422).
  */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
   readonly class: 'retryable' | 'precondition' | 'terminal';
   /** HTTP status; `undefined` when there was no answer. */
   readonly status: number | undefined;
-  /** The API server's machine reason (`AlreadyExists`, `Conflict`, `Forbidden`, …), or `Unreachable`, `Timeout`, `BadAnswer`, `NoCredentials`. */
+  /**
+   * The API server's machine reason (`AlreadyExists`, `Conflict`, `Forbidden`, …), or `Unreachable`, `Timeout`,
+   * `BadAnswer`, `NoCredentials`.
+   */
   readonly reason: string;
 
   constructor(

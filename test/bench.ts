@@ -10,12 +10,16 @@ import { measureTicks } from './bench/ticks.ts';
 import { measureTls } from './bench/tls.ts';
 import { keepVolumesSparse } from './bench/volumes.ts';
 import { measureWebhooks } from './bench/webhooks.ts';
-import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
-import { startLocalCluster } from './cluster/local-cluster.ts';
-import { buildOwnImage } from './cluster/own-image.ts';
-import { enterSandbox } from './cluster/sandbox.ts';
+import { binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
+import { startLocalCluster } from './support/cluster/local-cluster.ts';
+import { buildOwnImage } from './support/cluster/own-image.ts';
+import { enterSandbox } from './support/cluster/sandbox.ts';
 
-/** Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`, `npm run bench -- git`, `npm run bench -- events`, `npm run bench -- webhooks`; all but the last two and `life` also with `--quick`, for fewer clusters. */
+/**
+ * Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`, `npm run bench
+ * -- git`, `npm run bench -- events`, `npm run bench -- webhooks`; all but the last two and `life` also with `--quick`,
+ * for fewer clusters.
+ */
 
 if (process.argv.includes('webhooks')) {
   // Needs no cluster.

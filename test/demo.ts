@@ -5,10 +5,6 @@ import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
 import type { ConfigMap } from '../manifests/kube-types.ts';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { resources } from '../reconcile/kube.ts';
-import { binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
-import { startLocalCluster } from './cluster/local-cluster.ts';
-import { buildOwnImage } from './cluster/own-image.ts';
-import { enterSandbox } from './cluster/sandbox.ts';
 import { clone } from './demo/clone.ts';
 import { followForge } from './demo/forge-feed.ts';
 import { fleetObjects, install } from './demo/install.ts';
@@ -18,8 +14,12 @@ import { followSteps } from './demo/step-feed.ts';
 import { sayTrust } from './demo/trust.ts';
 import { accessTo, connectTo } from './e2e/support/client.ts';
 import { condition, isReady } from './e2e/support/conditions.ts';
-import { startForge } from './git/forge.ts';
-import { startGitServer } from './git/server.ts';
+import { binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
+import { startLocalCluster } from './support/cluster/local-cluster.ts';
+import { buildOwnImage } from './support/cluster/own-image.ts';
+import { enterSandbox } from './support/cluster/sandbox.ts';
+import { startForge } from './support/git/forge.ts';
+import { startGitServer } from './support/git/server.ts';
 
 /** The main job, start to end, on real parts: `npm run demo`, and `npm run demo -- --stay` to play on. */
 

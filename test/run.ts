@@ -1,31 +1,44 @@
 import { cp } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { run } from 'node:test';
-import { type Binaries, binariesEnvironment, provisionBinaries } from './cluster/binaries.ts';
-import { type LocalCluster, startLocalCluster } from './cluster/local-cluster.ts';
-import { enterSandbox } from './cluster/sandbox.ts';
 import { parseOptions, type Room, UsageError } from './run/options.ts';
 import { report } from './run/report.ts';
 import { type Selection, select } from './run/scenarios.ts';
+import {
+  type Binaries,
+  binariesEnvironment,
+  emulatorsEnvironment,
+  provisionBinaries,
+  provisionEmulators,
+} from './support/cluster/binaries.ts';
+import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
+import { enterSandbox } from './support/cluster/sandbox.ts';
 
-/** A file's process is killed after this many milliseconds: nothing here may hang for good. `EXHAUSTIVE=1` takes hours. */
+/**
+ * A file's process is killed after this many milliseconds: nothing here may hang for good. `EXHAUSTIVE=1` takes hours.
+ */
 const timeouts = {
   unit: 120_000,
+  explore: 240_000,
   integration: 300_000,
   e2e: process.env.EXHAUSTIVE ? 14_400_000 : 900_000,
 } as const satisfies Record<Room, number>;
 
-/** Files at a time. The smallest machine we care for has two processors; end-to-end tests are waiting for a third of their time. */
-const sideBySide = { unit: 2, integration: 3, e2e: 3 } as const satisfies Record<Room, number>;
+/**
+ * Files at a time. The smallest machine we care for has two processors; end-to-end tests are waiting for a third of
+ * their time.
+ */
+const sideBySide = { unit: 2, explore: 1, integration: 3, e2e: 3 } as const satisfies Record<Room, number>;
 
 /** Every file is a process of its own: most of what a small one costs is to compile what it imports. */
 const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet/compiled');
 
 /**
- * `npm test`: unit, integration and end-to-end tests, and one summary at the end.
+ * `npm test`: unit tests, a short search, integration and end-to-end tests, and one summary at the end.
  *
- * All but the unit tests run inside the sandbox, so that whatever they leave behind goes with it. One local cluster serves
- * all end-to-end tests; it starts while the others run. With RATCHET_USE_KUBECONFIG=1 they use the cluster of KUBECONFIG.
+ * Integration and end-to-end tests run inside the sandbox, so that whatever they leave behind goes with it. One local
+ * cluster serves all end-to-end tests; it starts while the others run. With RATCHET_USE_KUBECONFIG=1 they use the
+ * cluster of KUBECONFIG.
  */
 async function main(): Promise<number> {
   process.env.NODE_COMPILE_CACHE ??= compiled;
@@ -49,12 +62,20 @@ function usesOwnCluster(): boolean {
   return process.env.RATCHET_USE_KUBECONFIG === '1' && process.env.KUBECONFIG !== undefined;
 }
 
-/** Binaries come from outside; everything after this runs inside, unless only unit tests or an own cluster are asked for. */
+/**
+ * Binaries come from outside; everything after this runs inside, unless only unit tests or an own cluster are asked
+ * for.
+ */
 async function prepare(selections: readonly Selection[]): Promise<Binaries | undefined> {
-  if (selections.every(({ room }) => room === 'unit')) return undefined;
+  if (selections.every(({ room }) => room === 'unit' || room === 'explore')) return undefined;
   const binaries = await provisionBinaries();
-  if (usesOwnCluster()) Object.assign(process.env, binariesEnvironment(binaries));
-  else await enterSandbox(binariesEnvironment(binaries));
+  const needsEmulators = selections.some(({ files }) => files.some((file) => file.includes('/integration/backup/')));
+  const environment = {
+    ...binariesEnvironment(binaries),
+    ...(needsEmulators && emulatorsEnvironment(await provisionEmulators())),
+  };
+  if (usesOwnCluster()) Object.assign(process.env, environment);
+  else await enterSandbox(environment);
   return binaries;
 }
 

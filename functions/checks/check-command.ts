@@ -1,23 +1,25 @@
-import { GitError } from '../../gitops/error.ts';
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { ChangeRequest } from '../../gitops/forges/forge.ts';
-import { resolveRef } from '../../gitops/resolve.ts';
+import { GitError } from '../../gitops/git/error.ts';
+import { resolveRef } from '../../gitops/git/resolve.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { openFleetForge } from '../fleet-forge.ts';
-import { connectFleetGit } from '../fleet-git.ts';
-import { chosenFleets } from '../pass.ts';
-import type { PlanPassContext } from '../plan-pass.ts';
-import { dryRunOnly } from '../read-only.ts';
+import { chosenFleets } from '../pass/chosen.ts';
+import { openFleetForge } from '../pass/fleet-forge.ts';
+import { connectFleetGit } from '../pass/fleet-git.ts';
+import type { PlanPassContext } from '../pass/plan-pass.ts';
+import { dryRunOnly } from '../pass/read-only.ts';
 import { branchOf } from './branch.ts';
-import { checkRequest, type Question } from './check-request.ts';
+import type { Question } from './check-context.ts';
+import { checkRequest } from './check-request.ts';
 import { reportMarkdown } from './markdown.ts';
 
 /**
- * Prints what merging a request, or a commit, would do for each fleet that was chosen. Writes nothing, also not to the forge.
+ * Prints what merging a request, or a commit, would do for each fleet that was chosen. Writes nothing, also not to the
+ * forge.
  *
  * @returns the exit code
  * @throws {KubeError} when fleets and clusters can't be listed

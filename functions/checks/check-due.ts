@@ -1,5 +1,5 @@
 import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
-import { timestamp } from '../../reconcile/cluster/conditions.ts';
+import { timestamp } from '../../reconcile/cluster/know/timestamp.ts';
 import { checkOne, leastMs } from './check-one.ts';
 import type { Due } from './due.ts';
 import { type Entry, withBegun, withEnded } from './ledger.ts';
@@ -7,7 +7,10 @@ import type { ChecksContext, Failed, Open } from './open-requests.ts';
 
 /** Requests of one fleet that are checked in one pass; the next pass goes on. */
 const mostPerPass = 10;
-/** Bytes of one answer of the Git server: whoever may open a request decides how many there are, and the pod has 512 MiB. */
+/**
+ * Largest answer of the Git server, in bytes. Anyone who may open a request decides how large it gets, and the pod has
+ * 512 MiB.
+ */
 const maxBytes = 96 * 1024 * 1024;
 
 export interface DueChecked {
@@ -18,8 +21,8 @@ export interface DueChecked {
 }
 
 /**
- * Checks one request after the other. Each is written down as begun before it is, together with what came of the last one; what another
- * invocation has begun meanwhile is left to it.
+ * Checks one request after the other. Each is written down as begun before it is, together with what came of the last
+ * one; what another invocation has begun meanwhile is left to it.
  *
  * @throws {GitError | KubeError} when the repository can't be asked at all
  */
@@ -31,7 +34,7 @@ export async function checkDue(
 ): Promise<DueChecked> {
   if (due.length === 0) return { ended: [], left: 0 };
   const { kube, signal, deadline, record } = context;
-  const { connectFleetGit } = await import('../fleet-git.ts');
+  const { connectFleetGit } = await import('../pass/fleet-git.ts');
   using git = await connectFleetGit(open.fleet, { kube, signal, limits: { maxBytes } });
   let ended: readonly Entry[] = [];
   let left = due.length;
@@ -51,7 +54,7 @@ export async function checkDue(
     if (!isWritten) {
       failed({
         reason: 'ChecksNotWritten',
-        message: 'what is checked could not be written down, so no check is begun',
+        message: 'the status could not be written, so no check is begun',
       });
       break;
     }

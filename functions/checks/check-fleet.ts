@@ -1,10 +1,10 @@
-import { GitError } from '../../gitops/error.ts';
 import { ForgeError } from '../../gitops/forges/error.ts';
+import { GitError } from '../../gitops/git/error.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ForgeFailure, forgeLimit } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/kube.ts';
-import { openFleetForge } from '../fleet-forge.ts';
+import { openFleetForge } from '../pass/fleet-forge.ts';
 import { checkDue } from './check-due.ts';
 import { dueRequests, oneForEachHead } from './due.ts';
 import { withEnded } from './ledger.ts';
@@ -21,7 +21,8 @@ export interface ChecksOutcome {
 /**
  * Checks what asks to be merged into a fleet's branch, and tells the forge.
  *
- * Never throws for what Git, the forge, the API server or a request does wrong: nothing of the fleet's own depends on it.
+ * Never throws for what Git, the forge, the API server or a request does wrong: nothing of the fleet's own depends on
+ * it.
  *
  * @param target the branch's commit
  */

@@ -1,5 +1,5 @@
-import { GitError } from '../../gitops/error.ts';
-import type { GitConnection } from '../../gitops/http.ts';
+import { GitError } from '../../gitops/git/error.ts';
+import type { GitConnection } from '../../gitops/git/http.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
@@ -12,13 +12,17 @@ import { commented, told } from './tell-request.ts';
 
 /** Milliseconds that one request may take: a hostile one must not have the time of the others. */
 const checkMs = 30_000;
-/** Milliseconds after which nothing more is told of one: another invocation may soon take us for dead, and what we say must not come after it. */
+/**
+ * Milliseconds after which nothing more is told of one: another invocation may soon take us for dead, and what we say
+ * must not come after it.
+ */
 const tellingMs = heldMs - 5_000;
 /** Milliseconds below which none is begun. */
 export const leastMs = 1_000;
 
 /**
- * Checks one request, keeps the report, and tells the forge. `undefined`: something is wrong that the next one would meet as well.
+ * Checks one request, keeps the report, and tells the forge. `undefined`: something is wrong that the next one would
+ * meet as well.
  *
  * @param begun when it was made ours, in milliseconds since the epoch
  */
@@ -48,7 +52,7 @@ export async function checkOne(
   // A pass that finds every request checked loads nothing of this.
   const [{ checkRequest }, { dryRunOnly }, { keepReport }] = await Promise.all([
     import('./check-request.ts'),
-    import('../read-only.ts'),
+    import('../pass/read-only.ts'),
     import('./keep-report.ts'),
   ]);
   try {
@@ -75,7 +79,7 @@ export async function checkOne(
     const check = {
       ...facts,
       state: 'error',
-      description: 'could not be checked in the time there is for one; tried again later',
+      description: 'could not be checked in the time for one request; tried again later',
     } as const;
     return { ...check, ...(await told(check, open, context, failed)) };
   }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
-import { timestamp } from '../../reconcile/cluster/conditions.ts';
+import { timestamp } from '../../reconcile/cluster/know/timestamp.ts';
 import { type ForgeFailure, retryAfter } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
 import { isReason, KubeError, resources } from '../../reconcile/kube.ts';
-import type { World } from '../fleet-pass.ts';
-import type { PassContext, PassResult } from '../pass.ts';
+import type { World } from '../pass/fleet-pass.ts';
+import type { PassContext, PassResult } from '../pass/pass-context.ts';
 import { areChecked, areLeftOver, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
 import type { ChecksChange } from './open-requests.ts';
@@ -45,7 +45,7 @@ export async function checkRequests(
   return { fleet: now, result };
 }
 
-/** Nobody asks for checks any more: their reports go, and what is remembered of them after that. */
+/** Checks are not asked for any more: the reports are deleted first, then what the status remembers of them. */
 async function forgotten(fleet: EtcdFleet, context: PassContext): Promise<EtcdFleet> {
   const { forgetReports } = await import('./keep-report.ts');
   try {
@@ -92,7 +92,7 @@ async function remember(
     }
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
-    log({ fleet: keyOf(fleet), problem: error.message }, 'what was checked could not be written down');
+    log({ fleet: keyOf(fleet), problem: error.message }, 'the results of checks could not be written into the status');
     return undefined;
   }
 }

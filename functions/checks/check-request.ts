@@ -1,36 +1,14 @@
-import { GitError } from '../../gitops/error.ts';
-import type { ChangeRequest } from '../../gitops/forges/forge.ts';
-import type { GitConnection } from '../../gitops/http.ts';
+import { GitError } from '../../gitops/git/error.ts';
+import type { GitConnection } from '../../gitops/git/http.ts';
 import { type CheckReport, mostProblems } from '../../manifests/api/check-report.ts';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import type { PlanContext } from '../../reconcile/cluster/plan-clusters.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import type { SpecProblem } from '../../reconcile/fleet/reading.ts';
-import type { Kube } from '../../reconcile/kube.ts';
+import type { CheckContext, Question } from './check-context.ts';
 import { type Foreseen, foresee } from './foresee.ts';
 import { mergeResult } from './merge-result.ts';
 import { describeChange } from './summary.ts';
-
-/** What is to be merged, and with what. */
-export interface Question {
-  /** Absent where no request asks for it. */
-  readonly request?: ChangeRequest;
-  /** 40 hexadecimal digits each. */
-  readonly head: string;
-  readonly target: string;
-  readonly targetBranch: string;
-}
-
-export interface CheckContext extends Omit<PlanContext, 'kube'> {
-  /** Of which nothing but reading and dry runs is asked: see `dryRunOnly`. */
-  readonly kube: Kube;
-  readonly namespace?: string | undefined;
-  readonly fleets: readonly EtcdFleet[];
-  readonly clusters: readonly EtcdCluster[];
-  /** Called as soon as it is known that there is something to check. */
-  readonly onTouched?: () => Promise<void>;
-}
 
 export interface Checked {
   readonly report: CheckReport;
@@ -64,7 +42,7 @@ export async function checkRequest(
     // A merge that leaves nothing at the path, or too much, is the request's doing; the rest says nothing about it.
     const isItsDoing = isMerged && (error.reason === 'PathNotFound' || error.reason === 'TooLarge');
     const state = isItsDoing ? 'failure' : 'error';
-    const problem = { file: fleet.spec.git.path ?? '.', line: 0, column: 0, message: error.message };
+    const problem = { file: fleet.spec.git.path ?? fleetDefaults.path, line: 0, column: 0, message: error.message };
     const problems = state === 'failure' ? [problem] : [];
     const description = describeChange({ state, problems, message: error.message, clusters: [], deletions: [] });
     return { report: { ...blank, state, problems, problemCount: problems.length, description }, touched: [] };
@@ -130,5 +108,5 @@ function touchedBy({ clusters, deletions }: Foreseen): readonly string[] {
 }
 
 function untouched({ spec }: EtcdFleet): string {
-  return `changes nothing under ${spec.git.path ?? '.'}`;
+  return `changes nothing under ${spec.git.path ?? fleetDefaults.path}`;
 }

@@ -7,14 +7,14 @@ import { isHeld } from './ledger.ts';
 
 export interface Due {
   readonly request: ChangeRequest;
-  /** As it was checked before; absent: nobody has seen this head. */
+  /** The last check of this head; absent: it was never checked. */
   readonly before?: RequestCheck;
 }
 
 /**
- * Which requests are to be checked, the new ones first. Each pair of head and target is checked once, and again when the clusters that it
- * touches say something else than they did, or the fleet is another (its path, its account, whether it prunes). What another invocation
- * has just begun is left to it.
+ * Which requests are to be checked, the new ones first. Each pair of head and target is checked once, and again when
+ * the clusters that it touches say something else than they did, or the fleet is another (its path, its account,
+ * whether it prunes). What another invocation has just begun is left to it.
  *
  * @param remembered who was checked longest ago first
  * @param now the API server's time
@@ -35,8 +35,9 @@ export function dueRequests(
     if (isHeld(before, now)) return [];
     return isStale(before, target, fleet, clusters) ? [{ request, before }] : [];
   });
-  // What failed for no fault of its own, or was begun and never ended, comes last: it must not take the time of the others, pass after pass.
-  // Of the others, who was checked longest ago: a branch that moves all the time must not leave the same ones waiting.
+  // What failed for no fault of its own, or was begun and never ended, comes last: it must not take the time of the
+  // others, pass after pass. Of the others, who was checked longest ago: a branch that moves all the time must not
+  // leave the same ones waiting.
   const turn = ({ before }: Due) => (before ? remembered.indexOf(before) : 0);
   return due.toSorted((a, b) => rank(a) - rank(b) || turn(a) - turn(b));
 }

@@ -1,10 +1,10 @@
-import type { ParsedBefore } from '../../gitops/documents.ts';
-import { GitError } from '../../gitops/error.ts';
-import { formatRevision } from '../../gitops/revision.ts';
-import type { Tree } from '../../gitops/tree.ts';
+import { GitError } from '../../gitops/git/error.ts';
+import { formatRevision } from '../../gitops/git/revision.ts';
+import type { Tree } from '../../gitops/git/tree.ts';
+import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { CheckedCluster, CheckedDeletion } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { type ClusterPlan, planClusters } from '../../reconcile/cluster/plan-clusters.ts';
+import { type ClusterPlan, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check/change.ts';
 import { dryRun } from '../../reconcile/fleet/check/dry-run.ts';
 import { problemInField } from '../../reconcile/fleet/check/place.ts';
@@ -13,9 +13,10 @@ import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
 import { inParallel } from '../../reconcile/in-parallel.ts';
-import { desiredTree } from '../desired-tree.ts';
-import { intentsFor } from '../plan-pass.ts';
-import type { CheckContext, Question } from './check-request.ts';
+import { isOfSecrets } from '../../reconcile/reasons.ts';
+import { desiredTree } from '../pass/desired-tree.ts';
+import { intentsFor } from '../pass/plan-pass.ts';
+import type { CheckContext, Question } from './check-context.ts';
 import type { MergeResult } from './merge-result.ts';
 
 /** What would come of a merge. */
@@ -54,7 +55,7 @@ export async function foresee(
   const change = changeBetween(before, after, { fleet, fleets, clusters, scope: namespace, revision });
   const { applies, left } = bounded(change);
   const tried = await tryAll(applies, fleet, context);
-  // What the fleet may not apply is not looked at either: its state is no business of whoever wrote the document.
+  // Objects that the fleet may not apply are not read: a document's author must not learn their state.
   const planned = await planAll({ ...change, applies: applies.filter((apply) => tried.accepted.has(apply)) }, context);
   const specs = new Map(applies.map(({ spec }) => [`${spec.namespace}/${spec.name}`, spec]));
   const refused = planned.flatMap((plan) => problemsIn(plan, specs.get(`${plan.namespace}/${plan.name}`)));
@@ -136,8 +137,7 @@ function problemsIn({ planned, intent }: ClusterPlan, spec: DesiredSpec | undefi
   if (refusals.length > 0)
     return refusals.map(({ field, message, cure }) => problemInField(spec, field, `${message}: ${cure}`));
   // Secrets that a new cluster is to be given are not looked at before it is applied.
-  if (!needsPerson || end.kind !== 'refused' || (intent === 'create' && /Certificate|Secret/.test(end.reason)))
-    return [];
+  if (!needsPerson || end.kind !== 'refused' || (intent === 'create' && isOfSecrets(end.reason))) return [];
   return [problemAt(spec, `${end.message}: ${end.cure}`)];
 }
 

@@ -8,17 +8,22 @@ export interface Entry {
   readonly after?: RequestCheck | undefined;
 }
 
-/** Milliseconds for which a check that was begun is left to whoever began it. Then it is taken for dead: a tick comes each minute. */
+/**
+ * Milliseconds for which a check belongs to the invocation that began it. Then that invocation counts as dead: a tick
+ * comes each minute.
+ */
 export const heldMs = 45_000;
 /** Requests that are remembered. */
 const mostRemembered = 100;
 
-/** Whether somebody is at this check now. A time of the future, or none, holds nothing. */
+/** Whether an invocation is at this check now. A missing time, or one in the future, holds nothing. */
 export function isHeld({ state, begunAt = '' }: RequestCheck, now: Date): boolean {
   return state === 'pending' && Math.abs(now.getTime() - Date.parse(begunAt)) < heldMs;
 }
 
-/** With a check that is begun; `undefined`: somebody else has begun or ended one of this head since we looked, and so it is theirs. */
+/**
+ * With a check that is begun. `undefined`: another invocation has begun or ended a check of this head since we read it.
+ */
 export function withBegun(
   live: readonly RequestCheck[],
   { head, before, after }: Entry & { readonly after: RequestCheck },
@@ -30,15 +35,15 @@ export function withBegun(
 }
 
 /**
- * With what came of checks; the one that ended last is last.
+ * With the results of checks; the one that ended last is last.
  *
- * Where somebody else has written about a head since it was `before`, both have spoken to the forge, and nobody knows whose word it heard
- * last (a `pending`, if one of them died): so the verdict is in doubt, for both, and the next pass finds it again.
+ * If another invocation has written about a head since `before`, both have told the forge, and it is unknown which word
+ * came last (a `pending`, if one of them died). So the verdict is in doubt for both, and the next pass checks again.
  */
 export function withEnded(live: readonly RequestCheck[], entries: readonly Entry[]): readonly RequestCheck[] {
   return entries.reduce((checks, { head, before, after }) => {
     const now = entryOf(checks, head);
-    // Written before, and the answer was lost; or forgotten, because nobody wants it any more.
+    // It was written before and the answer was lost; or it was forgotten, because the request is closed.
     if (!now || isDeepStrictEqual(now, after)) return checks;
     const others = checks.filter((check) => check !== now);
     if (!isDeepStrictEqual(now, before)) return [...others, inDoubt(now)];

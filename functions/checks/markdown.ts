@@ -1,5 +1,5 @@
 import type { CheckedCluster, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
-import { markdownText, planMarkdown } from '../../reconcile/cluster/simulate/table.ts';
+import { markdownText, planMarkdown } from '../../reconcile/cluster/foresee/table.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 
 /** The report as people read it: in a comment, on the page's source, and in a terminal. */
@@ -17,14 +17,14 @@ export function reportMarkdown(report: CheckReport): string {
     ...section('Allowed, and probably not meant', report.warnings.map(item)),
     ...section(`Wrong on ${markdownText(targetBranch)} as well`, report.inherited.map(item)),
     ...(report.shortened ? ['Some steps are left out here: `tick --check` prints them all.'] : []),
-    'Nothing was applied. The plan holds as long as nothing fails and nobody changes anything.',
+    'Nothing was applied. The plan holds as long as nothing fails and nothing else changes.',
   ];
   return `${blocks.join('\n\n')}\n`;
 }
 
 const titles = {
   success: 'what merging this would do',
-  failure: 'this can not be applied as it is',
+  failure: 'this cannot be applied as it is',
   error: 'this could not be checked',
   untouched: 'nothing of this fleet changes',
 } as const satisfies Record<CheckReport['state'], string>;

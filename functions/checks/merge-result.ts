@@ -1,9 +1,9 @@
-import { GitError } from '../../gitops/error.ts';
-import type { GitConnection } from '../../gitops/http.ts';
+import { GitError } from '../../gitops/git/error.ts';
+import type { GitConnection } from '../../gitops/git/http.ts';
+import type { Tree } from '../../gitops/git/tree.ts';
 import { fetchMerge } from '../../gitops/merge/fetch-merge.ts';
 import { type Merge, mergeTrees } from '../../gitops/merge/merge-trees.ts';
 import { isSameTree } from '../../gitops/merge/same-tree.ts';
-import type { Tree } from '../../gitops/tree.ts';
 
 export interface MergeResult extends Merge {
   /** The target as it is. */
@@ -13,8 +13,8 @@ export interface MergeResult extends Merge {
 /**
  * What the fleet's path would hold after the merge, and what it holds now.
  *
- * Of several bases Git makes one by merging them. Here each is tried: where all lead to the same, that is taken for Git's, and
- * where they don't, nothing is promised.
+ * Of several bases Git makes one by merging them. Here each is tried: where all lead to the same, that is taken for
+ * Git's, and where they don't, nothing is promised.
  *
  * @throws {GitError}
  */
@@ -32,7 +32,7 @@ export async function mergeResult(
     if (other.conflicts.length === merge.conflicts.length && (await isSameTree(merge.tree, other.tree))) continue;
     throw new GitError(
       'NoCommonAncestor',
-      `the branch and ${targetBranch} were merged crosswise, and what merging them would give is not certain: merge ${targetBranch} into it`,
+      `the branch and ${targetBranch} were merged crosswise, so the merge result is not certain: merge ${targetBranch} into the branch`,
     );
   }
   const { folder, file } = source.objects;

@@ -4,7 +4,7 @@ import type { ForgeFailure } from '../../reconcile/fleet/forge-limit.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
-import type { CheckContext } from './check-request.ts';
+import type { CheckContext } from './check-context.ts';
 
 export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   /** With our own rights; checks get it without any right to write. */
@@ -14,8 +14,8 @@ export interface ChecksContext extends Omit<CheckContext, 'onTouched'> {
   readonly deadline: number;
   readonly links?: PageLinks | undefined;
   /**
-   * Changes what is remembered of checks, as it is now: a request that ends the process must not be the first of the next one as well,
-   * and of two invocations one checks it. Called again where somebody else wrote meanwhile.
+   * Changes what is remembered of checks, as it is now: a request that ends the process must not come first in the next
+   * one too, and of two invocations one checks it. Called again after a conflicting write.
    *
    * @returns whether it was written
    */

@@ -33,11 +33,15 @@ export async function told(
     deadline: Math.min(deadline, Date.now() + forgeMs),
   });
   if (failure) failed(failure);
-  // What a forge will not have (GitLab a status for a fork's commit, GitHub the 1001st) is told once, and not in every pass.
+  // What a forge will not have (GitLab a status for a fork's commit, GitHub the 1001st) is told once, and not in every
+  // pass.
   return !failure || failure.reason === 'StatusRejected' ? { sent: true } : {};
 }
 
-/** Kept up to date, never repeated: it begins with a marker by which it is found again, and is sent only when it differs. */
+/**
+ * Kept up to date, never repeated: it begins with a marker by which it is found again, and is sent only when it
+ * differs.
+ */
 export async function commented(
   request: ChangeRequest,
   report: CheckReport,

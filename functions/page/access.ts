@@ -3,7 +3,7 @@ import { type Kube, resources } from '../../reconcile/kube.ts';
 import { remembered } from '../serve/remembered.ts';
 import { createRoom } from './room.ts';
 
-/** Something that somebody wants to see. */
+/** An object that a user asks to see. */
 export interface Question {
   readonly verb: 'get' | 'list';
   readonly resource: 'etcdfleets' | 'etcdclusters';
@@ -12,19 +12,19 @@ export interface Question {
   readonly name?: string;
 }
 
-/** Whoever looks. */
+/** The user of a request. */
 export interface Viewer {
   /** @throws {KubeError} */
   may(question: Question): Promise<boolean>;
 }
 
-export type Admission =
+type Admission =
   | { readonly kind: 'viewer'; readonly viewer: Viewer }
   | { readonly kind: 'nobody'; readonly because: string }
   | { readonly kind: 'elsewhere'; readonly because: string }
   | { readonly kind: 'crowded' };
 
-export interface Knock {
+interface Knock {
   header(name: string): string | undefined;
 }
 
@@ -34,9 +34,9 @@ export type Access = (knock: Knock) => Promise<Admission>;
 const everything: Viewer = { may: async () => true };
 
 /**
- * For a page that listens on loopback only: whoever gets there came through `kubectl port-forward` (or is in the pod), and that
- * is the platform's to allow. Names and proxies that have nothing to do there are turned away: they are how a web page elsewhere
- * (DNS rebinding), or the network behind a sidecar, would look in.
+ * For a page that listens on loopback only: a caller came through `kubectl port-forward` (or is in the pod), and the
+ * platform decides who may do that. Other host names and proxied requests are refused: that is how a web page elsewhere
+ * (DNS rebinding), or the network behind a sidecar, would get in.
  */
 export const loopbackAccess: Access = async ({ header }) => {
   const host = header('host') ?? '';
@@ -44,7 +44,7 @@ export const loopbackAccess: Access = async ({ header }) => {
     return { kind: 'elsewhere', because: 'This page answers at localhost only.' };
   }
   if (['forwarded', 'x-forwarded-for', 'x-forwarded-host'].some((name) => header(name) !== undefined)) {
-    return { kind: 'elsewhere', because: 'This page listens at localhost only, and not for what others forward.' };
+    return { kind: 'elsewhere', because: 'This page listens at localhost only, and takes no forwarded requests.' };
   }
   return { kind: 'viewer', viewer: everything };
 };
@@ -59,7 +59,7 @@ interface User {
 /** Milliseconds for which an answer of the API server holds. */
 const fresh = { tokens: 30_000, answers: 15_000 };
 const most = { tokens: 1_000, answers: 10_000 };
-/** Asked of the API server at once, for whoever knocks. */
+/** Questions to the API server at once, before a caller is known. */
 const reviewsAtOnce = 32;
 const patienceMs = 5_000;
 const longestToken = 12_000;
@@ -68,8 +68,8 @@ const longestToken = 12_000;
 class Crowded extends Error {}
 
 /**
- * Asks the API server about everybody, as kube-rbac-proxy does: who the bearer token is (TokenReview), and whether that user may see
- * what is asked for (SubjectAccessReview). So who may see something with kubectl may see it here, and nobody else.
+ * Asks the API server about every caller, as kube-rbac-proxy does: who the bearer token is (TokenReview), and whether
+ * that user may see what is asked for (SubjectAccessReview). So the page shows a user exactly what kubectl shows.
  */
 export function reviewedAccess(kube: Kube, { audience }: { readonly audience?: string | undefined } = {}): Access {
   const clock = () => performance.now();
@@ -86,10 +86,11 @@ export function reviewedAccess(kube: Kube, { audience }: { readonly audience?: s
 
   return async ({ header }) => {
     const authorization = header('authorization');
-    if (authorization === undefined) return { kind: 'nobody', because: 'This page is for whom the API server knows.' };
+    if (authorization === undefined)
+      return { kind: 'nobody', because: 'This page is only for users that the API server knows.' };
     const [, token] = /^bearer +([\x21-\x7e]+)$/i.exec(authorization) ?? [];
     if (token === undefined || token.length > longestToken) {
-      return { kind: 'nobody', because: 'What was sent is not a bearer token.' };
+      return { kind: 'nobody', because: 'The Authorization header holds no bearer token.' };
     }
     // The token itself is kept nowhere.
     const key = createHash('sha256').update(token).digest('base64');
@@ -98,7 +99,7 @@ export function reviewedAccess(kube: Kube, { audience }: { readonly audience?: s
       throw error;
     });
     if (user instanceof Crowded) return { kind: 'crowded' };
-    if (!user) return { kind: 'nobody', because: 'The API server does not know this token, or knows it no more.' };
+    if (!user) return { kind: 'nobody', because: 'The API server does not accept this token, or it has expired.' };
     const may = (question: Question) => answers.get(`${key} ${JSON.stringify(question)}`, user, question);
     return { kind: 'viewer', viewer: { may } };
   };

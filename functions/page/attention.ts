@@ -6,7 +6,7 @@ import { duration } from './time.ts';
 
 /** Something that a person should look at. */
 export interface Concern {
-  /** `bad`: it does not go on without somebody. `busy`: it does, but somebody should know. */
+  /** `bad`: it does not go on without a person. `busy`: it goes on, but a person should know. */
   readonly tone: 'bad' | 'busy';
   readonly reason: string;
   readonly message: string;
@@ -48,7 +48,7 @@ export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {
   }
   const silence = now.getTime() - Date.parse(status?.lastRun ?? '');
   if (silence > silentMs) {
-    const message = `no pass for ${duration(silence)}: is the CronJob suspended, or does what triggers it no longer run?`;
+    const message = `no pass for ${duration(silence)}: is the CronJob suspended, or has its trigger stopped?`;
     concerns.push({ tone: 'bad', reason: 'NoPass', message });
   }
   for (const [type, wrong] of [

@@ -13,7 +13,7 @@ export interface ClusterTable {
 
 const heads = ['Cluster', 'State', 'Ready', 'Version', 'Leader', 'Age'];
 
-/** One line a cluster; what needs somebody first. */
+/** One line per cluster; clusters that need a person come first. */
 export function clusterTable({ clusters, root, now }: ClusterTable): Html {
   return table(
     heads,

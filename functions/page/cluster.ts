@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../manifests/build/names.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { clusterConcerns } from './attention.ts';
 import { versions } from './cluster-table.ts';
@@ -16,7 +16,7 @@ import { age, ago, until } from './time.ts';
 
 export interface ClusterData {
   readonly cluster: EtcdCluster;
-  /** Whose it is, if whoever looks may know. */
+  /** The fleet that owns it, if the user may see that. */
   readonly fleet?: EtcdFleet | undefined;
   readonly plan: PlanView;
   readonly now: Date;

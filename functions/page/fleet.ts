@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetProblem } from '../../manifests/api/etcd-fleet.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { fleetConcerns } from './attention.ts';
 import { clusterTable } from './cluster-table.ts';
@@ -15,7 +16,7 @@ import { age, ago } from './time.ts';
 
 export interface FleetData {
   readonly fleet: EtcdFleet;
-  /** Its own, as far as whoever looks may see them. */
+  /** Its own clusters, as far as the user may see them. */
   readonly clusters: readonly EtcdCluster[];
   /** From 1. */
   readonly page?: number;
@@ -49,7 +50,7 @@ ${conditionsCard(fleet.status?.conditions, now)}`;
 
 function summary(fleet: EtcdFleet, now: Date): Html {
   const { metadata, spec, status } = fleet;
-  const { url, ref, path = '.' } = spec.git;
+  const { url, ref, path = fleetDefaults.path } = spec.git;
   const { applied, attempted } = status?.revision ?? {};
   const { ready = 0, total = 0 } = status?.clusters ?? {};
   return markup`<section class="card" aria-label="Summary">${facts([
@@ -65,7 +66,7 @@ function summary(fleet: EtcdFleet, now: Date): Html {
   ])}</section>`;
 }
 
-/** Without what nobody reads, and without credentials, should somebody have got them in there. */
+/** Host and path only: an address may hold credentials. */
 function shortened(address: string): string {
   const url = URL.parse(address);
   return url ? `${url.host}${url.pathname.replace(/\.git$/, '')}` : '–';

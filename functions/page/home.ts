@@ -16,7 +16,7 @@ export interface HomeData {
   readonly clusters: readonly EtcdCluster[];
   /** Of the clusters that no fleet owns; from 1. */
   readonly page?: number;
-  /** Whoever looks may not look at everything. */
+  /** The user may not see everything. */
   readonly partial?: boolean;
   readonly now: Date;
 }
@@ -26,7 +26,7 @@ const mostPerFleet = 50;
 const mostConcerns = 20;
 const mostFleets = 100;
 
-/** The first page: who needs a person, and how everybody is doing. */
+/** The first page: what needs a person, and the state of every fleet and cluster. */
 export function homePage({ fleets, clusters, page = 1, partial = false, now }: HomeData): Html {
   const root = '';
   const owned = new Map(fleets.map((fleet) => [fleet, ownClusters(fleet, clusters)]));

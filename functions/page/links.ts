@@ -26,7 +26,7 @@ function segment(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** An address that somebody else wrote, if it may be led to: http(s), without credentials. */
+/** An address that others wrote, if a link may lead there: http(s), without credentials. */
 export function outward(address: string | undefined): string | undefined {
   const url = address === undefined || address.length > 2048 ? null : URL.parse(address);
   if (!url || !['http:', 'https:'].includes(url.protocol)) return undefined;

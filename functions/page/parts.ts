@@ -58,7 +58,10 @@ export function conditionsCard(conditions: readonly Condition[] | undefined, now
   return card('Conditions', table(['Condition', 'Status', 'Since', 'Why'], rows));
 }
 
-/** Which status of a condition is the good one differs: Reconciling, Stalled, SetAside and Unlisted are there only while something is up. */
+/**
+ * Which status of a condition is the good one differs: Reconciling, Stalled, SetAside and Unlisted are there only while
+ * something is up.
+ */
 function toneOf(type: string, status: string): Tone {
   if (status === 'Unknown') return 'calm';
   const isTrue = status === 'True';

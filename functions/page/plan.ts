@@ -26,14 +26,14 @@ export type PlanView =
   /** It could not be made: why, and what to do. */
   | { readonly kind: 'none'; readonly message: string };
 
-/** Enough for every plan that anybody reads; `tick --plan` prints the longest. */
+/** Enough for every plan that is readable; `tick --plan` prints the longest. */
 const mostSteps = 100;
 
 const ends = {
   done: { tone: 'good', says: 'Then' },
   refused: { tone: 'bad', says: 'Then a person is needed' },
-  waits: { tone: 'busy', says: 'Then it waits, and nobody can promise for how long' },
-  circles: { tone: 'bad', says: 'Then it would go round in circles; please report it' },
+  waits: { tone: 'busy', says: 'Then it waits, for an unknown time' },
+  circles: { tone: 'bad', says: 'Then it would repeat the same steps; please report it' },
   'goes-on': { tone: 'busy', says: 'And it goes on' },
 } as const satisfies Record<Planned['end']['kind'], { tone: Tone; says: string }>;
 

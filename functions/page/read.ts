@@ -2,10 +2,10 @@ import { checkKeys, checkLabel } from '../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
-import type { PlanContext } from '../../reconcile/cluster/plan-clusters.ts';
+import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
-import { readOnly } from '../read-only.ts';
+import { readOnly } from '../pass/read-only.ts';
 import { remembered } from '../serve/remembered.ts';
 import { parseReport, type ShownReport } from './check-report.ts';
 import type { PlanView } from './plan.ts';
@@ -66,7 +66,7 @@ export function createReader(context: ReaderContext): Reader {
   };
 }
 
-/** A failure holds as long as an answer: whoever reloads asks no more often for it. */
+/** A failure is kept as long as an answer: reloading the page does not ask more often. */
 function memory(freshMs: number, entries: number) {
   return { freshMs, retryMs: freshMs, most: entries, clock: () => performance.now() };
 }
@@ -100,18 +100,18 @@ async function readReports(kube: Kube, namespace: string, sha: string): Promise<
 }
 
 async function makePlan(context: ReaderContext, cluster: EtcdCluster): Promise<PlanView> {
-  const { planClusters } = await import('../../reconcile/cluster/plan-clusters.ts');
+  const { planClusters } = await import('../../reconcile/cluster/foresee/plan-clusters.ts');
   const signal = AbortSignal.timeout(context.planMs ?? patience.plan);
   const { namespace } = cluster.metadata;
   try {
     const making = planClusters({ ...context, signal }, { namespace, intents: [{ kind: 'keep', cluster }] });
     const [plan] = (await inTime(making, signal)) ?? [];
     if (plan?.planned) return { kind: 'planned', planned: plan.planned };
-    return noPlan(cluster, plan?.problem === undefined ? 'Making it took too long.' : `${plan.problem}.`);
+    return noPlan(cluster, plan?.problem === undefined ? 'Making the plan took too long.' : `${plan.problem}.`);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     if (error.reason !== 'Forbidden') return noPlan(cluster, `${error.message}.`);
-    return noPlan(cluster, 'This page may not read what a plan is made from; the component page-plans lets it.');
+    return noPlan(cluster, 'This page may not read what a plan is made from: add the component page-plans.');
   }
 }
 
@@ -124,7 +124,7 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T | und
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   const end = () => resolve(undefined);
   signal.addEventListener('abort', end);
-  // Whatever it still comes to is nobody's to hear.
+  // The caller has given up: a later failure has no reader.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, over]);

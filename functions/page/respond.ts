@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Html } from './markup.ts';
 import { styleHash } from './style.ts';
 
-/** No script, no form, no frame, nothing from anywhere else; and nobody in between keeps it. */
+/** No script, no form, no frame, nothing from another host; and no cache in between keeps it. */
 export const securityHeaders = {
   'content-security-policy': `default-src 'none'; style-src ${styleHash}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',

@@ -66,7 +66,7 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
     switch (admission.kind) {
       case 'crowded':
         context.header('retry-after', '1');
-        return notice(503, { title: 'Busy', message: 'Many are asking at once. Try again in a moment.' });
+        return notice(503, { title: 'Busy', message: 'Too many users ask at once. Try again in a moment.' });
       case 'elsewhere':
         return notice(421, { title: 'Not here', message: admission.because });
       case 'nobody':
@@ -84,20 +84,20 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
     known = true;
     const found = await show({ reader, viewer: admission.viewer, context, now });
     if (found === 'missing') {
-      return notice(404, { title: 'Not found', message: 'There is nothing at this address, or nothing any more.' });
+      return notice(404, { title: 'Not found', message: 'There is nothing at this address, or not any more.' });
     }
     if (found === 'unkept') {
       return notice(404, {
         title: 'No report',
-        message: 'There is none of this commit, or none any more: reports are kept while their request is open.',
-        cure: 'What is merged is shown by its fleet and its clusters.',
+        message: 'There is no report of this commit, or not any more: a report is kept while its request is open.',
+        cure: 'After the merge, the pages of its fleet and clusters show it.',
       });
     }
     if (found === 'forbidden') {
       return notice(403, {
         title: 'Not yours to see',
         message: 'You may not get this with kubectl either.',
-        cure: 'The ClusterRole view, bound to you in its namespace, would let you.',
+        cure: 'To see it, have the ClusterRole view bound to you in its namespace.',
       });
     }
     return respond(context, found);
@@ -112,7 +112,7 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
     // To a stranger the API server's words are none of their business.
     return notice(503, {
       title: 'The API server does not answer as it should',
-      message: known ? message : 'Nobody can be let in meanwhile.',
+      message: known ? message : 'Until it answers, no user can be let in.',
       cure: 'Members go on serving without it. Try again in a moment.',
       tone: 'bad',
     });
@@ -152,7 +152,7 @@ async function check({ reader, viewer, context, now }: Look): Promise<Found> {
   const sha = (context.req.param('sha') ?? '').toLowerCase();
   if (!/^[0-9a-f]{40}$/.test(sha)) return 'missing';
   const { fleets } = await reader.world();
-  // Whoever names a commit that nobody checks, or one of others, makes us ask the API server for nothing.
+  // A commit without a report in these fleets costs no request to the API server.
   const asked = fleets.filter(({ status }) => status?.checks?.some(({ head }) => head === sha));
   const open = await Promise.all(
     asked.map(async (one) =>

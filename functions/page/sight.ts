@@ -8,7 +8,10 @@ export interface Sight extends LiveWorld {
   readonly partial: boolean;
 }
 
-/** Namespaces that are asked about, where somebody may not see all of them: each takes two questions to the API server. */
+/**
+ * Most namespaces that are asked about for a user who may not see all of them: each takes two questions to the API
+ * server.
+ */
 const mostNamespaces = 200;
 
 /** @throws {KubeError} */

@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { conditionOf } from '../../reconcile/fleet/kstatus.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
+import { meaningOf } from '../../reconcile/reasons.ts';
 
 /** How something is doing, in the four colours that the page has. */
 export type Tone = 'good' | 'busy' | 'bad' | 'calm';
@@ -13,13 +14,6 @@ export interface State {
   readonly reason?: string;
   readonly message: string;
 }
-
-/** What rests because somebody asked for it. */
-const restful: Readonly<Record<string, string>> = {
-  Suspended: 'Suspended',
-  Paused: 'Paused',
-  Hibernating: 'Asleep',
-};
 
 export function clusterState(cluster: EtcdCluster): State {
   const { verdict, message } = verdictOf(cluster);
@@ -33,10 +27,10 @@ export function clusterState(cluster: EtcdCluster): State {
       return { tone: 'busy', word: 'Working', message, ...reasonOf(status, 'Reconciling') };
     case 'Current': {
       const reason = conditionOf(status, 'Ready')?.reason ?? '';
-      const rest = restful[reason];
-      return rest === undefined
+      const calm = meaningOf(reason)?.calm;
+      return calm === undefined
         ? { tone: 'good', word: 'Ready', message, reason }
-        : { tone: 'calm', word: rest, message, reason };
+        : { tone: 'calm', word: calm, message, reason };
     }
     default:
       return verdict satisfies never;
@@ -63,7 +57,7 @@ function reasonOf(status: EtcdCluster['status'], type: string): { reason?: strin
 
 const order = { bad: 0, busy: 1, calm: 2, good: 3 } as const satisfies Record<Tone, number>;
 
-/** What needs somebody comes first; the API server's order (by name) stays otherwise. */
+/** Objects that need a person come first; otherwise the API server's order (by name) stays. */
 export function byUrgency<T>(items: readonly T[], stateOf: (item: T) => State): readonly T[] {
   return items.toSorted((a, b) => order[stateOf(a).tone] - order[stateOf(b).tone]);
 }

@@ -1,11 +1,11 @@
-import { isSameRepository } from '../../gitops/same-repository.ts';
+import { isSameRepository } from '../../gitops/git/same-repository.ts';
 import type { WebhookEvent } from '../../gitops/webhooks/receiver.ts';
 import { isSameBranch, isSameRef, noCommit } from '../../gitops/webhooks/ref.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 
 /** What a verified delivery means for a fleet. */
 export type Meaning =
-  /** `reason`: in a few words, for whoever looks at the Job. */
+  /** `reason`: in a few words, for people who look at the Job. */
   { readonly kind: 'look'; readonly reason: string } | { readonly kind: 'nothing'; readonly because: string };
 
 /** Of several refs, one that the fleet follows is enough. */
@@ -14,7 +14,7 @@ export function meaningOf({ spec }: EtcdFleet, events: readonly WebhookEvent[]):
   const meanings = events.map((event) => meaningOfOne(spec.git, event));
   return (
     meanings.find(({ kind }) => kind === 'look') ??
-    meanings[0] ?? { kind: 'nothing', because: 'the delivery tells of no change' }
+    meanings[0] ?? { kind: 'nothing', because: 'the delivery reports no change' }
   );
 }
 
@@ -48,7 +48,7 @@ function otherRef(ref: string): Meaning {
   return { kind: 'nothing', because: `it is about another ref than ${ref}` };
 }
 
-/** Whoever names no repository means the one that this address is for. */
+/** A delivery that names no repository means the one of this address. */
 function isElsewhere(url: string, told: readonly string[]): boolean {
   return told.length > 0 && !told.some((one) => isSameRepository(one, url));
 }

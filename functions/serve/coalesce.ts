@@ -1,6 +1,6 @@
 /**
- * Work that is worth doing once for all who ask while it waits: of the same key one runs and at most one more waits, which begins
- * after everybody who shares it has asked.
+ * Work that is done once for all callers that ask while it waits. Of each key one runs and at most one more waits; that
+ * one begins after all its callers have asked.
  */
 export function coalescing<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<unknown>>();

@@ -11,12 +11,14 @@ import { remembered } from './remembered.ts';
 export interface Hook {
   readonly fleet: EtcdFleet;
   readonly receiver: Receiver;
-  /** Empty: nobody can prove anything. */
+  /** Empty: no delivery can be verified. */
   readonly secrets: readonly Uint8Array[];
 }
 
 export interface Directory {
-  /** `undefined`: there is no such fleet, or it takes no deliveries. @throws {KubeError} when that can't be found out */
+  /**
+   * `undefined`: there is no such fleet, or it takes no deliveries. @throws {KubeError} when that can't be found out
+   */
   find(namespace: string, name: string): Promise<Hook | undefined>;
   /** @throws {KubeError} */
   look(): Promise<unknown>;
@@ -29,7 +31,10 @@ interface DirectoryContext {
   readonly clock?: () => number;
 }
 
-/** Milliseconds. A fleet or secret that is new is known that much later; a flood of strangers costs one look in that time. */
+/**
+ * Milliseconds. A fleet or secret that is new is known that much later; a flood of strangers costs one look in that
+ * time.
+ */
 const freshMs = 10_000;
 /** After a failure. */
 const retryMs = 2_000;
@@ -40,8 +45,8 @@ const mostSecrets = 2_000;
 /**
  * The fleets that take deliveries, with their secrets; each kept for a moment.
  *
- * All fleets come from one LIST, so that a name that does not exist costs nothing to refuse, however many are tried. Secrets
- * are read by name, one for each fleet that somebody really calls.
+ * All fleets come from one LIST, so that refusing an unknown name costs nothing, however many are tried. Secrets are
+ * read by name, one for each fleet that is really called.
  */
 export function createDirectory({
   kube,
@@ -60,7 +65,7 @@ export function createDirectory({
   const secrets = remembered<readonly Uint8Array[]>({ ...memory, most: mostSecrets }, async (key) => {
     const [where = '', name = ''] = key.split('/');
     const read = await readSecrets(kube, where, name);
-    if (read.lack !== undefined) log({ secret: key, problem: read.lack }, 'no delivery that it is for can be verified');
+    if (read.lack !== undefined) log({ secret: key, problem: read.lack }, 'no delivery for it can be verified');
     return read.secrets;
   });
   return {
@@ -75,7 +80,7 @@ export function createDirectory({
   };
 }
 
-/** Unless it is said: whoever hosts the repository. */
+/** Unless the spec names one: the forge that hosts the repository. */
 function typeOf({ spec }: EtcdFleet): WebhookType {
   return spec.webhook?.type ?? spec.forge?.type ?? 'Generic';
 }
@@ -100,16 +105,16 @@ async function readSecrets(
     const secret = await kube.get<Secret>(resources.secrets, namespace, name, { signal });
     if (!secret) return { secrets: [], lack: 'there is no such Secret: create it, or correct spec.webhook.secretName' };
     const [current, previous] = ['secret', 'previousSecret'].map((key) => bytesOf(secret.data?.[key]));
-    if (!current) return { secrets: [], lack: 'its key secret is missing or empty' };
+    if (!current) return { secrets: [], lack: "its key secret is missing or empty: put the webhook's secret there" };
     return { secrets: [current, ...(previous ? [previous] : [])] };
   } catch (error) {
     if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
-    // Nobody's fault who calls: refused like everybody, and told to whoever reads the log.
+    // Not the caller's fault: answer 401 as for any other failure, and log why.
     return { secrets: [], lack: error.message };
   }
 }
 
-/** `echo secret | base64` leaves a line feed that nobody means. */
+/** `echo secret | base64` leaves an unintended line feed. */
 function bytesOf(encoded: string | undefined): Uint8Array | undefined {
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64')

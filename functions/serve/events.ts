@@ -9,17 +9,20 @@ import { MalformedEvent, readEvents } from './events/read.ts';
 import { carryOut, type Done, type Task } from './events/step.ts';
 import { type Wish, wishOf } from './events/wish.ts';
 import { createGate, type GateLimits } from './gate.ts';
-import type { RouteGroup, ServeContext } from './groups.ts';
+import type { RouteGroup, ServeContext } from './route-group.ts';
 
-/** An object has at most 1.5 MiB in etcd. As many at once as the Service's containerConcurrency, and some who join them. */
+/**
+ * An object has at most 1.5 MiB in etcd. As many at once as the Service's containerConcurrency, and some who join them.
+ */
 const limits: GateLimits = { requests: 32, bodyBytes: 4 * 1024 * 1024, allBytes: 32 * 1024 * 1024 };
 
 /**
- * `POST /events`: CloudEvents from PingSource, ApiServerSource, a Broker, or ourselves. The work is done inside the request.
+ * `POST /events`: CloudEvents from PingSource, ApiServerSource, a Broker, or ourselves. The work is done inside the
+ * request.
  *
- * Answers are made for a Broker: it tries again after 404, 408, 409, 429 and 5xx, and takes any body that is no event for a failure. So:
- * 204 without a body for whatever is settled, also when there was nothing to do; 400 and 422 for what no repetition cures; 503 for
- * what may pass.
+ * Answers are made for a Broker: it tries again after 404, 408, 409, 429 and 5xx, and takes any body that is no event
+ * for a failure. So: 204 without a body for whatever is settled, also when there was nothing to do; 400 and 422 for
+ * what no repetition cures; 503 for what may pass.
  */
 export async function events(context: ServeContext): Promise<RouteGroup> {
   const { log, env } = context;

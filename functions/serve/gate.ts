@@ -1,8 +1,11 @@
-/** What a server lets itself be burdened with at once. Who comes when it is full is asked to come again, and costs nothing. */
+/**
+ * What a server lets itself be burdened with at once. Who comes when it is full is asked to come again, and costs
+ * nothing.
+ */
 export interface Gate {
   /**
-   * Waits for the whole body, and then takes a place, until it is disposed of. Whoever sends slowly takes nobody's place, and is the first to
-   * go when there is no more room for bodies.
+   * Waits for the whole body, then takes a place until it is disposed of. A slow sender takes no place, and is the
+   * first to go when there is no more room for bodies.
    */
   readonly admit: (request: Request) => Promise<Admission>;
 }

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { isReason, type Kube, resources } from '../../reconcile/kube.ts';
-import { type CronJob, isActive, type Job, jobOf } from '../chain.ts';
+import { type CronJob, isActive, type Job, jobOf } from '../pass/follow-up/chain.ts';
 
 export interface Delivered {
   readonly fleet: EtcdFleet;
   /** What the forge calls the delivery, the same when it repeats it; absent: it gives no names. */
   readonly id?: string | undefined;
   readonly body: Uint8Array;
-  /** For whoever looks at the Job. */
+  /** For people who look at the Job. */
   readonly reason: string;
 }
 
@@ -25,11 +25,14 @@ export interface HandOverContext {
   readonly signal: AbortSignal;
 }
 
-export const triggerLabel = 'etcd.ratchet.dev/trigger';
+const triggerLabel = 'etcd.ratchet.dev/trigger';
 const fleetLabel = 'etcd.ratchet.dev/fleet';
 const reasonAnnotation = 'etcd.ratchet.dev/reason';
 
-/** Jobs of one fleet under way that are started at once; who comes then waits for a moment, together with all others who do. */
+/**
+ * Jobs of one fleet under way that are started at once; who comes then waits for a moment, together with all others who
+ * do.
+ */
 const atOnce = 2;
 /** Seconds for which deliveries are gathered. */
 const windowSeconds = 10;
@@ -39,8 +42,9 @@ const marginSeconds = 2;
 /**
  * Hands a delivery to a Job made from the CronJob's template: Kubernetes is the queue, and nothing is left to do here.
  *
- * The Job bears the delivery's name, so that a repeated one is the same Job. A burst makes few: beyond two that run, all
- * deliveries of ten seconds share one, which waits as long before it looks at Git, and so sees whatever they were about.
+ * The Job bears the delivery's name, so that a repeated one is the same Job. A burst makes few: beyond two that run,
+ * all deliveries of ten seconds share one, which waits as long before it looks at Git, and so sees whatever they were
+ * about.
  *
  * @throws {KubeError} Then nothing was accepted, and the forge must be told so.
  */
@@ -66,7 +70,8 @@ export async function handOver(delivered: Delivered, { kube, cronJob, signal }: 
   if (prior && id !== undefined) return { kind: 'repeated', job: prior.metadata.name };
 
   const under = jobs.items.filter((job) => isActive(job, now)).length;
-  // A body that was seen before and has no name may be a repetition, or news that looks the same: it is looked at once more.
+  // A body that was seen before and has no name may be a repetition, or news that looks the same: it is looked at once
+  // more.
   const isLate = under >= atOnce || prior !== undefined;
   const facts = isLate ? gathered(uid, now) : { suffix, args: [] };
   const job = jobOf(owner, {

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { RouteGroup } from './groups.ts';
+import type { RouteGroup } from './route-group.ts';
 
 /** For kubelet and Knative: `/healthz` while the process answers at all, `/readyz` while it may be sent work. */
 export function health(groups: readonly RouteGroup[], stop: AbortSignal): Hono {

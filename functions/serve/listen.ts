@@ -9,7 +9,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Milliseconds and bytes. Everything that a stranger can make us hold is bounded here, before any of our code sees it. */
+/**
+ * Milliseconds and bytes. Everything that a stranger can make us hold is bounded here, before any of our code sees it.
+ */
 const limits = {
   headerBytes: 16 * 1024,
   headers: 100,

@@ -1,4 +1,6 @@
-/** Runs what has the same key one after the other, and everything else side by side. Who waits is counted by who calls. */
+/**
+ * Runs what has the same key one after the other, and everything else side by side. Who waits is counted by who calls.
+ */
 export function oneAtATime(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {

@@ -3,7 +3,7 @@ import { type GroupName, groupNames, variableOf } from './groups.ts';
 export interface ServeOptions {
   readonly kind: 'options';
   readonly groups: readonly GroupName[];
-  /** As Knative and everybody else names it. */
+  /** The name that Knative and most platforms use. */
   readonly port: number;
   /** Absent: every address. */
   readonly host?: string;

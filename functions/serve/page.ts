@@ -2,12 +2,13 @@ import { identityFrom } from '../environment.ts';
 import { loopbackAccess, reviewedAccess } from '../page/access.ts';
 import { createReader } from '../page/read.ts';
 import { pageRoutes } from '../page/routes.ts';
-import { reachOf } from '../reach.ts';
-import type { RouteGroup, ServeContext } from './groups.ts';
+import { reachOf } from '../pass/follow-up/reach.ts';
+import type { RouteGroup, ServeContext } from './route-group.ts';
 
 /**
- * The page. Who may look is decided by where it listens: on loopback, whoever `kubectl port-forward` lets through; anywhere else, whom
- * the API server knows by a bearer token, and only at what that user may see with kubectl. There is no third way.
+ * The page. Where it listens decides who may look. On loopback: everyone whom `kubectl port-forward` lets through.
+ * Elsewhere: users whom the API server knows by a bearer token, and only what they may see with kubectl. There is no
+ * third way.
  */
 export async function page({ kube, log, env, namespace, stop }: ServeContext): Promise<RouteGroup> {
   const { holder } = identityFrom(env);

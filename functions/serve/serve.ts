@@ -3,10 +3,11 @@ import { connectKube } from '../../reconcile/clients/kube.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
 import { version } from '../version.ts';
-import { openGroup, type RouteGroup, type ServeContext } from './groups.ts';
+import { openGroup } from './groups.ts';
 import { health } from './health.ts';
 import { listen } from './listen.ts';
 import type { ServeOptions } from './options.ts';
+import type { RouteGroup, ServeContext } from './route-group.ts';
 
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
@@ -34,7 +35,7 @@ export async function serve(options: ServeOptions, { env, log, stop }: Surroundi
   }
 }
 
-/** One application of all groups. What nobody serves is a 404 without a word, and a defect of ours a 500 without one. */
+/** One application of all groups. An unknown path gets an empty 404, and a defect of ours an empty 500. */
 export function composed(groups: readonly RouteGroup[], stop: AbortSignal): Hono {
   const app = new Hono();
   app.route('/', health(groups, stop));

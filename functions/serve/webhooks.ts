@@ -7,9 +7,9 @@ import { identityFrom } from '../environment.ts';
 import { meaningOf } from './about-fleet.ts';
 import { createDirectory, type Hook, nobody } from './directory.ts';
 import { createGate, type GateLimits } from './gate.ts';
-import type { RouteGroup, ServeContext } from './groups.ts';
 import { handOver } from './hand-over.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import type { RouteGroup, ServeContext } from './route-group.ts';
 import { createTally } from './tally.ts';
 
 /** GitHub sends up to 25 MiB and waits ten seconds; a push of hundreds of commits has a few hundred KiB. */
@@ -20,8 +20,8 @@ const patienceMs = 8_000;
 /**
  * `POST /hooks/<namespace>/<fleet>`: what a forge tells is verified, and handed to a Job.
  *
- * Who can't prove to know the fleet's secret is told 401 and nothing else, whether the fleet exists or not; nothing of such a
- * request is looked at, kept or logged.
+ * Who can't prove to know the fleet's secret is told 401 and nothing else, whether the fleet exists or not; nothing of
+ * such a request is looked at, kept or logged.
  */
 export async function webhooks({ kube, log, env, namespace }: ServeContext): Promise<RouteGroup> {
   const { cronJob } = identityFrom(env);
@@ -33,7 +33,7 @@ export async function webhooks({ kube, log, env, namespace }: ServeContext): Pro
 
   app.post('/hooks/:namespace/:fleet', async (context) => {
     const { headers } = context.req.raw;
-    // Nobody to verify: the body need not even be read. The same for every fleet, also for none.
+    // Nothing to verify: the body is not even read. The same answer for every fleet, and for unknown ones.
     if (![...proofs].some((name) => headers.has(name))) return unproven(context);
     using read = await gate.admit(context.req.raw);
     if (read.kind === 'too-large') return context.text(`more than ${limits.bodyBytes} bytes`, 413);

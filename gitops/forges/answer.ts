@@ -75,7 +75,10 @@ function wordsOf(answer: ForgeAnswer): string {
   return said === '' ? '' : ` (${said.slice(0, 150)})`;
 }
 
-/** `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`, and GitLab's `{message: {name: ["is too long"]}}`. */
+/**
+ * `{message}`, `{error: {message}}`, `{errors: [{message}]}`, `{error}`, and GitLab's `{message: {name: ["is too
+ * long"]}}`.
+ */
 function sentencesIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || depth === 4) return [];

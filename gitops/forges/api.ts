@@ -25,7 +25,7 @@ export interface Api {
   ): Promise<ForgeAnswer>;
 }
 
-export interface Page<Value> {
+interface Page<Value> {
   readonly value: Value;
   readonly headers: ForgeAnswer['headers'];
 }
@@ -91,7 +91,7 @@ export function shaped<Schema extends TSchema>(address: string, answer: ForgeAns
   const [first] = Errors(schema, value);
   throw new ForgeError(
     'BadAnswer',
-    `${address} answers something else than its kind of forge does (${first?.instancePath || '/'} ${first?.message ?? 'differs'}): is forge.type right?`,
+    `${address} does not answer as this type of forge does (${first?.instancePath || '/'} ${first?.message ?? 'differs'}): is forge.type right?`,
   );
 }
 

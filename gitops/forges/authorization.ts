@@ -13,10 +13,10 @@ export function basicOrToken(
   return () => ({ authorization });
 }
 
-/** @throws ForgeError InvalidForge for anything but a token; `openForge` sees to it that nobody meets that */
+/** @throws ForgeError InvalidForge for anything but a token; `openForge` rules that out */
 export function tokenOf(credentials: ForgeCredentials): string {
   if (credentials.kind === 'token') return credentials.token;
-  throw new ForgeError('InvalidForge', 'this forge takes a token: put it under the key token into the Secret');
+  throw new ForgeError('InvalidForge', 'this forge takes a token: put it into the Secret, under the key token');
 }
 
 export function basic(username: string, password: string): string {

@@ -1,7 +1,7 @@
 import { describe } from '../statuses/describe.ts';
 import type { ChangeRequest } from './forge.ts';
 
-/** What a forge told of a request, before anybody looked at it twice. */
+/** What a forge said of a request, before it is checked. */
 export interface ToldRequest extends Omit<ChangeRequest, 'headSha' | 'number'> {
   readonly number: number;
   readonly headSha: string | null | undefined;

@@ -1,4 +1,4 @@
-import { codeOf, isUntrusted, proxyProblem } from '../connection-codes.ts';
+import { codeOf, isUntrusted, proxyProblem } from '../net/connection-codes.ts';
 import { ForgeError } from './error.ts';
 
 /** What a failure below HTTP means. The lower layers' messages repeat addresses and are not for people. */

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { authority, invalid, type SecretData, text, word } from '../secret-data.ts';
+import { authority, invalid, type SecretData, text, word } from '../net/secret-data.ts';
 
 /** Who we are to a forge. Comes from a Secret; never printed. */
 export type ForgeCredentials =
@@ -15,8 +15,8 @@ const keys = {
 } as const satisfies Record<ForgeCredentials['kind'], string>;
 
 /**
- * Reads a Secret's `data`: `token`, or `username` with `password`, or a GitHub App's `appId`, `installationId` and `privateKey`,
- * whichever of them the forge accepts; and `ca.crt` (also `caFile`) for an authority of one's own.
+ * Reads a Secret's `data`: `token`, or `username` with `password`, or a GitHub App's `appId`, `installationId` and
+ * `privateKey`, whichever of them the forge accepts; and `ca.crt` (also `caFile`) for an authority of one's own.
  *
  * @throws GitError InvalidCredentials, naming the key and never its value
  */
@@ -33,7 +33,7 @@ function credentialsIn(data: SecretData, accepts: readonly ForgeCredentials['kin
   const found = accepts.map((kind) => readers[kind](data)).filter((credentials) => credentials !== undefined);
   const [credentials, other] = found;
   const wanted = accepts.map((kind) => keys[kind]).join(', or ');
-  if (!credentials) throw invalid(`it has none of what this forge takes: ${wanted}`);
+  if (!credentials) throw invalid(`it lacks the keys that this forge takes: ${wanted}`);
   if (other) throw invalid(`both ${keys[credentials.kind]} and ${keys[other.kind]} are there: keep one of them`);
   return credentials;
 }
@@ -72,7 +72,7 @@ function appIn(data: SecretData): ForgeCredentials | undefined {
 function number(data: SecretData, name: 'appId' | 'installationId'): string {
   const value = word(data, name) ?? '';
   const form = name === 'appId' ? /^[A-Za-z0-9._-]{1,64}$/ : /^\d{1,20}$/;
-  if (!form.test(value)) throw invalid(`${name} is not what GitHub calls it: copy it from the App's settings`);
+  if (!form.test(value)) throw invalid(`${name} is not as GitHub writes it: copy it from the App's settings`);
   return value;
 }
 

@@ -1,4 +1,4 @@
-import type { ProxyEnvironment } from '../proxy.ts';
+import type { ProxyEnvironment } from '../net/proxy.ts';
 import type { ForgeCredentials } from './credentials.ts';
 
 export type CommitState = 'pending' | 'success' | 'failure' | 'error';
@@ -6,13 +6,19 @@ export type CommitState = 'pending' | 'success' | 'failure' | 'error';
 /** What a forge shows beside a commit. */
 export interface CommitStatus {
   readonly sha: string;
-  /** Who speaks: `etcd-ratchet/<fleet>`, or that with `/<namespace>/<cluster>` or `/plan`. A newer status replaces that of the same context. */
+  /**
+   * Who speaks: `etcd-ratchet/<fleet>`, or that with `/<namespace>/<cluster>` or `/plan`. A newer status replaces that
+   * of the same context.
+   */
   readonly context: string;
   readonly state: CommitState;
   /** At most 140 characters (see `describe`), without counters and clocks, or equal states would look different. */
   readonly description: string;
   readonly targetUrl?: string;
-  /** The number of the request that it is about, for forges that show statuses of commits elsewhere than those of requests. */
+  /**
+   * The number of the request that it is about, for forges that show statuses of commits elsewhere than those of
+   * requests.
+   */
   readonly request?: string;
 }
 
@@ -27,8 +33,8 @@ export interface ChangeRequest {
   /** 40 hexadecimal digits. */
   readonly headSha: string;
   /**
-   * What to fetch from the *target's* repository to get `headSha`: `refs/pull/17/head`. `undefined` where the forge keeps no
-   * such ref there: requests from forks on Bitbucket Cloud and Azure DevOps.
+   * What to fetch from the *target's* repository to get `headSha`: `refs/pull/17/head`. `undefined` where the forge
+   * keeps no such ref there: requests from forks on Bitbucket Cloud and Azure DevOps.
    */
   readonly headRef: string | undefined;
   /** The target's branch, without `refs/heads/`. */
@@ -52,7 +58,7 @@ export interface Comment {
   readonly body: string;
 }
 
-export interface Patience {
+interface Patience {
   readonly signal: AbortSignal;
 }
 
@@ -64,7 +70,10 @@ export interface Forge {
   post(status: CommitStatus, patience: Patience): Promise<void>;
   /** Open requests whose target is this branch (`main`). @throws ForgeError */
   openRequests(target: string, patience: Patience): Promise<OpenRequests>;
-  /** Writes the one comment of ours that carries the marker, or updates it. Absent where the forge has no use for it. @throws ForgeError */
+  /**
+   * Writes the one comment of ours that carries the marker, or updates it. Absent where the forge has no use for it.
+   * @throws ForgeError
+   */
   comment?(request: ChangeRequest, comment: Comment, patience: Patience): Promise<void>;
   /** Where people look at the commit. */
   commitUrl(sha: string): string;
@@ -86,6 +95,6 @@ export interface ForgeAccess {
 export interface ForgeKind {
   /** What its Secret may hold. */
   readonly accepts: readonly ForgeCredentials['kind'][];
-  /** Asks nobody yet. @throws ForgeError InvalidForge if the repository cannot be told from the clone URL */
+  /** Sends no request yet. @throws ForgeError InvalidForge if the repository cannot be told from the clone URL */
   open(access: ForgeAccess): Forge;
 }

@@ -1,13 +1,13 @@
 import type { ForgeType } from '../../manifests/api/etcd-fleet.ts';
-import { azureDevOps } from './azure-devops.ts';
-import { bitbucketCloud } from './bitbucket-cloud.ts';
-import { bitbucketDataCenter } from './bitbucket-data-center.ts';
+import { azureDevOps } from './azure-devops/api.ts';
+import { bitbucketCloud } from './bitbucket-cloud/api.ts';
+import { bitbucketDataCenter } from './bitbucket-data-center/api.ts';
 import { type ForgeCredentials, forgeCredentialsFromSecret } from './credentials.ts';
 import { ForgeError } from './error.ts';
 import type { Forge, ForgeAccess, ForgeKind } from './forge.ts';
-import { gitea } from './gitea.ts';
-import { gitHub } from './github.ts';
-import { gitLab } from './gitlab.ts';
+import { gitea } from './gitea/api.ts';
+import { gitHub } from './github/api.ts';
+import { gitLab } from './gitlab/api.ts';
 
 /** Every forge there is; a new one is a file and a line here. */
 const forges = {
@@ -20,9 +20,12 @@ const forges = {
   AzureDevOps: azureDevOps,
 } as const satisfies Record<ForgeType, ForgeKind>;
 
-export const forgeTypes = Object.keys(forges) as readonly ForgeType[];
+const forgeTypes = Object.keys(forges) as readonly ForgeType[];
 
-/** @throws ForgeError InvalidForge if the repository cannot be told from the clone URL, or by such credentials nobody gets in */
+/**
+ * @throws ForgeError InvalidForge if the repository cannot be told from the clone URL, or the forge does not accept
+ * this kind of credentials
+ */
 export function openForge(type: ForgeType, access: ForgeAccess): Forge {
   return forges[type].open(access);
 }

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { routeTo, type Way } from '../agent.ts';
+import { routeTo, type Way } from '../net/agent.ts';
 import { unreachable } from './connection-error.ts';
 import { ForgeError } from './error.ts';
 
@@ -21,14 +21,14 @@ export interface ForgeAnswer {
 }
 
 /** Milliseconds for one request. Forges answer within a second; ten times that is a forge in trouble. */
-export const requestMs = 10_000;
+const requestMs = 10_000;
 /** Fifty pull requests, each with all that GitHub tells of two repositories and a description of the longest kind. */
 const maxBodyBytes = 8 * 1024 * 1024;
 const maxRedirects = 2;
 
 /**
- * Sends one request: bounded in time and size, following redirects only within the same host (a renamed repository), because
- * the credentials go with them.
+ * Sends one request: bounded in time and size, following redirects only within the same host (a renamed repository),
+ * because the credentials go with them.
  *
  * @throws ForgeError Timeout, ForgeUnreachable, CertificateNotTrusted, ProxyRefused, RedirectRefused
  */

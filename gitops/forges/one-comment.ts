@@ -4,7 +4,7 @@ import type { Comment } from './forge.ts';
 export interface ToldComment {
   readonly id: number;
   readonly body: string;
-  /** Written by whom our token belongs to. Anybody can write our marker; what others wrote is theirs to change later. */
+  /** Written by the owner of our token. Any user can write our marker; what others wrote, they can change later. */
   readonly ours: boolean;
 }
 
@@ -23,7 +23,8 @@ const mostPages = 10;
 /**
  * Writes the comment, or updates the one that carries its marker; nothing is sent if that says the same already.
  *
- * @throws ForgeError StatusRejected in a thread too long to know whether the comment is there: it must never be written twice
+ * @throws ForgeError StatusRejected in a thread too long to know whether the comment is there: it must never be written
+ * twice
  */
 export async function keepOneComment(thread: CommentThread, { marker, body }: Comment): Promise<void> {
   const text = fitting(`${marker}\n${body}`);
@@ -34,7 +35,7 @@ export async function keepOneComment(thread: CommentThread, { marker, body }: Co
     if (ours) return ours.body.replaceAll('\r\n', '\n') === text ? undefined : await thread.update(ours.id, text);
     if (last) return await thread.create(text);
   }
-  throw new ForgeError('StatusRejected', `${thread.address} has too many comments there to find ours among them`);
+  throw new ForgeError('StatusRejected', `${thread.address} has too many comments in this thread to find ours`);
 }
 
 /** Cut at a line's end. */

@@ -1,7 +1,7 @@
 import type { ChangeRequest, OpenRequests } from './forge.ts';
 
 /** What is looked at of one repository: more open requests than a person looks through. */
-export const mostRequests = 100;
+const mostRequests = 100;
 /** Where the forge can't filter, pages hold requests for other branches too. */
 const mostPages = 20;
 

@@ -4,10 +4,12 @@ import type { ForgeAnswer } from './http.ts';
 const longestMs = 24 * 3_600_000;
 
 /**
- * When a forge wants to be asked again, in milliseconds since the epoch, a day from now at most; `undefined` if it does not say.
+ * When a forge wants to be asked again, in milliseconds since the epoch, a day from now at most; `undefined` if it does
+ * not say.
  *
- * `Retry-After` is seconds or a date (RFC 9110, 10.2.3). GitHub's primary limit says it by `x-ratelimit-remaining: 0` and
- * `x-ratelimit-reset` (seconds since the epoch); its secondary one may say it only in words, and asks for a minute then.
+ * `Retry-After` is seconds or a date (RFC 9110, 10.2.3). GitHub's primary limit says it by `x-ratelimit-remaining: 0`
+ * and `x-ratelimit-reset` (seconds since the epoch); its secondary one may say it only in words, and asks for a minute
+ * then.
  */
 export function retryAtOf(answer: Pick<ForgeAnswer, 'status' | 'headers' | 'body'>, now: number): number | undefined {
   const said = saidBy(answer, now);

@@ -1,7 +1,7 @@
-import { GitError } from '../error.ts';
-import { askForPack } from '../fetch.ts';
-import type { GitConnection } from '../http.ts';
-import { type Objects, openPacks } from '../tree.ts';
+import { GitError } from '../git/error.ts';
+import { askForPack } from '../git/fetch.ts';
+import type { GitConnection } from '../git/http.ts';
+import { type Objects, openPacks } from '../git/tree.ts';
 import { findMergeBase } from './history.ts';
 
 export interface MergeCommits {
@@ -45,7 +45,7 @@ export async function fetchMerge(
   const revision = { ref: git.source.ref, sha: head };
   const first = await askForPack(git, [head, target], { depth: nearby }, signal);
   if (first.kind === 'refused') {
-    const why = `${git.source.url} does not give out commit ${head} (${first.message})`;
+    const why = `${git.source.url} does not serve commit ${head} (${first.message})`;
     throw new GitError('CommitNotFound', `${why}: a request from a fork may keep it elsewhere, or it was replaced`);
   }
   const objects = await openPacks([first.pack], revision);
@@ -56,7 +56,7 @@ export async function fetchMerge(
   const bases = await searchDeeper(git, { head, target }, signal);
   const last = await askForPack(git, bases.slice(0, mostBases), {}, signal);
   if (last.kind === 'refused')
-    throw new GitError('BadAnswer', `${git.source.url} does not give out ${bases[0]}, where the branches parted`);
+    throw new GitError('BadAnswer', `${git.source.url} does not serve ${bases[0]}, where the branches parted`);
   return source(await openPacks([first.pack, last.pack], revision), { head, target, bases });
 }
 
@@ -80,7 +80,7 @@ async function searchDeeper(
       answer = await askForPack(git, [head, target], { depth: heavyDepths[round] ?? 1 }, signal);
     }
     if (answer.kind === 'refused')
-      throw new GitError('CommitNotFound', `${git.source.url} does not give out ${head} any more (${answer.message})`);
+      throw new GitError('CommitNotFound', `${git.source.url} no longer serves ${head} (${answer.message})`);
     const found = await findMergeBase(await openPacks([answer.pack], revision), head, target);
     if (found.kind === 'base') return [found.sha, ...found.others];
     if (found.kind === 'unrelated') throw unrelated(git.source.ref);

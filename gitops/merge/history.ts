@@ -1,4 +1,4 @@
-import type { Commit, Objects } from '../tree.ts';
+import type { Commit, Objects } from '../git/tree.ts';
 
 export type Ancestry =
   /** `others`: histories that were merged crosswise have several, and none is older than another. */
@@ -10,8 +10,8 @@ export type Ancestry =
 /**
  * Where two histories parted, as far as they were fetched: the best common ancestors, the newest first.
  *
- * One that is found is the best only if what each side has alone was fetched whole: behind a cut, the other way round a merge, there
- * may be a newer one. What is behind common commits is common, and older.
+ * One that is found is the best only if what each side has alone was fetched whole: behind a cut, the other way round a
+ * merge, there may be a newer one. What is behind common commits is common, and older.
  *
  * @throws GitError BadAnswer
  */

@@ -8,8 +8,8 @@ export type MergedText =
 /** Bytes of one file that is merged line by line. */
 const maxBytes = 1024 * 1024;
 /**
- * Pairs of lines that finding the differences may look at: it takes time in proportion, and a file of the same line over and over again
- * is quickly written. About a quarter of a second.
+ * Pairs of lines that finding the differences may look at: it takes time in proportion, and a file of the same line
+ * over and over again is quickly written. About a quarter of a second.
  */
 const maxPairs = 50_000_000;
 
@@ -61,7 +61,7 @@ function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Lines at the beginning and at the end that nobody touched; what is compared is only what is between. */
+/** Unchanged lines at the beginning and the end; only what is between them is compared. */
 function commonEnds(files: readonly (readonly string[])[]): { readonly start: number; readonly end: number } {
   const [first = [], ...others] = files;
   const least = Math.min(...files.map(({ length }) => length));

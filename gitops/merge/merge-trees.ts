@@ -1,8 +1,8 @@
-import { GitError, stopIfAborted } from '../error.ts';
-import type { Problem } from '../problem.ts';
-import type { Revision } from '../revision.ts';
-import { pathSegments } from '../source.ts';
-import type { Objects, Tree, TreeEntry } from '../tree.ts';
+import { GitError, stopIfAborted } from '../git/error.ts';
+import type { Revision } from '../git/revision.ts';
+import { pathSegments } from '../git/source.ts';
+import type { Objects, Tree, TreeEntry } from '../git/tree.ts';
+import type { Problem } from '../specs/problem.ts';
 import { mergeText } from './merge-text.ts';
 
 export interface MergeInput {
@@ -30,14 +30,15 @@ export interface Merge {
 
 type Entry = Pick<TreeEntry, 'kind' | 'oid'>;
 
-/** Entries that differ on both sides: nobody changes that many by hand, and each is work. */
+/** Entries that differ on both sides: no person changes that many by hand, and each costs work. */
 const maxEntries = 100_000;
 const maxConflicts = 100;
 const deepest = 100;
 
 /**
- * What merging the head into the target gives under a path: what one side left alone is as the other has it, and files that both
- * changed are merged by lines. Renames are not followed: a file that one side moved and the other changed is a conflict.
+ * What merging the head into the target gives under a path: what one side left alone is as the other has it, and files
+ * that both changed are merged by lines. Renames are not followed: a file that one side moved and the other changed is
+ * a conflict.
  *
  * @throws GitError BadAnswer, TooLarge, Aborted
  */
@@ -60,7 +61,7 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
     if (count > maxEntries || depth > deepest)
       throw new GitError(
         'TooLarge',
-        `more than ${maxEntries} files changed on both sides, or too deep: merge it by hand`,
+        `more than ${maxEntries} files changed on both sides, or nested too deep: merge it by hand`,
       );
     if (ours?.kind === 'folder' && theirs?.kind === 'folder')
       return mergedFolder(name, before?.kind === 'folder' ? before : undefined, ours, theirs, depth);
@@ -85,7 +86,7 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
     depth: number,
   ): Promise<Entry> {
     const [o, a, b] = await Promise.all([before, ours, theirs].map(entriesOf));
-    if (!o || !a || !b) throw new Error('three folders have three lists');
+    if (!o || !a || !b) throw new Error('a merge needs the entries of three folders');
     const names = [...new Set([...b.keys(), ...a.keys(), ...o.keys()])];
     const entries: TreeEntry[] = [];
     for (const child of names) {
@@ -172,5 +173,5 @@ function isSame(a: Entry | undefined, b: Entry | undefined): boolean {
 function contradiction(ours: Entry | undefined, theirs: Entry | undefined): string {
   if (!ours) return 'the request deletes (or moves) it, and it was changed meanwhile';
   if (!theirs) return 'the request changes it, and it was deleted (or moved) meanwhile';
-  return 'both sides made something else of it';
+  return 'both sides replaced it, each with something else';
 }

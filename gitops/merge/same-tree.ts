@@ -1,4 +1,4 @@
-import type { Tree, TreeEntry } from '../tree.ts';
+import type { Tree, TreeEntry } from '../git/tree.ts';
 
 /** Whether two trees hold the same. What has the same object name is not gone into. @throws GitError BadAnswer */
 export async function isSameTree(a: Tree, b: Tree): Promise<boolean> {

@@ -28,8 +28,8 @@ const firstDelayMs = 500;
 const longestDelayMs = 10_000;
 
 /**
- * Sends the statuses that differ from what was sent last, each retried within the time there is. Never throws because of the
- * forge: a status is news about the work, not the work.
+ * Sends the statuses that differ from what was sent last, each retried within the time there is. Never throws because
+ * of the forge: a status is news about the work, not the work.
  *
  * A commit's statuses are limited (1000 per context at GitHub), so nothing is sent that would change nothing.
  */
@@ -90,8 +90,7 @@ async function attempt(
   const { signal, deadline, now = Date.now, sleep = pause, random = Math.random } = options;
   for (let attempts = 1; ; attempts++) {
     const left = deadline - now();
-    if (left <= 0 || signal.aborted)
-      return new ForgeError('Timeout', `there was no time left to tell ${forge.address}`);
+    if (left <= 0 || signal.aborted) return new ForgeError('Timeout', `no time was left to tell ${forge.address}`);
     try {
       await forge.post(status, { signal: AbortSignal.any([signal, AbortSignal.timeout(left)]) });
       return undefined;
@@ -105,7 +104,9 @@ async function attempt(
   }
 }
 
-/** What the forge asks for, or else exponential back-off with full jitter, so that many fleets do not come back at once. */
+/**
+ * What the forge asks for, or else exponential back-off with full jitter, so that many fleets do not come back at once.
+ */
 function waitFor({ retryAt }: ForgeError, attempts: number, now: number, random: number): number {
   if (retryAt !== undefined) return Math.max(retryAt - now, firstDelayMs);
   return Math.min(longestDelayMs, firstDelayMs * 2 ** (attempts - 1)) * (0.5 + random / 2);

@@ -1,6 +1,6 @@
 import { type Delivery, MalformedDelivery } from './receiver.ts';
 
-/** A payload is somebody else's: read field by field, each with its type, and nothing is copied from it as a whole. */
+/** A payload is foreign data: read field by field, each with its type, and never copied as a whole. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 /** The body as a JSON object. @throws {MalformedDelivery} */

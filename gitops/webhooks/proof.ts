@@ -1,7 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Receiver } from './receiver.ts';
 
-/** How a caller shows that it knows a secret. All in constant time, for every secret there is, in whatever order they are. */
+/**
+ * How a caller shows that it knows a secret. All in constant time, for every secret there is, in whatever order they
+ * are.
+ */
 
 /** HMAC-SHA256 of these bytes under any of the secrets. */
 export function isSignedBy(secrets: readonly Uint8Array[], bytes: Uint8Array, signature: Uint8Array): boolean {
@@ -52,7 +55,7 @@ export function fromBase64(text: string): Buffer | undefined {
   return bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** An empty secret is none: anybody could sign with it. */
+/** An empty secret is none: anyone could sign with it. */
 function known(secrets: readonly Uint8Array[]): readonly Uint8Array[] {
   return secrets.filter((secret) => secret.length > 0);
 }

@@ -25,15 +25,15 @@ export type WebhookEvent =
       readonly target: string;
       readonly number: string;
     }
-  /** Whoever knows the secret says: look. */
+  /** A sender that knows the secret says: look. */
   | { readonly kind: 'look' }
-  /** The forge tries whether somebody is there. */
+  /** The forge tries whether the address answers. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'ignored'; readonly because: string };
 
 /** One kind of caller. */
 export interface Receiver {
-  /** Without one of these headers nobody has even tried to prove anything. Lower case. */
+  /** A delivery without any of these headers proves nothing. Lower case. */
   readonly proofs: readonly string[];
   /** Whether the caller knows one of the secrets. Constant time in what it compares; false without a secret. */
   readonly verify: (delivery: Delivery, secrets: readonly Uint8Array[], now: Date) => boolean;

@@ -8,7 +8,10 @@ export interface CheckReport {
   /** The commit of the target branch that it was merged with, in memory. */
   readonly target: string;
   readonly targetBranch: string;
-  /** `error`: it could not be checked, and that says nothing about it. `untouched`: nothing under the fleet's path changes. */
+  /**
+   * `error`: it could not be checked, and that says nothing about it. `untouched`: nothing under the fleet's path
+   * changes.
+   */
   readonly state: 'success' | 'failure' | 'error' | 'untouched';
   /** One line, at most 140 characters: what the commit status says. */
   readonly description: string;
@@ -26,7 +29,7 @@ export interface CheckReport {
   readonly shortened?: boolean;
 }
 
-export interface CheckedRequest {
+interface CheckedRequest {
   /** As people say it: `17`. */
   readonly number: string;
   readonly title: string;

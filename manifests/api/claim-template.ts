@@ -4,7 +4,7 @@ import { dotted, type Path, type Problems } from './problem.ts';
 const ownedInClaims: Readonly<Record<string, string>> = {
   resources: 'the size is spec.storage.size',
   storageClassName: 'use spec.storage.storageClassName',
-  volumeName: 'one volume can not be that of every member; use a selector',
+  volumeName: 'one volume cannot serve every member; use a selector',
   dataSource: 'a member starts on an empty volume or on its own',
   dataSourceRef: 'a member starts on an empty volume or on its own',
 };

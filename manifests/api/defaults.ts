@@ -6,7 +6,7 @@ type Filled<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]-?: NonNulla
 type Image = NonNullable<EtcdClusterSpec['image']>;
 
 /** An EtcdClusterSpec as the API server stores it. */
-export interface EtcdClusterSpecWithDefaults
+interface EtcdClusterSpecWithDefaults
   extends Omit<EtcdClusterSpec, 'image' | 'healing' | 'defragmentation' | 'volumeRetention' | 'suspend'> {
   readonly image: Filled<Image, 'repository'>;
   readonly healing: Required<NonNullable<EtcdClusterSpec['healing']>>;
@@ -23,7 +23,7 @@ export interface EtcdClusterWithDefaults extends EtcdCluster {
 }
 
 /** An EtcdFleetSpec as the API server stores it. */
-export interface EtcdFleetSpecWithDefaults
+interface EtcdFleetSpecWithDefaults
   extends Omit<Filled<EtcdFleetSpec, 'serviceAccountName' | 'prune' | 'maxClustersInProgress' | 'suspend'>, 'git'> {
   readonly git: Filled<EtcdFleetSpec['git'], 'path'>;
 }
@@ -33,17 +33,24 @@ export interface EtcdFleetWithDefaults extends EtcdFleet {
   readonly spec: EtcdFleetSpecWithDefaults;
 }
 
-/** The same defaults that the CRD has, for where there is no API server. `cluster` is one that `validateDocument` passed. */
+/**
+ * The same defaults that the CRD has, for where there is no API server. `cluster` is one that `validateDocument`
+ * passed.
+ */
 export function withDefaults(cluster: EtcdCluster): EtcdClusterWithDefaults {
   return { ...cluster, spec: fill(structural(etcdClusterSpecSchema), cluster.spec) as EtcdClusterSpecWithDefaults };
 }
 
-/** The same defaults that the CRD has, for where there is no API server. `fleet` is one that `validateDocument` passed. */
+/**
+ * The same defaults that the CRD has, for where there is no API server. `fleet` is one that `validateDocument` passed.
+ */
 export function fleetWithDefaults(fleet: EtcdFleet): EtcdFleetWithDefaults {
   return { ...fleet, spec: fill(structural(etcdFleetSpecSchema), fleet.spec) as EtcdFleetSpecWithDefaults };
 }
 
-/** As the API server does it: an absent (or null) field gets its default, and then that default's own fields get theirs. */
+/**
+ * As the API server does it: an absent (or null) field gets its default, and then that default's own fields get theirs.
+ */
 function fill(schema: Structural, value: unknown): unknown {
   if (!schema.properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
 

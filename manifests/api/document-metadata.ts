@@ -17,7 +17,7 @@ const serverSet = new Set([
 ]);
 const notForGit = new Set(['generateName', 'ownerReferences', 'finalizers']);
 
-/** The metadata of a document, which is less than that of an object: what others set does not belong into Git. */
+/** The metadata of a document, which is less than that of an object: what others set does not belong in Git. */
 export function checkMetadata(metadata: unknown, problems: Problems): void {
   if (metadata === undefined || metadata === null) {
     problems.add(['metadata'], 'metadata is required, with name and namespace');
@@ -31,7 +31,7 @@ export function checkMetadata(metadata: unknown, problems: Problems): void {
     if (known.includes(key) || value === null) continue;
     const at = ['metadata', key];
     if (serverSet.has(key)) problems.add(at, `${dotted(at)} is set by the API server: remove it from the document`);
-    else if (notForGit.has(key)) problems.add(at, `${dotted(at)} does not belong into a document: remove it`);
+    else if (notForGit.has(key)) problems.add(at, `${dotted(at)} does not belong in a document: remove it`);
     else problems.add(at, `${dotted(at)} is not a known field${didYouMean(key, known)}`);
   }
   checkName(metadata, 'name', 253, /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, problems);
@@ -77,10 +77,7 @@ function checkPairs(pairs: unknown, field: 'labels' | 'annotations', problems: P
     if (!qualifiedName.test(key) || key.length > 253 + 64) {
       problems.add(at, `${dotted(at)} is no valid key: [<domain>/]<name>, letters, digits, "-", "_" and "."`);
     } else if (isOurs(key)) {
-      problems.add(
-        at,
-        `${dotted(at)} belongs to etcd-ratchet, or to people on the live object, not into Git: remove it`,
-      );
+      problems.add(at, `${dotted(at)} belongs to etcd-ratchet, or to people on the live object, not in Git: remove it`);
     } else if (typeof value !== 'string') {
       problems.add(
         at,

@@ -8,8 +8,8 @@ const milliseconds: Readonly<Record<string, number>> = {
 };
 
 /**
- * As Go's time.ParseDuration reads it, without a sign: no duration of ours can be negative. With so many digits in so few
- * characters it can't overflow either, which would be an error inside a CEL rule.
+ * As Go's time.ParseDuration reads it, without a sign: no duration of ours can be negative. With so many digits in so
+ * few characters it can't overflow either, which would be an error inside a CEL rule.
  */
 export const durationPattern =
   '^([0-9]{1,6}([.][0-9]+)?h|[0-9]{1,7}([.][0-9]+)?m|[0-9]{1,8}([.][0-9]+)?(s|ms|us|ns))+$';

@@ -8,6 +8,7 @@ import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 import { type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, intOrString, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
+import { retentionDefaults } from './spec-defaults.ts';
 import { tlsSchema } from './tls-settings.ts';
 import { isSupportedVersion, supportedVersions } from './version.ts';
 
@@ -16,7 +17,8 @@ const retentionPolicies = ['Retain', 'Delete'] as const;
 const grace = durationBetween('1s', '168h');
 
 const podsBeforeMembers = rule<{ podGracePeriod?: string; memberGracePeriod?: string }>({
-  message: 'memberGracePeriod must not be shorter than podGracePeriod: a pod is cured before its member is given up',
+  message:
+    'memberGracePeriod must not be shorter than podGracePeriod: a pod is made anew before its member is replaced',
   cel: `!has(self.podGracePeriod) || !has(self.memberGracePeriod) || !self.podGracePeriod.matches('${durationPattern}') || !self.memberGracePeriod.matches('${durationPattern}') || duration(self.podGracePeriod) <= duration(self.memberGracePeriod)`,
   holds: (given) => {
     const { podGracePeriod, memberGracePeriod } = { ...healingDefaults, ...given };
@@ -41,7 +43,7 @@ export const etcdClusterSpecSchema = object(
       description: 'Members. 0 hibernates; odd numbers up to 7 are sensible.',
     }),
     version: text(32, {
-      description: 'Of etcd, like 3.6.16. It goes up only, one minor at a time.',
+      description: 'The version of etcd, like 3.6.16. It only goes up, one minor at a time.',
       rules: [
         rule<string>({
           message: `must be a version of etcd like 3.6.16; ${supportedVersions}`,
@@ -62,14 +64,14 @@ export const etcdClusterSpecSchema = object(
           podGracePeriod: Type.Optional(
             text(longestDurationText, {
               default: healingDefaults.podGracePeriod,
-              description: 'Until a pod that is down is looked after.',
+              description: 'How long a pod may be down before it is made anew.',
               rules: [grace],
             }),
           ),
           memberGracePeriod: Type.Optional(
             text(longestDurationText, {
               default: healingDefaults.memberGracePeriod,
-              description: 'Until a lost member is replaced.',
+              description: 'How long a member may be down before it is replaced.',
               rules: [grace],
             }),
           ),
@@ -83,7 +85,7 @@ export const etcdClusterSpecSchema = object(
           minReclaim: Type.Optional(
             intOrString({
               default: defragmentationDefaults.minReclaim,
-              description: 'A quantity: what must be gained at least.',
+              description: 'A quantity: the least that must be gained.',
               rules: [anyQuantity],
             }),
           ),
@@ -92,18 +94,18 @@ export const etcdClusterSpecSchema = object(
               minimum: 0,
               maximum: 1,
               default: defragmentationDefaults.maxUsedRatio,
-              description: 'Of the database file, how much may be in use at most.',
+              description: 'The largest part of the database file that may be in use.',
             }),
           ),
         },
-        { default: {}, description: 'When it pays to defragment a member.' },
+        { default: {}, description: 'When a member is defragmented.' },
       ),
     ),
     volumeRetention: Type.Optional(
       object(
         {
-          whenDeleted: Type.Optional(Type.Enum(retentionPolicies, { default: 'Retain' })),
-          whenScaled: Type.Optional(Type.Enum(retentionPolicies, { default: 'Delete' })),
+          whenDeleted: Type.Optional(Type.Enum(retentionPolicies, { default: retentionDefaults.whenDeleted })),
+          whenScaled: Type.Optional(Type.Enum(retentionPolicies, { default: retentionDefaults.whenScaled })),
           whenReplaced: Type.Optional(
             object(
               {
@@ -111,12 +113,12 @@ export const etcdClusterSpecSchema = object(
                 keepFor: Type.Optional(
                   text(longestDurationText, {
                     default: replacedDefaults.keepFor,
-                    description: 'With Delete: how long it is kept after another member votes in its place.',
+                    description: 'With Delete: how long the volume is kept after the replacement votes.',
                     rules: [durationBetween('0s', '8760h')],
                   }),
                 ),
               },
-              { default: {}, description: 'Of a member that was given up, though the spec asks for as many.' },
+              { default: {}, description: 'For a member that was replaced.' },
             ),
           ),
         },
@@ -147,31 +149,37 @@ const memberStatusSchema = object({
   role: Type.Optional(Type.Enum(['voter', 'learner'])),
   version: Type.Optional(text(32)),
   healthy: Type.Boolean(),
-  startedAt: Type.Optional(time({ description: 'Of a learner: when its etcd first ran; its time counts from here.' })),
-  unhealthySince: Type.Optional(time({ description: 'When it was first seen so; spec.healing counts from here.' })),
+  startedAt: Type.Optional(
+    time({ description: 'For a learner: when its etcd first ran. The time that it has counts from here.' }),
+  ),
+  unhealthySince: Type.Optional(
+    time({ description: 'When it was first seen unhealthy. spec.healing counts from here.' }),
+  ),
   dbSize: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
   dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
 });
 
 const certificatesStatusSchema = object({
   notAfter: time({ description: 'When the first of all certificates ends.' }),
-  secretName: text(253, { description: 'Which one that is.' }),
-  renewAfter: time({ description: 'When the next one is due.' }),
+  secretName: text(253, { description: 'The Secret of that certificate.' }),
+  renewAfter: time({ description: 'When the next certificate is due for renewal.' }),
   rotation: Type.Optional(text(253, { description: 'The request for new CAs that was answered last.' })),
-  issued: Type.Optional(text(64, { description: 'What cert-manager had issued by then, as one word.' })),
+  issued: Type.Optional(text(64, { description: 'A hash of what cert-manager had issued by then.' })),
 });
 
 const stepSchema = object(
   {
     action: text(64),
-    parameters: Type.Optional(preserved({ description: 'The whole action: who takes over finishes this very step.' })),
+    parameters: Type.Optional(
+      preserved({ description: 'The whole action: an invocation that takes over finishes this very step.' }),
+    ),
     target: Type.Optional(text(253)),
     reason: text(128),
     holder: object({ pod: text(253), uid: text(64) }),
     startedAt: time(),
     deadline: time(),
   },
-  { description: 'The step that an invocation has claimed.' },
+  { description: 'The step that an invocation has taken on (its lease).' },
 );
 
 const refusalSchema = object({
@@ -186,10 +194,16 @@ const setAsideSchema = object({
   key: text(64, { description: 'Tells the action from others of its kind.' }),
   reason: text(128),
   message: text(2048),
-  generation: int64({ minimum: 0, description: 'Of the spec that it was refused at.' }),
+  generation: int64({ minimum: 0, description: 'The generation of the spec at which it was refused.' }),
+  repeated: Type.Optional(
+    Type.Boolean({
+      description:
+        'Failed in a way that may pass by itself. It steps aside only after some failures in a row, and only where something else can go on.',
+    }),
+  ),
   since: time({ description: 'When it was first refused.' }),
   tries: int32({ minimum: 1 }),
-  until: time({ description: 'When it is tried again; a new spec, or a request to look now, is not waited for.' }),
+  until: time({ description: 'When it is tried again. A new spec, or a request to look now, makes it try at once.' }),
 });
 
 const historyEntrySchema = object({
@@ -199,7 +213,7 @@ const historyEntrySchema = object({
   reason: text(128),
   message: text(2048),
   outcome: text(64),
-  generation: Type.Optional(int64({ minimum: 0, description: 'Of the spec that asked for it.' })),
+  generation: Type.Optional(int64({ minimum: 0, description: 'The generation of the spec that asked for it.' })),
   revision: Type.Optional(text(512)),
 });
 
@@ -216,14 +230,15 @@ export const etcdClusterStatusSchema = object({
   clusterVersion: Type.Optional(text(32, { description: "etcd's cluster version, like 3.6.0." })),
   replicas: Type.Optional(int32({ minimum: 0 })),
   readyReplicas: Type.Optional(int32({ minimum: 0 })),
-  selector: Type.Optional(text(512, { description: 'Of the pods, for the scale subresource.' })),
+  selector: Type.Optional(text(512, { description: 'The label selector of the pods, for the scale subresource.' })),
   members: Type.Optional(list(memberStatusSchema, 32)),
   certificates: Type.Optional(certificatesStatusSchema),
   step: Type.Optional(stepSchema),
-  refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and can not be done.' })),
+  refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and cannot be done.' })),
   setAside: Type.Optional(
     list(setAsideSchema, 16, {
-      description: 'Actions that were refused and will be tried again; what does not depend on them goes on.',
+      description:
+        'Actions that were refused, or failed, and will be tried again; what does not depend on them goes on.',
     }),
   ),
   history: Type.Optional(list(historyEntrySchema, 20)),
@@ -262,11 +277,12 @@ export const etcdClusterRules: readonly Rule[] = [
     holds: ({ metadata }) => !metadata.name.endsWith('-peers'),
     fieldPath: '.metadata.name',
   }),
-  // No such rule about storage.size: whether a smaller one can be had is told by the volumes, which a rule can't see. Where none of
-  // them grew, `git revert` cures a size that was refused; where one did, the reconciler says so (`VolumeShrinkRefused`).
-  // Before there is a cluster ID nothing holds data, and a commit may still cure a bad beginning. Status may vanish: the
-  // reconciler's own rules, which look at the volumes, are what protects; this one only answers sooner.
-  // Applied again in another mode than its volumes were born with, it must be possible to say the right one.
+  // No such rule about storage.size: whether a smaller one can be had is told by the volumes, which a rule can't see.
+  // Where none of them grew, `git revert` cures a size that was refused; where one did, the reconciler says so
+  // (`VolumeShrinkRefused`). Before there is a cluster ID nothing holds data, and a commit may still cure a bad
+  // beginning. Status may vanish: the reconciler's own rules, which look at the volumes, are what protects; this one
+  // only answers sooner. Applied again in another mode than its volumes were born with, it must be possible to say the
+  // right one.
   transitionRule({
     message: 'tls.mode is decided at birth: peer URLs carry the scheme',
     cel: `!has(self.status) || !has(self.status.clusterID) || !has(oldSelf.spec.tls) || (has(self.spec.tls) && self.spec.tls.mode == oldSelf.spec.tls.mode) || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
@@ -279,7 +295,6 @@ export type EtcdClusterSpec = ReadonlyDeep<Static<typeof etcdClusterSpecSchema>>
 export type EtcdClusterStatus = ReadonlyDeep<Static<typeof etcdClusterStatusSchema>>;
 export type ClusterMemberStatus = ReadonlyDeep<Static<typeof memberStatusSchema>>;
 export type ClusterStep = ReadonlyDeep<Static<typeof stepSchema>>;
-export type ClusterRefusal = ReadonlyDeep<Static<typeof refusalSchema>>;
 export type ClusterSetAside = ReadonlyDeep<Static<typeof setAsideSchema>>;
 export type ClusterHistoryEntry = ReadonlyDeep<Static<typeof historyEntrySchema>>;
 

@@ -3,8 +3,9 @@ import { dnsLabel, httpUrl, objectName } from './common-rules.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { type Rule, rule } from './rule.ts';
 import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
+import { fleetDefaults } from './spec-defaults.ts';
 
-export const forgeTypes = [
+const forgeTypes = [
   'GitHub',
   'GitLab',
   'Gitea',
@@ -15,7 +16,7 @@ export const forgeTypes = [
 ] as const;
 export type ForgeType = (typeof forgeTypes)[number];
 
-/** Whose deliveries a fleet's webhook understands; a superset of the forges, because anybody can sign a body. */
+/** The senders that a fleet's webhook understands; a superset of the forges, because any program can sign a body. */
 export const webhookTypes = [...forgeTypes, 'Generic'] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
@@ -57,7 +58,7 @@ export const etcdFleetSpecSchema = object({
     ref: text(255, { description: 'A branch, a tag, a full refs/… name or a commit.', rules: [gitRef] }),
     path: Type.Optional(
       text(1024, {
-        default: '.',
+        default: fleetDefaults.path,
         description: 'The directory in the repository, without leading slash.',
         rules: [insideTheTree],
       }),
@@ -95,7 +96,7 @@ export const etcdFleetSpecSchema = object({
       {
         pullRequests: Type.Optional(
           Type.Enum(['Enabled', 'Disabled'], {
-            default: 'Enabled',
+            default: fleetDefaults.pullRequests,
             description:
               'Open pull (merge) requests that touch the path get a status with the plan of what merging them would do.',
           }),
@@ -107,7 +108,7 @@ export const etcdFleetSpecSchema = object({
           }),
         ),
       },
-      { description: 'Of what asks to be merged into git.ref. Without a forge there are none.' },
+      { description: 'Checks of pull (merge) requests into git.ref. Without a forge there are none.' },
     ),
   ),
   webhook: Type.Optional(
@@ -115,7 +116,7 @@ export const etcdFleetSpecSchema = object({
       {
         type: Type.Optional(
           Type.Enum(webhookTypes, {
-            description: 'Who calls. Absent: forge.type, or Generic (X-Signature: sha256=<hex HMAC of the body>).',
+            description: 'The sender. Absent: forge.type, or Generic (X-Signature: sha256=<hex HMAC of the body>).',
           }),
         ),
         secretName: text(253, {
@@ -129,8 +130,8 @@ export const etcdFleetSpecSchema = object({
   ),
   serviceAccountName: Type.Optional(
     text(253, {
-      default: 'fleet',
-      description: "In the fleet's namespace: what this fleet may touch is what it may touch.",
+      default: fleetDefaults.serviceAccountName,
+      description: "A service account in the fleet's namespace: the fleet may touch what this account may.",
       rules: [objectName],
     }),
   ),
@@ -139,9 +140,9 @@ export const etcdFleetSpecSchema = object({
   ),
   maxClustersInProgress: Type.Optional(
     intOrString({
-      default: '10%',
+      default: fleetDefaults.maxClustersInProgress,
       description:
-        'How many clusters may be changed at once: rolled, upgraded, scaled, stopped or defragmented. One that is not well counts and is healed all the same; one that is being born, sleeps or is paused does not. A number or a percentage, at least 1.',
+        'How many clusters may be changed at once: rolled, upgraded, scaled, stopped or defragmented. A cluster that is not well counts, and is healed all the same. A cluster that is being born, hibernates or is paused does not count. A number or a percentage, at least 1.',
       rules: [countOrShare],
     }),
   ),
@@ -149,7 +150,7 @@ export const etcdFleetSpecSchema = object({
     Type.Boolean({
       default: false,
       description:
-        'The repository is not looked at. Its clusters are kept as they were last asked to be; to stop those as well, suspend or pause them, or the CronJob.',
+        'The repository is not read. Its clusters are kept as their last spec says. To stop them as well, suspend or pause them, or suspend the CronJob.',
     }),
   ),
 });
@@ -169,16 +170,19 @@ const problemSchema = object({
   message: text(2048),
 });
 
-/** What became of a revision, as far as the repository and the apply are concerned; how its clusters do is said by conditions. */
-export const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable'] as const;
+/**
+ * What became of a revision, as far as the repository and the apply are concerned; how its clusters do is said by
+ * conditions.
+ */
+const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable'] as const;
 
 const revisionEntrySchema = object({
   revision: text(512, { description: '<ref>@sha1:<40 hex>' }),
   outcome: Type.Enum(revisionOutcomes, {
     description:
-      'Applied: every document is. Refused: some are wrong, the others are applied. Retrying: something stood in the way, and is tried again. Unreadable: its files could not be read.',
+      'Applied: all documents are applied. Refused: some are wrong, the others are applied. Retrying: something failed, and is tried again. Unreadable: its files could not be read.',
   }),
-  at: time({ description: 'When that was first so.' }),
+  at: time({ description: 'When the result was first so.' }),
 });
 
 const commitStatusSchema = object({
@@ -197,8 +201,12 @@ const requestCheckSchema = object({
   state: Type.Enum(['untouched', 'pending', 'success', 'failure', 'error']),
   description: text(140),
   seen: Type.Optional(text(64, { description: 'What the clusters it touches looked like, as a hash.' })),
-  clusters: Type.Optional(list(text(317), 10, { description: 'Those clusters; absent: all of the fleet.' })),
-  begunAt: Type.Optional(time({ description: 'When whoever checks it now began: for a while it is left to them.' })),
+  clusters: Type.Optional(
+    list(text(317), 10, { description: 'The clusters that it touches. Absent: all of the fleet.' }),
+  ),
+  begunAt: Type.Optional(
+    time({ description: 'When the invocation that checks it began. For a while no other one checks it.' }),
+  ),
   sent: Type.Optional(Type.Boolean({ description: 'The forge has this state and description.' })),
   comment: Type.Optional(text(64, { description: 'Hash of the comment as the forge has it.' })),
 });
@@ -214,18 +222,19 @@ export const etcdFleetStatusSchema = object({
   history: Type.Optional(
     list(revisionEntrySchema, 10, {
       description:
-        'The last revisions, newest first. One that comes back after another, as by a reset, is a new entry.',
+        'The last revisions, newest first. A revision that comes back, for instance by a reset, is a new entry.',
     }),
   ),
   source: Type.Optional(
     object(
       { url: text(2048), ref: text(255), path: text(1024) },
-      { description: 'Where the inventory came from; nothing is pruned by what another place lists.' },
+      { description: 'Where the inventory came from. Nothing is pruned by a list from another place.' },
     ),
   ),
   lastRun: Type.Optional(
     time({
-      description: 'When a tick last looked at this fleet: much older than the schedule, and the trigger is dead.',
+      description:
+        'When a tick last looked at this fleet. If that is much older than the schedule, its trigger has stopped.',
     }),
   ),
   lastHandledReconcileAt: Type.Optional(
@@ -239,17 +248,17 @@ export const etcdFleetStatusSchema = object({
       stalled: int32({ minimum: 0 }),
     }),
   ),
-  inventory: Type.Optional(list(inventoryEntrySchema, 5000, { description: 'What our apply left.' })),
+  inventory: Type.Optional(list(inventoryEntrySchema, 5000, { description: 'What the last apply left.' })),
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
   problemCount: Type.Optional(int32({ minimum: 0 })),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
   reportsAs: Type.Optional(
     object(
       { name: text(128), url: text(2048) },
-      { description: 'What its commit statuses call it, and the repository where that is so.' },
+      { description: 'The name in its commit statuses, and the repository that this is for.' },
     ),
   ),
-  forgeRetryAfter: Type.Optional(time({ description: 'The forge limits our requests, and is left alone until then.' })),
+  forgeRetryAfter: Type.Optional(time({ description: 'The forge limits our requests: none are sent until then.' })),
   checks: Type.Optional(
     list(requestCheckSchema, 100, { description: 'Open change requests as they were last checked.' }),
   ),

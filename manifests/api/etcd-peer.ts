@@ -42,7 +42,7 @@ export const etcdPeerStatusSchema = object({
   observedGeneration: int64({ minimum: -1 }),
   memberID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
   role: Type.Optional(Type.Enum(['voter', 'learner'])),
-  version: Type.Optional(text(32, { description: 'What runs.' })),
+  version: Type.Optional(text(32, { description: 'The version that runs.' })),
   ready: Type.Optional(Type.Boolean()),
   volumeState: Type.Optional(Type.Enum(volumeStates)),
   conditions: Type.Optional(conditionsSchema),

@@ -49,7 +49,7 @@ const flagsAreFlags = rule<Record<string, string>>({
 
 const flagsAreFree = rule<Record<string, string>>({
   message:
-    'must not set what etcd-ratchet decides: identity, membership, addresses, where the data lies, what has its own field',
+    'must not set what etcd-ratchet decides: identity, membership, addresses, the data directory, or a flag with its own field',
   cel: `self.all(name, !(name in ${celList(Object.keys(reservedFlags))}) && !name.matches('^(${Object.keys(reservedPrefixes).join('|')})'))`,
   holds: (args) => Object.keys(args).every((name) => reservedBecause(name) === undefined),
   explain: (args) =>
@@ -97,7 +97,8 @@ export const etcdSchema = object(
     ),
     extraArgs: Type.Optional(
       map<string>(text(1024), 64, {
-        description: 'Further flags of etcd, without dashes. What is set elsewhere, or by etcd-ratchet, is refused.',
+        description:
+          'Further flags of etcd, without dashes. A flag that another field or etcd-ratchet sets is refused.',
         rules: [flagsAreFlags, flagsAreFree],
       }),
     ),

@@ -20,7 +20,7 @@ export interface KindDefinition {
   readonly columns: readonly Column[];
 }
 
-export interface Column {
+interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';
   readonly jsonPath: string;
@@ -51,7 +51,7 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
         name: 'Last Run',
         type: 'date',
         jsonPath: '.status.lastRun',
-        description: 'How long ago a tick looked at it: more than a few minutes, and nothing triggers it any more.',
+        description: 'How long ago a tick looked at it. After more than a few minutes its trigger has stopped.',
       },
       age,
       { name: 'In Progress', type: 'integer', jsonPath: '.status.clusters.inProgress', priority: 1 },

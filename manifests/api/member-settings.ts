@@ -4,6 +4,7 @@ import { etcdSchema } from './etcd-settings.ts';
 import { isQuantity, parseQuantity, type Quantity } from './quantity.ts';
 import { matching, rule } from './rule.ts';
 import { intOrString, list, map, object, preserved, type ReadonlyDeep, stringMap, text } from './schema.ts';
+import { imageDefaults } from './spec-defaults.ts';
 
 /** What a cluster sets for all of its members, and a peer records for its own: the same fields in both kinds. */
 
@@ -11,7 +12,7 @@ export const imageSchema = object(
   {
     repository: Type.Optional(
       text(255, {
-        default: 'quay.io/coreos/etcd',
+        default: imageDefaults.repository,
         description: 'Without tag: the tag follows spec.version. An official etcd image or a copy of one.',
         rules: [
           matching(
@@ -54,7 +55,7 @@ export const storageSchema = object(
           metadata: Type.Optional(givenMetadata),
           spec: Type.Optional(preserved({ description: 'PersistentVolumeClaimSpec; the size stays in storage.size.' })),
         },
-        { description: 'For everything else about the claim: access modes, selectors, labels.' },
+        { description: 'Everything else of the PVC: access modes, selectors, labels.' },
       ),
     ),
   },
@@ -99,12 +100,14 @@ export const podTemplateSchema = object(
     metadata: Type.Optional(givenMetadata),
     spec: Type.Optional(preserved({ description: 'PodSpec, strategically merged over our defaults.' })),
   },
-  { description: 'What the pods should have beyond our defaults. What would lend our privileges is refused.' },
+  {
+    description:
+      'What the pods have beyond the defaults. Fields that would lend etcd-ratchet its privileges are refused.',
+  },
 );
 
 export { etcdSchema };
-export type Image = ReadonlyDeep<Static<typeof imageSchema>>;
+
 export type Storage = ReadonlyDeep<Static<typeof storageSchema>>;
 export type EtcdSettings = ReadonlyDeep<Static<typeof etcdSchema>>;
-export type Resources = ReadonlyDeep<Static<typeof resourcesSchema>>;
 export type PodTemplate = ReadonlyDeep<Static<typeof podTemplateSchema>>;

@@ -4,7 +4,7 @@ import { int64, mapList, text, time } from './schema.ts';
 export type { ObjectMeta } from '../kube-types.ts';
 
 /** metav1.Condition, with the bounds that Kubernetes itself sets. */
-export const conditionSchema = Type.Object({
+const conditionSchema = Type.Object({
   type: text(316),
   status: Type.Enum(['True', 'False', 'Unknown']),
   observedGeneration: Type.Optional(int64({ minimum: -1 })),

@@ -2,8 +2,8 @@
 const most = { depth: 64, values: 20_000, characters: 1_000_000 };
 
 /**
- * Why this is not plain, moderate JSON, or `undefined` when it is: whoever has passed this may be walked without fear. It
- * looks at a bounded number of values, so a cycle is merely something too large.
+ * Why this is not plain, moderate JSON, or `undefined` when it is: then it is safe to walk. It looks at a bounded
+ * number of values, so a cycle is merely something too large.
  */
 export function notPlainData(value: unknown): string | undefined {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 0 }];

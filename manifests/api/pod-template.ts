@@ -1,14 +1,14 @@
-import { withoutImage } from '../build/pod-template-images.ts';
-import { reservedIn } from '../build/pod-template-limits.ts';
-import { privilegesIn } from '../build/privileges.ts';
+import { withoutImage } from '../render/pod-template-images.ts';
+import { reservedIn } from '../render/pod-template-limits.ts';
+import { privilegesIn } from '../render/privileges.ts';
 import type { PodTemplate } from './member-settings.ts';
 import { podSpecSchema, podSpecVersion } from './pod-spec.ts';
 import { collectProblems, type DocumentProblem, dotted, type Path, type Problems } from './problem.ts';
 import { walk } from './walk.ts';
 
 /**
- * What is wrong with a podTemplate: what would lend our privileges or have no effect, and what is no PodSpec. Fields are as strict as
- * our own: a slip would otherwise be dropped in silence.
+ * What is wrong with a podTemplate: what would lend our privileges or have no effect, and what is no PodSpec. Fields
+ * are as strict as our own: a slip would otherwise be dropped in silence.
  */
 export function findRefusedInPods(template: PodTemplate, path: Path, problems: Problems): void {
   for (const { path: at, message } of refusedInPods(template, path)) problems.add(at, message);

@@ -10,7 +10,7 @@ export interface DocumentProblem {
 /** More would not be read, and a status has to hold them. */
 export const mostProblems = 20;
 
-/** A list that stops growing, so that no document can make us say more than somebody would read. */
+/** A list that stops growing, so that no document makes us report more than a person reads. */
 export interface Problems {
   readonly found: DocumentProblem[];
   add(path: Path, message: string): void;

@@ -1,6 +1,6 @@
 /**
- * Flags of etcd that nobody sets through `extraArgs`, and why. What decides about identity, membership, addresses or where
- * the data lies would undo the seal; what has a field of its own must not have two values.
+ * Flags of etcd that can't be set through `extraArgs`, and why. Flags about identity, membership, addresses or where
+ * the data lies would undo the seal; a flag with a field of its own must not have two values.
  */
 export const reservedFlags: Readonly<Record<string, string>> = {
   name: 'it is the peer',

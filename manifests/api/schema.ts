@@ -6,7 +6,7 @@ import type { Rule } from './rule.ts';
  * references, and a bound on everything that can grow, because the API server budgets CEL rules by the worst case.
  */
 
-/** Readable by whoever has one, writable by nobody: API objects are values here, and changes are new values. */
+/** Readable but never writable: API objects are values here, and changes are new values. */
 export type ReadonlyDeep<T> = T extends (infer Item)[]
   ? readonly ReadonlyDeep<Item>[]
   : T extends object
@@ -49,7 +49,7 @@ export function stringMap(options: Options = {}) {
   return map<string>(text(1024), 64, options);
 }
 
-/** Somebody else's type, kept as it is. */
+/** A foreign type, kept as it is. */
 export function preserved(options: Options = {}) {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',

@@ -1,4 +1,6 @@
-/** What holds where `spec.tls`, or a field of it, is left out; apart from the schema, which not every invocation loads. */
+/**
+ * What holds where `spec.tls`, or a field of it, is left out; apart from the schema, which not every invocation loads.
+ */
 export const tlsDefaults = {
   mode: 'Managed',
   certificateLifetime: '2160h',

@@ -1,8 +1,9 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { celEscape, rule } from './rule.ts';
-import { list, object, type ReadonlyDeep, text } from './schema.ts';
+import { list, object, text } from './schema.ts';
+import { issuerDefaults } from './spec-defaults.ts';
 import { tlsDefaults } from './tls-defaults.ts';
 
 /** How a cluster's connections are encrypted, and who signs for whom. */
@@ -16,8 +17,10 @@ function secretName(description: string) {
 
 const issuerSchema = object({
   name: text(253, { minLength: 1, rules: [objectName] }),
-  kind: Type.Optional(text(63, { default: 'Issuer', description: 'Issuer, ClusterIssuer, or that of another group.' })),
-  group: Type.Optional(text(253, { default: 'cert-manager.io' })),
+  kind: Type.Optional(
+    text(63, { default: issuerDefaults.kind, description: 'Issuer, ClusterIssuer, or a kind of another group.' }),
+  ),
+  group: Type.Optional(text(253, { default: issuerDefaults.group })),
 });
 
 interface Given {
@@ -54,7 +57,10 @@ const secretsIfProvided = rule<Given>({
 
 const dnsName = `^([*][.])?${dnsLabel.slice(1, -1)}([.]${dnsLabel.slice(1, -1)})*$`;
 
-/** An address of IPv4 looks like a DNS name. One of IPv4 written as IPv6 is refused: certificates and the API server have no such. */
+/**
+ * An address of IPv4 looks like a DNS name. One of IPv4 written as IPv6 is refused: certificates and the API server
+ * have no such.
+ */
 const nameOrAddress = rule<string>({
   message: 'must be a DNS name, whose first label may be *, or an IP address',
   cel: `self.contains(':') ? isIP(self) : self.matches('${celEscape(dnsName)}')`,
@@ -88,14 +94,14 @@ export const tlsSchema = object(
     certificateLifetime: Type.Optional(
       text(longestDurationText, {
         default: tlsDefaults.certificateLifetime,
-        description: 'Of each leaf; renewed after two thirds of it.',
+        description: 'The lifetime of each leaf. It is renewed after two thirds of that.',
         rules: [durationBetween('1h', '87600h')],
       }),
     ),
     authorityLifetime: Type.Optional(
       text(longestDurationText, {
         default: tlsDefaults.authorityLifetime,
-        description: 'Of each CA that etcd-ratchet makes; rotated after two thirds of it.',
+        description: 'The lifetime of each CA that etcd-ratchet makes. It is rotated after two thirds of that.',
         rules: [durationBetween('24h', '876000h')],
       }),
     ),
@@ -109,7 +115,8 @@ export const tlsSchema = object(
     issuerRef: Type.Optional(issuerSchema),
     peerIssuerRef: Type.Optional(
       object(issuerSchema.properties, {
-        description: 'Another issuer for members among themselves, so that a client certificate makes nobody a member.',
+        description:
+          'Another issuer for certificates between members, so that a client certificate is not enough to join as a member.',
       }),
     ),
     peerSecretName: secretName('Members among themselves: tls.crt, tls.key, ca.crt.'),
@@ -127,9 +134,6 @@ export const tlsSchema = object(
 export const peerTlsSchema = object({
   mode: Type.Enum(tlsModes),
   trust: Type.Optional(
-    text(64, { description: 'Which CAs it must have loaded: etcd reads them at its start and never again.' }),
+    text(64, { description: 'The CAs that it must have loaded, as one word: etcd reads them only at its start.' }),
   ),
 });
-
-export type Tls = ReadonlyDeep<Static<typeof tlsSchema>>;
-export type PeerTls = ReadonlyDeep<Static<typeof peerTlsSchema>>;

@@ -1,4 +1,4 @@
-/** An etcd version. Pre-releases are none of ours: no cluster of anybody's should depend on one. */
+/** An etcd version. Pre-releases are not supported: no cluster should depend on one. */
 export interface Version {
   readonly major: number;
   readonly minor: number;
@@ -11,7 +11,7 @@ export interface Version {
  * 3.5.19 is the first whose `/readyz` fails for learners; before, a learner counts as Ready, for the client Service and
  * for the disruption budget.
  */
-export const supportedMinors: Readonly<Record<string, number>> = { '3.5': 19, '3.6': 0, '3.7': 0 };
+const supportedMinors: Readonly<Record<string, number>> = { '3.5': 19, '3.6': 0, '3.7': 0 };
 
 export const supportedVersions = 'supported are 3.5 (from 3.5.19 on), 3.6 and 3.7';
 

@@ -42,8 +42,11 @@ export function applyRules(
   }
 }
 
-/** As the API server sees it: a null where a field is known and not nullable is no field. Rules then need not think of it. */
-export function withoutNulls(schema: Structural, value: unknown): unknown {
+/**
+ * As the API server sees it: a null where a field is known and not nullable is no field. Rules then need not think of
+ * it.
+ */
+function withoutNulls(schema: Structural, value: unknown): unknown {
   const { properties } = schema;
   if (!properties || !isPlainObject(value)) return value;
   return Object.fromEntries(

@@ -37,7 +37,7 @@ function clusterWarnings({ replicas, version, etcd, tls }: EtcdCluster['spec']):
   }
   if (tls?.mode === 'CertManager' && tls.peerIssuerRef === undefined) {
     const message =
-      'spec.tls.peerIssuerRef is missing: with one issuer for both, whoever has a client certificate can join as a member';
+      'spec.tls.peerIssuerRef is missing: with one issuer for both, a client certificate is enough to join as a member';
     warnings.push({ path: ['spec', 'tls', 'issuerRef'], message });
   }
   return warnings;

@@ -85,7 +85,8 @@ export function guardedCalls({ callTimeoutMs = 2_000, tls }: EtcdOptions): Calls
         const options = { deadline, interceptors: [cancelledBy(limit.signal)] };
         return await used.connection.ask((client) => run(client, options));
       } catch (cause) {
-        // The next call is not to wait for this connection's back-off, nor to be told of a failure that was before its time.
+        // The next call is not to wait for this connection's back-off, nor to be told of a failure that was before its
+        // time.
         if (etcdError(call, endpoint, cause).outcome !== 'refused') leave(endpoint, used);
         throw cause;
       } finally {

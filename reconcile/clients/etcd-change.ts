@@ -1,4 +1,4 @@
-/** A call that changes something: whom to ask, once and never again. */
+/** A call that changes something: which endpoint to ask, once and never again. */
 
 import { type EndpointStatus, EtcdError, type MemberId, type Refusal } from '../etcd.ts';
 import type { EtcdChangeOptions } from '../etcd-admin.ts';
@@ -9,7 +9,7 @@ import { fromAny, listMembers, readStatus } from './etcd-reading.ts';
 const changeTimeoutMs = 5_000;
 
 /** A voter that a quorum has just listened to. */
-export interface Serving {
+interface Serving {
   readonly endpoint: string;
   readonly memberId: MemberId;
   readonly leader: MemberId;
@@ -28,8 +28,8 @@ export interface Change<T> {
 }
 
 /**
- * Sent to the leader, which knows most (whether a learner is in sync) and passes nothing on; to another voter only when none of
- * the endpoints is the leader's.
+ * Sent to the leader, which knows most (whether a learner is in sync) and passes nothing on; to another voter only when
+ * none of the endpoints is the leader's.
  */
 export async function change<T>(calls: Calls, { call, endpoints, options, ...rest }: Change<T>): Promise<T> {
   const { signal, timeoutMs = changeTimeoutMs } = options;

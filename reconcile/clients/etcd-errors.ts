@@ -3,10 +3,10 @@ import { refusalIn } from './etcd-refusals.ts';
 import { sentenceFor, type TlsFinding, type TlsParties, tlsProblemIn } from './tls-problems.ts';
 
 /**
- * etcd answered, but with "I do not know": a proposal of ours may still be carried out.
+ * etcd answered that it does not know the outcome: our proposal may still be applied.
  *
  * ErrGRPCTimeout and its kin, ErrGRPCLeaderChanged and ErrGRPCStopped of etcd's api/v3rpc/rpctypes; ErrCanceled of its
- * etcdserver, which the one that stops waiting for a proposal says; ErrStopped of raft.
+ * etcdserver, when it stops waiting for a proposal; ErrStopped of raft.
  */
 const undecided =
   /etcdserver: (request timed out|request cancell?ed|context deadline exceeded|leader changed|server stopped|server is stopping)|raft: stopped/;
@@ -70,7 +70,8 @@ export function allFailed(call: string, failures: readonly EtcdError[]): EtcdErr
 }
 
 /**
- * A change that was not sent, because only reads came before it and these failed: whatever became of them, nothing was changed.
+ * A change that was not sent, because only reads came before it and these failed: whatever became of them, nothing was
+ * changed.
  */
 export function notSent(call: string, failures: readonly EtcdError[]): EtcdError {
   const { tls, reason } = shared(failures);

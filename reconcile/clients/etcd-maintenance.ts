@@ -72,7 +72,8 @@ export function maintenance(calls: Calls): Maintenance {
       });
     },
     compact: async (endpoints, revision, options) => {
-      // Not physical, etcd answers before anything has been dropped, and a defragmentation right after it would gain nothing.
+      // Not physical, etcd answers before anything has been dropped, and a defragmentation right after it would gain
+      // nothing.
       const request = { revision: String(revision), physical: true };
       await change<unknown>(calls, {
         call: `compact to revision ${revision}`,
@@ -84,7 +85,7 @@ export function maintenance(calls: Calls): Maintenance {
   };
 }
 
-/** Of whoever can still tell what was true before this revision; `undefined` where it is forgotten. */
+/** From any member that still has the history before this revision; `undefined` where it is compacted away. */
 async function clusterIdBefore(
   calls: Calls,
   revision: bigint,

@@ -1,4 +1,7 @@
-/** etcd3's values as ours, and ours as etcd3's: IDs are hex with us, as etcd prints them, and decimal strings with etcd3. */
+/**
+ * etcd3's values as ours, and ours as etcd3's: IDs are hex with us, as etcd prints them, and decimal strings with
+ * etcd3.
+ */
 
 import type { IMemberListResponse, IResponseHeader, IStatusResponse } from 'etcd3';
 import { type EndpointStatus, EtcdError, type MemberId, type MemberList } from '../etcd.ts';

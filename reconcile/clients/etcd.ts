@@ -1,6 +1,6 @@
 /**
- * `EtcdAdmin` with etcd3, behind the guards of `etcd-calls.ts`: no retries, a deadline on every call, and each asked of one
- * endpoint that was chosen.
+ * `EtcdAdmin` with etcd3, behind the guards of `etcd-calls.ts`: no retries, a deadline on every call, and each asked of
+ * one endpoint that was chosen.
  */
 
 import type { EtcdAdmin } from '../etcd-admin.ts';

@@ -17,15 +17,15 @@ export interface Connection {
   close(): void;
 }
 
-/** A client of one endpoint that never retries, never asks anybody else, and has one connection for all it asks. */
+/** A client of one endpoint that never retries, never asks another endpoint, and has one connection for all calls. */
 export function connect(endpoint: string, own?: Secured): Connection {
   if (own === undefined && endpoint.startsWith('https:'))
     throw new Error(`${endpoint} is asked with certificates only`);
   let channel: Channel | undefined;
   const dialled = { sockets: new Set<Socket>(), closed: false };
   const client = new Etcd3({
-    // Without a scheme: for https, etcd3 would have all public authorities parsed (5 ms each time), though we bring our own
-    // credentials below.
+    // Without a scheme: for https, etcd3 would have all public authorities parsed (5 ms each time), though we bring our
+    // own credentials below.
     hosts: endpoint.replace(/^https?:\/\//, ''),
     faultHandling: { host: () => noop, global: noop },
     grpcOptions: {
@@ -34,7 +34,7 @@ export function connect(endpoint: string, own?: Secured): Connection {
       'grpc.enable_http_proxy': 0,
       // No TXT query for every name.
       'grpc.service_config_disable_resolution': 1,
-      // A back-off left behind by an earlier client of the same endpoint is none of ours.
+      // A back-off left behind by an earlier client of the same endpoint does not concern us.
       'grpc.use_local_subchannel_pool': 1,
       ...(own && namedAs(own.serverName(endpoint))),
       // etcd3 makes a channel for each of etcd's services; here it is the same one, with one handshake for all.
@@ -63,16 +63,16 @@ type ChannelRest = [
 ];
 
 /**
- * gRPC lets nobody at a socket whose connection or handshake is not done yet, and keeps it also when it is closed: one to a
- * host that is gone would hold the process for minutes, one to a frozen process for ever. Node tells of each socket it
- * makes, and in whose course.
+ * gRPC gives no access to a socket before its connection and handshake are done, and keeps it also when it is closed:
+ * to a host that is gone it would hold the process for minutes, to a frozen process for ever. Node announces each
+ * socket that it makes, and in which asynchronous context.
  */
 const dialling = new AsyncLocalStorage<{ readonly sockets: Set<Socket>; closed: boolean }>();
 subscribe('net.client.socket', (message) => {
   const { socket } = message as { readonly socket: Socket };
   const dialled = dialling.getStore();
-  // gRPC may just have been about to dial when it was closed. Node tells of a socket before it connects it, and a socket
-  // that is destroyed before that is not.
+  // gRPC may just have been about to dial when it was closed. Node tells of a socket before it connects it, and a
+  // socket that is destroyed before that is not.
   if (dialled?.closed) setImmediate(() => socket.destroy());
   if (dialled === undefined || dialled.closed) return;
   dialled.sockets.add(socket);
@@ -88,8 +88,8 @@ function namedAs(serverName: string) {
 function keptOpen(channel: Channel): Channel {
   channel.close = () => {};
   const stateOf = channel.getConnectivityState.bind(channel);
-  // While one is connecting, as to a frozen member, etcd3 closes it only after a second, and keeps the process as long. So it
-  // is not told: this is how it asks before it closes.
+  // While one is connecting, as to a frozen member, etcd3 closes it only after a second, and keeps the process as long.
+  // So it is not told: this is how it asks before it closes.
   channel.getConnectivityState = (wanted) => {
     const state = stateOf(wanted);
     return state === connectivityState.CONNECTING && !wanted ? connectivityState.IDLE : state;
@@ -97,7 +97,9 @@ function keptOpen(channel: Channel): Channel {
   return channel;
 }
 
-/** Makes a call end as soon as the signal aborts: etcd3 itself cannot cancel, and a call in flight keeps the process. */
+/**
+ * Makes a call end as soon as the signal aborts: etcd3 itself cannot cancel, and a call in flight keeps the process.
+ */
 export function cancelledBy(signal: AbortSignal): Interceptor {
   return (options, nextCall) => {
     const call = new InterceptingCall(nextCall(options));

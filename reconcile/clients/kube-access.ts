@@ -1,9 +1,9 @@
 /**
- * Where the API server is, and who we are to it.
+ * Where the API server is, and which identity we have there.
  *
- * In a pod that is two files and two variables, read here by hand: importing @kubernetes/client-node takes longer (0.34 s,
- * 0.08 s bundled) than the whole rest of a tick that changes nothing. Everything that a kubeconfig can say (contexts,
- * client certificates, exec plugins, proxies) is client-node's, imported only then.
+ * In a pod that is two files and two variables, read here by hand: importing @kubernetes/client-node takes longer (0.34
+ * s, 0.08 s bundled) than the whole rest of a tick that changes nothing. Everything that a kubeconfig can say
+ * (contexts, client certificates, exec plugins, proxies) is client-node's, imported only then.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ import type { Agent } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { urlOf } from '../../manifests/build/hosts.ts';
+import { urlOf } from '../../manifests/render/hosts.ts';
 import { KubeError } from '../kube.ts';
 
-export type TlsOptions = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
+type TlsOptions = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,9 @@ export interface Credentials {
 export interface Access {
   /** With the path prefix, if there is one. */
   readonly server: URL;
-  /** Asked before every request, so that a token or certificate that was rotated is used at once. @throws {KubeError} */
+  /**
+   * Asked before every request, so that a token or certificate that was rotated is used at once. @throws {KubeError}
+   */
   credentials(): Promise<Credentials>;
 }
 
@@ -67,7 +69,10 @@ export function podAccess({
     },
   };
 
-  /** At one go: the kubelet keeps both in memory, where that takes a tenth of what the same takes through a pool of threads. */
+  /**
+   * At one go: the kubelet keeps both in memory, where that takes a tenth of what the same takes through a pool of
+   * threads.
+   */
   function read(name: string): string {
     const file = path.join(directory, name);
     const content = readNow(file);

@@ -38,7 +38,7 @@ export function countKey({ verb, resource, subresource }: Target): string {
   return `${verb} ${resource.plural}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** Writes must never be repeated, and after a failure nobody knows whether they took effect. */
+/** Writes must never be repeated: after a failure it is unknown whether they took effect. */
 export function isWrite({ verb }: Target): boolean {
   switch (verb) {
     case 'LIST':
@@ -55,7 +55,7 @@ export function isWrite({ verb }: Target): boolean {
   }
 }
 
-/** @throws {TypeError} unless both could be names in Kubernetes: `a:b` would impersonate somebody else altogether. */
+/** @throws {TypeError} unless both could be names in Kubernetes: `a:b` would impersonate another account altogether. */
 export function serviceAccountUser({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   for (const [what, value] of Object.entries({ namespace, name })) {
     if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value)) {

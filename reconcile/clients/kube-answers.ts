@@ -1,4 +1,6 @@
-/** What the API server's answers mean, and that they are the API server's: a proxy's error page must not pass for one. */
+/**
+ * What the API server's answers mean, and that they are the API server's: a proxy's error page must not pass for one.
+ */
 
 import type { KubeObject, ListOptions, Resource } from '../kube.ts';
 import type { Target } from './kube-address.ts';

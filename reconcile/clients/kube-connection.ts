@@ -1,16 +1,18 @@
-/** HTTP/1.1 to one API server over few, kept connections: every exchange bounded in time and size, every failure named. */
+/**
+ * HTTP/1.1 to one API server over few, kept connections: every exchange bounded in time and size, every failure named.
+ */
 
 import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { unbracketed } from '../../manifests/build/hosts.ts';
+import { unbracketed } from '../../manifests/render/hosts.ts';
 import type { Access, Credentials } from './kube-access.ts';
 import { isWrite, pathOf, type Target } from './kube-address.ts';
 import { failure } from './kube-errors.ts';
 import { StaleConnection, transportFailure, wholeBody } from './kube-transport.ts';
 import { type Limit, limitOf } from './limit.ts';
 
-export interface Question {
+interface Question {
   readonly target: Target;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: OutgoingHttpHeaders;
@@ -30,8 +32,8 @@ export interface Connection {
   /** The whole answer. A read is repeated once if its kept connection turns out to be dead. @throws {KubeError} */
   ask(question: Question): Promise<Answer>;
   /**
-   * The answer as it comes, until `signal` aborts: only the wait for its beginning is bounded. Whatever is not a 200 comes
-   * as a whole answer. @throws {KubeError}
+   * The answer as it comes, until `signal` aborts: only the wait for its beginning is bounded. Whatever is not a 200
+   * comes as a whole answer. @throws {KubeError}
    */
   stream(question: Question & { readonly signal: AbortSignal }): Promise<IncomingMessage | Answer>;
   close(): void;
@@ -51,7 +53,7 @@ interface Agents {
 }
 
 const keptConnections = 4;
-// Shorter than the API server's own 90 s, so that it is we who let go of an idle connection.
+// Shorter than the API server's own 90 s, so that we close an idle connection first.
 const idleMs = 60_000;
 
 export function openConnection(access: Access, { timeoutMs }: { readonly timeoutMs: number }): Connection {

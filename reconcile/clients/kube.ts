@@ -2,7 +2,8 @@
  * `Kube` over the API server's REST interface.
  *
  * Requests are made by the thin layer beside this file instead of client-node's generated classes: those load and build
- * models of every kind before the first byte is sent, drop fields that they do not know, and offer neither limits nor counts.
+ * models of every kind before the first byte is sent, drop fields that they do not know, and offer neither limits nor
+ * counts.
  */
 
 import type { OutgoingHttpHeaders } from 'node:http';
@@ -33,7 +34,7 @@ interface Request {
 
 const pageSize = 500;
 const maxPages = 2000;
-/** A busy API server usually asks for one second; whoever asks for more is told to the caller. */
+/** A busy API server usually asks for one second; a longer wait is reported to the caller. */
 const longestRetryAfterSeconds = 2;
 
 /** @throws {KubeError} `NoCredentials` when nothing says where the cluster is. Nothing is asked of it yet. */

@@ -5,8 +5,8 @@ import { servedCertificate } from './tls-probe.ts';
 const patience = 2_000;
 
 /**
- * What a port presents right now, by its SHA-256 fingerprint; `undefined` when nobody answers there, or not with TLS: that is
- * told elsewhere, by who needs an answer.
+ * What a port presents right now, by its SHA-256 fingerprint; `undefined` without an answer, or without TLS: callers
+ * that need an answer report that.
  */
 export async function servedFingerprint(
   target: { readonly host: string; readonly port: number; readonly serverName: string; readonly ca: string },

@@ -2,7 +2,7 @@
 
 import { connect as connectPlain, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { hostPort, unbracketed } from '../../manifests/build/hosts.ts';
+import { hostPort, unbracketed } from '../../manifests/render/hosts.ts';
 import { EtcdError, type TlsProblem } from '../etcd.ts';
 import { type Secured, secured } from './etcd-tls.ts';
 import { limitOf } from './limit.ts';
@@ -11,7 +11,7 @@ import { sentenceFor, type TlsFinding, tlsProblemIn } from './tls-problems.ts';
 /** For the whole of one diagnosis, in milliseconds: it only explains a failure that is certain already. */
 const diagnosisMs = 1_000;
 
-export interface Address {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
@@ -38,11 +38,11 @@ export interface ServedOptions extends Address {
 }
 
 /**
- * The certificate that is presented there right now, trusted or not: how one sees that a renewed one is served.
+ * The certificate that is presented there right now, trusted or not: it shows whether a renewed one is served.
  *
- * With TLS 1.3, as etcd speaks unless told otherwise, also where our own certificate is refused: the refusal comes later.
+ * With TLS 1.3, etcd's default, also where our own certificate is rejected: the rejection comes later.
  *
- * @throws {EtcdError} when nobody answers, or not with TLS.
+ * @throws {EtcdError} without an answer, or without TLS.
  */
 export async function servedCertificate(options: ServedOptions): Promise<ServedCertificate> {
   const { host, port, serverName, ca, cert = '', key = '', signal, timeoutMs } = options;
@@ -107,7 +107,9 @@ export async function diagnoseTls(
   }
 }
 
-/** Whether an endpoint that should speak plaintext and hung up on us speaks TLS. Shows it no certificate of ours. */
+/**
+ * Whether an endpoint that should speak plaintext and closed the connection speaks TLS. Our certificate is not sent.
+ */
 export async function diagnosePlaintext(endpoint: string, signal: AbortSignal): Promise<TlsFinding | undefined> {
   const limit = limitOf(signal, diagnosisMs);
   try {
@@ -129,8 +131,8 @@ const hungUpSecured = 'closed right after the handshake, as for a revoked client
 const hungUp = /ECONNRESET|EPIPE|disconnected before secure|closed/;
 
 /**
- * One handshake. Gives what `look` sees when it is done on our side (`secureConnect`) or when the other side has said something
- * (`data`), which it does only once it is done with us. A string is why it came to nothing.
+ * One handshake. Gives what `look` sees when it is done on our side (`secureConnect`) or when the other side has said
+ * something (`data`), which it does only once it is done with us. A string is why it came to nothing.
  */
 function shake<T>(
   options: ConnectionOptions,
@@ -150,7 +152,7 @@ function shake<T>(
   });
 }
 
-/** One line of HTTP without anything of ours in it. */
+/** One line of HTTP without any of our data. */
 function answersPlainly(address: Address, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectPlain(address);
@@ -165,7 +167,7 @@ function answersPlainly(address: Address, signal: AbortSignal): Promise<boolean>
   });
 }
 
-/** The first outcome counts; whichever it is, the socket is closed and nobody listens for the signal any more. */
+/** The first outcome counts; then the socket is closed, and the listener on the signal removed. */
 function endOnce<T>(
   socket: Socket,
   signal: AbortSignal,
@@ -180,7 +182,7 @@ function endOnce<T>(
   };
   signal.addEventListener('abort', giveUp, { once: true });
   if (signal.aborted) giveUp();
-  // Stays, so that an error after the end is nobody's surprise.
+  // Stays, so that an error after the end is not unhandled.
   socket.on('error', (error: Error & { readonly code?: string }) => end(`${error.code ?? ''} ${error.message}`.trim()));
   socket.once('close', () => end(whenClosed()));
   return end;

@@ -9,7 +9,7 @@ export interface TlsFinding {
   readonly unread: boolean;
 }
 
-/** Who took part, for the sentence. */
+/** The parties of the handshake, for the sentence. */
 export interface TlsParties {
   readonly serverName: string;
   /** When our own certificate is valid, in words; none without one. */
@@ -17,8 +17,8 @@ export interface TlsParties {
 }
 
 /**
- * In this order: an alert about a certificate is the member's verdict on ours, the same words without an alert are our verdict
- * on the member's. gRPC gives only a message, so the words are what there is; the codes are those of node:tls.
+ * In this order: an alert about a certificate is the member's verdict on ours, the same words without an alert are our
+ * verdict on the member's. gRPC gives only a message, so the words are what there is; the codes are those of node:tls.
  */
 const verdicts: readonly (readonly [RegExp, TlsProblem])[] = [
   [
@@ -59,7 +59,7 @@ export function mayHideTls(words: string): boolean {
   );
 }
 
-/** Who presented what to whom, and what would cure it. */
+/** Which side presented what, and what would cure it. */
 export function sentenceFor({ problem, detail }: TlsFinding, { serverName, ours }: TlsParties): string {
   switch (problem) {
     case 'CertificateExpired':

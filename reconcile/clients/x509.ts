@@ -23,7 +23,7 @@ import {
 } from '@peculiar/x509';
 
 /** What a certificate is for. */
-export type Profile =
+type Profile =
   | { readonly kind: 'authority'; readonly pathLength: number }
   | {
       readonly kind: 'leaf';

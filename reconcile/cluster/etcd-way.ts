@@ -1,9 +1,12 @@
 import type { MemberList } from '../etcd.ts';
 import type { EtcdAdmin } from '../etcd-admin.ts';
-import { deadlineGuard } from './fence.ts';
-import { moved } from './outcome.ts';
+import { moved } from './know/outcome.ts';
+import { deadlineGuard } from './write-fence.ts';
 
-/** How a step reaches the members of its cluster: at the addresses, and with the certificate, that they were looked at with. */
+/**
+ * How a step reaches the members of its cluster: at the addresses, and with the certificate, that they were looked at
+ * with.
+ */
 export interface EtcdWay {
   /** Of members whose container ran, by their names. */
   readonly endpoints: ReadonlyMap<string, string>;
@@ -12,8 +15,8 @@ export interface EtcdWay {
 }
 
 /**
- * The same members, closed to changes once the claim's deadline has passed: like `fenced`, for what etcd itself does not fence.
- * What was sent in time may still be carried out later.
+ * The same members, closed to changes once the claim's deadline has passed: like `fenced`, for what etcd itself does
+ * not fence. What was sent in time may still be carried out later.
  */
 export function fencedEtcd(way: EtcdWay, signal: AbortSignal, deadline: number): EtcdWay {
   const guard = deadlineGuard(signal, deadline);
@@ -49,8 +52,8 @@ export async function withEtcd<T>(
 }
 
 /**
- * The member list just before it is changed, or something is done that rests on it: behind a barrier, and of the cluster that is
- * meant.
+ * The member list just before it is changed, or something is done that rests on it: behind a barrier, and of the
+ * cluster that is meant.
  *
  * @throws {StepError | EtcdError}
  */

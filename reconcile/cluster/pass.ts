@@ -1,12 +1,13 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { inParallel } from '../in-parallel.ts';
-import { wait } from './decision.ts';
-import { failureOf } from './outcome.ts';
+import { wait } from './know/decision.ts';
+import { failureOf } from './know/outcome.ts';
+import { clustersWithoutRoom } from './observe/room.ts';
+import { type ClusterObjects, readObjects } from './observe/snapshot.ts';
 import type { ClusterResult } from './result.ts';
-import { clustersWithoutRoom } from './room.ts';
-import { type ClusterObjects, readObjects } from './snapshot.ts';
-import { type StepContext, type StepObjects, step } from './step.ts';
+import { type StepObjects, step } from './step.ts';
+import type { StepContext } from './step-context.ts';
 
 export interface Scope {
   readonly namespace?: string | undefined;

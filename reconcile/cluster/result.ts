@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from './know/decision.ts';
 
 /** What one pass did about one cluster: for the log, the exit code, the fleet's roll-up and the follow-up. */
 export interface ClusterResult {
@@ -8,7 +8,7 @@ export interface ClusterResult {
   readonly decision: Decision;
   /**
    * `acted`: the action was carried out. `failed`: it was tried and did not get through; the next step looks again.
-   * `lost`: somebody else holds the claim or was faster. `none`: nothing was to be done, or it was a dry run.
+   * `lost`: another invocation holds the lease or was faster. `none`: nothing was to be done, or it was a dry run.
    */
   readonly outcome: 'none' | 'acted' | 'failed' | 'lost';
   /** Set when `outcome` is `failed` or the cluster could not even be looked at. One sentence. */

@@ -1,44 +1,27 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { EtcdTls } from '../etcd.ts';
-import type { EtcdAdmin } from '../etcd-admin.ts';
-import type { Kube } from '../kube.ts';
-import { act } from './act.ts';
-import type { AskWire } from './certificates/read.ts';
-import { claim, type Holder, stepSeconds } from './claim.ts';
-import { decide, type Situation, situate } from './decide.ts';
-import type { Decision } from './decision.ts';
+import { act } from './act/act.ts';
+import { stepSeconds, takeLease } from './act/lease.ts';
+import { decide } from './decide/decide.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
-import { fenced } from './fence.ts';
-import { goingOn } from './going-on.ts';
-import { observe } from './observe.ts';
-import { failureOf, type Outcome } from './outcome.ts';
-import { report } from './report.ts';
+import type { Decision } from './know/decision.ts';
+import { failureOf, type Outcome } from './know/outcome.ts';
+import { type Situation, situate } from './know/situation.ts';
+import { observe } from './observe/observe.ts';
+import type { ClusterObjects } from './observe/snapshot.ts';
+import { goingOn } from './report/going-on.ts';
+import { report } from './report/report.ts';
 import type { ClusterResult } from './result.ts';
-import type { ClusterObjects } from './snapshot.ts';
-
-export interface StepContext {
-  readonly kube: Kube;
-  /** Connects on first use: a pass over clusters of which nothing runs never loads an etcd client. */
-  readonly etcd: (tls?: EtcdTls) => Promise<EtcdAdmin>;
-  /** What a member presents on the wire. */
-  readonly wire: AskWire;
-  readonly holder: Holder;
-  /** Fresh randomness: letters and digits, at least 128 bits. */
-  readonly nonce: () => string;
-  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
-  /** Prints what would be done and touches nothing. */
-  readonly dryRun: boolean;
-  readonly signal: AbortSignal;
-}
+import type { StepContext } from './step-context.ts';
+import { fenced } from './write-fence.ts';
 
 /** What one step looks at, of the one LIST per kind. */
 export interface StepObjects extends ClusterObjects {
-  /** Who takes the room that it would need to begin anything; absent where there is room. */
+  /** The clusters that take the room that it would need to begin a change; absent where there is room. */
   readonly crowdedBy?: readonly string[];
 }
 
 /**
- * Exactly one step for one cluster: observe, decide, claim, act, report.
+ * Exactly one step for one cluster: observe, decide, lease, act, report.
  *
  * A failure is this cluster's result, never an exception: one cluster must not stop the others.
  */
@@ -50,7 +33,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
 
   const { outcome, written } = await carryOut(context, etcd, situation, decision);
-  const quiet = outcome.kind === 'lost' || situation.claim.kind === 'held';
+  const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
   const cluster = quiet
     ? written
     : await report(
@@ -72,23 +55,23 @@ async function carryOut(
   const { action, reason } = decision;
   const now = kube.now() ?? situation.at;
   const deadline = performance.now() + stepSeconds * 1000;
-  // From before the claim is sent: whatever the answer takes counts against us, never for us.
+  // From before the lease is sent: whatever the answer takes counts against us, never for us.
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(stepSeconds * 1000)]);
-  const claimed = await claim(kube, cluster, { action, reason, holder, now }, inTime);
-  if (!claimed) return { outcome: { kind: 'lost' }, written: cluster };
-  // A process that slept between its last answer and the claim wrote a deadline that is nearer than it thinks.
+  const leased = await takeLease(kube, cluster, { action, reason, holder, now }, inTime);
+  if (!leased) return { outcome: { kind: 'lost' }, written: cluster };
+  // A process that slept between its last answer and the lease wrote a deadline that is nearer than it thinks.
   const asleep = Math.max(0, (kube.now() ?? now).getTime() - now.getTime());
   try {
     const end = deadline - asleep;
     await act(action, {
       kube: fenced(kube, inTime, end),
       etcd: fencedEtcd(etcd, inTime, end),
-      cluster: claimed,
+      cluster: leased,
       signal: inTime,
     });
-    return { outcome: { kind: 'acted' }, written: claimed };
+    return { outcome: { kind: 'acted' }, written: leased };
   } catch (error) {
-    return { outcome: { kind: 'failed', failure: failureOf(error) }, written: claimed };
+    return { outcome: { kind: 'failed', failure: failureOf(error) }, written: leased };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../manifests/build/names.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { inParallel } from '../in-parallel.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
 import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
@@ -22,7 +22,7 @@ export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
 export type ActResult =
   /** `fleet`: as claimed, to report on. */
   | { readonly kind: 'acted'; readonly fleet: EtcdFleet; readonly outcome: FleetOutcome }
-  /** Somebody changed the fleet, or began a newer attempt: look at everything again, or leave. */
+  /** The fleet changed, or another invocation began a newer attempt: look at everything again, or stop. */
   | { readonly kind: 'lost' };
 
 /** Objects of one fleet that are written at a time. */

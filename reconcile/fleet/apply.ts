@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { annotations, labels } from '../../manifests/build/names.ts';
+import { annotations, labels } from '../../manifests/render/names.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
@@ -32,7 +32,7 @@ export type ApplyOutcome =
   /** A newer attempt has begun: this invocation must not write any more. */
   | { readonly kind: 'superseded'; readonly spec: DesiredSpec };
 
-/** Every 409 is answered by one look; more than this in a row is somebody who writes all the time. */
+/** Every 409 is answered by one look; more than this in a row means that another client writes all the time. */
 const attempts = 4;
 
 /** Makes one document live. Never throws for what the API server says: one bad document must not stop the others. */
@@ -51,7 +51,9 @@ export async function applyOne(planned: PlannedApply, context: ApplyContext): Pr
   }
 }
 
-/** By POST, the only write that fails if somebody was faster. Nothing else fences an object that does not exist yet. */
+/**
+ * By POST, the only write that fails if another client was faster. Nothing else fences an object that does not exist.
+ */
 async function create(spec: DesiredSpec, context: ApplyContext): Promise<ApplyOutcome> {
   const { kube, asFleet, fleet, revision, signal } = context;
   if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };
@@ -61,11 +63,11 @@ async function create(spec: DesiredSpec, context: ApplyContext): Promise<ApplyOu
   } catch (error) {
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
-  // Two invocations for one push, as a rule. What is there is read before it is known that nobody has begun anything newer.
+  // Two invocations for one push, as a rule. The live object is read before the check that no newer attempt has begun.
   const live = await kube.get<EtcdCluster>(resources.clusters, spec.namespace, spec.name, { signal });
   if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };
   if (live && isOwn(fleet, live)) return update({ kind: 'update', spec, live }, context);
-  const message = `EtcdCluster ${spec.namespace}/${spec.name} was created by somebody else meanwhile`;
+  const message = `EtcdCluster ${spec.namespace}/${spec.name} was created by another client meanwhile`;
   return { kind: 'retry', spec, message };
 }
 
@@ -90,7 +92,7 @@ async function update(
     ]);
     if (!ours) return { kind: 'superseded', spec };
     if (!now || now.metadata.uid !== live.metadata.uid || now.metadata.generation !== live.metadata.generation) {
-      return { kind: 'retry', spec, message: `EtcdCluster ${keyOf(live)} was changed by somebody else meanwhile` };
+      return { kind: 'retry', spec, message: `EtcdCluster ${keyOf(live)} was changed by another client meanwhile` };
     }
     known = now;
     await pause(20 * attempt, undefined, { signal });

@@ -2,7 +2,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isReason, type Kube, resources } from '../kube.ts';
 
 export type Attempt =
-  /** `overtook`: another revision was attempted and never seen applied; somebody may still be at it. */
+  /** `overtook`: another revision was attempted and never seen applied; its invocation may still be at work. */
   | { readonly kind: 'claimed'; readonly fleet: EtcdFleet; readonly overtook?: string }
   /** The fleet changed since it was read. */
   | { readonly kind: 'lost' };

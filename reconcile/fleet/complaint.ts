@@ -1,4 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { isReason, type KubeError } from '../kube.ts';
 import type { DesiredSpec } from './reading.ts';
 
@@ -33,7 +34,7 @@ export function complaintFor(
   }
 }
 
-/** RBAC names who may not do what; a person needs the Role that is missing. */
+/** RBAC names the account and the right; a person needs the Role that is missing. */
 function forbidden(error: KubeError, namespace: string, name: string, fleet: EtcdFleet): string {
   const account = serviceAccountOf(fleet);
   // Admission (a quota, a policy, a namespace that is being deleted) answers 403 too, in its own words.
@@ -49,21 +50,21 @@ function forbidden(error: KubeError, namespace: string, name: string, fleet: Etc
 }
 
 export function serviceAccountOf({ spec, metadata }: EtcdFleet): { readonly namespace: string; readonly name: string } {
-  return { namespace: metadata.namespace ?? '', name: spec.serviceAccountName ?? 'fleet' };
+  return { namespace: metadata.namespace ?? '', name: spec.serviceAccountName ?? fleetDefaults.serviceAccountName };
 }
 
 function conflict(error: KubeError, cluster: string): string {
-  const manager = /conflicts? with "(?<manager>[^"]+)"/.exec(error.message)?.groups?.manager ?? 'somebody else';
+  const manager = /conflicts? with "(?<manager>[^"]+)"/.exec(error.message)?.groups?.manager ?? 'another client';
   const fields = [...error.message.matchAll(/(?:: |- )(?<field>\.[A-Za-z][^\s,]*)/g)].map(
     (match) => match.groups?.field,
   );
   const what = fields.length > 0 ? ` (${[...new Set(fields)].slice(0, 5).join(', ')})` : '';
   const fleet = /^etcd-ratchet-fleet-(?<name>.+)$/.exec(manager)?.groups?.name;
-  const who = fleet ? `fleet ${fleet}` : `field manager ${manager}`;
-  return `${cluster} has fields${what} that ${who} applied with other values: nothing is taken over; let only one of the two set them`;
+  const owner = fleet ? `fleet ${fleet}` : `field manager ${manager}`;
+  return `${cluster} has fields${what} that ${owner} applied with other values: nothing is taken over; let only one of the two set them`;
 }
 
-/** Without our own prefix (`PATCH etcdclusters a/b: 422 Invalid`) and which object it is, which who wrote the document knows. */
+/** Without our own prefix (`PATCH etcdclusters a/b: 422 Invalid`) and the object's name, which the author knows. */
 function serversWords({ message }: KubeError): string {
   return message
     .replace(/^[A-Z]+ \S+ \S+: /, '')

@@ -1,7 +1,7 @@
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../manifests/build/names.ts';
-import { wantsReconcile } from '../../manifests/build/reconcile-request.ts';
-import { timestamp } from '../cluster/conditions.ts';
+import { annotations } from '../../manifests/render/names.ts';
+import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
+import { timestamp } from '../cluster/know/timestamp.ts';
 
 /** What a forge (or the way to it) said. */
 export interface ForgeFailure {
@@ -16,8 +16,8 @@ export interface ForgeFailure {
 const longestMs = 3_600_000;
 
 /**
- * Why a forge is not asked now: it limited us, and the time that it named has not come. GitHub bans who goes on asking. Another spec
- * may mean another forge, and a person who asks for a look right now is obeyed.
+ * Why a forge is not asked now: it limited us, and the time that it named has not come. GitHub bans clients that go on
+ * asking. Another spec may mean another forge, and a person's request to look now is followed.
  */
 export function forgeLimit(fleet: EtcdFleet, now: number): ForgeFailure | undefined {
   const { status, metadata } = fleet;

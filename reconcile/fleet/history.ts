@@ -5,7 +5,8 @@ import type { FleetOutcome } from './outcome.ts';
 const longest = 10;
 
 /**
- * The history after a pass, newest first. The same list where nothing is new, so that a pass over what did not change writes nothing.
+ * The history after a pass, newest first. The same list where nothing is new, so that a pass over what did not change
+ * writes nothing.
  *
  * A revision that another one stood between is a new entry: a reset to an older commit is a change like any other.
  */

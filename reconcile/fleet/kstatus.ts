@@ -9,8 +9,8 @@ interface Reported {
 }
 
 /**
- * The verdict, in kstatus's own order, with two differences that lean to the careful side: a resource that nobody has
- * reported on yet is in progress, not current, and so is one without a Ready condition.
+ * The verdict, in kstatus's own order, with two differences on the careful side: a resource without any report yet is
+ * in progress, not current, and so is a resource without a Ready condition.
  */
 export function kstatusOf({ metadata, status }: Reported): KStatus {
   if (metadata.deletionTimestamp !== undefined) return 'Terminating';

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { annotations, group, labels } from '../../manifests/build/names.ts';
+import { annotations, group, labels } from '../../manifests/render/names.ts';
 
 /** On an EtcdCluster, from a person: `<namespace>/<fleet>` that may take it over from the fleet that owns it. */
 export const handOverAnnotation = `${group}/hand-over-to`;
@@ -48,7 +48,7 @@ export function handedOverTo(cluster: EtcdCluster): string | undefined {
   return target && target !== cluster.metadata.annotations?.[annotations.fleetName] ? target : undefined;
 }
 
-/** Whether the fleet answers for this cluster: it bears the fleet's label and nobody handed it over. */
+/** Whether the fleet manages this cluster: it has the fleet's label and is not handed over. */
 export function isOwn(fleet: EtcdFleet, cluster: EtcdCluster): boolean {
   return fleet.metadata.uid !== undefined && ownerOf(cluster) === fleet.metadata.uid && !handedOverTo(cluster);
 }

@@ -6,8 +6,8 @@ import type { PlannedApply } from './plan.ts';
 type Applied = Extract<ApplyOutcome, { kind: 'applied' }>;
 
 /**
- * Tells who edited or scaled a cluster by hand that Git has put it back: the same revision had been applied before, so it was no
- * commit that changed it.
+ * Reports that Git has put back a cluster that was edited or scaled by hand: the same revision had been applied
+ * before, so the change did not come from a commit.
  *
  * @throws {KubeError}
  */

@@ -1,8 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ObjectMeta } from '../../manifests/api/metadata.ts';
-import { labels } from '../../manifests/build/names.ts';
+import { labels } from '../../manifests/render/names.ts';
 
-/** An entry of `metadata.managedFields`: which fields somebody set, and how. */
+/** An entry of `metadata.managedFields`: which fields a manager set, and how. */
 export interface ManagedFields {
   readonly manager?: string;
   readonly operation?: 'Apply' | 'Update';
@@ -18,9 +18,10 @@ export function managedFieldsOf(cluster: EtcdCluster): readonly ManagedFields[] 
 /**
  * The entries with the fleet's fields under our name, or `undefined` when they are already.
  *
- * Whoever wrote the owner label wrote the specs beside it: an earlier owner, or ourselves when we created the object (a
- * POST is the only write that fails if the object exists, and it is recorded as an update by the client, not as our
- * apply). Without this, a field that a commit removes would stay for ever, because its recorded owner never lets go of it.
+ * The writer of the owner label wrote the specs beside it: an earlier owner, or this fleet when it created the object
+ * (a POST is the only write that fails if the object exists, and it is recorded as an update by the client, not as our
+ * apply). Without this, a field that a commit removes would stay for ever, because its recorded owner never releases
+ * it.
  */
 export function inherit(entries: readonly ManagedFields[], manager: string): readonly ManagedFields[] | undefined {
   const inherited = entries.filter((entry) => !isOurs(entry, manager) && ownsLabel(entry));
@@ -34,25 +35,25 @@ export function inherit(entries: readonly ManagedFields[], manager: string): rea
  * The entries without those of people and tools that changed single fields (kubectl edit, scale, patch), or `undefined`
  * when there are none.
  *
- * What Git lists is Git's: such a change is drift, and comes back. Whoever *applied* fields declared them as theirs, as
- * another fleet or another GitOps tool does: that stays a visible conflict, never a tug-of-war.
+ * What Git lists is Git's: such a change is drift, and is put back. A manager that *applied* fields declared them as
+ * its own, as another fleet or another GitOps tool does: that stays a visible conflict, never a tug-of-war.
  */
 export function withoutHands(entries: readonly ManagedFields[]): readonly ManagedFields[] | undefined {
   const rest = entries.filter(({ operation, subresource }) => operation !== 'Update' || subresource === 'status');
   if (rest.length === entries.length) return undefined;
-  // An empty list would mean "as it was"; one empty entry means "nobody's".
+  // An empty list would mean "as it was"; one empty entry means "no owner".
   return rest.length === 0 ? [{}] : rest;
 }
 
-/** For a PUT that changes nothing but who owns what. It carries the resourceVersion that was read. */
+/** For a PUT that changes only the owners of fields. It carries the resourceVersion that was read. */
 export function withManagedFields(cluster: EtcdCluster, managedFields: readonly ManagedFields[]): EtcdCluster {
   const metadata = { ...cluster.metadata, managedFields };
   return { ...cluster, apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata };
 }
 
 /**
- * Who besides us declared fields as his own, so that a conflict with him stays one. Whoever wrote the owner label handed his on, and what
- * was changed by hand is put back: see `inherit` and `withoutHands`.
+ * Other managers that declared fields as their own, so that a conflict with them stays one. Fields beside the owner
+ * label are inherited, and changes by hand are put back: see `inherit` and `withoutHands`.
  */
 export function declaredBy(entries: readonly ManagedFields[], manager: string): ReadonlySet<string> {
   const others = entries.filter((entry) => entry.operation === 'Apply' && !isOurs(entry, manager) && !ownsLabel(entry));

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../manifests/build/names.ts';
-import { wantsReconcile } from '../../manifests/build/reconcile-request.ts';
+import { annotations } from '../../manifests/render/names.ts';
+import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
 import { handedOverTo, handOverAnnotation, isOwn, keyOf, ownClusters, ownerOf } from './names.ts';
 import { type PrunePlan, planPrune } from './prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from './reading.ts';
@@ -21,7 +21,7 @@ export interface PlanInput {
 
 export type PlannedApply =
   | { readonly kind: 'create'; readonly spec: DesiredSpec }
-  /** `adopt`: nobody's so far. `takeOver`: its fleet is gone or handed it over. */
+  /** `adopt`: no owner so far. `takeOver`: its fleet is gone or handed it over. */
   | { readonly kind: 'update' | 'adopt' | 'takeOver'; readonly spec: DesiredSpec; readonly live: EtcdCluster }
   /** This very revision is on it already. */
   | {
@@ -94,7 +94,7 @@ function judge(spec: DesiredSpec, input: PlanInput): Judgement {
   );
 }
 
-/** In the inventory since this revision was attempted, and untouched since; unless somebody asked to apply it all the same. */
+/** In the inventory since this revision was attempted, and untouched since; unless a person asked to apply it again. */
 function settledEntry(
   fleet: EtcdFleet,
   revision: string,

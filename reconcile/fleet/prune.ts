@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../manifests/build/names.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { keyOf } from './names.ts';
 import type { DesiredTree } from './reading.ts';
 import { shaOf } from './reading.ts';
@@ -82,7 +83,9 @@ function keptBecause(cluster: EtcdCluster, { fleet, tree, fleets }: Context): Ke
 export function sourceMoved({ spec, status }: EtcdFleet): boolean {
   const source = status?.source;
   if (!source) return true;
-  return source.url !== spec.git.url || source.ref !== spec.git.ref || source.path !== (spec.git.path ?? '.');
+  return (
+    source.url !== spec.git.url || source.ref !== spec.git.ref || source.path !== (spec.git.path ?? fleetDefaults.path)
+  );
 }
 
 function lists(fleet: EtcdFleet, cluster: EtcdCluster): boolean {

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import { courseOf } from '../reasons.ts';
 import { conditionOf, type KStatus, kstatusOf } from './kstatus.ts';
 import { keyOf } from './names.ts';
 
@@ -17,10 +18,12 @@ export function verdictOf(cluster: EtcdCluster): ClusterVerdict {
   return { namespace, name, verdict, message: messageOf(cluster, verdict) };
 }
 
-/** What a commit asked to be left alone is as the commit asked, whether it runs or not: nobody waits for more. */
+/**
+ * A commit asked to suspend it: it is as the commit asked, whether it runs or not, and there is nothing to wait for.
+ */
 function restsAsAsked({ metadata, status }: EtcdCluster): boolean {
-  const reason = conditionOf(status, 'Ready')?.reason;
-  return status?.observedGeneration === metadata.generation && (reason === 'Suspended' || reason === 'Paused');
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  return isCurrent && courseOf(conditionOf(status, 'Ready')?.reason) === 'stopped';
 }
 
 function messageOf({ metadata, status }: EtcdCluster, verdict: KStatus): string {

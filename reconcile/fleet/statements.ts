@@ -1,4 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
 import type { SpecProblem } from './reading.ts';
@@ -37,7 +38,7 @@ type Progress = {
 /**
  * How the fleet is doing, by kstatus: `Ready` always, `Reconciling` and `Stalled` only while true and never both.
  *
- * What needs a person comes first, also while other clusters are still busy: the sooner somebody looks, the better.
+ * What needs a person comes first, also while other clusters are still busy: the sooner a person looks, the better.
  */
 export function progressOf(facts: FleetFacts): Progress {
   const { outcome, problems, clusters, fleet } = facts;
@@ -61,10 +62,10 @@ export function progressOf(facts: FleetFacts): Progress {
   if (busy) return reconciling('ClustersInProgress', `${busy.namespace}/${busy.name}: ${busy.message}`);
 
   if (reading.kind === 'skipped' && reading.because === 'suspended') {
-    return { kind: 'ready', reason: 'Suspended', message: 'suspended: the repository is not looked at' };
+    return { kind: 'ready', reason: 'Suspended', message: 'suspended: the repository is not read' };
   }
   if (clusters.length === 0) {
-    const { url, ref, path = '.' } = fleet.spec.git;
+    const { url, ref, path = fleetDefaults.path } = fleet.spec.git;
     return {
       kind: 'ready',
       reason: 'NoClusters',
@@ -115,7 +116,7 @@ export function checksStatement({ fleet }: Pick<FleetFacts, 'fleet'>): readonly 
 
 /** Whether the spec asks for checks of requests; one that is suspended still does. */
 export function wantsChecks({ spec: { forge, checks } }: Pick<EtcdFleet, 'spec'>): boolean {
-  return forge !== undefined && checks?.pullRequests !== 'Disabled';
+  return forge !== undefined && (checks?.pullRequests ?? fleetDefaults.pullRequests) === 'Enabled';
 }
 
 function kept({ status }: EtcdFleet, type: Statement['type']): readonly Statement[] {

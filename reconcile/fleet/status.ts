@@ -1,7 +1,8 @@
 import type { EtcdFleet, EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
-import { reconcileRequestOf } from '../../manifests/build/reconcile-request.ts';
-import { timestamp } from '../cluster/conditions.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import { reconcileRequestOf } from '../../manifests/render/reconcile-request.ts';
+import { timestamp } from '../cluster/know/timestamp.ts';
 import { type ForgeFailure, forgeLimit, retryAfter } from './forge-limit.ts';
 import { historyAfter } from './history.ts';
 import { statusContext } from './names.ts';
@@ -92,8 +93,8 @@ function revisionOf({ status }: EtcdFleet, { reading, applied }: FleetOutcome): 
 }
 
 /**
- * Where the inventory came from. A new place counts only once nothing is left from the old one, because what it does not
- * list was never its to delete.
+ * Where the inventory came from. A new place counts only once nothing is left from the old one, because what it does
+ * not list was never its to delete.
  */
 function sourceOf(
   fleet: EtcdFleet,
@@ -102,7 +103,7 @@ function sourceOf(
   const before = fleet.status?.source;
   if (reading.kind !== 'tree' || !inventory) return before;
   if (!sourceMoved(fleet)) return before;
-  const { url, ref, path = '.' } = fleet.spec.git;
+  const { url, ref, path = fleetDefaults.path } = fleet.spec.git;
   return applied && unlisted?.kept.length === 0 ? { url, ref, path } : before;
 }
 

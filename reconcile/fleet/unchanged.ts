@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../manifests/build/names.ts';
-import { wantsReconcile } from '../../manifests/build/reconcile-request.ts';
+import { annotations } from '../../manifests/render/names.ts';
+import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
 import { keyOf, ownClusters } from './names.ts';
 import { shaOf } from './reading.ts';
 

@@ -1,5 +1,5 @@
-import { annotateCommand } from '../../manifests/build/kubectl.ts';
-import { annotations } from '../../manifests/build/names.ts';
+import { annotateCommand } from '../../manifests/render/kubectl.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import type { UnlistedReport } from './outcome.ts';
 import type { KeptBecause } from './prune.ts';
 

@@ -4,8 +4,8 @@ import { isReason, type Kube, resources } from '../kube.ts';
 import { conditionOf } from './kstatus.ts';
 
 /**
- * Writes the report, fenced by the resourceVersion of what it is about. After a conflict it is written once more, if the
- * fleet is still at the same attempt; if not, whoever took over reports.
+ * Writes the report, fenced by the resourceVersion of what it is about. After a conflict it is written once more, if
+ * the fleet is still at the same attempt; if not, the invocation that took over reports.
  *
  * @returns whether it was written
  * @throws {KubeError} other than a conflict
@@ -22,15 +22,18 @@ export async function writeFleetStatus(
   const now = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal });
   if (now?.metadata.uid !== uid || !now) return false;
   if (now.status?.revision?.attempted !== fleet.status?.revision?.attempted) return false;
-  // Somebody reported on the same revision meanwhile, and may know more than we do about what was applied.
+  // Another invocation reported on the same revision meanwhile, and may know more about what was applied.
   if (now.status?.revision?.applied !== fleet.status?.revision?.applied) return false;
   return tryWrite(kube, { ...now, status: merged(status, fleet.status, now.status) }, signal);
 }
 
-/** Fields that a report mostly copies, while checks and other passes write them; the last three only if it answered or sent something. */
+/**
+ * Fields that a report mostly copies, while checks and other passes write them; the last three only if it answered or
+ * sent something.
+ */
 const copied = ['checks', 'forgeRetryAfter', 'lastHandledReconcileAt', 'commitStatuses'] as const;
 
-/** A report without what it only copied from before: of that, what somebody else has written since stays. */
+/** A report without what it only copied from before: there, newer values of another invocation stay. */
 function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFleetStatus): EtcdFleetStatus {
   const stale = copied.filter((name) => isDeepStrictEqual(ours[name], base?.[name]));
   const isKept = (name: string) => !(stale as readonly string[]).includes(name);
@@ -41,7 +44,9 @@ function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFlee
   return { ...news, ...lately, conditions: withVerdict(ours, base, theirs) };
 }
 
-/** `RequestsChecked` is what checks say, never a report; it is only ever taken away, where nothing is checked any more. */
+/**
+ * `RequestsChecked` is what checks say, never a report; it is only ever taken away, where nothing is checked any more.
+ */
 function withVerdict(
   ours: EtcdFleetStatus,
   base?: EtcdFleetStatus,
@@ -63,7 +68,7 @@ async function tryWrite(kube: Kube, fleet: EtcdFleet, signal: AbortSignal): Prom
   }
 }
 
-/** Whether a write would change anything that somebody could want to know; the time of the last run alone does not count. */
+/** Whether a write would change anything of interest; the time of the last run alone does not count. */
 export function differs(before: EtcdFleetStatus | undefined, after: EtcdFleetStatus): boolean {
   return stable(before) !== stable(after);
 }

@@ -4,7 +4,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '../e2e/support/until.ts';
 
-/** Three etcd processes of a static bootstrap, as somebody would start them by hand: seconds until all three are ready. */
+/**
+ * Three etcd processes of a static bootstrap, as somebody would start them by hand: seconds until all three are ready.
+ */
 export async function threeByHand(etcd: string, directory: string): Promise<number> {
   const members = [1, 2, 3].map((n) => ({ name: `m${n}`, address: `127.0.1.${n}` }));
   const list = members.map(({ name, address }) => `${name}=http://${address}:2380`).join(',');

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Server, startServer } from '../e2e/support/serve.ts';
 import { until } from '../e2e/support/until.ts';
-import { type Broker, startBroker } from '../events/broker.ts';
-import { callers } from '../webhooks/deliveries.ts';
+import { type Broker, startBroker } from '../support/events/broker.ts';
+import { callers } from '../support/webhooks/deliveries.ts';
 import { load } from './conditions.ts';
 import { namespace, type Stage } from './stage.ts';
 import { table } from './table.ts';
@@ -25,7 +25,9 @@ const changes = [
 const home = 'etcd-ratchet';
 const patienceSeconds = 300;
 
-/** Prints how long a push takes until its commit is a success: by the CronJob alone, by a webhook, and by events alone. */
+/**
+ * Prints how long a push takes until its commit is a success: by the CronJob alone, by a webhook, and by events alone.
+ */
 export async function measureEvents(stage: Stage): Promise<void> {
   const rows: string[][] = [];
   const say = (row: string[]) => {
@@ -46,7 +48,7 @@ export async function measureEvents(stage: Stage): Promise<void> {
   console.log(
     'One cluster, real etcd, one run each. The CronJob ticks once a minute: how long a push waits for that is chance, and told apart.',
   );
-  console.log('Events: Knative itself is played by test/events, which tells of every change at once.\n');
+  console.log('Events: Knative itself is played by test/support/events, which tells of every change at once.\n');
   console.log(table([['way', ...changes.map(({ name }) => name)], ...rows]));
   console.log(`\n${load()}`);
 }

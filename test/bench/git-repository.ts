@@ -1,4 +1,4 @@
-import { git } from '../git/git.ts';
+import { git } from '../support/git/git.ts';
 import { clusterYaml } from './stage.ts';
 
 export interface Layout {
@@ -12,8 +12,8 @@ export interface Layout {
 const fileBytes = 3_000;
 
 /**
- * Fills a bare repository like a monorepo's: files in folders of 100, of which each commit after the first changes one. Written by
- * `git fast-import`, then packed as a forge does it from time to time.
+ * Fills a bare repository like a monorepo's: files in folders of 100, of which each commit after the first changes one.
+ * Written by `git fast-import`, then packed as a forge does it from time to time.
  */
 export async function fillRepository(directory: string, { files, commits, specs }: Layout): Promise<void> {
   const stream: string[] = [];

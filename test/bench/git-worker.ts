@@ -1,12 +1,12 @@
-import { desiredTree } from '../../functions/desired-tree.ts';
-import { fetchTree } from '../../gitops/fetch.ts';
-import { connect } from '../../gitops/http.ts';
-import { resolveRef } from '../../gitops/resolve.ts';
-import { formatRevision } from '../../gitops/revision.ts';
-import type { Tree } from '../../gitops/tree.ts';
+import { desiredTree } from '../../functions/pass/desired-tree.ts';
+import { fetchTree } from '../../gitops/git/fetch.ts';
+import { connect } from '../../gitops/git/http.ts';
+import { resolveRef } from '../../gitops/git/resolve.ts';
+import { formatRevision } from '../../gitops/git/revision.ts';
+import type { Tree } from '../../gitops/git/tree.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { labels } from '../../manifests/build/names.ts';
+import { labels } from '../../manifests/render/names.ts';
 import { planFleet } from '../../reconcile/fleet/plan.ts';
 
 /** A process that does with a repository what a tick does, and says what each part of it took. Bundled like a tick. */

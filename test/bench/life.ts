@@ -1,9 +1,9 @@
 import { build } from '../../functions/build.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
+import type { Gap } from '../e2e/support/knowing-writer.ts';
 import { until } from '../e2e/support/until.ts';
 import { load } from './conditions.ts';
-import type { Gap } from './knowing-writer.ts';
 import { measure } from './measure.ts';
 import { enterServiceAccount, fillCompileCache } from './pod-like.ts';
 import { rest } from './rest.ts';

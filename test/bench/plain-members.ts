@@ -1,4 +1,4 @@
-import { memberLeaves } from '../../manifests/build/certificate-names.ts';
+import { memberLeaves } from '../../manifests/render/certificate-names.ts';
 import type { Kube } from '../../reconcile/kube.ts';
 import { leafOf, newAuthority, putSecret } from '../e2e/support/certificates.ts';
 import { until } from '../e2e/support/until.ts';
@@ -23,7 +23,8 @@ const chosen = new Set(['clusterIP', 'clusterIPs', 'volumeName']);
 
 /**
  * The very objects of a cluster that is there, applied by one kubectl in a namespace of their own, with nobody to
- * reconcile them: seconds until all three pods are Ready. That is what the pods themselves take, etcd's bootstrap included.
+ * reconcile them: seconds until all three pods are Ready. That is what the pods themselves take, etcd's bootstrap
+ * included.
  */
 export async function plainMembers({ kubectl, kube }: Stage, name: string, into: string): Promise<number> {
   const listed = await kubectl(['-n', namespace, 'get', kinds, '-l', `etcd.ratchet.dev/cluster=${name}`, '-o', 'json']);
@@ -51,7 +52,10 @@ export async function plainMembers({ kubectl, kube }: Stage, name: string, into:
   return seconds;
 }
 
-/** Made before the clock starts, by somebody who has them ready: the names in those of the cluster are of another namespace. */
+/**
+ * Made before the clock starts, by somebody who has them ready: the names in those of the cluster are of another
+ * namespace.
+ */
 async function provideCertificates(kube: Kube, namespace: string, cluster: string): Promise<void> {
   const authorities = { peer: await newAuthority('plain peers'), client: await newAuthority('plain clients') };
   for (const ordinal of [0, 1, 2]) {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Kubectl } from '../cluster/kubectl.ts';
+import type { Kubectl } from '../support/cluster/kubectl.ts';
 
 const run = promisify(execFile);
 
@@ -11,8 +11,8 @@ const mountPoint = '/run';
 const accountDirectory = join(mountPoint, 'secrets/kubernetes.io/serviceaccount');
 
 /**
- * Gives the processes of this sandbox, from now on, the service account that a tick's pod has, at the path where it has it.
- * Resolves with the environment of that pod.
+ * Gives the processes of this sandbox, from now on, the service account that a tick's pod has, at the path where it has
+ * it. Resolves with the environment of that pod.
  *
  * On a tmpfs over /run, in the sandbox's own mount namespace: nothing outside sees it, and it goes with the run.
  */

@@ -6,8 +6,8 @@ const atRest = 0.2;
 const patience = 120_000;
 
 /**
- * Waits until the machine has had little to do for two seconds, and says what it came to: figures of moments mean something only
- * there. Not the load average, which remembers a minute for minutes.
+ * Waits until the machine has had little to do for two seconds, and says what it came to: figures of moments mean
+ * something only there. Not the load average, which remembers a minute for minutes.
  */
 export async function rest(): Promise<string> {
   const started = performance.now();

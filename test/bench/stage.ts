@@ -1,13 +1,13 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { type Kube, resources } from '../../reconcile/kube.ts';
-import type { Kubectl } from '../cluster/kubectl.ts';
-import type { LocalCluster } from '../cluster/local-cluster.ts';
 import { type Clone, clone } from '../demo/clone.ts';
 import { fleetObjects, install } from '../demo/install.ts';
 import { until } from '../e2e/support/until.ts';
-import { type ForgeServer, startForge } from '../git/forge.ts';
-import { type GitServer, startGitServer } from '../git/server.ts';
+import type { Kubectl } from '../support/cluster/kubectl.ts';
+import type { LocalCluster } from '../support/cluster/local-cluster.ts';
+import { type ForgeServer, startForge } from '../support/git/forge.ts';
+import { type GitServer, startGitServer } from '../support/git/server.ts';
 
 /** What is measured, and what it works with: as in the demo, without its story. */
 export interface Stage extends AsyncDisposable {

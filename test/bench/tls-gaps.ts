@@ -1,10 +1,10 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { memberLeaves } from '../../manifests/build/certificate-names.ts';
-import { annotations } from '../../manifests/build/names.ts';
 import type { Secret } from '../../manifests/kube-types.ts';
-import { issueLeaf } from '../../reconcile/certificates/issue.ts';
-import { authorityOf, leafData, trustOf } from '../../reconcile/certificates/secret-data.ts';
+import { memberLeaves } from '../../manifests/render/certificate-names.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { type KubeObject, resources } from '../../reconcile/kube.ts';
+import { issueLeaf } from '../../reconcile/x509/issue.ts';
+import { authorityOf, leafData, trustOf } from '../../reconcile/x509/secret-data.ts';
 import { due } from '../e2e/support/certificates.ts';
 import { accessTo } from '../e2e/support/client.ts';
 import { startFollower } from '../e2e/support/follower.ts';

@@ -22,7 +22,10 @@ const times = 9;
 /** How many times as long a no-op tick may take with TLS. */
 const tickLimit = 1.15;
 const patience = 600_000;
-/** So many ticks may find a member that did not answer in time on a machine that others use; each is said, and none is counted. */
+/**
+ * So many ticks may find a member that did not answer in time on a machine that others use; each is said, and none is
+ * counted.
+ */
 const tolerated = 10;
 
 interface TickOutput {
@@ -37,7 +40,8 @@ export async function measureTls(
   await build(directory);
   await fillCompileCache(directory);
   const { CRONJOB_NAME: _, ...env } = await enterServiceAccount(stage.kubectl, directory);
-  // Without a CronJob to go on: its follow-up Jobs would take some of the steps that are measured, and load the machine.
+  // Without a CronJob to go on: its follow-up Jobs would take some of the steps that are measured, and load the
+  // machine.
   const tick = (namespace: string, ...more: string[]) =>
     measure(`${directory}/tick.js`, ['--namespace', namespace, '--output', 'json', ...more], env);
 
@@ -114,8 +118,8 @@ async function apply({ kubectl }: Stage, namespace: string, { clusters, replicas
 type Tick = (namespace: string, ...more: string[]) => Promise<Measured>;
 
 /**
- * @returns how long the tick took in which certificates were made, in milliseconds; of several, the longest. `undefined`: none
- * of these ticks made any.
+ * @returns how long the tick took in which certificates were made, in milliseconds; of several, the longest.
+ * `undefined`: none of these ticks made any.
  */
 async function converge(tick: Tick, namespace: string, clusters: number): Promise<number | undefined> {
   const deadline = performance.now() + patience;
@@ -124,7 +128,7 @@ async function converge(tick: Tick, namespace: string, clusters: number): Promis
     // No waiting inside the tick: each is one step for each, and its time is that of the step.
     const run = await tick(namespace);
     const { clusters: seen } = JSON.parse(run.stdout) as TickOutput;
-    if (seen.some(({ decision }) => decision.reason === 'MakingAuthorities')) {
+    if (seen.some(({ decision }) => decision.reason === 'PreparingMembers')) {
       issuing = Math.max(issuing ?? 0, run.wallMilliseconds);
     }
     if (seen.length === clusters && seen.every(({ decision }) => decision.kind === 'done')) return issuing;

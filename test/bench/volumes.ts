@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { LocalCluster } from '../cluster/local-cluster.ts';
+import type { LocalCluster } from '../support/cluster/local-cluster.ts';
 
 /**
  * Puts the nodes' volumes on a ramfs and resolves with its path. Before the first volume.
  *
- * etcd reserves 128 MiB for logs that it has not written yet: on a tmpfs that is memory, which a hundred clusters do not
- * leave. A ramfs knows no reservations, and etcd then only makes its files long.
+ * etcd reserves 128 MiB for logs that it has not written yet: on a tmpfs that is memory, which a hundred clusters do
+ * not leave. A ramfs knows no reservations, and etcd then only makes its files long.
  */
 export async function keepVolumesSparse({ directory }: LocalCluster): Promise<string> {
   const volumes = join(directory, 'node/volumes');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import examples from '@octokit/webhooks-examples' with { type: 'json' };
-import { callers, type Sent } from '../webhooks/deliveries.ts';
+import { callers, type Sent } from '../support/webhooks/deliveries.ts';
 import { table } from './table.ts';
 
 /** As a forge's own limits would hardly allow. */
@@ -31,7 +31,10 @@ interface Measured {
   readonly after: Usage;
 }
 
-/** Prints how many deliveries one process, which is one core, verifies and refuses, and whether its memory stays as it is. */
+/**
+ * Prints how many deliveries one process, which is one core, verifies and refuses, and whether its memory stays as it
+ * is.
+ */
 export async function measureWebhooks(): Promise<void> {
   const server = fork(join(import.meta.dirname, 'webhook-server.ts'), { execArgv: ['--expose-gc'] });
   try {

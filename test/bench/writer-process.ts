@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { connectKube } from '../../reconcile/clients/kube.ts';
-import { type Gap, startKnowingWriter } from './knowing-writer.ts';
+import { type Gap, startKnowingWriter } from '../e2e/support/knowing-writer.ts';
 
 /**
  * The knowing writer in a process of its own. The bench's own process is the nodes as well, and stands still for some
@@ -13,7 +13,10 @@ import { type Gap, startKnowingWriter } from './knowing-writer.ts';
 export interface WriterReport {
   readonly gap: Gap;
   readonly acknowledged: number;
-  /** The longest time, in milliseconds, for which the writer's own process did not get to run: the machine's part in a gap. */
+  /**
+   * The longest time, in milliseconds, for which the writer's own process did not get to run: the machine's part in a
+   * gap.
+   */
   readonly stall: number;
 }
 

@@ -1,4 +1,4 @@
-import type { ForgeServer } from '../git/forge.ts';
+import type { ForgeServer } from '../support/git/forge.ts';
 import type { Narrator } from './narrator.ts';
 
 /** Says every commit status as the forge is told it. */

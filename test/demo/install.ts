@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Kubectl } from '../cluster/kubectl.ts';
+import type { Kubectl } from '../support/cluster/kubectl.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 

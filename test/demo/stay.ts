@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { openOutlet } from '../cluster/bridge.ts';
-import type { LocalCluster } from '../cluster/local-cluster.ts';
+import { openOutlet } from '../support/cluster/bridge.ts';
+import type { LocalCluster } from '../support/cluster/local-cluster.ts';
 
 export interface StayOptions {
   readonly cluster: LocalCluster;

@@ -1,7 +1,7 @@
 import type { Secret } from '../../manifests/kube-types.ts';
-import { inspectAuthority, inspectLeaf } from '../../reconcile/certificates/inspect.ts';
-import { renewalTime } from '../../reconcile/certificates/judge.ts';
 import { type Kube, resources } from '../../reconcile/kube.ts';
+import { inspectAuthority, inspectLeaf } from '../../reconcile/x509/inspect.ts';
+import { renewalTime } from '../../reconcile/x509/judge.ts';
 import type { Narrator } from './narrator.ts';
 
 /** Who trusts whom in a cluster, and until when, out of its Secrets' certificates; their keys are not looked at. */

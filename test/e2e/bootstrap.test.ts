@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseInitialCluster } from '../../manifests/build/initial-cluster.ts';
-import { annotations } from '../../manifests/build/names.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { parseInitialCluster } from '../../manifests/render/initial-cluster.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { scene } from './support/scene.ts';
-import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
 const stage = scene();
 
 for (const replicas of [1, 3]) {
-  test(`a push becomes a healthy cluster of ${replicas}, and the commit turns from pending to success`, async (t) => {
-    const { push, tick, tickUntil, namespace, list, get, forge, fleet } = stage();
+  test(`a push becomes a healthy cluster of ${replicas}, and its commit a success`, async (t) => {
+    const { pushCluster, tick, tickUntil, list, get, forge, fleet } = stage();
     const name = `born-${replicas}`;
-    const sha = await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { replicas }) });
+    const sha = await pushCluster(name, { replicas });
     const foretold = await foretell(stage(), name);
     const first = await tick();
     assert.equal(first.code, 0, first.stderr);

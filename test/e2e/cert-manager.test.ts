@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { type CertManagerCertificate, certificateResource } from '../../manifests/build/cert-manager-certificate.ts';
-import { memberLeaves } from '../../manifests/build/certificate-names.ts';
-import { podHost } from '../../manifests/build/names.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
+import { type CertManagerCertificate, certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
+import { memberLeaves } from '../../manifests/render/certificate-names.ts';
+import { podHost } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
@@ -61,7 +61,10 @@ test('where cert-manager is not installed, that is said, and other clusters go o
     return isReady(await cluster('beside')) && isStalledFor('CertManagerNotInstalled')(await cluster('without'));
   });
   const stalled = await cluster('without');
-  assert.match(condition(stalled, 'Stalled')?.message ?? '', /no kind Certificate .*To go on: install cert-manager/);
+  assert.match(
+    condition(stalled, 'Stalled')?.message ?? '',
+    /the API server does not serve Certificate .*To go on: install cert-manager/,
+  );
   assert.equal(condition(stalled, 'CertificatesReady')?.reason, 'CertManagerNotInstalled');
   const lists = proxy.requests.filter((request) => request.includes('cert-manager.io'));
   assert.ok(
@@ -108,7 +111,7 @@ test('a renewed leaf is served on the wire, and no pod restarts', async () => {
   assert.deepEqual(await podsOf(), before, 'the same pods, none restarted');
 });
 
-test('a CA that is replaced under the members is followed one restart at a time, and no write is lost', async (t) => {
+test('a replaced CA is followed one restart at a time, and no write is lost', async (t) => {
   const { tickUntil, access } = stage();
   const writer = await startFollower(() => access(name), 'rotation');
   await until('it writes', async () => writer.acknowledged >= 50);
@@ -141,13 +144,13 @@ test('a refusing issuer is named with its words, and cured', async () => {
   const stalled = await tickUntil('refused', isStalledFor('IssuanceFailed'));
   assert.match(
     condition(stalled, 'Stalled')?.message ?? '',
-    /ClusterIssuer company does not give refused-reconciler-tls-issued .*the budget for this domain is spent.*To go on/,
+    /ClusterIssuer company does not issue refused-reconciler-tls-issued: .*the budget for this domain is spent.*To go on/,
   );
   issuer().resume();
   await tickUntil('refused', isReady, 120);
 });
 
-test("somebody else's Secret in the place of one is named and left alone", async () => {
+test('a foreign Secret with the name of one of ours is named and left alone', async () => {
   const { kubectl, namespace, tickUntil, get } = stage();
   const theirs = {
     apiVersion: 'v1',

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CronJob, chainLabel, followUpLabel, type Job, jobOf, linksOf } from '../../functions/chain.ts';
+import {
+  type CronJob,
+  chainLabel,
+  followUpLabel,
+  type Job,
+  jobOf,
+  linksOf,
+} from '../../functions/pass/follow-up/chain.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { isReady } from './support/conditions.ts';

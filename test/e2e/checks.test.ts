@@ -99,7 +99,7 @@ async function mergeOf(head: string): Promise<string> {
   return repository.git('commit-tree', tree, '-p', 'main', '-p', head, '-m', 'Merge');
 }
 
-test('what can not be done fails at its place: by the rules, by the API server, by the fleet’s own rights', async () => {
+test('what cannot be done fails at its place: by rules, API server, or the fleet’s rights', async () => {
   const { push, tick, tickUntil, namespace, forge } = stage();
   const yaml = (fields: object) => clusterYaml('stock', namespace, { replicas: 1, ...fields });
   await push({ 'clusters/stock.yaml': yaml({ version: '3.6.16' }) });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
-import { annotations, peerUrl } from '../../manifests/build/names.ts';
-import { etcdPeer } from '../../manifests/build/peer.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { annotations, peerUrl } from '../../manifests/render/names.ts';
+import { etcdPeer } from '../../manifests/render/peer.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
 import { isReady } from './support/conditions.ts';
@@ -29,19 +29,19 @@ test('of two invocations at once, never do two act from one observation: 100 rou
   let acted = 0;
   for (let round = 0; round < 100; round++) {
     // Every round there is something to do, and both see it.
-    if (round % 5 === 0) {
+    if (round % 2 === 0) {
       await apply(`raced-${round}`, { replicas: 1, resources: { requests: { memory: '900Ti' } } });
       await kubectl([
         '-n',
         namespace,
         'delete',
         'etcdcluster',
-        `raced-${round - 5}`,
+        `raced-${round - 2}`,
         '--ignore-not-found',
         '--wait=false',
       ]);
     }
-    const name = `raced-${round - (round % 5)}`;
+    const name = `raced-${round - (round % 2)}`;
     const before = await get<EtcdCluster>(resources.clusters, name);
     const clusters = before ? [before] : [];
     const results = (await Promise.all([stepOnce(kube, clusters), stepOnce(kube, clusters)])).flat();
@@ -55,7 +55,7 @@ test('of two invocations at once, never do two act from one observation: 100 rou
   assert.ok(acted >= 40, `only ${acted} of 100 rounds had anything to do`);
 });
 
-test('one that is frozen after its claim, and wakes after another took over, changes nothing any more', async () => {
+test('one that freezes after its lease, and wakes after another took over, changes nothing', async () => {
   const { namespace, list, tickUntil, get } = stage();
   await apply('frozen');
   const kubeconfig = process.env.KUBECONFIG ?? '';
@@ -73,12 +73,13 @@ test('one that is frozen after its claim, and wakes after another took over, cha
       return { kind: 'hold', until: woken };
     },
   );
-  await stage().tick('--cluster', `${namespace}/frozen`);
   const frozen = startTick({
     args: ['--namespace', namespace, '--cluster', `${namespace}/frozen`],
     env: { KUBECONFIG: proxy.kubeconfig },
   });
-  await reached;
+  const exit = once(frozen, 'exit');
+  const first = await Promise.race([reached.then(() => 'holds'), exit.then(() => 'has ended')]);
+  assert.equal(first, 'holds', 'on its way to the first volume');
   frozen.kill('SIGSTOP');
   assert.equal((await get<EtcdCluster>(resources.clusters, 'frozen'))?.status?.step?.action, 'prepare-members');
 
@@ -86,7 +87,7 @@ test('one that is frozen after its claim, and wakes after another took over, cha
   const before = await fingerprint();
   frozen.kill('SIGCONT');
   wake();
-  await once(frozen, 'exit');
+  await exit;
   assert.ok(held > 0);
   assert.deepEqual(await fingerprint(), before);
   assert.equal((await stage().cluster('frozen')).status?.clusterID, ready.status?.clusterID);
@@ -122,7 +123,7 @@ test('what arrives late for a resource that was deleted is collected, and its na
   assert.notEqual((await get<EtcdPeer>(resources.peers, 'again-1'))?.metadata.uid, metadata.uid);
 });
 
-test('while somebody else holds the claim, others wait and say for whom', async () => {
+test('while another invocation holds the lease, the others wait and name its holder', async () => {
   const { kube, cluster, get } = stage();
   await apply('held', { replicas: 1 });
   await stepOnce(kube, [await cluster('held')]);

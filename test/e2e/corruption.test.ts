@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { connectTo } from './support/client.ts';
 import { isWhole } from './support/conditions.ts';
@@ -74,7 +74,7 @@ async function assertEvidence(victim: string): Promise<void> {
 }
 
 for (const version of ['3.5.35', '3.6.16']) {
-  test(`etcd ${version} raises CORRUPT after a compaction: who differs is replaced, and writes are let in again`, async (t) => {
+  test(`etcd ${version} raises CORRUPT: the member that differs is replaced, and writes return`, async (t) => {
     const name = `altered-${version.split('.')[1]}`;
     const { writer, cluster } = await underWay(name, version);
     const members = (cluster.status?.members ?? []).map((member) => member.name);
@@ -95,7 +95,7 @@ for (const version of ['3.5.35', '3.6.16']) {
   });
 }
 
-test('a member that finds at its start that its data differ is replaced after its grace, and its volume kept', async () => {
+test('a member whose data differ at its start is replaced after its grace, its volume kept', async () => {
   const { namespace } = stage();
   const { writer, cluster } = await underWay('differs', '3.6.16');
   const victim = cluster.status?.leader ?? '';
@@ -107,7 +107,7 @@ test('a member that finds at its start that its data differ is replaced after it
   await assertEvidence(victim);
 });
 
-test('a member that can’t read its own log any more is replaced after its grace, by one that has everything', async () => {
+test('a member that can’t read its own log is replaced after its grace', async () => {
   const { namespace, get } = stage();
   const { writer, cluster } = await underWay('unreadable', '3.7.3');
   const victim = cluster.status?.leader ?? '';
@@ -115,7 +115,7 @@ test('a member that can’t read its own log any more is replaced after its grac
   await node().killContainer(namespace, `${victim}-0`);
   const healed = await replaced('unreadable', victim, 240);
   const why = healed.status?.history?.find(({ reason }) => reason === 'ReplacingMember')?.message ?? '';
-  assert.match(why, /it last said: .*crc mismatch/);
+  assert.match(why, /it last logged: .*crc mismatch/);
   await assertSound('unreadable', writer);
   const kept = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
   assert.match(kept?.metadata.annotations?.[annotations.replacedAt] ?? '', /^\d{4}-/, 'kept, though another one votes');

@@ -4,13 +4,12 @@ import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
-import { clusterYaml } from './support/specs.ts';
 
 const stage = scene();
 
 async function commit(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
-  const { push, namespace } = stage();
-  await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) });
+  const { pushCluster } = stage();
+  await pushCluster(name, fields);
 }
 
 test('a birth with a storage class that does not exist is cured by a commit', async () => {
@@ -26,7 +25,7 @@ test('a birth with a storage class that does not exist is cured by a commit', as
   assert.deepEqual([...new Set(claims.map(({ spec }) => spec.storageClassName))], ['standard']);
 });
 
-test('a birth with an image that does not exist is Stalled with the reason, and cured by a commit', async () => {
+test('a birth with a missing image is Stalled with the reason, and cured by a commit', async () => {
   const { tickUntil } = stage();
   await commit('image', { version: '3.6.99' });
   const stalled = await tickUntil('image', isStalledFor('ImageUnavailable'));
@@ -42,7 +41,7 @@ test('a birth that no node has the memory for is cured by a commit', async () =>
   const waiting = await tickUntil('memory', (cluster) =>
     /finds no node/.test(condition(cluster, 'Reconciling')?.message ?? ''),
   );
-  assert.match(condition(waiting, 'Reconciling')?.message ?? '', /kubectl describe pod memory-0-0/);
+  assert.match(condition(waiting, 'Reconciling')?.message ?? '', /kubectl -n \S+ describe pod memory-0-0/);
   await commit('memory', { replicas: 1, resources: { requests: { memory: '64Mi' } } });
   await tickUntil('memory', isReady);
 });
@@ -70,7 +69,7 @@ test('volumes grow in place while the members run; a class that can not is said'
   assert.match(condition(stalled, 'Stalled')?.message ?? '', /allowVolumeExpansion on StorageClass no-expansion/);
 });
 
-test('what this release can not do to a running cluster is refused by name, and the members stay as they are', async () => {
+test('what cannot be done to a running cluster is refused by name, and changes no member', async () => {
   const { tickUntil, list } = stage();
   await commit('flag', { replicas: 1, version: '3.5.35', storage: { size: '2Gi' } });
   const stalled = await tickUntil('flag', isStalledFor('DowngradeRefused'));

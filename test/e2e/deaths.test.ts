@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { connectTo } from './support/client.ts';
 import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
@@ -159,21 +159,21 @@ async function conceived(name: string): Promise<Change> {
 }
 
 describe('killed before and after each write, of Kubernetes and of etcd, of what makes', { concurrency: 2 }, () => {
-  test('one member three, and three one: whoever comes next finishes it, and no write is lost', async (t) => {
+  test('one member three, and three one: the next invocation finishes it, and no write is lost', async (t) => {
     await born('sized', { replicas: 1 });
     const writer = await written('sized', 'deaths');
     for (const size of [3, 1]) t.diagnostic(await livesThrough('sized', await resized('sized', size)));
     t.diagnostic(await nothingLost(writer));
   });
 
-  test('3.6 out of 3.5, and a new member out of a lost one: whoever comes next finishes it, and no write is lost', async (t) => {
+  test('3.6 out of 3.5, and replaces a lost member: the next invocation finishes it, no write lost', async (t) => {
     await born('changed', { replicas: 3, version: '3.5.35' });
     const writer = await written('changed', 'deaths');
     for (const begin of [upgraded, bereft]) t.diagnostic(await livesThrough('changed', await begin('changed')));
     t.diagnostic(await nothingLost(writer));
   });
 
-  test('nothing a cluster of three, and one that lost its quorum whole: whoever comes next finishes it', async (t) => {
+  test('a birth of three, and recovers a lost quorum: the next invocation finishes it', async (t) => {
     t.diagnostic(await livesThrough('fresh', await conceived('fresh')));
     const writer = await written('fresh', 'deaths');
     t.diagnostic(await livesThrough('fresh', await recovering('fresh')));
@@ -185,8 +185,8 @@ describe('killed before and after each write, of Kubernetes and of etcd, of what
 const lanes = 3;
 
 /**
- * What a cluster goes through again and again, from whole to whole: each time one invocation dies in one place that none has died in,
- * and all after it live.
+ * What a cluster goes through again and again, from whole to whole: each time one invocation dies in one place that
+ * none has died in, and all after it live.
  */
 async function livesOncePerPlace(
   prefix: string,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { podName } from '../../manifests/build/names.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
+import { podName } from '../../manifests/render/names.ts';
 import { KubeError, resources } from '../../reconcile/kube.ts';
 import { condition, isConverged } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
@@ -57,7 +57,7 @@ async function budgetOf(name: string): Promise<number | string | undefined> {
   return budgets.find(({ metadata }) => metadata.name === name)?.spec.minAvailable;
 }
 
-test('two members: a drain is refused and the condition says why; with the word of the spec it goes through', async () => {
+test('two members: a drain is refused, the condition says why, and the spec can allow it', async () => {
   const name = 'pair';
   const refused = condition(await converged(name, 2), 'Drainable');
   assert.deepEqual([refused?.status, refused?.reason], ['False', 'QuorumNeedsEveryMember']);
@@ -78,7 +78,7 @@ test('two members: a drain is refused and the condition says why; with the word 
   assert.ok(!status?.history?.some(({ action }) => action === 'remove-member'), JSON.stringify(status?.history));
 });
 
-test('one member: its node can be drained, and the condition says so; the word of the spec refuses it', async () => {
+test('one member: its node can be drained, the condition says so, and the spec can refuse it', async () => {
   const name = 'single';
   const allowed = condition(await converged(name, 1), 'Drainable');
   assert.deepEqual([allowed?.status, allowed?.reason], ['True', 'QuorumLossAllowed']);

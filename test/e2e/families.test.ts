@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
-import { urlOf } from '../../manifests/build/hosts.ts';
 import type { Pod, Service } from '../../manifests/kube-types.ts';
+import { urlOf } from '../../manifests/render/hosts.ts';
 import { resources } from '../../reconcile/kube.ts';
-import type { Families } from '../cluster/families.ts';
+import type { Families } from '../support/cluster/families.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
@@ -18,7 +18,8 @@ const cases: readonly { readonly where: string; readonly families: Families; rea
   { where: 'of both families, IPv4 first', families: ['IPv4', 'IPv6'], sizes: [3] },
 ];
 
-// Three members with certificates: etcd looks up the name in each other member's, and wants the address that it sees among what it finds.
+// Three members with certificates: etcd looks up the name in each other member's, and wants the address that it sees
+// among what it finds.
 for (const { where, families, sizes } of cases) {
   test(`a cluster is born ${sizes.length > 1 ? 'and grows ' : ''}where pods have addresses ${where}`, async () => {
     await using _ = await startOwnCluster({ binaries, families });

@@ -21,7 +21,7 @@ for (const [what, fault, reason] of [
   ['does not know us', { kind: 'status', status: 401 }, /AuthenticationFailed/],
   ['has lost the repository', { kind: 'status', status: 404 }, /RepositoryNotFound/],
 ] as const) {
-  test(`a Git server that ${what} becomes a condition of the fleet; clusters are looked after all the same`, async () => {
+  test(`a Git server that ${what} becomes a condition; clusters are looked after all the same`, async () => {
     const { push, tick, tickUntil, git, fleet, namespace, kubectl } = stage();
     git.breakWith(undefined);
     await push({ 'clusters/steady.yaml': clusterYaml('steady', namespace, { replicas: 1 }) });
@@ -47,11 +47,11 @@ for (const [what, fault] of [
   ['hangs', { kind: 'hang' }],
   ['answers with a web page', { kind: 'html' }],
 ] as const) {
-  test(`a forge that ${what} holds nobody up: it becomes a condition, and the status is sent later`, async () => {
-    const { push, tick, forge, fleet, cluster, namespace, kubectl } = stage();
+  test(`a forge that ${what} holds nothing up: a condition says so, the status is sent later`, async () => {
+    const { pushCluster, tick, forge, fleet, cluster, namespace, kubectl } = stage();
     forge.breakWith(fault);
     const name = `forge-${what.replaceAll(' ', '-')}`;
-    const sha = await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { suspend: true }) });
+    const sha = await pushCluster(name, { suspend: true });
     const { code, stderr, milliseconds } = await tick();
     assert.equal(code, 0, stderr);
     assert.ok(milliseconds < patience, `${milliseconds} ms`);

@@ -66,7 +66,7 @@ test('two fleets that list one cluster: the first keeps it, the second is told w
   await kubectl(['-n', namespace, 'delete', 'etcdfleet', 'second']);
 });
 
-test('a fleet whose service account may not touch a namespace is told which right it lacks; the rest is applied', async () => {
+test('a fleet that may not touch a namespace is told the missing right; the rest is applied', async () => {
   const { push, tick, namespace, fleet, cluster } = stage();
   await push({
     'clusters/own.yaml': clusterYaml('own', namespace, { suspend: true }),
@@ -79,7 +79,7 @@ test('a fleet whose service account may not touch a namespace is told which righ
   assert.match(message, new RegExp(`${namespace}[:/]fleet`), 'it names the service account');
 });
 
-test('an older invocation that wakes up after a newer commit was applied does not put the old one back', async () => {
+test('an older invocation that wakes after a newer commit does not put the old one back', async () => {
   await using own = await openScene().then((opened) => ({ ...opened, [Symbol.asyncDispose]: opened.close }));
   const { push, tick, namespace, cluster, fleet } = own;
   await push({ 'clusters/raced.yaml': clusterYaml('raced', namespace, { suspend: true, replicas: 1 }) });

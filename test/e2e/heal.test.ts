@@ -42,20 +42,20 @@ async function nothingLost(writer: Writer): Promise<void> {
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 }
 
-test('a claim that somebody deleted, of the leader: it votes until another one does in its place, then hands over and goes', async () => {
+test("if the leader's PVC is deleted, it votes until its replacement does, then hands over", async () => {
   const { kubectl, namespace, get } = stage();
   const { writer, leader } = await underWay('claimed');
   await kubectl(['-n', namespace, 'delete', 'pvc', leader, '--wait=false']);
   const { status } = await healedWithout('claimed', leader);
   const reasons = (status?.history ?? []).map(({ reason }) => reason);
-  assert.ok(reasons.indexOf('PromotingLearner') < reasons.indexOf('RemovingMember'), reasons.join());
+  assert.ok(reasons.lastIndexOf('SealingMembers') < reasons.indexOf('RemovingMember'), reasons.join());
   await nothingLost(writer);
   await until('the claim is gone with its pod', async () => {
     return (await get<PersistentVolumeClaim>(resources.volumeClaims, leader)) === undefined;
   });
 });
 
-test('a pod that does not end, as on a dead node: its member is replaced, and the pod stands in nobody’s way', async () => {
+test('a pod that does not end, as on a dead node: its member is replaced all the same', async () => {
   const { kubectl, namespace, get } = stage();
   const { writer, leader } = await underWay('stuck');
   const victim = ['stuck-0', 'stuck-1', 'stuck-2'].find((name) => name !== leader) ?? '';
@@ -71,7 +71,7 @@ test('a pod that does not end, as on a dead node: its member is replaced, and th
   }
 });
 
-test('a member that somebody removed with etcdctl: its volume is kept, and another one takes its place', async () => {
+test('a member removed with etcdctl: its volume is kept, and another member takes its place', async () => {
   const { access, get, cluster } = stage();
   const { writer, leader } = await underWay('removed');
   const victim = (await cluster('removed')).status?.members?.find(({ name }) => name !== leader);

@@ -57,7 +57,7 @@ async function label(change: string): Promise<void> {
 }
 
 for (const [what, { set, lift, words, fields }] of Object.entries(obstacles)) {
-  test(`pods that ${what} refuses are named with the API server’s words, and the birth goes on when they are admitted`, async () => {
+  test(`pods that ${what} refuses are named, and the birth goes on when they are admitted`, async () => {
     const { kubectl, namespace, tickUntil } = stage();
     const name = what === 'Pod Security' ? 'secured' : 'quota';
     await set();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { authoritySecretName } from '../../manifests/build/certificate-names.ts';
-import { clientServiceName, labels, labelsOf, podName } from '../../manifests/build/names.ts';
 import type { KubeObject, Pod } from '../../manifests/kube-types.ts';
+import { authoritySecretName } from '../../manifests/render/certificate-names.ts';
+import { clientServiceName, labels, labelsOf, podName } from '../../manifests/render/names.ts';
 import { type Resource, resources } from '../../reconcile/kube.ts';
 import { isConverged, isWhole } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
@@ -51,7 +51,7 @@ async function nothingHappened(name: string, before: readonly unknown[], writer:
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 }
 
-test('a tool takes our labels off what a serving cluster has: nothing is given up, and they come back', async () => {
+test('a tool removes the labels of a serving cluster: nothing is given up, and they come back', async () => {
   const name = 'bare';
   const { writer, members } = await underWay(name);
   const relabelled = [
@@ -80,7 +80,7 @@ test('a tool takes our labels off what a serving cluster has: nothing is given u
   await nothingHappened(name, members, writer);
 });
 
-test('a pod without a label that its StatefulSet selects by serves on, and is named with the cure', async () => {
+test("a pod without its StatefulSet's label serves on, and is named with the cure", async () => {
   const name = 'loose';
   const { writer, members } = await underWay(name);
   const { kubectl, namespace, get, stepUntil } = stage();

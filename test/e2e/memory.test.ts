@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim, Pod, Service, StatefulSet } from '../../manifests/kube-types.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
@@ -13,8 +13,8 @@ import { until } from './support/until.ts';
 const stage = scene({ fleet: false });
 
 /**
- * Seconds for what waits for Kubernetes' garbage collector: it looks for new kinds only every 30 s, so the first deletions
- * of a young control plane's custom resources take it that long.
+ * Seconds for what waits for Kubernetes' garbage collector: it looks for new kinds only every 30 s, so the first
+ * deletions of a young control plane's custom resources take it that long.
  */
 const collection = 150;
 
@@ -95,7 +95,7 @@ test('a suspended or paused cluster is observed, and nothing else', async () => 
   await apply('kept');
 });
 
-test('an object of somebody else that has a name we need is left alone, and named', async () => {
+test('a foreign object with a name that we need is left alone, and named', async () => {
   const { kubectl, namespace, tickUntil, get } = stage();
   await kubectl(['-n', namespace, 'create', 'service', 'clusterip', 'taken-peers', '--tcp=80']);
   await apply('taken', { replicas: 1 });
@@ -128,7 +128,7 @@ test('with all its volumes gone a cluster is never started empty', async () => {
   await kubectl(['-n', namespace, 'delete', 'pod', 'emptied-0-0', '--grace-period=0', '--force']);
   await until('the volume is gone', async () => (await claimsOf('emptied')).length === 0);
   const stalled = await tickUntil('emptied', isStalledFor('AllVolumesGone'));
-  assert.match(condition(stalled, 'Stalled')?.message ?? '', /never started empty/);
+  assert.match(condition(stalled, 'Stalled')?.message ?? '', /never starts empty/);
   await tick();
   assert.deepEqual(await claimsOf('emptied'), []);
   const pods = (await list<Pod>(resources.pods)).filter(({ metadata }) => metadata.name === 'emptied-0-0');

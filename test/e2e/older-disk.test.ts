@@ -1,10 +1,13 @@
-/** Claims that come back under their names, with all their annotations, on disks that are older than what their members acknowledged. */
+/**
+ * Claims that come back under their names, with all their annotations, on disks that are older than what their members
+ * acknowledged.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../manifests/build/names.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isStalledFor, isWhole } from './support/conditions.ts';
 import { copyDisk, type DiskCopy, restoreClaim } from './support/disks.ts';
@@ -66,7 +69,11 @@ test('on an older disk under the old name etcd is not started, and the member is
   await until('fifty writes', async () => writer.acknowledged >= 50);
   const victim = ready.status?.members?.find((member) => member.name !== ready.status?.leader)?.name ?? '';
   const sealed = await get<PersistentVolumeClaim>(resources.volumeClaims, victim);
-  assert.equal(sealed?.metadata.annotations?.[annotations.disk], sealed?.spec.volumeName);
+  assert.equal(
+    sealed?.metadata.annotations?.[annotations.disk],
+    `${sealed?.spec.volumeName} -`,
+    'hostPath has no handle',
+  );
   const copy = await copyDisk(kube, namespace, victim);
   const before = writer.acknowledged;
   await until('writes that the copy lacks', async () => writer.acknowledged > before + 20);
@@ -138,7 +145,7 @@ test('without a quorum a person is told what may be lost, and approves exactly t
   assert.equal(await readKey(await access('restored'), 'after'), null, 'what the copies held, and nothing else');
 });
 
-test('the same disk under a new claim is the same: nobody is asked', async () => {
+test('the same disk under a new PVC is the same: no approval is needed', async () => {
   const { kube, kubectl, namespace, get, tickUntil, access } = stage();
   await apply('same');
   await tickUntil('same', isWhole, 120);

@@ -21,7 +21,7 @@ function ledTo(sha: string, context: string): string {
   return path ?? assert.fail(`${context} leads to ${target}`);
 }
 
-test('statuses lead to the page, and the page shows what is live, what comes next and what a request would do', async () => {
+test('statuses lead to the page, which shows what is live, planned and requested', async () => {
   const { push, tick, tickUntil, namespace, repository, forge } = stage();
   const yaml = (replicas: number) => clusterYaml('orders', namespace, { replicas });
   const sha = await push({ 'clusters/orders.yaml': yaml(1) });

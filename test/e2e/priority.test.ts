@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { memberPriorityClass } from '../../manifests/build/member-defaults.ts';
 import type { Pod, StatefulSet } from '../../manifests/kube-types.ts';
+import { memberPriorityClass } from '../../manifests/render/member-defaults.ts';
 import { type KubeObject, resources } from '../../reconcile/kube.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { scene } from './support/scene.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { peerLabels } from '../../manifests/build/names.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { peerLabels } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
-import { etcdVersions } from '../cluster/binaries.ts';
+import { etcdVersions } from '../support/cluster/binaries.ts';
 import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { node } from './support/node.ts';
@@ -71,7 +71,7 @@ const lives = process.env.EXHAUSTIVE
   : [{ version: '3.6.16', replicas: 3 }];
 
 for (const { version, replicas } of lives) {
-  test(`etcd ${version}: all volumes of ${replicas} but one are gone: a person approves what is said to be lost, and nothing that was acknowledged is missing`, async () => {
+  test(`etcd ${version}: all volumes of ${replicas} but one are gone: a person approves, and no write is lost`, async () => {
     const name = `lossy-${replicas}-${version.replaceAll('.', '-')}`;
     const { tickUntil } = stage();
     const { writer, leader, others } = await underWay(name, { version, replicas });
@@ -96,7 +96,7 @@ for (const { version, replicas } of lives) {
   });
 }
 
-test('the survivor lags: what it has is said, and kept; whoever is left behind is started by hand and never serves', async () => {
+test('a lagging survivor keeps what it has; a member left behind never serves, even by hand', async () => {
   const name = 'laggard';
   const { namespace, tickUntil, access, get, kubectl } = stage();
   const { leader, others } = await born(name, { tls: { mode: 'Disabled' } });

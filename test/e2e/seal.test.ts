@@ -12,7 +12,7 @@ import { startWriter } from './support/writer.ts';
 
 const stage = scene({ fleet: false });
 
-test('a volume wiped under its old name: the seal holds, the member is replaced, no acknowledged write is lost', async () => {
+test('a wiped volume: the seal holds, the member is replaced, no acknowledged write is lost', async () => {
   const { kubectl, namespace, tick, tickUntil, get, list, cluster, access } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('sealed', namespace) });
   const ready = await tickUntil('sealed', isReady);

@@ -5,7 +5,6 @@ import type { PersistentVolumeClaim, Service } from '../../manifests/kube-types.
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isConverged, isStalledFor, isWhole } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
-import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
@@ -14,8 +13,8 @@ const stage = scene();
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 
 async function commit(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
-  const { push, namespace } = stage();
-  await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { healing, ...fields }) });
+  const { pushCluster } = stage();
+  await pushCluster(name, { healing, ...fields });
 }
 
 /** Its pod does not end, as on a node that is dead; until the end of the test. */
@@ -67,7 +66,7 @@ test('a growth that the storage class refuses: a dead member is healed, and git 
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 });
 
-test("somebody else's Service of the cluster's name: a dead member is healed, and the Service is named", async () => {
+test("a foreign Service of the cluster's name: a dead member is healed, the Service is named", async () => {
   const { tickUntil, kubectl, namespace, get } = stage();
   await commit('taken', {});
   const victim = victimOf(await tickUntil('taken', isWhole, 90));

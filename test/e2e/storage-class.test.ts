@@ -24,7 +24,7 @@ function isRefused({ status, metadata }: EtcdCluster): boolean {
   return isSeen && status.replicas === 3 && isStalledFor('StorageClassRefused')({ status, metadata } as EtcdCluster);
 }
 
-test('another storage class is refused by name; the cure that is told moves one member after another, under writes', async () => {
+test('another storage class is refused by name; the told cure moves members one by one', async () => {
   const { tickUntil, stepUntil, access, kubectl, cluster, list } = stage();
   await ofClass('standard');
   await tickUntil(name, isConverged, 90);

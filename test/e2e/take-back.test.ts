@@ -44,7 +44,7 @@ test('a birth of 5 with room for 3 is corrected to 3 by a push, and those that r
   await tickUntil('orders', (cluster) => cluster.status?.lastDecision?.reason === 'PodUnscheduled', 60);
   const before = await running();
   assert.equal(before.length, 3);
-  assert.equal(await get<Service>(resources.services, 'orders'), undefined, 'no client was let in');
+  assert.equal(await get<Service>(resources.services, 'orders'), undefined, 'no client was admitted');
 
   await commit(3);
   const cluster = await tickUntil(

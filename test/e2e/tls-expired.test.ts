@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { authoritySecretName, clusterLeaves, memberLeaves } from '../../manifests/build/certificate-names.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
-import { createAuthority } from '../../reconcile/certificates/issue.ts';
-import { authorityData, type CertificateData } from '../../reconcile/certificates/secret-data.ts';
+import { authoritySecretName, clusterLeaves, memberLeaves } from '../../manifests/render/certificate-names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { createAuthority } from '../../reconcile/x509/issue.ts';
+import { authorityData, type CertificateData } from '../../reconcile/x509/secret-data.ts';
 import { leafOf, span } from './support/certificates.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { scene } from './support/scene.ts';
@@ -19,7 +19,7 @@ const peers = [`${name}-0`, `${name}-1`, `${name}-2`] as const;
 /** From when their CAs are made; all three members have to be started with them meanwhile. */
 const life = 45_000;
 
-test('everything has ended while nobody looked: members go on with each other, and each is started with what is made anew', async (t) => {
+test('all certificates expired without a tick: each member is started with new ones', async (t) => {
   const { kubectl, namespace, tickUntil, access } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace) });
   await tickUntil(name, certificatesAreReady);
@@ -48,7 +48,10 @@ test('everything has ended while nobody looked: members go on with each other, a
   assert.deepEqual((await reader.finish()).lost, []);
 });
 
-/** Puts CAs and leaves there that end soon, and starts all members with them. @returns when they end, in milliseconds since 1970. */
+/**
+ * Puts CAs and leaves there that end soon, and starts all members with them. @returns when they end, in milliseconds
+ * since 1970.
+ */
 async function liveShortly(): Promise<number> {
   const { kubectl, namespace } = stage();
   const validity = span(-3600e3, life);

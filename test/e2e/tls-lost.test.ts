@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
-import { trustOf } from '../../reconcile/certificates/secret-data.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { trustOf } from '../../reconcile/x509/secret-data.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
 import { node } from './support/node.ts';
@@ -39,7 +39,7 @@ async function times(name: string, action: string): Promise<number> {
 }
 
 describe('what is lost', { concurrency: true }, () => {
-  test('Secrets deleted under a running cluster come back: leaves at once, and a lost CA by way of one that all trust', async (t) => {
+  test('Secrets deleted under a cluster come back: leaves at once, a lost CA by way of both', async (t) => {
     const { kubectl, namespace, tick, tickUntil, access } = stage();
     const name = 'lost';
     await apply(name, '1s');
@@ -96,7 +96,7 @@ describe('what is lost', { concurrency: true }, () => {
     await discard(name);
   });
 
-  test('all Secrets deleted at once: each member is started with what is made anew; of the members only: a person is told what helps', async (t) => {
+  test('all Secrets deleted at once: members restart with new ones; of members only: a cure', async (t) => {
     const { kubectl, namespace, tickUntil, access } = stage();
     const name = 'bare';
     const own = async () =>
@@ -141,7 +141,7 @@ describe('what is lost', { concurrency: true }, () => {
     await discard(name);
   });
 
-  test('with a member away no rotation begins and none ends; it says who is missed, and goes on when that one is back', async (t) => {
+  test('with a member away no rotation begins or ends; it is named, and the rotation waits for it', async (t) => {
     const { kubectl, namespace, tick, tickUntil, access } = stage();
     const name = 'away';
     const missed = 'away-2';

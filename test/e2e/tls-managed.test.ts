@@ -42,7 +42,7 @@ async function podsOf(name: string): Promise<readonly Pod[]> {
   return (await stage().list<Pod>(resources.pods)).filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
 }
 
-test('without a word about TLS a cluster is born with it, and says until when its certificates last', async () => {
+test('without a word about TLS a cluster has it, and says when its certificates end', async () => {
   await apply('born');
   const cluster = await transcript().tickUntil('born', isReady);
   assert.equal(condition(cluster, 'CertificatesReady')?.status, 'True', JSON.stringify(cluster.status?.conditions));
@@ -53,7 +53,7 @@ test('without a word about TLS a cluster is born with it, and says until when it
   assert.ok(table.includes('CERTIFICATES UNTIL') && table.includes(ends), table);
 });
 
-test('only who shows a certificate of the client CA gets in, on every member and through the Service', async () => {
+test('only clients with a certificate of the client CA get in, on members and the Service', async () => {
   const { access, namespace } = stage();
   const service = await access('born');
   await writeKey(service, 'hello', 'world');
@@ -119,7 +119,7 @@ function plaintext({ url, serverName }: Access): Access {
   return { url: url.replace('https:', 'http:'), serverName };
 }
 
-test('the port for probes asks for no certificate, and serves health and metrics and nothing else', async () => {
+test('the port for probes asks for no certificate, and serves only health and metrics', async () => {
   for (const { status } of await podsOf('born')) {
     const at = { host: status?.podIP ?? '', port: 2381 };
     for (const path of ['/health', '/livez', '/readyz', '/metrics']) {
@@ -151,14 +151,14 @@ for (const [cluster, name, what] of [
   ['taken', 'taken-client-tls', 'the Secret for applications'],
   ['claimed', 'claimed-peer-ca', 'the Secret of a CA'],
 ] as const) {
-  test(`${what} is somebody else's: left alone byte by byte and named; once it is gone, the birth goes on`, async () => {
+  test(`a foreign ${what} is left alone and named; once it is gone, the birth goes on`, async () => {
     const data = { 'tls.crt': 'bXk=', 'something.else': 'b3du' };
     const theirs = await putSecret(stage(), name, data);
     await apply(cluster, { replicas: 1 });
     const stalled = await transcript().tickUntil(cluster, isStalledFor('NameTaken'));
     assert.match(
       condition(stalled, 'Stalled')?.message ?? '',
-      new RegExp(`Secret (named )?${name}.*To go on: rename or delete it`),
+      new RegExp(`Secret (named )?${name}.*To go on: rename or delete that Secret`),
     );
     await transcript().tick();
     assert.deepEqual(await secret(name), theirs, 'not so much as a label');
@@ -178,7 +178,7 @@ async function discard(cluster: string): Promise<void> {
   await kubectl(['-n', namespace, 'delete', 'pvc', '-l', `etcd.ratchet.dev/cluster=${cluster}`, '--wait=false']);
 }
 
-test('a member whose disk was wiped stays out although its certificate is good, and nothing is lost', async () => {
+test('a member with a wiped disk stays out although its certificate is good', async () => {
   const { access, namespace } = stage();
   const writer = startWriter(await access('born'), 'acknowledged');
   await until('fifty writes', async () => writer.acknowledged >= 50);
@@ -195,7 +195,7 @@ test('a member whose disk was wiped stays out although its certificate is good, 
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 });
 
-test('no private key is anywhere but in Secrets: not in objects, events, statuses, nor in what anybody logged', async () => {
+test('private keys are only in Secrets: not in objects, events, statuses or logs', async () => {
   const { kubectl, namespace, list } = stage();
   const kinds = (await kubectl(['api-resources', '--verbs=list', '-o', 'name']))
     .split('\n')

@@ -24,7 +24,7 @@ test('plaintext is possible, and said plainly; the API server refuses another mo
   const cluster = await tickUntil(name, isReady);
   const said = condition(cluster, 'CertificatesReady');
   assert.deepEqual([said?.status, said?.reason], ['False', 'Disabled']);
-  assert.match(said?.message ?? '', /plaintext.*whoever reaches the pods can read and write everything/);
+  assert.match(said?.message ?? '', /plaintext.*every client that reaches the pods can read and write all keys/);
   assert.equal(cluster.status?.certificates, undefined);
   const secrets = (await list<Secret>(resources.secrets)).filter(({ metadata }) => metadata.name.startsWith(name));
   assert.deepEqual(secrets, [], 'no Secret is made');
@@ -46,7 +46,7 @@ describe('applied again in another mode', { concurrency: true }, () => {
     ['unveiled', 'Managed', 'Disabled'],
     ['veiled', 'Disabled', 'Managed'],
   ] as const) {
-    test(`born ${born}, deleted, applied again as ${wanted}: refused with the reason, and it runs on as ${born}`, async () => {
+    test(`born ${born}, applied again as ${wanted}: refused with the reason, it runs on as ${born}`, async () => {
       const { kubectl, namespace, tickUntil, access, list } = stage();
       await apply(name, { mode: born });
       const before = await tickUntil(name, isReady);
@@ -64,7 +64,7 @@ describe('applied again in another mode', { concurrency: true }, () => {
       );
       assert.match(
         condition(stalled, 'Stalled')?.message ?? '',
-        new RegExp(`born with TLS mode ${born}.*To go on: set spec.tls.mode to ${born}`),
+        new RegExp(`created with TLS mode ${born}.*To go on: set spec.tls.mode to ${born}`),
       );
       assert.equal(condition(stalled, 'Available')?.status, 'True');
       assert.equal(stalled.status?.clusterID, before.status?.clusterID);

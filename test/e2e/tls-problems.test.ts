@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/build/certificate-names.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
-import type { Authority } from '../../reconcile/certificates/issue.ts';
-import { authorityOf, type CertificateData } from '../../reconcile/certificates/secret-data.ts';
+import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/render/certificate-names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import type { Authority } from '../../reconcile/x509/issue.ts';
+import { authorityOf, type CertificateData } from '../../reconcile/x509/secret-data.ts';
 import { day, leafOf, newAuthority, putSecret, span } from './support/certificates.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { node } from './support/node.ts';
@@ -99,7 +99,7 @@ function unavailable(cluster: EtcdCluster): string {
   return said?.status === 'False' ? said.message : '';
 }
 
-test('a certificate of our own that is no good any more is replaced, although nobody answers us with it', async (t) => {
+test('our own bad certificate is replaced, although no member accepts it', async (t) => {
   const { tickUntil, get } = stage();
   const name = 'own';
   await apply(name, {});

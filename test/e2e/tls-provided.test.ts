@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/build/certificate-names.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
-import type { Authority } from '../../reconcile/certificates/issue.ts';
-import type { CertificateData } from '../../reconcile/certificates/secret-data.ts';
+import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/render/certificate-names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import type { Authority } from '../../reconcile/x509/issue.ts';
+import type { CertificateData } from '../../reconcile/x509/secret-data.ts';
 import {
   asNotes,
   day,
@@ -93,7 +93,7 @@ async function discard(name: string): Promise<void> {
   await kubectl(['-n', namespace, 'delete', 'pvc', '-l', `etcd.ratchet.dev/cluster=${name}`, '--wait=false']);
 }
 
-test('Secrets that somebody else keeps: never written to; replaced ones are served, bad ones seen by no member, another CA followed', async (t) => {
+test('provided Secrets are never written; replaced ones are served, bad ones reach no member', async (t) => {
   const { tickUntil, tick, list } = stage();
   const name = 'given';
   const plans = plansFor(name, 3);
@@ -270,7 +270,7 @@ function wildcardOf({ dnsNames: [host = ''] }: LeafPlan): string {
   return `*${host.slice(host.indexOf('.'))}`;
 }
 
-test('what could not work is refused by name before anything is started, and goes on once it is replaced', async (t) => {
+test('what could not work is refused by name before any start, and goes on once replaced', async (t) => {
   const { kubectl, namespace, tickUntil, list } = stage();
   const name = 'picky';
   const plans = plansFor(name, 1);
@@ -303,7 +303,7 @@ test('what could not work is refused by name before anything is started, and goe
   }
 });
 
-test('odd but good: CRLF with notes around it, a chain with an intermediate, a wildcard for the server', async () => {
+test('odd but good: CRLF with notes, a chain with an intermediate, a server wildcard', async () => {
   const { tickUntil } = stage();
   const name = 'odd';
   const plans = plansFor(name, 3);

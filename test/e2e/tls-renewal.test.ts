@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/build/certificate-names.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
-import { authorityOf, trustOf } from '../../reconcile/certificates/secret-data.ts';
+import { clusterLeaves, type LeafPlan, memberLeaves } from '../../manifests/render/certificate-names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { authorityOf, trustOf } from '../../reconcile/x509/secret-data.ts';
 import { due, leafOf, putSecret } from './support/certificates.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
@@ -17,7 +17,7 @@ const stage = scene({ fleet: false });
 const name = 'renewed';
 const peers = [`${name}-0`, `${name}-1`, `${name}-2`] as const;
 
-test('leaves that are due are renewed in one step, seen on the wire, and nobody restarts or waits for it', async (t) => {
+test('due leaves are renewed in one step, seen on the wire, without a restart', async (t) => {
   const { kubectl, namespace, tick, tickUntil, access, cluster } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace) });
   await tickUntil(name, isReady);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret } from '../../manifests/kube-types.ts';
-import { trustOf } from '../../reconcile/certificates/secret-data.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { trustOf } from '../../reconcile/x509/secret-data.ts';
 import type { Access } from './support/client.ts';
 import { condition, isReady } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
@@ -24,7 +24,7 @@ async function apply(rotationOverlap: string): Promise<void> {
   });
 }
 
-test('new CAs under load: old and new clients talk to every member until the old CA is retired; no write is lost', async (t) => {
+test('new CAs under load: old and new clients reach every member until the old CA is retired', async (t) => {
   const { kubectl, namespace, tick, tickUntil, access, cluster } = stage();
   await apply('24h');
   await tickUntil(name, isReady);
@@ -34,7 +34,8 @@ test('new CAs under load: old and new clients talk to every member until the old
   await until('a hundred writes', async () => writer.acknowledged >= 100);
   const watcher = watchPods();
 
-  // Both, from the first moment of the rotation to the last at which the old CA is trusted, on connections that are new.
+  // Both, from the first moment of the rotation to the last at which the old CA is trusted, on connections that are
+  // new.
   const visits = [startVisits('old', async () => old), startVisits('new', () => access(name))];
   writer.gap();
   await kubectl(['-n', namespace, 'annotate', 'etcdcluster', name, 'etcd.ratchet.dev/rotate-certificates=first']);

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Job } from '../../functions/chain.ts';
+import type { Job } from '../../functions/pass/follow-up/chain.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { type KubeObject, resources } from '../../reconcile/kube.ts';
-import { callers, type Sent } from '../webhooks/deliveries.ts';
+import { callers, type Sent } from '../support/webhooks/deliveries.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespacedWith } from './support/installed.ts';
 import { type Scene, scene } from './support/scene.ts';
-import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
 /** The installed Deployment takes a forge's delivery; nothing else starts anything, and no minute passes. */
@@ -47,8 +46,8 @@ async function deliver({ headers, body }: Sent, fleet = 'fleet'): Promise<Respon
   return fetch(`http://${found?.spec.clusterIP}/hooks/${namespace}/${fleet}`, { method: 'POST', headers, body });
 }
 
-async function pushed({ repository, namespace }: Scene, name: string): Promise<Sent> {
-  const after = await stage().push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace) });
+async function pushed({ repository }: Scene, name: string): Promise<Sent> {
+  const after = await stage().pushCluster(name);
   const facts = { url: repository.url, ref: 'refs/heads/main', before: '1'.repeat(40), after };
   return callers.Gitea.send('s3cret', 'push', callers.Gitea.push(facts));
 }
@@ -62,7 +61,7 @@ async function logs(): Promise<string> {
   return kubectl(['-n', namespace, 'logs', '-l', 'app.kubernetes.io/name=etcd-ratchet', '--prefix', '--tail=20']);
 }
 
-test('a push and its delivery are enough: 202 at once, then a Job, and three members Ready, the commit a success', async () => {
+test('a push and its delivery are enough: 202, then a Job, and three members Ready', async () => {
   const sent = await pushed(stage(), 'hooked');
   const started = performance.now();
   const response = await deliver(sent);
@@ -92,7 +91,7 @@ test('a push and its delivery are enough: 202 at once, then a Job, and three mem
   assert.equal(again.status, 202, 'a repeated delivery');
 });
 
-test('without proof it is 401, for a fleet that exists and for one that does not, and no Job comes of it', async () => {
+test('without proof it is 401, for known and unknown fleets, and no Job is made', async () => {
   const before = (await jobs()).length;
   const { headers, body } = await callers.Gitea.send('wrong', 'push', { ref: 'refs/heads/main' });
   for (const fleet of ['fleet', 'nobody']) {

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { Done, Task } from './task.ts';
 
 /**
- * Shares scenarios among worker threads: whoever is free takes the next. What one scenario does not need of its time the others get:
- * each is given an equal part of what is left.
+ * Shares scenarios among worker threads: whoever is free takes the next. What one scenario does not need of its time
+ * the others get: each is given an equal part of what is left.
  */
 export async function share(
   scenarios: readonly string[],

@@ -34,7 +34,9 @@ async function main(options: Options): Promise<number> {
   return (bug ? true : walks(options)) && sound ? 0 : 1;
 }
 
-/** Of all threads, in milliseconds: what they were given of the processors, on a machine that has other things to do. */
+/**
+ * Of all threads, in milliseconds: what they were given of the processors, on a machine that has other things to do.
+ */
 function busy(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -53,6 +55,7 @@ function walks({ random, seed = randomInt(2 ** 31 - 1), scenario }: Options): bo
   console.log(
     `\n${walked.walks} random walks of up to ${eventsOfAWalk} events, seed ${seed}: ${count(walked.events)} events, ${walked.found ? 1 : 0} violations, ${took}`,
   );
+  console.log(`The same walks again with: npm run explore -- --budget 1 --random ${random} --seed ${seed}`);
   if (!walked.found) return true;
   const { found } = walked;
   tell({

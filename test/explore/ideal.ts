@@ -1,4 +1,4 @@
-import type { Decision } from '../../reconcile/cluster/decision.ts';
+import type { Decision } from '../../reconcile/cluster/know/decision.ts';
 import { serving, votersOf } from './model/etcd.ts';
 import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
@@ -11,8 +11,9 @@ import type { Violation } from './search/search.ts';
 import { createSeen } from './search/seen.ts';
 
 /**
- * From here on nothing goes wrong: whoever acts goes on, requests on their way are lost, everything that happens by itself does, and time
- * passes only when nothing else can. The cluster must come to rest: done, and truly so, or with a refusal that names a cure.
+ * From here on nothing goes wrong: whoever acts goes on, requests on their way are lost, everything that happens by
+ * itself does, and time passes only when nothing else can. The cluster must come to rest: done, and truly so, or with a
+ * refusal that names a cure.
  *
  * What comes after a state is told by its world alone, so a world that was gone through once need not be again.
  */

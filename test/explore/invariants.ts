@@ -1,18 +1,18 @@
-import type { ActionKind } from '../../reconcile/cluster/actions.ts';
-import { quorumOf } from '../../reconcile/cluster/quorum.ts';
+import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
+import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { healthyVoters } from './model/kubernetes.ts';
 import { successorsOf } from './model/lineage.ts';
+import { recordIn } from './model/objects.ts';
+import { writtenBy } from './model/sending.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
-import { programOf } from './programs/programs.ts';
-import { recordIn } from './programs/records.ts';
 import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
 import type { Violation } from './search/search.ts';
 
 /**
- * What must never happen (ARCHITECTURE.md), looked at in the truth, and not in what an invocation sees of it. Each says what is wrong
- * with one event, or nothing.
+ * What must never happen (ARCHITECTURE.md), looked at in the truth, and not in what an invocation sees of it. Each says
+ * what is wrong with one event, or nothing.
  */
 type Invariant = (before: State, event: Event, after: State) => string | undefined;
 
@@ -22,8 +22,9 @@ function isSent({ who, write }: Event): boolean {
 }
 
 /**
- * I1: no voluntary action leaves fewer healthy voters than a quorum of the voters after it. Named exceptions: clusters of one or two, and
- * hibernation; deletion, which is a person's; and the stop that a person approved, when those that were given up come back in the midst of it.
+ * I1: no voluntary action leaves fewer healthy voters than a quorum of the voters after it. Named exceptions: clusters
+ * of one or two, and hibernation; deletion, which is a person's; and the stop that a person approved, when those that
+ * were given up come back in the midst of it.
  */
 function keepsQuorum({ world: before }: State, event: Event, { world: after }: State): string | undefined {
   if (!isSent(event) || stopsAll.has(event.action?.kind) || before.cluster.deleting) return undefined;
@@ -64,12 +65,13 @@ function unfinished(world: World, target: string): string | undefined {
 function underWay({ late, world }: State, target: string): string | undefined {
   const formation = formationOf(world, serving(world)?.id);
   const member = formation?.members.find(({ id }) => id === target);
-  // Who is dead is removed also while a learner may still come: that one has no vote, and whoever adds it anew writes its list anew.
+  // Who is dead is removed also while a learner may still come: that one has no vote, and whoever adds it anew writes
+  // its list anew.
   const isDead = member !== undefined && !member.learner && !healthyVoters(world, formation?.id ?? '').includes(target);
-  const other = late.find(({ action, at, known }) => {
-    // What is only written to, so that others' requests fail, begins nothing.
-    const { membership, object } = programOf(action)[at]?.write ?? {};
-    if (known || (!membership && object === undefined)) return false;
+  const other = late.find(({ action, known, request }) => {
+    // The call itself, and the record by which its member is known. What else the step sends, like a StatefulSet,
+    // changes no list.
+    if (known || (!writtenBy(request)?.membership && request.kind !== 'writeRecord')) return false;
     // A learner that is being promoted is the one that was added.
     if (action.kind === 'add-learner') return !isDead && action.name !== target && action.name !== member?.name;
     return action.kind === 'remove-member' && action.memberId !== target;
@@ -88,7 +90,10 @@ function learnersFirst({ world: before }: State, _: Event, { world: after }: Sta
   return undefined;
 }
 
-/** I4: a volume is deleted only when nothing that a member needs is on it. The deletion of the cluster, by its policy, is a person's. */
+/**
+ * I4: a volume is deleted only when nothing that a member needs is on it. The deletion of the cluster, by its policy,
+ * is a person's.
+ */
 function keepsVolumes({ world: before }: State, event: Event, { world: after }: State): string | undefined {
   if (!event.write || (event.who !== 'late' && !isSent(event)) || before.cluster.deleting) return undefined;
   for (const place of before.places) {
@@ -109,7 +114,10 @@ function keepsVolumes({ world: before }: State, event: Event, { world: after }: 
   return undefined;
 }
 
-/** I5: from the moment a cluster serves clients, no member that ever started starts again on an empty volume; no write is lost by it. */
+/**
+ * I5: from the moment a cluster serves clients, no member that ever started starts again on an empty volume; no write
+ * is lost by it.
+ */
 function neverStartsEmpty({ world: before }: State, event: Event, { world: after }: State): string | undefined {
   const lost = after.formations.find(({ id, lost: isLost }) => isLost && !formationOf(before, id)?.lost);
   if (lost) return 'a write that clients were told is kept is on no disk of the quorum that runs';
@@ -131,7 +139,10 @@ function neverStartsEmpty({ world: before }: State, event: Event, { world: after
 
 const wrongVersions: ReadonlySet<string> = new Set([words.downgrade, words.skipped, words.unreadable]);
 
-/** I6: version only up, one minor at a time; back only while another member still runs the old minor and the cluster version has not moved. */
+/**
+ * I6: version only up, one minor at a time; back only while another member still runs the old minor and the cluster
+ * version has not moved.
+ */
 function versionsGoUp(_: State, event: Event, { world }: State): string | undefined {
   const said = world.places.find(({ pod }) => pod?.words !== undefined && wrongVersions.has(pod.words));
   if (said) return `${said.name} was given ${said.pod?.inputs.version}, and says: ${said.pod?.words}`;

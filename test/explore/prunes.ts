@@ -1,13 +1,14 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../manifests/build/names.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { type PlanInput, planFleet } from '../../reconcile/fleet/plan.ts';
 import { confirmationFor } from '../../reconcile/fleet/prune.ts';
 import { clusterOf, entryOf, fleetWith, problemAbout, revision, specOf, treeOf } from '../unit/fleet/objects.ts';
 import type { Done } from './task.ts';
 
 /**
- * I8, on the real planner of fleets: what Git no longer lists is deleted only if every one of its conditions holds. There is no time in
- * it, so that every mixture of the conditions is one state, and each has one transition: what is planned.
+ * I8, on the real planner of fleets: what Git no longer lists is deleted only if every one of its conditions holds.
+ * There is no time in it, so that every mixture of the conditions is one state, and each has one transition: what is
+ * planned.
  */
 
 /** What is true of one cluster that lives. */

@@ -8,7 +8,9 @@ import type { Scenario } from './scenario.ts';
 import { wild } from './scenarios.ts';
 import { type Model, retell, type Violation } from './search/search.ts';
 
-/** Deeper than any search: long walks at random through a cluster to which much happens, with many faults of all kinds. */
+/**
+ * Deeper than any search: long walks at random through a cluster to which much happens, with many faults of all kinds.
+ */
 export interface Walked {
   readonly walks: number;
   readonly events: number;

@@ -1,11 +1,11 @@
 import { ideal } from './ideal.ts';
 import { realCode } from './model/code.ts';
 import { decideIn } from './model/invocation.ts';
+import { recordIn } from './model/objects.ts';
 import { consent } from './model/person.ts';
 import type { State, World } from './model/state.ts';
 import type { Rules } from './model/transitions.ts';
 import { beginning } from './model/worlds.ts';
-import { recordIn } from './programs/records.ts';
 
 /** What has come of this loss when a person has approved, and nothing went wrong. */
 export function recovered(lost: World): World {

@@ -1,15 +1,18 @@
-import { annotations } from '../../manifests/build/names.ts';
-import type { VolumeRecord } from '../../manifests/build/volume-record.ts';
-import type { Situation } from '../../reconcile/cluster/decide.ts';
-import { type Decision, wait } from '../../reconcile/cluster/decision.ts';
-import { recordOf } from '../../reconcile/cluster/life.ts';
-import { approvalGiven } from '../../reconcile/cluster/lost.ts';
-import type { Slot } from '../../reconcile/cluster/observation.ts';
-import { awaitQuorum, isBeingRecovered } from '../../reconcile/cluster/rules/await-quorum.ts';
-import { recoverQuorum } from '../../reconcile/cluster/rules/recover-quorum.ts';
+import { annotations } from '../../manifests/render/names.ts';
+import type { VolumeRecord } from '../../manifests/render/volume-record.ts';
+import type { Request, Program as Requests } from '../../reconcile/cluster/act/requests/program.ts';
+import { readVolume, writeRecord } from '../../reconcile/cluster/act/requests/volumes.ts';
+import { awaitQuorum, isBeingRecovered } from '../../reconcile/cluster/decide/rules/recovery/await-quorum.ts';
+import { recoverQuorum } from '../../reconcile/cluster/decide/rules/recovery/recover-quorum.ts';
+import type { Action } from '../../reconcile/cluster/know/action.ts';
+import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
+import { recordOf } from '../../reconcile/cluster/know/life.ts';
+import { approvalGiven } from '../../reconcile/cluster/know/lost.ts';
+import type { Slot } from '../../reconcile/cluster/know/observation.ts';
+import type { Situation } from '../../reconcile/cluster/know/situation.ts';
+import type { Code } from './model/code.ts';
 import { lacking } from './model/state.ts';
-import type { Operation } from './programs/program.ts';
-import { type Bug, instead, mapped } from './seeding.ts';
+import { type Bug, edited, instead } from './seeding.ts';
 
 /** Bugs in how a recovery is done: each takes one of its guards away. */
 export const recoveryBugs: readonly Bug[] = [
@@ -19,7 +22,7 @@ export const recoveryBugs: readonly Bug[] = [
     violates: 'I9',
     scenario: 'quorum of 3 comes back, and goes',
     faults: { returns: 1, cut: 1 },
-    seed: (code) => instead(code, 'awaitQuorum', withAnyApproval),
+    seed: (code) => comparingNothing(instead(code, 'awaitQuorum', withAnyApproval)),
   },
   {
     name: 'outvotes-nobody',
@@ -27,10 +30,10 @@ export const recoveryBugs: readonly Bug[] = [
     violates: 'I10',
     scenario: 'quorum of 3 lost, a node comes back',
     faults: { returns: 2 },
-    seed: (code) =>
-      mapped(instead(code, 'recoverQuorum', withoutOutvoting), 'begin-recovery', ([first]) =>
-        first ? [leavingNobodyBehind(first)] : [],
-      ),
+    seed: (code) => ({
+      ...edited(instead(code, 'recoverQuorum', withoutOutvoting), 'begin-recovery', leavingNobodyBehind),
+      readsAtOnce: true,
+    }),
   },
   {
     name: 'forgets-outvoted',
@@ -46,7 +49,7 @@ export const recoveryBugs: readonly Bug[] = [
     violates: 'I10',
     scenario: 'quorum of 3 cut off, and comes back',
     faults: { returns: 2 },
-    seed: (code) => instead(code, 'recoverQuorum', withoutFences),
+    seed: (code) => ({ ...instead(code, 'recoverQuorum', withoutFences), readsAtOnce: true }),
   },
   {
     name: 'forces-twice',
@@ -81,6 +84,17 @@ function withAnyApproval(situation: Situation): Decision | undefined {
   return awaitQuorum({ ...situation, cluster: { ...cluster, metadata } });
 }
 
+/** Nor does the action look at what was approved. */
+function comparingNothing(code: Code): Code {
+  return {
+    ...code,
+    run: (action, claimed) => {
+      if (action.kind !== 'begin-recovery') return code.run(action, claimed);
+      return code.run(action, { ...claimed, annotations: { [annotations.recoverQuorum]: action.approval } });
+    },
+  };
+}
+
 /** As if everybody had been told already. */
 function withoutOutvoting(situation: Situation): Decision | undefined {
   const chosen = situation.slots.find(isBeingRecovered);
@@ -95,12 +109,19 @@ function withState(slot: Slot, state: VolumeRecord['state']): Slot {
   return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: { ...record, state } } } };
 }
 
-function leavingNobodyBehind(operation: Operation): Operation {
-  const { write } = operation;
-  if (!write) return operation;
-  const say: typeof write.say = (world) => lacking(write.say?.(world) as VolumeRecord, 'outvoted');
-  return { ...operation, write: { ...write, say } };
+/** Only the volume that the cluster goes on from is marked, and it names nobody; the others are not even looked at. */
+function leavingNobodyBehind({ kind, ask }: Request, action: Action): Requests<unknown> | undefined {
+  if (action.kind !== 'begin-recovery') return undefined;
+  if (kind === readVolume.kind) {
+    const { name } = ask as Parameters<typeof readVolume>[0];
+    return name === action.volume.name ? undefined : nothing();
+  }
+  if (kind !== writeRecord.kind) return undefined;
+  const { readAt, record } = ask as Parameters<typeof writeRecord>[0];
+  return writeRecord({ readAt, record: lacking(record, 'outvoted') });
 }
+
+function* nothing(): Requests {}
 
 /** As if nothing were seen of anybody. */
 function withoutFences(situation: Situation): Decision | undefined {

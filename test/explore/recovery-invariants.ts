@@ -1,23 +1,41 @@
+import type { Remains } from '../../reconcile/cluster/act/requests/recovery.ts';
 import { formationOf, hasQuorum } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { successorsOf } from './model/lineage.ts';
-import { type Formation, placeOf, type State, type World } from './model/state.ts';
+import { ledBy } from './model/look.ts';
+import { type Acting, type Formation, placeOf, type State, type World } from './model/state.ts';
 
 /** What an approved recovery must never do, looked at in the truth. */
 
-/** I9: it begins only as a person was told, and no quorum has taken writes since. */
-export function beginsAsApproved({ world }: State, { who, write, action, name }: Event): string | undefined {
+/**
+ * I9: it begins only as a person was told, and no quorum had taken writes since when its members were asked last. etcd
+ * fences no write to a volume: whom a quorum comes back to after that is looked for once more before the first is
+ * stopped.
+ */
+export function beginsAsApproved(
+  { world, acting, beside }: State,
+  { who, write, action, name }: Event,
+): string | undefined {
   if (!write || who === 'late' || action?.kind !== 'begin-recovery' || name !== action.volume.name) return undefined;
   const { approval } = world.cluster;
   if (!approval) return 'a recovery begins that nobody approved';
   if (approval.kept !== name) return `a recovery begins from ${name}, and ${approval.kept} was approved`;
-  const led = formationOf(world, placeOf(world, name)?.disk?.formation)?.led ?? 0;
+  const formation = formationOf(world, placeOf(world, name)?.disk?.formation);
+  const holder = [acting, beside].find((one) => one?.action === action);
+  const led = (formation && holder && ledAsTold(holder, formation, action.memberId)) ?? formation?.led ?? 0;
   return led === approval.led ? undefined : 'a recovery begins, and a quorum has served since it was approved';
 }
 
+/** By what it answered about its log; `undefined`: it was not asked. */
+function ledAsTold({ answers }: Acting, formation: Formation, memberId: string): number | undefined {
+  const told = answers.flatMap((one) => ('answer' in one ? [one.answer as Partial<Remains> | undefined] : []));
+  const log = told.flatMap((remains) => remains?.logs ?? []).find((one) => one.memberId === memberId);
+  return log && ledBy(formation, log.raftIndex);
+}
+
 /**
- * I10: what a recovery left behind never serves again; and a cluster is forced for one approval only, on one volume, that nobody else has
- * open, and never again once it has served.
+ * I10: what a recovery left behind never serves again; and a cluster is forced for one approval only, on one volume,
+ * that nobody else has open, and never again once it has served.
  */
 export function recoversOnce({ world: before }: State, _: Event, { world: after }: State): string | undefined {
   const opened = after.places.find(

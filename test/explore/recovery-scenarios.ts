@@ -21,8 +21,8 @@ const volumes = withoutVolumes(whole, [1, 2]);
 const goneOn = () => recovered(alone(volumes));
 
 /**
- * When a quorum is lost, and a person approves that it goes on without the others. How it grows back is searched by itself: where much
- * happens, one member is as many as are asked for.
+ * When a quorum is lost, and a person approves that it goes on without the others. How it grows back is searched by
+ * itself: where much happens, one member is as many as are asked for.
  */
 export const recoveryScenarios: readonly Scenario[] = [
   one('quorum of 3 lost', volumeAndNode, [approves, saysOff], { death: 1, late: 1 }, 1),

@@ -1,4 +1,4 @@
-import type { FaultKind } from './model/faults.ts';
+import type { FaultKind } from './model/fault-kind.ts';
 import type { Turn } from './model/git.ts';
 import type { World } from './model/state.ts';
 

@@ -1,8 +1,10 @@
-import type { Action, ActionKind } from '../../reconcile/cluster/actions.ts';
-import { decide, type Rule, rules, situate } from '../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../reconcile/cluster/decision.ts';
+import type { RequestKind } from '../../reconcile/cluster/act/requests/all.ts';
+import type { Request, Program as Requests } from '../../reconcile/cluster/act/requests/program.ts';
+import { decide, rules } from '../../reconcile/cluster/decide/decide.ts';
+import type { Action, ActionKind } from '../../reconcile/cluster/know/action.ts';
+import type { Decision } from '../../reconcile/cluster/know/decision.ts';
+import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
 import type { Code } from './model/code.ts';
-import type { Operation, Program } from './programs/program.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How a bug is put in. */
@@ -31,30 +33,48 @@ export function first(list: readonly Rule[], situation: ReturnType<typeof situat
   return decide(situation);
 }
 
-/** The same actions, one kind carried out otherwise. */
-export function mapped(code: Code, kind: ActionKind, change: (program: Program, action: Action) => Program): Code {
-  const known = new WeakMap<Action, Program>();
+/** The same lines, with other requests, or other answers, in the place of some. */
+export type Edit = (request: Request, action: Action) => Requests<unknown> | undefined;
+
+export function edited(code: Code, kind: ActionKind, edit: Edit): Code {
   return {
     ...code,
-    programOf: (action) => {
-      if (action.kind !== kind) return code.programOf(action);
-      const program = known.get(action) ?? change(code.programOf(action), action);
-      known.set(action, program);
-      return program;
+    run: (action, claimed) => {
+      const program = code.run(action, claimed);
+      return action.kind === kind ? editing(program, action, edit) : program;
     },
   };
 }
 
-/** Nothing that is read again just before stops it. */
-export function unchecked(code: Code, kind: ActionKind): Code {
-  const careless = ({ check, ...operation }: Operation): Operation => ({
-    ...operation,
-    ...(check && {
-      check: (world) => {
-        const found = check(world);
-        return typeof found === 'object' ? 'go' : found;
-      },
-    }),
+function* editing<R>(program: Requests<R>, action: Action, edit: Edit): Requests<R> {
+  let step = program.next();
+  while (!step.done) {
+    const { value } = step;
+    const answer: unknown =
+      'sideBySide' in value
+        ? yield { sideBySide: value.sideBySide.map((one) => editing(one, action, edit)) }
+        : yield* edit(value, action) ?? passedOn(value);
+    step = program.next(answer);
+  }
+  return step.value;
+}
+
+export function* passedOn(request: Request): Requests<unknown> {
+  return yield request;
+}
+
+/** Nothing that is read again just before stops it: to these questions it gets these answers. */
+export function unchecked(
+  code: Code,
+  kind: ActionKind,
+  forged: { readonly [K in RequestKind]?: (answer: never, action: never) => unknown },
+): Code {
+  return edited(code, kind, (request, action) => {
+    const forge = forged[request.kind as RequestKind] as ((answer: unknown, action: Action) => unknown) | undefined;
+    return forge && answered(request, (answer) => forge(answer, action));
   });
-  return mapped(code, kind, (program) => program.map(careless));
+}
+
+function* answered(request: Request, forge: (answer: unknown) => unknown): Requests<unknown> {
+  return forge(yield* passedOn(request));
 }

@@ -3,8 +3,9 @@ import { type Finding, fuzz } from './run.ts';
 import { targets } from './targets.ts';
 
 /**
- * `npm run fuzz -- --seconds 60 [--seed N]`: tries inputs by turns until the time is over, and says how many. A crash, a rejection that nobody
- * handles, an answer of 500, and an input that costs too much are findings; any of them makes it fail.
+ * `npm run fuzz -- --seconds 60 [--seed N]`: tries inputs by turns until the time is over, and says how many. A crash,
+ * a rejection that nobody handles, an answer of 500, and an input that costs too much are findings; any of them makes
+ * it fail.
  */
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } } });

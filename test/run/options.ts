@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const rooms = ['unit', 'integration', 'e2e'] as const;
+export const rooms = ['unit', 'explore', 'integration', 'e2e'] as const;
 export type Room = (typeof rooms)[number];
 
 export interface RunOptions {
@@ -30,6 +30,6 @@ function parse(args: readonly string[]) {
     return parseArgs({ args: [...args], options: { only: { type: 'string' } }, allowPositionals: true });
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}
-usage: npm test | npm test -- --only unit|integration|e2e | npm run e2e -- SCENARIO`);
+usage: npm test | npm test -- --only unit|explore|integration|e2e | npm run e2e -- SCENARIO`);
   }
 }

@@ -16,8 +16,8 @@ export interface Totals {
 }
 
 /**
- * Prints the events of several runs as if they were one, with node's own reporter: one list of failures and one summary at
- * the end.
+ * Prints the events of several runs as if they were one, with node's own reporter: one list of failures and one summary
+ * at the end.
  */
 export async function report(events: AsyncIterable<unknown>, output: NodeJS.WritableStream): Promise<Totals> {
   const totals: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };

@@ -33,7 +33,7 @@ export async function select({ rooms, scenario }: RunOptions): Promise<readonly 
 }
 
 /** Those that take minutes go first: two files run at a time, and the run ends with whoever began last. */
-const longest = ['deaths', 'upgrade', 'corruption', 'recover', 'heal', 'tls-lost', 'scale'];
+const longest = ['deaths', 'unkind', 'upgrade', 'corruption', 'recover', 'heal', 'tls-lost', 'scale'];
 
 function testFiles(room: Room): string[] {
   return globSync(`test/${room}/**/*.test.ts`, { cwd: checkout })

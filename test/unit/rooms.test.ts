@@ -13,19 +13,35 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   functions: ['manifests', 'gitops', 'reconcile'],
 };
 
+/**
+ * What each room of a cluster's step may import of the others. Rules name actions by their words, which the table of
+ * actions has: no rule carries one out.
+ */
+const mayKnow: Readonly<Record<string, readonly string[]>> = {
+  know: [],
+  observe: ['know'],
+  act: ['know', 'observe'],
+  decide: ['know', 'act'],
+  report: ['know', 'observe', 'act', 'decide'],
+  foresee: ['know', 'observe', 'act', 'decide', 'report'],
+};
+
 /** Packages that only their own client file speaks to. */
 const clientOf: Readonly<Record<string, RegExp>> = {
   '@kubernetes/client-node': /^reconcile\/clients\/kube[^/]*\.ts$/,
   etcd3: /^reconcile\/clients\/etcd[^/]*\.ts$/,
   '@grpc/grpc-js': /^reconcile\/clients\/etcd[^/]*\.ts$/,
   'isomorphic-git': /^gitops\//,
+  '@aws-sdk/client-s3': /^reconcile\/backup\/stores\/s3\.ts$/,
+  'age-encryption': /^reconcile\/backup\/age\.ts$/,
+  '@google-cloud/storage': /^reconcile\/backup\/stores\/gcs\.ts$/,
   '@peculiar/x509': /^reconcile\/clients\/x509\.ts$/,
 };
 
 const pure = [
-  'reconcile/cluster/decide.ts',
-  'reconcile/cluster/rules/**/*.ts',
-  'manifests/build/**/*.ts',
+  'reconcile/cluster/{know,decide,foresee}/**/*.ts',
+  'reconcile/{reasons,reasons/*}.ts',
+  'manifests/render/**/*.ts',
   'functions/page/{home,fleet,cluster,check,notice,layout,parts,members,history,plan,requests,revisions,attention,state,time}.ts',
 ];
 
@@ -37,6 +53,19 @@ for (const [room, allowed] of Object.entries(mayImport)) {
       for (const target of importsOf(file).filter((name) => name.startsWith('.'))) {
         const other = normalize(join(dirname(file), target)).split('/')[0] ?? '';
         assert.ok(other === room || allowed.includes(other), `${file} imports ${target}`);
+      }
+    }
+  });
+}
+
+for (const [room, allowed] of Object.entries(mayKnow)) {
+  test(`reconcile/cluster/${room} imports no other room but ${allowed.join(', ') || 'itself'}`, () => {
+    const files = globSync(`reconcile/cluster/${room}/**/*.ts`, { cwd: checkout });
+    assert.ok(files.length > 0, `no file in ${room}`);
+    for (const file of files) {
+      for (const target of importsOf(file).flatMap((name) => within(file, name) ?? [])) {
+        const [, other] = /^reconcile\/cluster\/([^/]+)\//.exec(target) ?? [];
+        assert.ok(!other || other === room || allowed.includes(other), `${file} imports ${target}`);
       }
     }
   });
@@ -63,6 +92,74 @@ test('decide, its rules, the builders and the pages read no clock, no environmen
     );
   }
 });
+
+test('every comment fits 120 columns', () => {
+  const files = globSync('{functions,gitops,reconcile,manifests,test,docs}/**/*.ts', { cwd: checkout });
+  const long = files.flatMap((file) => {
+    const lines = readFileSync(join(checkout, file), 'utf8').split('\n');
+    return lines.flatMap((line, index) =>
+      line.length > 120 && /^\s*(\/\*\*|\*|\/\/)/.test(line) ? [`${file}:${index + 1}`] : [],
+    );
+  });
+  assert.deepEqual(long, []);
+});
+
+test('no file imports itself by way of others, types included', () => {
+  const files = globSync('{functions,gitops,reconcile,manifests,test}/**/*.ts', { cwd: checkout });
+  const graph = new Map(files.map((file) => [file, importsOf(file).flatMap((target) => within(file, target) ?? [])]));
+  assert.deepEqual(
+    circlesIn(graph).map((circle) => circle.toSorted()),
+    [],
+  );
+});
+
+test('a circle is found, however long it is', () => {
+  const graph = new Map([
+    ['a', ['b', 'x']],
+    ['b', ['c']],
+    ['c', ['a']],
+    ['x', []],
+  ]);
+  assert.deepEqual(
+    circlesIn(graph).map((circle) => circle.toSorted()),
+    [['a', 'b', 'c']],
+  );
+});
+
+function within(file: string, target: string): string | undefined {
+  return target.startsWith('.') ? normalize(join(dirname(file), target)) : undefined;
+}
+
+/** Tarjan's strongly connected components, those of more than one file. */
+function circlesIn(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const path: string[] = [];
+  const open = new Set<string>();
+  const circles: string[][] = [];
+
+  function visit(file: string): number {
+    const own = index.size;
+    index.set(file, own);
+    path.push(file);
+    open.add(file);
+    let lowest = own;
+    for (const next of graph.get(file) ?? []) {
+      if (!index.has(next)) lowest = Math.min(lowest, visit(next));
+      else if (open.has(next)) lowest = Math.min(lowest, low.get(next) ?? index.get(next) ?? own);
+      low.set(file, lowest);
+    }
+    if (lowest === own) {
+      const circle = path.splice(path.indexOf(file));
+      for (const one of circle) open.delete(one);
+      if (circle.length > 1) circles.push(circle);
+    }
+    return lowest;
+  }
+
+  for (const file of graph.keys()) if (!index.has(file)) visit(file);
+  return circles;
+}
 
 function importsOf(file: string): readonly string[] {
   const source = readFileSync(join(checkout, file), 'utf8');

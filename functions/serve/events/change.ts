@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../reconcile/kube.ts';
-import { type Changing, matterOf } from '../../matter.ts';
+import { type Changing, matterOf } from '../../pass/matter.ts';
 
-/** What an object looks like to a step, in a word: the same word again is no news. Empty: it is only on its way. */
+/**
+ * What an object looks like to a step, in a word: the same word again is no news. Empty: it is not at a point that a
+ * step waits for.
+ */
 export interface Change {
   readonly uid: string;
   readonly matter: string;
@@ -22,8 +25,9 @@ interface ManagedFields {
 /**
  * What of this object could make a step come out differently; `undefined`: nothing.
  *
- * A status is what we write ourselves, of clusters and of peers: whatever only changes that must never wake us. So of those two, what
- * the API server wrote down last decides: was it the status, it is an echo. Of the rest it is what the follow-ups watch for.
+ * A status is what we write ourselves, of clusters and of peers: whatever only changes that must never wake us. So of
+ * those two, what the API server wrote down last decides: was it the status, it is an echo. Of the rest it is what the
+ * follow-ups watch for.
  */
 export function changeOf(object: KubeObject, isDeleted: boolean): Change | undefined {
   const { uid = '', deletionTimestamp } = object.metadata;

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { Holder } from '../../../reconcile/cluster/claim.ts';
+import type { Holder } from '../../../reconcile/cluster/know/holder.ts';
 
 /** The requests of one process, as holders of claims. */
 export interface Holders {
-  /** A request's: it finds the claims of those under way held, and knows of all others of this process that they are over. */
+  /**
+   * A request's: it finds the claims of those under way held, and knows of all others of this process that they are
+   * over.
+   */
   enter(): Holder & Disposable;
 }
 

@@ -1,6 +1,9 @@
 import type { Change } from './change.ts';
 
-/** What has been stepped for. It saves steps and nothing else: who has forgotten takes one too many, which changes nothing. */
+/**
+ * What has been stepped for. It saves steps and nothing else: who has forgotten takes one too many, which changes
+ * nothing.
+ */
 export interface Memory {
   isNews(change: Change): boolean;
   /** Only once it was stepped for: what failed is news when it comes again. */

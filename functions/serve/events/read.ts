@@ -1,4 +1,4 @@
-import { CloudEvent, HTTP } from '../../cloud-events.ts';
+import { CloudEvent, HTTP } from '../../pass/follow-up/cloud-events.ts';
 
 /** It claims to be a CloudEvent, and is none. The message never quotes what was sent. */
 export class MalformedEvent extends Error {
@@ -8,8 +8,8 @@ export class MalformedEvent extends Error {
 const mostEvents = 1000;
 
 /**
- * The events of one request, in any of the three modes: binary (`ce-` headers), structured (`application/cloudevents+json`) or
- * batched (`application/cloudevents-batch+json`).
+ * The events of one request, in any of the three modes: binary (`ce-` headers), structured
+ * (`application/cloudevents+json`) or batched (`application/cloudevents-batch+json`).
  *
  * @throws {MalformedEvent}
  */

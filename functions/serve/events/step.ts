@@ -1,12 +1,13 @@
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
 import { identityFrom, pageUrlFrom } from '../../environment.ts';
-import { goOn } from '../../go-on.ts';
-import { isAwaited, isHeld, isNews } from '../../next-look.ts';
-import type { ObjectName } from '../../options.ts';
-import { type PassContext, type PassResult, pass } from '../../pass.ts';
-import { reachOf } from '../../reach.ts';
-import type { ServeContext } from '../groups.ts';
+import { goOn } from '../../pass/follow-up/go-on.ts';
+import { reachOf } from '../../pass/follow-up/reach.ts';
+import { isAwaited, isHeld, isNews } from '../../pass/next-look.ts';
+import { pass } from '../../pass/pass.ts';
+import type { PassContext, PassResult } from '../../pass/pass-context.ts';
+import type { ObjectName } from '../../tick/options.ts';
+import type { ServeContext } from '../route-group.ts';
 import type { Holders } from './holders.ts';
 
 /** What a request comes to. */
@@ -32,7 +33,8 @@ const waitSeconds = 25;
 const mostAgain = 2;
 
 /**
- * One pass inside the request: nothing is left to do after the answer, because a platform that scales to zero may stop the process then.
+ * One pass inside the request: nothing is left to do after the answer, because a platform that scales to zero may stop
+ * the process then.
  *
  * What remains is an event's that will come (a pod becomes ready), or a follow-up's.
  *
@@ -48,7 +50,7 @@ export async function carryOut(
   const signal = AbortSignal.timeout(ms);
   const stopped = async () => {
     if (!cronJob) return false;
-    const { isStopped } = await import('../../follow-up.ts');
+    const { isStopped } = await import('../../pass/follow-up/follow-up.ts');
     return isStopped(kube, cronJob, signal);
   };
   if (await stopped()) return { kind: 'nothing', because: 'the CronJob is suspended' };
@@ -77,10 +79,10 @@ export async function carryOut(
 }
 
 /**
- * A tick starts what others go on with. Everybody else only follows an action of its own: an action is one invocation's, so that however
- * many events there are, one line of follow-ups lives on. What is waited for without one is told by an event, or by the clock: a follow-up
- * that saw nothing move is followed by others until the next tick. The end of a claim that nobody carries out any more is no event,
- * either: the follow-up that saw it last looks again.
+ * A tick starts what others go on with. Every other event is followed up only after an action of its own: one
+ * invocation acts, so one line of follow-ups lives on, however many events there are. Other waits end with an event or
+ * by the clock: a follow-up that saw nothing move sends others until the next tick. The end of an abandoned lease is no
+ * event either, so the follow-up that saw it last looks again.
  */
 export function isWorthGoingOn(
   { kind, again = 0 }: Pick<Task, 'kind' | 'again'>,

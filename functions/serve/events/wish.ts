@@ -1,11 +1,11 @@
-import { labels } from '../../../manifests/build/names.ts';
-import { followUpType } from '../../sink.ts';
+import { labels } from '../../../manifests/render/names.ts';
+import { followUpType } from '../../pass/follow-up/sink.ts';
 import { type Change, changeOf } from './change.ts';
 import { objectFrom } from './object.ts';
 
 /** What an event asks for. */
 export type Wish =
-  /** Somebody's clock: a tick over everything. */
+  /** A clock's event: a tick over everything. */
   | { readonly kind: 'tick' }
   /** Something of this cluster changed. */
   | { readonly kind: 'step'; readonly cluster: string; readonly change?: Change }
@@ -34,14 +34,14 @@ function followUp(data: unknown): Wish {
   const { clusters, again } = asObject(data);
   if (!Array.isArray(clusters)) return { kind: 'nothing', because: 'it names no clusters' };
   const named = clusters.filter((name): name is string => typeof name === 'string' && isKey(name));
-  if (named.length < clusters.length) return { kind: 'nothing', because: 'what it names are no clusters' };
+  if (named.length < clusters.length) return { kind: 'nothing', because: 'it names something that is not a cluster' };
   return { kind: 'follow-up', clusters: named, ...(Number(again) > 0 && { again: Number(again) }) };
 }
 
 /** Resource mode: the whole object, so that what changes nothing is told from what does. */
 function aboutObject(data: unknown, isDeleted: boolean): Wish {
   const object = objectFrom(data);
-  if (!object) return { kind: 'nothing', because: 'it holds no object as the API server writes them' };
+  if (!object) return { kind: 'nothing', because: 'it holds no object of the API server' };
   const { namespace, name, labels: own } = object.metadata;
   const cluster = object.kind === 'EtcdCluster' ? name : own?.[labels.cluster];
   const key = `${namespace}/${cluster}`;
@@ -49,7 +49,8 @@ function aboutObject(data: unknown, isDeleted: boolean): Wish {
   if (isDeleted && object.kind === 'EtcdCluster') return { kind: 'nothing', because: 'the cluster is gone' };
   const change = changeOf(object, isDeleted);
   if (change === undefined) return { kind: 'nothing', because: 'nothing changed that a step could depend on' };
-  if (change.matter === '') return { kind: 'nothing', because: 'it is only on its way', forget: change.uid };
+  if (change.matter === '')
+    return { kind: 'nothing', because: 'it is not at a point that a step waits for', forget: change.uid };
   return { kind: 'step', cluster: key, change };
 }
 

@@ -24,7 +24,8 @@ export async function dryRun(
   const object = desired(planned.spec, { fleet });
   const apply = async (how: true | 'Forced') =>
     asFleet.apply(resources.clusters, object, { fieldManager: manager, dryRun: how, signal });
-  // Applying takes over what an earlier owner left and what was edited by hand, and never comes to a conflict with those.
+  // Applying takes over what an earlier owner left and what was edited by hand, and never comes to a conflict with
+  // those.
   const others =
     planned.kind === 'create' || planned.kind === 'adopt'
       ? undefined

@@ -4,8 +4,8 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../names.ts';
 
 /**
- * What a fleet's spec and these clusters say of themselves, as far as a check could come out differently, as a hash: from the lists that a
- * pass reads anyway.
+ * What a fleet's spec and these clusters say of themselves, as far as a check could come out differently, as a hash:
+ * from the lists that a pass reads anyway.
  */
 export function seenOf({ metadata }: EtcdFleet, clusters: readonly EtcdCluster[]): string {
   const said = [`${metadata.generation}`, ...clusters.map(saidBy).sort()];
@@ -23,7 +23,7 @@ function saidBy(cluster: EtcdCluster): string {
     Object.entries(annotations ?? {}).sort(),
     observedGeneration,
     version,
-    // Not who leads: that moves, and decides only in which order members are taken.
+    // Not the leader: it moves, and only decides in which order members are taken.
     members.map(({ name, role, version }) => [name, role, version]),
     conditions.map(({ type, status, reason }) => [type, status, reason]),
     refusals.map(({ field }) => field),

@@ -1,11 +1,11 @@
 import { webcrypto } from 'node:crypto';
-import type { LeafPlan } from '../../../manifests/build/certificate-names.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
-import { type Authority, createAuthority, issueLeaf, type Validity } from '../../../reconcile/certificates/issue.ts';
-import { writePem } from '../../../reconcile/certificates/pem.ts';
-import { type CertificateData, leafData } from '../../../reconcile/certificates/secret-data.ts';
+import type { LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import { signCertificate } from '../../../reconcile/clients/x509.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { type Authority, createAuthority, issueLeaf, type Validity } from '../../../reconcile/x509/issue.ts';
+import { writePem } from '../../../reconcile/x509/pem.ts';
+import { type CertificateData, leafData } from '../../../reconcile/x509/secret-data.ts';
 
 /** The certificates of somebody who brings their own, good ones and bad ones; and what wears out with time. */
 

@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { noop } from 'cockatiel';
 import { Etcd3 } from 'etcd3';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { applicationSecretName } from '../../../manifests/build/certificate-names.ts';
-import { urlOf } from '../../../manifests/build/hosts.ts';
 import type { Secret, Service } from '../../../manifests/kube-types.ts';
+import { applicationSecretName } from '../../../manifests/render/certificate-names.ts';
+import { urlOf } from '../../../manifests/render/hosts.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
 import { until } from './until.ts';
 
@@ -24,8 +24,8 @@ export interface Access {
 /**
  * As an application would get it: by the names that the documentation gives.
  *
- * Once somebody listens at the Service: what follows its endpoints learns of a ready member a moment after the member's own
- * cluster is Ready.
+ * Once somebody listens at the Service: what follows its endpoints learns of a ready member a moment after the member's
+ * own cluster is Ready.
  */
 export async function accessTo(kube: Kube, namespace: string, name: string): Promise<Access> {
   const [cluster, service, secret] = await Promise.all([

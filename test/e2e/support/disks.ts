@@ -30,7 +30,10 @@ export async function copyDisk(kube: Kube, namespace: string, name: string): Pro
 
 let restored = 0;
 
-/** Under its old name, with all its annotations, on a disk of its own: as backup tools, and restores of a snapshot, leave it. */
+/**
+ * Under its old name, with all its annotations, on a disk of its own: as backup tools, and restores of a snapshot,
+ * leave it.
+ */
 export async function restoreClaim(kube: Kube, { claim, pv, path }: DiskCopy): Promise<void> {
   const { namespace = '', name, labels, annotations } = claim.metadata;
   restored += 1;

@@ -19,7 +19,9 @@ export interface Follower {
 const patience = 2000;
 /** Between two looks at the certificates, in milliseconds. */
 const rhythm = 250;
-/** From one write to the next, in milliseconds: without a rest, it and etcd would have the whole machine to themselves. */
+/**
+ * From one write to the next, in milliseconds: without a rest, it and etcd would have the whole machine to themselves.
+ */
 const breath = 20;
 
 export async function startFollower(look: () => Promise<Access>, prefix: string): Promise<Follower> {

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { publishedImage } from '../../../reconcile/cluster/own-image.ts';
+import { publishedImage } from '../../../reconcile/cluster/act/own-image.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
 
 /** A pod that an invocation claims to run in. Nobody schedules it: its status is what the test says. */

@@ -5,7 +5,10 @@ import type { Scene } from './scene.ts';
 
 const manifests = resolve(import.meta.dirname, '../../../manifests/install');
 
-/** The variant that has nothing cluster-wide, in the scene's namespace; not the whole: it would tick everybody's clusters. */
+/**
+ * The variant that has nothing cluster-wide, in the scene's namespace; not the whole: it would tick everybody's
+ * clusters.
+ */
 export function installNamespaced({ namespace, kubectl }: Scene): Promise<void> {
   return applied({ namespace, kubectl }, []);
 }

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isDuration, parseDuration } from '../../../manifests/api/duration.ts';
-import type { CertManagerCertificate } from '../../../manifests/build/cert-manager-certificate.ts';
-import type { LeafPlan, Usage } from '../../../manifests/build/certificate-names.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
+import type { CertManagerCertificate } from '../../../manifests/render/cert-manager-certificate.ts';
+import type { LeafPlan, Usage } from '../../../manifests/render/certificate-names.ts';
 
 /** What cert-manager's controllers say and write, as pure functions: `issuer.ts` carries it out. */
 

@@ -1,12 +1,15 @@
 import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { parseDuration } from '../../../manifests/api/duration.ts';
-import { type CertManagerCertificate, certificateResource } from '../../../manifests/build/cert-manager-certificate.ts';
 import type { Secret } from '../../../manifests/kube-types.ts';
-import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/certificates/issue.ts';
-import { leafData } from '../../../reconcile/certificates/secret-data.ts';
+import {
+  type CertManagerCertificate,
+  certificateResource,
+} from '../../../manifests/render/cert-manager-certificate.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
-import type { Kubectl } from '../../cluster/kubectl.ts';
+import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/x509/issue.ts';
+import { leafData } from '../../../reconcile/x509/secret-data.ts';
+import type { Kubectl } from '../../support/cluster/kubectl.ts';
 import { startController } from './controller.ts';
 import {
   askedBy,
@@ -24,8 +27,8 @@ import {
 import { until } from './until.ts';
 
 /**
- * Stands in for cert-manager in one namespace: its controllers' half of the conversation, with CAs of its own, one for each
- * issuer that a Certificate names. No CertificateRequests, and no hour of waiting after a failure.
+ * Stands in for cert-manager in one namespace: its controllers' half of the conversation, with CAs of its own, one for
+ * each issuer that a Certificate names. No CertificateRequests, and no hour of waiting after a failure.
  */
 export interface Issuer extends AsyncDisposable {
   /** Answers nothing but that it is at it, as an issuer that a person must approve; for these names or for all. */
@@ -47,11 +50,14 @@ export interface IssuerOptions {
   readonly namespace: string;
   /** Milliseconds that every certificate lives, whatever was asked for, as some issuers have it. */
   readonly lifetime?: number;
-  /** Milliseconds before now at which they begin, as some issuers have it against clocks that differ; cert-manager's own: none. */
+  /**
+   * Milliseconds before now at which they begin, as some issuers have it against clocks that differ; cert-manager's
+   * own: none.
+   */
   readonly backdated?: number;
 }
 
-const crd = resolve(import.meta.dirname, '../../fixtures/cert-manager/certificates.yaml');
+const crd = resolve(import.meta.dirname, '../../support/fixtures/cert-manager/certificates.yaml');
 const year = 365 * 24 * 3600e3;
 const manually = { reason: 'ManuallyTriggered', message: 'Certificate re-issuance manually triggered' };
 

@@ -9,6 +9,9 @@ export interface MortalOptions {
   readonly cluster: string;
   /** A file with a line for each place that was met, so that nobody dies twice in one. */
   readonly ledger: string;
-  /** `everywhere`: in each place that the ledger does not have; `nowhere`: they are only noted; else in the place of this line. */
+  /**
+   * `everywhere`: in each place that the ledger does not have; `nowhere`: they are only noted; else in the place of
+   * this line.
+   */
   readonly dies: 'everywhere' | 'nowhere' | string;
 }

@@ -6,11 +6,12 @@ import https from 'node:https';
 import { type MortalOptions, mortalEnv, type When } from './mortal-options.ts';
 
 /**
- * Preloaded into an invocation, which is our own bundle as it is shipped: it is killed (SIGKILL) at the first write at which no
- * invocation has died yet, be it one to the API server or a call that changes something in etcd.
+ * Preloaded into an invocation, which is our own bundle as it is shipped: it is killed (SIGKILL) at the first write at
+ * which no invocation has died yet, be it one to the API server or a call that changes something in etcd.
  *
- * `before`: nothing of the request has left. `after`: it was carried out, and nothing of its answer is known. Places, of writes in
- * the life of a cluster, are words and not numbers, because whoever finishes another one's work writes other things than he did.
+ * `before`: nothing of the request has left. `after`: it was carried out, and nothing of its answer is known. Places,
+ * of writes in the life of a cluster, are words and not numbers, because whoever finishes another one's work writes
+ * other things than he did.
  */
 
 const { cluster, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
@@ -23,7 +24,8 @@ let step = '';
 function strike(when: When, place: string): void {
   const line = lineOf(when, place);
   if (met.has(line) || (dies !== 'everywhere' && dies !== 'nowhere' && dies !== line)) return;
-  // Whoever has nothing more to write than his report has left the same behind as one who died after the last thing that he did.
+  // Whoever has nothing more to write than his report has left the same behind as one who died after the last thing
+  // that he did.
   if (dies === 'everywhere' && when === 'before' && isReport(place) && !met.has(lineOf('after', place))) return;
   met.add(line);
   appendFileSync(ledger, `${line}\n`);

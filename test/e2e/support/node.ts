@@ -1,4 +1,4 @@
-import { controlNode } from '../../cluster/node/index.ts';
+import { controlNode } from '../../support/cluster/node/index.ts';
 
 /** The process node's faults: kill, freeze, wipe. Only on the local cluster, which is where these scenarios run. */
 export function node(): ReturnType<typeof controlNode> {

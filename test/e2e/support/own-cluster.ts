@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
-import { type Binaries, binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
-import { type LocalCluster, type LocalClusterOptions, startLocalCluster } from '../../cluster/local-cluster.ts';
-import { runInSandbox } from '../../cluster/sandbox.ts';
+import { type Binaries, binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { type LocalCluster, type LocalClusterOptions, startLocalCluster } from '../../support/cluster/local-cluster.ts';
+import { runInSandbox } from '../../support/cluster/sandbox.ts';
 
 const ownSandbox = 'RATCHET_OWN_CLUSTER';
 
 /**
- * The rest of the file runs in a sandbox of its own, where a local cluster unlike the shared one can be started: addresses are
- * fixed, and one network namespace has room for one.
+ * The rest of the file runs in a sandbox of its own, where a local cluster unlike the shared one can be started:
+ * addresses are fixed, and one network namespace has room for one.
  */
 export async function inOwnSandbox(): Promise<Binaries> {
   const binaries = await provisionBinaries();

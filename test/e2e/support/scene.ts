@@ -4,12 +4,13 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
-import { type Kubectl, kubectlFor } from '../../cluster/kubectl.ts';
-import { type ForgeServer, startForge } from '../../git/forge.ts';
-import type { Repository } from '../../git/repository.ts';
-import { type GitServer, startGitServer } from '../../git/server.ts';
+import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
+import { type ForgeServer, startForge } from '../../support/git/forge.ts';
+import type { Repository } from '../../support/git/repository.ts';
+import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { type Access, accessTo } from './client.ts';
-import { type TickResult, tick } from './tick.ts';
+import { clusterYaml } from './specs.ts';
+import { assertMade, type TickResult, tick } from './tick.ts';
 import { until } from './until.ts';
 import { createWarmTicks } from './warm-ticks.ts';
 
@@ -23,7 +24,13 @@ export interface Scene {
   readonly forge: ForgeServer;
   /** Commits these files as the whole tree, as a `git push` would; the SHA. */
   push(files: Readonly<Record<string, string>>): Promise<string>;
-  /** One invocation as a process of its own, for this scene's namespace only. */
+  /** The same, of this one cluster as the whole tree. */
+  pushCluster(name: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  /**
+   * One invocation as a process of its own, for this scene's namespace only.
+   *
+   * @throws {AssertionError} when it ends with another code than what it was asked may end with.
+   */
   tick(...args: string[]): Promise<TickResult>;
   /** Ticks until the named cluster satisfies `check`. @throws with its status when it does not in time. */
   tickUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
@@ -86,8 +93,11 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   };
   // From here on nothing can fail: what was opened is closed with the scene.
   const opened = opening.move();
-  const oneTick = (...args: string[]) =>
-    tick({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: kubeconfig } });
+  const oneTick = async (...args: string[]) => {
+    const ended = await tick({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: kubeconfig } });
+    assertMade(args, ended);
+    return ended;
+  };
 
   const warmUntil = async (
     args: readonly string[],
@@ -120,6 +130,8 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     cluster,
     access,
     push: (files) => repository.commit(files),
+    pushCluster: (name, fields) =>
+      repository.commit({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) }),
     tick: oneTick,
     list: async (resource) => (await kube.list<never>(resource, { namespace })).items,
     fleet: async () => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -42,6 +43,21 @@ export async function tick(options: TickOptions): Promise<TickResult> {
   ]);
   clearTimeout(timer);
   return { code, signal, stdout, stderr, milliseconds: performance.now() - started };
+}
+
+/**
+ * What an invocation may end with, by what it was asked (`tick --help`).
+ *
+ * @throws {AssertionError} so that no wait passes over it.
+ */
+export function assertMade(args: readonly string[], ended: Pick<TickResult, 'code' | 'stderr'> & Partial<TickResult>) {
+  const allowed = [
+    0,
+    ...(args.includes('--check') ? [1] : []),
+    ...(args.includes('--detailed-exitcode') ? [3, 4] : []),
+  ];
+  const { code, signal, stderr } = ended;
+  assert.ok(code !== null && allowed.includes(code), `tick ${args.join(' ')}: ${code ?? signal}; it said: ${stderr}`);
 }
 
 async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {

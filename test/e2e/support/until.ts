@@ -1,29 +1,48 @@
+import { AssertionError } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Patience {
+  /** Seconds until it is given up. */
+  readonly within?: number;
+  /** Milliseconds between two looks. */
+  readonly every?: number;
+  /** What was seen last, for the error. */
+  readonly last?: () => string;
+}
 
 /**
  * Waits for a condition, not for a time: `look` is asked again until it gives something.
  *
- * @param within seconds.
+ * What it throws counts as "not yet", because what is waited for may not answer so far. Not so an AssertionError, which
+ * ends the wait at once: something was seen that must never be.
+ *
  * @throws when it did not come in time, naming what was waited for and what was seen last.
  */
 export async function until<T>(
   what: string,
-  look: () => Promise<T | undefined | false>,
-  { within = 60, every = 100, last = () => '' }: { within?: number; every?: number; last?: () => string } = {},
-): Promise<T> {
+  look: () => T | Promise<T>,
+  { within = 60, every = 100, last = () => '' }: Patience = {},
+): Promise<Exclude<T, undefined | null | false>> {
   const deadline = performance.now() + within * 1000;
-  let failure = '';
   for (;;) {
+    let failure: unknown;
     try {
       const found = await look();
-      if (found !== undefined && found !== false) return found;
+      if (isThere(found)) return found;
     } catch (error) {
-      failure = error instanceof Error ? error.message : String(error);
+      if (error instanceof AssertionError) throw error;
+      failure = error;
     }
     if (performance.now() > deadline) {
-      const seen = [last(), failure].filter((text) => text !== '').join('; ');
-      throw new Error(`${what}: not within ${within} s${seen === '' ? '' : ` (${seen})`}`);
+      const said = failure instanceof Error ? failure.message : String(failure ?? '');
+      const seen = [last(), said].filter((text) => text !== '').join('; ');
+      const cause = failure === undefined ? {} : { cause: failure };
+      throw new Error(`${what}: not within ${within} s${seen === '' ? '' : ` (${seen})`}`, cause);
     }
     await pause(every);
   }
+}
+
+function isThere<T>(found: T): found is Exclude<T, undefined | null | false> {
+  return found !== undefined && found !== null && found !== false;
 }

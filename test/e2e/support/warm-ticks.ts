@@ -1,16 +1,20 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { parseOptions } from '../../../functions/options.ts';
-import { runTick } from '../../../functions/run-tick.ts';
-import type { TickResult } from './tick.ts';
+import { parseOptions } from '../../../functions/tick/options.ts';
+import { runTick } from '../../../functions/tick/run-tick.ts';
+import { assertMade, type TickResult } from './tick.ts';
 
 /**
- * Invocations one after the other in a process that stays, where a test needs many on the way to what it is about: most of what a cold one
- * costs is to begin. What is the same: the code, its connections, and that none knows of another. `tick` is the bundle, cold, as
- * in a pod.
+ * Invocations one after the other in a process that stays, where a test needs many on the way to what it is about: most
+ * of what a cold one costs is to begin. What is the same: the code, its connections, and that none knows of another.
+ * `tick` is the bundle, cold, as in a pod.
  */
 export interface WarmTicks extends AsyncDisposable {
-  /** @throws when the process ends, or the invocation does not in a minute. */
+  /**
+   * @throws {AssertionError} when its exit code is another than asked for, its process ends, or it takes more than a
+   * minute.
+   */
   tick(...args: string[]): Promise<Pick<TickResult, 'code' | 'stdout' | 'stderr'>>;
 }
 
@@ -34,6 +38,7 @@ export function createWarmTicks(env: Readonly<Record<string, string>>): WarmTick
       const child = idle.pop() ?? start();
       const answer = await answerTo(child, args);
       idle.push(child);
+      assertMade(args, answer);
       return answer;
     },
     async [Symbol.asyncDispose]() {
@@ -54,7 +59,7 @@ async function answerTo(child: ChildProcess, args: readonly string[]): Promise<A
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
   try {
     const ended = once(child, 'exit', { signal }).then(([code, by]) => {
-      throw new Error(`the process of a tick has ended (${code ?? by}): ${args.join(' ')}`);
+      assert.fail(`the process of a tick has ended (${code ?? by}): ${args.join(' ')}`);
     });
     child.send(args);
     const [answer] = await Promise.race([once(child, 'message', { signal }), ended]);

@@ -4,7 +4,9 @@ import { request as askSecurely } from 'node:https';
 import type { Secret } from '../../../manifests/kube-types.ts';
 import { servedFingerprint } from '../../../reconcile/clients/served-fingerprint.ts';
 
-/** What is said and shown on the ports of pods, asked with Node's own HTTP and TLS: not by way of what is being tested. */
+/**
+ * What is said and shown on the ports of pods, asked with Node's own HTTP and TLS: not by way of what is being tested.
+ */
 
 export interface Target {
   readonly host: string;

@@ -1,37 +1,39 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Access, connectTo } from './client.ts';
+import { measureGaps } from './gaps.ts';
 
-/** A client that writes all the time and remembers what it was told was written. */
+/**
+ * A client that writes all the time through the cluster's Service, and remembers what it was told was written. Its gaps
+ * are its own patience as well as the cluster's: `startKnowingWriter` measures the latter alone.
+ */
 export interface Writer {
   /** Writes acknowledged so far. */
   readonly acknowledged: number;
-  /** The longest time between two acknowledged writes since this was last asked, in milliseconds. */
+  /** The longest time without an acknowledged write since this was last asked, up to now, in milliseconds. */
   gap(): number;
-  /** Stops writing and reads everything back. @returns what was acknowledged and is not there, and the longest gap in milliseconds. */
+  /**
+   * Stops writing and reads everything back. @returns what was acknowledged and is not there, and the longest gap in
+   * milliseconds.
+   */
   finish(): Promise<{ readonly acknowledged: number; readonly lost: readonly string[]; readonly longestGap: number }>;
 }
 
 /**
- * How long one write may take, in milliseconds. What is under way while leadership moves, etcd may leave without an answer
- * (ARCHITECTURE.md, Versions): a longer patience would measure itself, and not the cluster.
+ * How long one write may take, in milliseconds. What is under way while leadership moves, etcd may leave without an
+ * answer (ARCHITECTURE.md, Versions): a longer patience would measure itself, and not the cluster.
  */
 const patience = 500;
-/** From one write to the next, in milliseconds: without a rest, the writer and etcd would have the whole machine to themselves. */
-const rhythm = 30;
-
 /**
- * Milliseconds, while members that lead hand leadership over before they go. Most of it is this machine's, which runs other
- * tests too; `npm run bench -- life` measures etcd's own.
+ * From one write to the next, in milliseconds: without a rest, the writer and etcd would have the whole machine to
+ * themselves.
  */
-export const longestGapAllowed = 3000;
+const rhythm = 30;
 
 /** Starts writing numbered keys under `prefix`, one after the other, through the cluster's Service. */
 export function startWriter(access: Access, prefix: string): Writer {
   const client = connectTo(access, patience);
   const acknowledged: string[] = [];
-  let longestGap = 0;
-  let recentGap = 0;
-  let last = performance.now();
+  const gaps = measureGaps();
   let stopped = false;
 
   const writing = (async () => {
@@ -45,10 +47,7 @@ export function startWriter(access: Access, prefix: string): Writer {
         continue;
       }
       acknowledged.push(key);
-      const gap = performance.now() - last;
-      longestGap = Math.max(longestGap, gap);
-      recentGap = Math.max(recentGap, gap);
-      last = performance.now();
+      gaps.acknowledged();
       await pause(rhythm);
     }
   })();
@@ -57,14 +56,12 @@ export function startWriter(access: Access, prefix: string): Writer {
     get acknowledged() {
       return acknowledged.length;
     },
-    gap() {
-      const gap = recentGap;
-      recentGap = 0;
-      return gap;
-    },
+    gap: gaps.recent,
     async finish() {
       stopped = true;
       await writing;
+      const longestGap = gaps.longest();
+      gaps.close();
       // By the same connection: what a new one would need may have changed meanwhile.
       const found = await client
         .getAll()

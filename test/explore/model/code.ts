@@ -1,37 +1,41 @@
-import type { Action } from '../../../reconcile/cluster/actions.ts';
-import { decide, type Situation, situate } from '../../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import type { Program } from '../programs/program.ts';
-import { programOf } from '../programs/programs.ts';
+import { definitionOf } from '../../../reconcile/cluster/act/act.ts';
+import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
+import type { Program } from '../../../reconcile/cluster/act/requests/program.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
+import { type Situation, situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { Nature } from './recovery.ts';
 
 /** What is searched: the real rules, and actions as they are carried out. A seeded bug is another one of these. */
 export interface Code extends Nature {
   readonly decide: (observation: Observation) => Decision;
   readonly situate: (observation: Observation) => Situation;
-  readonly programOf: (action: Action) => Program;
+  /** The lines that run. */
+  readonly run: (action: Action, claimed: Leased) => Program;
   /** A claim is refused when the resource has been written since it was looked at. */
   readonly comparesClaims: boolean;
   /** What arrives late is refused when its object has been written since it was read. */
   readonly fencesWrites: boolean;
+  /** Only a bug: members are added with a vote. */
+  readonly addsVoters?: boolean;
+  /**
+   * What is read before a write is read at the moment of that write, so that a search of as many states gets deeper.
+   * What it finds may happen; what needs something to happen in between it does not find.
+   */
+  readonly readsAtOnce?: boolean;
+  /** Only a bug: etcd lets any member go. */
+  readonly letsAnythingGo?: boolean;
   /** Those that a recovery left behind are told from what the others remember of them. */
   readonly remembersOutvoted: boolean;
 }
 
 export function realCode(): Code {
-  const programs = new WeakMap<Action, Program>();
   return {
     decide,
     situate,
-    programOf: (action) => {
-      let program = programs.get(action);
-      if (!program) {
-        program = programOf(action);
-        programs.set(action, program);
-      }
-      return program;
-    },
+    run: (action, claimed) => definitionOf(action).run(action as never, claimed),
     comparesClaims: true,
     fencesWrites: true,
     remembersOutvoted: true,

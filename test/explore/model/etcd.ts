@@ -1,8 +1,12 @@
-import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
+import type { Disk } from './disk.ts';
 import { clusterIdOf, isTold } from './lineage.ts';
-import type { Disk, Formation, Member, Place, World } from './state.ts';
+import type { Formation, Member, Place, World } from './state.ts';
 
-/** etcd, as far as membership, leadership and durability go. Measured on real ones: ARCHITECTURE.md and test/world. */
+/**
+ * etcd, as far as membership, leadership and durability go. Measured on real ones: ARCHITECTURE.md and
+ * test/support/world.
+ */
 
 export function formationOf(world: World, id: string | undefined): Formation | undefined {
   return world.formations.find((formation) => formation.id === id);
@@ -37,10 +41,11 @@ export function serving(world: World): Formation | undefined {
 }
 
 /**
- * What follows at once from who runs: somebody leads, names are told, who is away misses what is written meanwhile, and nobody who
- * hears no quorum is Ready.
+ * What follows at once from who runs: somebody leads, names are told, who is away misses what is written meanwhile, and
+ * nobody who hears no quorum is Ready.
  *
- * Of those that may lead, the one with the highest number does: who is to leave first when a cluster shrinks. Others lead after a fault.
+ * Of those that may lead, the one with the highest number does: who is to leave first when a cluster shrinks. Others
+ * lead after a fault.
  */
 export function settleEtcd(world: World): World {
   let settled = forgotten(world);
@@ -92,6 +97,14 @@ function settleFormation(world: World, formation: Formation): World {
 /** Each leader begins with an entry. They are told apart only where an approval is bound to one. */
 function entered({ led = 0 }: Formation, { cluster }: World): Pick<Formation, 'led'> | undefined {
   return cluster.approval?.led === led ? { led: led + 1 } : undefined;
+}
+
+/** Leadership goes to a voter that runs and has all writes; to any other it does not. */
+export function movedLeader(world: World, clusterId: string, to: string | undefined): World {
+  const formation = formationOfCluster(world, clusterId);
+  const place = formation && to !== undefined && runnerOf(world, formation, to);
+  if (!formation || !place || place.disk?.behind || !hasQuorum(world, formation)) return world;
+  return withFormation(world, { ...formation, leader: to });
 }
 
 /** Clients write all the time. */

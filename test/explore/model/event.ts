@@ -1,5 +1,5 @@
-import type { Action } from '../../../reconcile/cluster/actions.ts';
-import type { Write } from '../programs/program.ts';
+import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
 
 /** One thing that happens. */
 export interface Event {
@@ -9,7 +9,7 @@ export interface Event {
   readonly name?: string;
   /** What is carried out. */
   readonly action?: Action;
-  readonly write?: Write;
+  readonly write?: Pick<Written, 'fence' | 'object' | 'membership'>;
   /** It was not refused, though it should have been: only a bug lets it through. */
   readonly stale?: true;
   /** A claim, and with it the beginning of an action. */

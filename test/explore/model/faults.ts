@@ -1,10 +1,9 @@
-import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
-import { lettingGo } from '../programs/births.ts';
-import { lettingPodGo, movedLeader } from '../programs/members.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
 import {
   formationOf,
   hasQuorum,
   isServed,
+  movedLeader,
   runnerOf,
   runningVoters,
   serving,
@@ -12,25 +11,12 @@ import {
   votersOf,
   withFormation,
 } from './etcd.ts';
+import type { Fault } from './fault.ts';
+import type { WorldFault } from './fault-kind.ts';
+import { lettingGo, lettingPodGo } from './going.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeFaults } from './node-faults.ts';
-import { lacking, type Place, type World, withoutPeer, withPlace } from './state.ts';
-
-/**
- * What may go wrong, each of them once or more often as a scenario says. The first four are about invocations and their requests
- * (`transitions.ts`), the others happen to the world.
- */
-export type FaultKind = 'death' | 'late' | 'again' | 'second' | WorldFault;
-
-export type WorldFault = keyof typeof worldFaults;
-
-type Strike = (world: World, place: Place) => World | undefined;
-
-export interface Fault {
-  readonly what: string;
-  /** `undefined`: it can't happen to that one. */
-  readonly strike: Strike;
-}
+import { lacking, type Place, withoutPeer, withPlace } from './state.ts';
 
 /** Faults that strike one member. */
 export const worldFaults = {
@@ -119,7 +105,7 @@ export const worldFaults = {
       return { ...world, places, cluster: { ...lacking(world.cluster, 'abandoned'), memory: {} } };
     },
   },
-} as const satisfies Readonly<Record<string, Fault>>;
+} as const satisfies Readonly<Record<WorldFault, Fault>>;
 
 /** The container ended; kubelet starts it again. */
 function exited(place: Place): Place {

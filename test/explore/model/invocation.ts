@@ -1,13 +1,13 @@
-import type { Action } from '../../../reconcile/cluster/actions.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import { ailmentOf } from '../../../reconcile/cluster/health.ts';
-import { isToBeTold } from '../../../reconcile/cluster/leftovers.ts';
-import { isAsleep } from '../../../reconcile/cluster/life.ts';
-import type { Operation, Write } from '../programs/program.ts';
+import type { Position } from '../../../reconcile/cluster/act/requests/program.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import { ailmentOf } from '../../../reconcile/cluster/know/health.ts';
+import { isToBeTold } from '../../../reconcile/cluster/know/leftovers.ts';
+import { isAsleep } from '../../../reconcile/cluster/know/life.ts';
 import type { Code } from './code.ts';
 import type { Event } from './event.ts';
-import { leftBy, seenBy } from './former.ts';
 import { look } from './look.ts';
+import { claimedIn, outdated, perform, positionOf, wordsOf, writtenBy } from './sending.ts';
 import { type Acting, lacking, type Memory, type Place, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
 
@@ -27,7 +27,7 @@ export function claimed(state: State, action: Action, reason: string): State {
   return {
     ...state,
     world: { ...state.world, cluster: lacking(state.world.cluster, 'abandoned') },
-    acting: { action, reason, at: 0 },
+    acting: { action, reason, claimed: claimedIn(state.world), answers: [] },
     ...(looked && { looked: { ...looked, stale: true } }),
   };
 }
@@ -37,53 +37,44 @@ export interface Advanced {
   readonly after: State;
 }
 
-/** The next operation of whoever acts. With the last one it reports; `undefined`: it polls for something. */
+/** The next request of whoever acts. With the last one it reports; `undefined`: it polls for something. */
 export function advance(state: State, acting: Acting, code: Code): Advanced | undefined {
-  const { action } = acting;
-  const program = code.programOf(action);
-  const seen = seenBy(acting, state.world);
-  const at = skipping(seen, program, acting.at);
-  const operation = program[at];
-  const name = operation?.name;
-  const base = { who: 'tick', action, ...(name !== undefined && { name }) } as const;
-  if (acting.doomed !== undefined && operation?.beside !== acting.doomed) return undefined;
-  if (!operation) return { event: { ...base, what: 'reports' }, after: reported(state, acting, true) };
-  const check = operation.check?.(seen) ?? 'go';
-  if (check === 'wait') return undefined;
-  if (check === 'done') return { event: { ...base, what: 'finds it done' }, after: reported(state, acting, true) };
-  if (typeof check === 'object') {
-    return { event: { ...base, what: `stops: ${check.refused}` }, after: reported(state, acting, false) };
+  return sent(state, acting, positionOf(acting, code), code);
+}
+
+function sent(state: State, acting: Acting, position: Position, code: Code): Advanced | undefined {
+  const { action, doomed } = acting;
+  if (doomed !== undefined && (position.kind !== 'asks' || position.beside !== doomed)) return undefined;
+  if (position.kind !== 'asks') {
+    const what = position.kind === 'done' ? 'reports' : `stops: ${position.failure.message}`;
+    return { event: { who: 'tick', action, what }, after: reported(state, acting, position.kind === 'done') };
   }
-  const { write } = operation;
-  if (!write)
-    return { event: { ...base, what: operation.what }, after: { ...state, acting: { ...acting, at: at + 1 } } };
-  if (!isAccepted(state, write)) {
-    return { event: { ...base, what: `${operation.what}: refused` }, after: reported(state, acting, false) };
-  }
-  const world = carriedOut(state, operation);
-  const next = skipping(seenBy(acting, world), program, at + 1);
-  const event: Event = { ...base, what: operation.what, write };
+  const { request } = position;
+  const performed = perform(state.world, request, {
+    former: acting.former,
+    referred: referredIn(state),
+    unguarded: code.letsAnythingGo,
+    voters: code.addsVoters,
+  });
+  if (performed.kind === 'wait') return undefined;
+  const write = writtenBy(request);
+  const base = { who: 'tick', action, ...(write?.name !== undefined && { name: write.name }) } as const;
+  const isRefused = performed.kind === 'refused';
+  const world = isRefused ? state.world : performed.world;
+  const answered = isRefused ? { refused: performed.failure } : { answer: performed.answer };
+  const answers = [...outdated(acting.answers, state.world, world), answered];
+  const next = { ...acting, answers };
+  const after = positionOf(next, code);
+  const what = isRefused ? `${wordsOf(request)}: refused: ${performed.failure.message}` : wordsOf(request);
+  const event: Event = { ...base, what, ...(write && !isRefused && { write }) };
   const rest = { ...state, world };
-  if (next >= program.length && acting.doomed === undefined) return { event, after: reported(rest, acting, true) };
-  return { event, after: { ...rest, acting: { ...acting, at: next } } };
-}
-
-export function skipping(world: World, program: readonly Operation[], from: number): number {
-  let at = from;
-  while (at < program.length && program[at]?.check?.(world) === 'skip') at += 1;
-  return at;
-}
-
-/** Whether what whoever acts sends now gets through; a claim is of one resource, and of no namesake. */
-export function isAccepted({ world, acting }: State, { fence, admits }: Write): boolean {
-  if (acting?.former && fence === 'claim') return false;
-  return admits?.(world, false) !== false;
-}
-
-export function carriedOut(state: State, { write }: Operation): World {
-  const { world, acting } = state;
-  if (!write) return world;
-  return leftBy(acting, world, write.apply(world, referredIn(state), write.say?.(seenBy(acting, world))));
+  if (code.readsAtOnce && !write && after.kind === 'asks') {
+    const further = sent(rest, next, after, code);
+    if (further) return further;
+  }
+  if (after.kind !== 'asks' && doomed === undefined)
+    return { event, after: reported(rest, next, after.kind === 'done') };
+  return { event, after: { ...rest, acting: next } };
 }
 
 /** What is written into the status, also when the action did not get through; never into that of a namesake. */

@@ -13,8 +13,9 @@ export function successorsOf({ formations }: World, { id }: Formation): readonly
 }
 
 /**
- * Whether somebody tells its members that they are members no more: one of those that went on, where they look for one of their own.
- * etcd answers whoever was removed so at once, long before an election is over. At another address nobody would.
+ * Whether somebody tells its members that they are members no more: one of those that went on, where they look for one
+ * of their own. etcd answers whoever was removed so at once, long before an election is over. At another address nobody
+ * would.
  */
 export function isTold(world: World, formation: Formation): boolean {
   if (world.formations.length < 2) return false;

@@ -1,6 +1,6 @@
-import { recoveryJobName } from '../../../manifests/build/names.ts';
-import type { RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/observation.ts';
-import { recordIn } from '../programs/records.ts';
+import { recoveryJobName } from '../../../manifests/render/names.ts';
+import type { RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
+import { recordIn } from './objects.ts';
 import type { Place, World } from './state.ts';
 
 /** What an invocation sees of a recovery, as `read-recovery.ts` reads it. */
@@ -27,7 +27,7 @@ function podOf({ name, jobPod, nodeDead }: Place): readonly RecoveryPodView[] {
   const { uid, leaving, stage, exit } = jobPod;
   return [
     {
-      name: `${recoveryJobName(name)}-0`,
+      name: recoveryPodName(name),
       uid,
       leaving,
       ready: stage === 'ready' && !nodeDead,
@@ -35,6 +35,11 @@ function podOf({ name, jobPod, nodeDead }: Place): readonly RecoveryPodView[] {
       ...(exit && { failure: { ...exit, words: 'no' } }),
     },
   ];
+}
+
+/** As the Job controller makes it up. */
+export function recoveryPodName(name: string): string {
+  return `${recoveryJobName(name)}-0`;
 }
 
 /** One for each member, with its disk. */

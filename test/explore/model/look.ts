@@ -1,7 +1,7 @@
 import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
-import { peerUrl } from '../../../manifests/build/names.ts';
-import { hasDeparted } from '../../../reconcile/cluster/life.ts';
-import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
+import { peerUrl } from '../../../manifests/render/names.ts';
+import { hasDeparted } from '../../../reconcile/cluster/know/life.ts';
+import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type {
   DiskView,
   Endpoint,
@@ -9,13 +9,13 @@ import type {
   Observation,
   PodView,
   Slot,
-} from '../../../reconcile/cluster/observation.ts';
-import { withoutOutvoted } from '../../../reconcile/cluster/outvoted.ts';
+} from '../../../reconcile/cluster/know/observation.ts';
+import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
-import { recordIn } from '../programs/records.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
+import { recordIn } from './objects.ts';
 import type { Age, Cluster, Formation, Place, Pod, World } from './state.ts';
 
 /** What an invocation sees of the truth: what the API server holds, and what those who run would answer. */
@@ -62,7 +62,7 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
     membership: membershipOf(world, formation, reachable),
     ...(formation?.version !== undefined && { clusterVersion: `${formation.version}.0` }),
     ...(recovery && { recovery }),
-    claim: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
+    lease: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
   };
 }
 
@@ -142,6 +142,11 @@ function podOf({ name, ordinal, statefulSet, ill }: Place, pod: Pod): PodView {
 
 /** Index of raft's log by which a learner's lag, and a snapshot, are told. */
 const indices = { low: 1000n, high: 100_000n } as const;
+
+/** How many approvals were followed by another leader, by what one of its members said of its log. */
+export function ledBy({ index }: Formation, raftIndex: string): number {
+  return Math.ceil(Number(BigInt(raftIndex) - indices[index]) / 2);
+}
 
 function endpointOf(world: World, { process, disk }: Place): Endpoint {
   const formation = formationOf(world, process?.formation);

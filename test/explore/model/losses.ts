@@ -16,7 +16,10 @@ export function withoutPods(world: World, ordinals: readonly number[]): World {
   return longAgo(struck(world, 'force', ordinals));
 }
 
-/** The volumes of these are gone, and a backup has what they said and held: data of one moment, so that they would agree. */
+/**
+ * The volumes of these are gone, and a backup has what they said and held: data of one moment, so that they would
+ * agree.
+ */
 export function withoutVolumes(world: World, ordinals: readonly number[]): World {
   const gone = (place: Place): Place => {
     const { volume, disk } = place;

@@ -1,4 +1,4 @@
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { createConvergence } from '../ideal.ts';
 import { judge } from '../invariants.ts';
 import type { Scenario } from '../scenario.ts';

@@ -1,5 +1,6 @@
 import { formationOf, settleEtcd } from './etcd.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './fault.ts';
+import type { NodeFault } from './fault-kind.ts';
 import { isTold } from './lineage.ts';
 import { lacking, type Place, type World, withPlace } from './state.ts';
 
@@ -56,7 +57,7 @@ export const nodeFaults = {
           }))
         : undefined,
   },
-} as const satisfies Readonly<Record<string, Fault>>;
+} as const satisfies Readonly<Record<NodeFault, Fault>>;
 
 /** The API server lets go of its pods, which nobody ends. */
 function unheard(world: World, { name, pod, jobPod, process, nodeDead }: Place, runsOn: boolean): World | undefined {

@@ -1,5 +1,5 @@
-import { annotations } from '../../../manifests/build/names.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { formationOf } from './etcd.ts';
 import { lacking, type Place, placeOf, type State, type World } from './state.ts';
 
@@ -33,7 +33,9 @@ function approved(world: World, { reason, cure }: Refusal): World | undefined {
   return { ...world, cluster: { ...cluster, annotations: given, approval: { kept, led } } };
 }
 
-const approvalPattern = new RegExp(`it goes on with what (\\S+) has, .*${annotations.recoverQuorum}=(\\S+)$`);
+const approvalPattern = new RegExp(
+  `the cluster goes on with the data of (\\S+), .*${annotations.recoverQuorum}=(\\S+)$`,
+);
 
 /** Only where it is true. Kubernetes then lets go of their pods, and says so. */
 function fenced(world: World, { reason }: Refusal): World | undefined {

@@ -1,54 +1,9 @@
+import type { Disk } from './disk.ts';
 import { formationOf, settleEtcd, withFormation } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
-import { type Disk, type Formation, lacking, type Place, type World, withoutVolume, withPlace } from './state.ts';
+import type { JobPod } from './recovery-state.ts';
+import { type Formation, lacking, type Place, type World, withoutVolume, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
-
-/**
- * A recovery in the world: its Job, what its pod does to the disk that it finds, and what etcd makes of it. Nobody but its kubelet reaches
- * what runs in that pod, so nothing of it is a process that anybody could ask, or join.
- */
-export interface Job {
-  readonly uid: string;
-  /** `<id>/<number>` */
-  readonly attempt: string;
-  /** Its pod was made: it gets no second one. */
-  readonly begun?: true;
-  readonly failed?: true;
-}
-
-export interface JobPod {
-  readonly uid: string;
-  /** UID of its Job. */
-  readonly job: string;
-  readonly attempt: string;
-  readonly leaving: boolean;
-  /** `marked`: the disk says that this attempt has run. `forced`: etcd has forgotten all others. `ready`: it leads itself. */
-  readonly stage: 'waiting' | 'marked' | 'forced' | 'ready' | 'failed';
-  /** With which it has failed. */
-  readonly exit?: { readonly container: 'set-aside' | 'etcd'; readonly code: number };
-}
-
-/** By `--force-new-cluster`: it goes by the same ID, and has forgotten everybody else. */
-export interface Forced {
-  readonly clusterId: string;
-  readonly from: string;
-  /** The recovery. */
-  readonly by: string;
-  readonly memberId: string;
-}
-
-/** What a person was told when they approved. */
-export interface Approval {
-  /** Name of the member whose data are kept. */
-  readonly kept: string;
-  /** `led` of the cluster at that time. */
-  readonly led: number;
-}
-
-export interface Backup {
-  readonly volume: NonNullable<Place['volume']>;
-  readonly disk: Disk;
-}
 
 export interface Nature {
   /** The init container refuses an attempt that has run on the disk, or that a later one has. */

@@ -1,28 +1,33 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
-import type { Action } from '../../../reconcile/cluster/actions.ts';
-import type { Inputs } from '../../../reconcile/cluster/effective.ts';
+import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
+import type { Answered, Request } from '../../../reconcile/cluster/act/requests/program.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
 import type {
   ConfigMapView,
   PeerView,
   Shared,
   StatefulSetView,
   VolumeView,
-} from '../../../reconcile/cluster/observation.ts';
-import type { FaultKind } from './faults.ts';
-import type { Approval, Backup, Forced, Job, JobPod } from './recovery.ts';
+} from '../../../reconcile/cluster/know/observation.ts';
+import type { Disk } from './disk.ts';
+import type { FaultKind } from './fault-kind.ts';
+import type { Approval, Forced, Job, JobPod } from './recovery-state.ts';
 
 /**
  * The whole truth about one small cluster, as plain data that is never changed, only followed by other data.
  *
- * What the API server holds is said in the very words of an observation, so that what `decide` looks at is hardly a translation.
- * What it does not hold (disks, processes, who leads, requests that are still on their way) stands beside it and is never shown.
+ * What the API server holds is said in the very words of an observation, so that what `decide` looks at is hardly a
+ * translation. What it does not hold (disks, processes, who leads, requests that are still on their way) stands beside
+ * it and is never shown.
  *
  * Left out, because no rule that is searched here can tell the difference:
- * - time: how long a member has been unhealthy is one of four ages (just now, longer than a pod's grace, longer than a member's, longer
- *   than a learner may take); a claim is over when its holder is;
+ * - time: how long a member has been unhealthy is one of four ages (just now, longer than a pod's grace, longer than a
+ *   member's, longer than a learner may take); a claim is over when its holder is;
  * - raft's log: a disk has all acknowledged writes, or lacks some; a member that is down while others serve lacks some;
- * - Kubernetes' steps between "there is a pod" and "its container starts"; other nodes than one for each member, with its disk; names and
- *   UIDs are taken again as soon as nothing refers to them any more, and so are member IDs, so that states that differ only in them are one;
+ * - Kubernetes' steps between "there is a pod" and "its container starts"; other nodes than one for each member, with
+ *   its disk; names and UIDs are taken again as soon as nothing refers to them any more, and so are member IDs, so that
+ *   states that differ only in them are one;
  * - TLS, sizes of databases and NOSPACE: their rules see that there is nothing to do.
  */
 export interface World {
@@ -99,7 +104,10 @@ export interface Place {
   readonly backup?: Backup;
 }
 
-/** Just now · longer than `podGracePeriod` · longer than `memberGracePeriod` · longer than a learner may take to catch up. */
+/**
+ * Just now · longer than `podGracePeriod` · longer than `memberGracePeriod` · longer than a learner may take to catch
+ * up.
+ */
 export type Age = 0 | 1 | 2 | 3;
 
 export interface Pod {
@@ -117,15 +125,6 @@ export interface Pod {
   readonly renewed?: true;
   /** The node that has its volume is not heard. */
   readonly homeless?: true;
-}
-
-export interface Disk {
-  readonly formation: string;
-  readonly memberId: string;
-  /** Some write that clients were told is kept is not on it. */
-  readonly behind: boolean;
-  /** Which attempts of recoveries have run here: the last of each, as `<id>/<number>`. */
-  readonly ran?: readonly string[];
 }
 
 export interface Process {
@@ -168,8 +167,10 @@ export interface Member {
 export interface Acting {
   readonly action: Action;
   readonly reason: string;
-  /** The operation that comes next; as many as there are: only the report is left. */
-  readonly at: number;
+  /** The resource as it was claimed. */
+  readonly claimed: Leased;
+  /** Of its program, so far. */
+  readonly answers: readonly Answered[];
   /** It goes on to the end of the writes that are sent side by side, which have this number, and dies. */
   readonly doomed?: number;
   /** Its resource was deleted since, and has a namesake: `former.ts`. */
@@ -185,9 +186,7 @@ export interface Looked {
 
 export interface Late {
   readonly action: Action;
-  readonly at: number;
-  /** What the request says, from what was read before it was sent. */
-  readonly said?: unknown;
+  readonly request: Request;
   /** Another one has done the same meanwhile, and seen it done. */
   readonly known?: true;
   /** The object has changed since it was read: only a bug lets it through. */
@@ -234,4 +233,9 @@ export function withoutPeer(place: Place): Place {
 export function withoutVolume(place: Place): Place {
   const { configMap } = place;
   return { ...lacking(place, 'volume', 'disk'), ...(configMap && { configMap: { ...configMap, current: false } }) };
+}
+
+export interface Backup {
+  readonly volume: NonNullable<Place['volume']>;
+  readonly disk: Disk;
 }

@@ -1,15 +1,19 @@
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import { type Operation, objectOf } from '../programs/program.ts';
+import type { Position } from '../../../reconcile/cluster/act/requests/program.ts';
+import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import type { Visit } from '../search/search.ts';
 import type { Code } from './code.ts';
 import { serving } from './etcd.ts';
 import type { Event } from './event.ts';
-import { type FaultKind, type WorldFault, worldFaults } from './faults.ts';
-import { leftBy, seenBy, turned } from './former.ts';
+import type { FaultKind, WorldFault } from './fault-kind.ts';
+import { worldFaults } from './faults.ts';
+import { turned } from './former.ts';
 import { commit, type Turn } from './git.ts';
-import { advance, carriedOut, claimed, isAccepted, skipping, toldIn, withoutActing } from './invocation.ts';
+import { advance, claimed, toldIn, withoutActing } from './invocation.ts';
 import { happenings, timePasses } from './kubernetes.ts';
+import { objectOf } from './objects.ts';
 import { consent } from './person.ts';
+import { outdated, perform, positionOf, wordsOf, writtenBy } from './sending.ts';
 import { type Acting, type Late, type Left, lacking, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
 
@@ -19,11 +23,14 @@ export interface Rules {
   readonly decide: (world: World) => Decision;
 }
 
-/** Everything that may happen next, in this order: what invocations do, what the world does by itself, people, and what goes wrong. */
+/**
+ * Everything that may happen next, in this order: what invocations do, what the world does by itself, people, and what
+ * goes wrong.
+ */
 export function successors(state: State, rules: Rules, visit: Visit<State, Event>): void {
   const emit = (event: Event, after: State) => visit(event, followed(state, after, rules.code));
   ticks(state, rules, emit);
-  arrivals(state, rules, emit);
+  arrivals(state, emit);
   const referred = referredIn(state);
   happenings(state.world, referred, rules.code, (what, name, world) =>
     emit({ who: 'world', what, ...(name !== undefined && { name }) }, { ...state, world }),
@@ -79,53 +86,61 @@ function acts(state: State, acting: Acting, code: Code, emit: Visit<State, Event
 }
 
 /** Requests that were sent by holders who are gone. */
-function arrivals(state: State, { code }: Rules, emit: Visit<State, Event>): void {
+function arrivals(state: State, emit: Visit<State, Event>): void {
   for (const [index, late] of state.late.entries()) {
-    const operation = code.programOf(late.action)[late.at];
-    if (!operation?.write || !arrives(state.world, operation, late)) continue;
-    const { write, what, name } = operation;
-    const world = leftBy(late, state.world, write.apply(state.world, referredIn(state), late.said));
-    const rest = { ...state, world };
-    const base = { who: 'late', action: late.action, write, ...(name !== undefined && { name }) } as const;
-    const event: Event = { ...base, what: `a request arrives: ${what}`, ...(late.stale && { stale: true }) };
-    emit(event, { ...rest, late: state.late.toSpliced(index, 1) });
-    const left = spent(state.left, 'again');
-    if (left && write.fence === 'none')
-      emit({ ...event, what: `a request arrives, and stays to arrive again: ${what}` }, { ...rest, left });
+    arriving(state, index, late, emit);
   }
 }
 
-function arrives(world: World, { write, check, name }: Operation, late: Late): boolean {
-  if (!write || write.admits?.(world, true) === false) return false;
-  switch (write.fence) {
-    case 'absent':
-      return objectOf(world, write.object, name) === undefined;
-    case 'uid':
-      return check?.(seenBy(late, world)) === 'go';
-    case 'version':
-      return late.stale !== true || objectOf(world, write.object, name) !== undefined;
-    case 'none':
-      return true;
-    case 'claim':
-      return false;
-  }
+function arriving(state: State, index: number, late: Late, emit: Visit<State, Event>): void {
+  const { former, stale, action, request } = late;
+  const sending = {
+    referred: referredIn(state),
+    late: true,
+    ...(former && { former }),
+    ...(stale && { blind: stale }),
+  };
+  const performed = perform(state.world, request, sending);
+  const write = writtenBy(request);
+  if (performed.kind !== 'answered' || !write) return;
+  const rest = { ...state, world: performed.world };
+  const base = { who: 'late', action, write, ...(write.name !== undefined && { name: write.name }) } as const;
+  const words = wordsOf(request);
+  const event: Event = { ...base, what: `a request arrives: ${words}`, ...(stale && { stale }) };
+  emit(event, { ...rest, late: state.late.toSpliced(index, 1) });
+  const left = spent(state.left, 'again');
+  if (left && write.fence === 'none')
+    emit({ ...event, what: `a request arrives, and stays to arrive again: ${words}` }, { ...rest, left });
 }
 
-/** What everything that happens means for requests on their way. */
+/** What everything that happens means for what was read, and for requests on their way. */
 function followed(before: State, after: State, code: Code): State {
-  if (after.late.length === 0 || before.world === after.world) return after;
-  const late = after.late.flatMap((one) => {
-    const operation = code.programOf(one.action)[one.at];
-    return operation ? surviving(one, operation, before.world, after.world, code) : [];
+  if (before.world === after.world) return after;
+  const seen = withOutdated(before, after);
+  if (seen.late.length === 0) return seen;
+  const late = seen.late.flatMap((one) => {
+    const write = writtenBy(one.request);
+    return write ? surviving(one, write, before.world, after.world, code) : [];
   });
-  return late.every((one, index) => one === after.late[index]) && late.length === after.late.length
-    ? after
-    : { ...after, late };
+  return late.every((one, index) => one === seen.late[index]) && late.length === seen.late.length
+    ? seen
+    : { ...seen, late };
 }
 
-function surviving(late: Late, { write, name }: Operation, before: World, after: World, code: Code): Late[] {
-  if (!write) return [];
-  const [was, is] = [before, after].map((world) => objectOf(world, write.object, name));
+/** Of holders who did not do it themselves. */
+function withOutdated(before: State, after: State): State {
+  let seen = after;
+  for (const who of ['acting', 'beside'] as const) {
+    const [was, is] = [before[who] ?? before.acting, seen[who]];
+    if (!was || !is || was.answers !== is.answers || is.answers.length === 0) continue;
+    const answers = outdated(is.answers, before.world, after.world);
+    if (answers !== is.answers) seen = { ...seen, [who]: { ...is, answers } };
+  }
+  return seen;
+}
+
+function surviving(late: Late, write: Written, before: World, after: World, code: Code): Late[] {
+  const [was, is] = [before, after].map((world) => objectOf(world, write.object, write.name));
   if (write.fence === 'version' && was !== is) return code.fencesWrites ? [] : [{ ...late, stale: true }];
   if (write.fence === 'uid' && is === undefined) return [];
   const { membership } = write;
@@ -167,46 +182,48 @@ function faults(state: State, rules: Rules, emit: Visit<State, Event>): void {
 function dying(state: State, { code }: Rules, emit: Visit<State, Event>): void {
   const { acting } = state;
   if (!acting) return;
-  const { action } = acting;
-  const program = code.programOf(action);
-  const seen = seenBy(acting, state.world);
-  const at = skipping(seen, program, acting.at);
-  const operation = program[at];
+  dyingAt(state, acting, positionOf(acting, code), code, emit);
+}
+
+/** What was only read leaves nothing behind: to die after it is to die before it. */
+function dyingAt(state: State, acting: Acting, position: Position, code: Code, emit: Visit<State, Event>): void {
+  const { action, answers, former, doomed } = acting;
   const death = spent(state.left, 'death');
-  if (death)
-    emit(
-      { who: 'fault', what: `the invocation dies before it ${operation?.what ?? 'reports'}` },
-      abandoned({ ...state, left: death }),
-    );
-  const { write } = operation ?? {};
-  if (!operation || !write || (operation.check?.(seen) ?? 'go') !== 'go') return;
-  const accepted = isAccepted(state, write);
-  if (death && accepted) {
-    const world = carriedOut(state, operation);
-    const { name } = operation;
-    const event: Event = {
-      who: 'fault',
-      what: `the invocation ${operation.what}, and dies`,
-      action,
-      write,
-      ...(name !== undefined && { name }),
-    };
-    emit(event, abandoned({ ...state, left: death, world }));
+  const request = position.kind === 'asks' ? position.request : undefined;
+  const write = request && writtenBy(request);
+  if (death && (write || !request || answers.length === 0)) {
+    const what = `the invocation dies before it ${request ? wordsOf(request) : 'reports'}`;
+    emit({ who: 'fault', what }, abandoned({ ...state, left: death }));
+  }
+  if (!request || !write) return;
+  const performed = perform(state.world, request, {
+    former: acting.former,
+    referred: referredIn(state),
+    unguarded: code.letsAnythingGo,
+    voters: code.addsVoters,
+  });
+  if (performed.kind !== 'answered') return;
+  const words = wordsOf(request);
+  if (death) {
+    const base = { who: 'fault', action, write, ...(write.name !== undefined && { name: write.name }) } as const;
+    const event: Event = { ...base, what: `the invocation ${words}, and dies` };
+    emit(event, abandoned({ ...state, left: death, world: performed.world }));
   }
   const slow = spent(state.left, 'late');
-  if (!slow || !accepted || write.fence === 'claim' || (write.fence === 'none' && !write.membership)) return;
-  const said = write.say?.(seen);
-  const sent: Late = { action, at, ...(said !== undefined && { said }), ...(acting.former && { former: true }) };
-  const late = [...state.late, sent];
+  if (!slow || write.fence === 'cluster' || (write.fence === 'none' && !write.membership)) return;
+  const late = [...state.late, { action, request, ...(former && { former }) }];
   const frozen = { ...state, left: slow, late };
-  emit(
-    { who: 'fault', what: `the invocation freezes when it ${operation.what}: the request is on its way` },
-    abandoned(frozen),
-  );
-  if (operation.beside === undefined || program[at + 1]?.beside !== operation.beside || acting.doomed) return;
-  const what = `a request is slow, while others sent beside it go on, and the invocation dies: ${operation.what}`;
-  emit({ who: 'fault', what }, { ...frozen, acting: { ...acting, at: at + 1, doomed: operation.beside } });
+  emit({ who: 'fault', what: `the invocation freezes when it ${words}: the request is on its way` }, abandoned(frozen));
+  const { beside } = position as Extract<Position, { kind: 'asks' }>;
+  if (beside === undefined || doomed !== undefined) return;
+  const next = { ...acting, answers: [...answers, { refused: unanswered }], doomed: beside };
+  const after = positionOf(next, code);
+  if (after.kind !== 'asks' || after.beside !== beside) return;
+  const what = `a request is slow, while others sent beside it go on, and the invocation dies: ${words}`;
+  emit({ who: 'fault', what }, { ...frozen, acting: next });
 }
+
+const unanswered = { class: 'retryable', reason: 'Timeout', message: 'no answer' } as const;
 
 function abandoned(state: State): State {
   const { acting, world } = state;

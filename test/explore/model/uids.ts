@@ -1,6 +1,9 @@
 import type { Place, State, World } from './state.ts';
 
-/** Which UIDs and member IDs something still refers to: the others may be given again, so that states do not differ in them alone. */
+/**
+ * Which UIDs and member IDs something still refers to: the others may be given again, so that states do not differ in
+ * them alone.
+ */
 export type Referred = (id: string) => boolean;
 
 const ofThings = new WeakMap<object, string>();
@@ -14,7 +17,11 @@ export function referredIn({ acting, beside, looked, late, world }: State): Refe
     world.cluster.abandoned,
     ...late.map(({ action }) => action),
   ];
-  const things = [...actions, ...late.map(({ said }) => said)];
+  const things = [
+    ...actions,
+    ...late.map(({ request }) => request),
+    ...[...(acting?.answers ?? []), ...(beside?.answers ?? [])],
+  ];
   const texts = things.flatMap((thing) => (typeof thing === 'object' && thing ? [textOf(thing)] : []));
   return (id) => texts.some((text) => text.includes(`"${id}"`));
 }

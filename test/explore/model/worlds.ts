@@ -1,10 +1,10 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import { peerName } from '../../../manifests/build/names.ts';
-import { peerInputs } from '../../../manifests/build/peer.ts';
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
-import { quorumOf } from '../../../reconcile/cluster/quorum.ts';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { peerName } from '../../../manifests/render/names.ts';
+import { peerInputs } from '../../../manifests/render/peer.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
 import { minorOf } from './etcd.ts';
 import { clusterName, urlOf } from './look.ts';
 import type { Formation, Left, Place, State, World } from './state.ts';

@@ -1,9 +1,10 @@
 /**
- * 64 bits over plain data, in two halves: whatever is equal field by field has the same, in whatever order its fields were written, and
- * an absent field is the same as `undefined`.
+ * 64 bits over plain data, in two halves: whatever is equal field by field has the same, in whatever order its fields
+ * were written, and an absent field is the same as `undefined`.
  *
- * Of an object it is computed once: states share most of their parts with the state that they came from, so that a successor costs little
- * more than what changed in it. Two different states of a search of a million have the same one with a probability of 3 in 100 million.
+ * Of an object it is computed once: states share most of their parts with the state that they came from, so that a
+ * successor costs little more than what changed in it. Two different states of a search of a million have the same one
+ * with a probability of 3 in 100 million.
  */
 export interface Fingerprint {
   readonly high: number;

@@ -33,7 +33,9 @@ export interface Searched {
   readonly transitions: number;
   /** Events from the beginning to the farthest state. */
   readonly depth: number;
-  /** `true`: there is nothing more to be reached; `false`: the limit came first, and all up to `depth - 1` was searched. */
+  /**
+   * `true`: there is nothing more to be reached; `false`: the limit came first, and all up to `depth - 1` was searched.
+   */
   readonly complete: boolean;
   readonly found?: Found;
 }
@@ -51,8 +53,9 @@ interface Origin {
 }
 
 /**
- * Breadth first: every state that can be reached, the nearest first, so that the first violation has the shortest story. Of a state
- * that was gone through, only its fingerprint and its origin are kept; its story is found by going the same way again.
+ * Breadth first: every state that can be reached, the nearest first, so that the first violation has the shortest
+ * story. Of a state that was gone through, only its fingerprint and its origin are kept; its story is found by going
+ * the same way again.
  */
 export function search<S, E>(model: Model<S, E>, limits: Limits): Searched {
   const end = performance.now() + limits.time;

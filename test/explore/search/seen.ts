@@ -1,8 +1,8 @@
 import type { Fingerprint } from './fingerprint.ts';
 
 /**
- * Which fingerprints were seen, each with the number it was given: a hash table in typed arrays, twelve bytes an entry, because a
- * Set of millions of strings or bigints takes ten times that.
+ * Which fingerprints were seen, each with the number it was given: a hash table in typed arrays, twelve bytes an entry,
+ * because a Set of millions of strings or bigints takes ten times that.
  */
 export interface Seen {
   readonly size: number;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { followUpType } from '../../../functions/pass/follow-up/sink.ts';
 import { events } from '../../../functions/serve/events.ts';
 import { composed } from '../../../functions/serve/serve.ts';
-import { followUpType } from '../../../functions/sink.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { env, fleet, installation } from '../../unit/serve/installation.ts';

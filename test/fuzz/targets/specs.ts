@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { desiredTree } from '../../../functions/desired-tree.ts';
-import { GitError } from '../../../gitops/error.ts';
-import type { Tree } from '../../../gitops/tree.ts';
+import { desiredTree } from '../../../functions/pass/desired-tree.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import type { Tree } from '../../../gitops/git/tree.ts';
 import { fleet } from '../../unit/serve/installation.ts';
 import { distorted, mutated } from '../mutate.ts';
 import { target } from '../target.ts';

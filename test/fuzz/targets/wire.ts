@@ -1,11 +1,21 @@
 import fc from 'fast-check';
-import { readDocuments } from '../../../gitops/documents.ts';
-import { GitError } from '../../../gitops/error.ts';
-import { openPack } from '../../../gitops/tree.ts';
-import { parseAdvertisement } from '../../../gitops/wire/advertisement.ts';
-import { readPackAnswer } from '../../../gitops/wire/pack.ts';
-import { encodePacket, packets } from '../../../gitops/wire/pktline.ts';
-import { commitOf, distance, kinds, nameOf, packBody, packEntry, size, summed, treeOf } from '../../git/pack.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import { openPack } from '../../../gitops/git/tree.ts';
+import { parseAdvertisement } from '../../../gitops/git/wire/advertisement.ts';
+import { readPackAnswer } from '../../../gitops/git/wire/pack.ts';
+import { encodePacket, packets } from '../../../gitops/git/wire/pktline.ts';
+import { readDocuments } from '../../../gitops/specs/documents.ts';
+import {
+  commitOf,
+  distance,
+  kinds,
+  nameOf,
+  packBody,
+  packEntry,
+  size,
+  summed,
+  treeOf,
+} from '../../support/git/pack.ts';
 import { mutated } from '../mutate.ts';
 import { target } from '../target.ts';
 
@@ -45,7 +55,9 @@ function onlyGitErrors(run: () => unknown): void {
   }
 }
 
-/** Objects of a commit with a folder and two files of which one is a delta of the other: every kind of entry there is. */
+/**
+ * Objects of a commit with a folder and two files of which one is a delta of the other: every kind of entry there is.
+ */
 const objects = (() => {
   const file = Buffer.from('apiVersion: etcd.ratchet.dev/v1alpha1\nkind: EtcdCluster\nmetadata: {name: a}\n'.repeat(3));
   const other = Buffer.concat([file, Buffer.from('x')]);
@@ -86,7 +98,9 @@ const contents: fc.Arbitrary<Cuts> = fc.record({
   commit: rarely(objects.commit),
   delta: rarely(objects.delta),
 });
-/** Damage inside of the objects, with all lengths and sums right; or to the pack's own bytes, with the sum made anew. */
+/**
+ * Damage inside of the objects, with all lengths and sums right; or to the pack's own bytes, with the sum made anew.
+ */
 const packed = fc.tuple(contents, fc.boolean()).map(([cuts, byName]) => bodyOf(cuts, byName));
 const packs = fc.oneof(packed, mutated(packed)).map(summed);
 

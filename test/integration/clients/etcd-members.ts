@@ -19,9 +19,12 @@ export interface TestMember {
 export interface TestCluster extends AsyncDisposable {
   readonly members: readonly TestMember[];
   /** One that is not a member yet; `start` starts it once it is. */
-  newcomer(): Newcomer;
-  /** Adds a learner that is not started yet; `start` starts it. */
-  addLearner(): Promise<Newcomer>;
+  newcomer(name?: string): Newcomer;
+  /**
+   * Adds a learner that is not started yet; `start` starts it. No two that are started may have one name: it is that of
+   * their data.
+   */
+  addLearner(name?: string): Promise<Newcomer>;
 }
 
 export interface Newcomer {
@@ -79,8 +82,8 @@ export async function startMembers(binary: string, count: number, extra: readonl
     };
   }
 
-  function newcomer(): Newcomer {
-    const member = plan('learner');
+  function newcomer(name = 'learner'): Newcomer {
+    const member = plan(name);
     return {
       member,
       start: async () => {
@@ -91,11 +94,12 @@ export async function startMembers(binary: string, count: number, extra: readonl
     };
   }
 
-  async function addLearner(): Promise<Newcomer> {
-    const learner = newcomer();
+  async function addLearner(name?: string): Promise<Newcomer> {
+    const learner = newcomer(name);
     const [first] = planned;
     if (first === undefined) throw new Error('a cluster without members takes no learner');
-    // Through etcd's JSON gateway: what is tested here must not be its own witness. Refused until etcd has been up for 5 s.
+    // Through etcd's JSON gateway: what is tested here must not be its own witness. Refused until etcd has been up for
+    // 5 s.
     await until('the learner', async () => {
       const answer = await post(first.clientUrl, '/v3/cluster/member/add', {
         peerURLs: [learner.member.peerUrl],

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
+import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startMembers } from './etcd-members.ts';
 import { failing, insist, open, put, refusal, within } from './etcd-membership-asking.ts';
 import { inRequest, startProxy } from './etcd-membership-proxy.ts';
@@ -12,7 +12,7 @@ const { etcd: binaries } = await provisionBinaries();
 
 describe('doubt', { concurrency: 6 }, () => {
   for (const version of etcdVersions) {
-    test(`etcd ${version}: what was sent and not answered is ambiguous, and found by its peer URL or its absence`, async () => {
+    test(`etcd ${version}: a call without an answer is ambiguous, and found by its peer URL`, async () => {
       await using cluster = await startMembers(binaries[version], 1);
       const [endpoint = ''] = cluster.members.map(({ clientUrl }) => clientUrl);
       await using proxy = await startProxy(endpoint);
@@ -33,7 +33,8 @@ describe('doubt', { concurrency: 6 }, () => {
         const added = await failing(etcd.addLearner([proxy.url], url, options()));
         assert.deepEqual([added.outcome, added.reason, proxy.seen()], ['ambiguous', undefined, 1], added.message);
         assert.ok(added.message.startsWith(`add learner ${url} at ${proxy.url}: `), added.message);
-        // The connection is lost with the first thing that etcd says, which may come before it has even proposed anything.
+        // The connection is lost with the first thing that etcd says, which may come before it has even proposed
+        // anything.
         const found = await until(`learner ${url}`, async () =>
           (await listed()).members.find(({ peerURLs }) => peerURLs.includes(url)),
         );
@@ -47,7 +48,7 @@ describe('doubt', { concurrency: 6 }, () => {
       }
     });
 
-    test(`etcd ${version}: a removal that nobody waits for any more is carried out when the frozen endpoint goes on`, async () => {
+    test(`etcd ${version}: an abandoned removal is carried out when the frozen endpoint goes on`, async () => {
       await using cluster = await startMembers(binaries[version], 1);
       using etcd = open();
       const [member] = cluster.members;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * What becomes of the answer to a request: none ever comes, and etcd does not hear that nobody waits for it any more, as when the
- * network is parted; or the connection is lost once the answer is on its way.
+ * What becomes of the answer to a request: none ever comes, and etcd does not hear that nobody waits for it any more,
+ * as when the network is parted; or the connection is lost once the answer is on its way.
  */
 export type Fate = 'silence' | 'loss';
 

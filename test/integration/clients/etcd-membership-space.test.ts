@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
+import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { post, startMembers } from './etcd-members.ts';
 import { failing, insist, open, put, refusal, within } from './etcd-membership-asking.ts';
 import { authority, clientLeaf, startTlsMembers, tlsFor } from './etcd-tls-members.ts';
@@ -42,7 +42,8 @@ describe('space', { concurrency: 6 }, () => {
 
       assert.equal(await refusal(etcd.compact([endpoint], revision, options())), 'Compacted');
       assert.equal(await refusal(etcd.hashKv(endpoint, within(5_000, { revision: revision - 1n }))), 'Compacted');
-      // The hash that the compaction took, of what was there before it: not to be compared with one that was taken later.
+      // The hash that the compaction took, of what was there before it: not to be compared with one that was taken
+      // later.
       const taken = await etcd.hashKv(endpoint, within(5_000, { revision }));
       assert.partialDeepStrictEqual(taken, { memberId, clusterId, hashRevision: revision, compactRevision: -1n });
 
@@ -61,7 +62,7 @@ describe('space', { concurrency: 6 }, () => {
       await etcd.disarm([endpoint], { memberId, alarm: 'NOSPACE' }, options());
     });
 
-    test(`etcd ${version}: what a compaction freed is given back by a defragmentation, whatever etcd counted before`, async () => {
+    test(`etcd ${version}: a defragmentation gives back what a compaction freed`, async () => {
       await using cluster = await startMembers(binaries[version], 3, [`--quota-backend-bytes=${8 * 1024 * 1024}`]);
       using etcd = open();
       const all = cluster.members.map(({ clientUrl }) => clientUrl);
@@ -74,8 +75,8 @@ describe('space', { concurrency: 6 }, () => {
       await until('everybody has the alarm', async () =>
         (await statuses()).every(({ errors }) => /NOSPACE/.test(errors.join())),
       );
-      // A member drops what was compacted in its own time, and may show it by nothing but what its defragmentation gains: without a
-      // write, dbSizeInUse stays what it was, on some runs also that of the leader.
+      // A member drops what was compacted in its own time, and may show it by nothing but what its defragmentation
+      // gains: without a write, dbSizeInUse stays what it was, on some runs also that of the leader.
       for (const url of all) {
         await until('it has given back what was freed', async () => {
           const { memberId } = await etcd.status(url, within(5_000));
@@ -89,7 +90,7 @@ describe('space', { concurrency: 6 }, () => {
       }
     });
 
-    test(`etcd ${version}: members with the same data have the same hash at one revision, and alarms name whom they mean`, async () => {
+    test(`etcd ${version}: equal data have one hash at one revision, and alarms name their member`, async () => {
       await using cluster = await startMembers(binaries[version], 3);
       using etcd = open();
       const all = cluster.members.map(({ clientUrl }) => clientUrl);

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdError } from '../../../reconcile/etcd.ts';
 import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
-import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
+import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { post, startMembers, type TestMember } from './etcd-members.ts';
 import { failing, insist, open, refusal, within } from './etcd-membership-asking.ts';
 
@@ -71,7 +71,7 @@ describe('membership', { concurrency: 6 }, () => {
       assert.equal(await refusal(etcd.promote(old, id, options())), 'MemberNotFound');
     });
 
-    test(`etcd ${version}: what would cost the quorum is refused, and what is dead or never came may go`, async () => {
+    test(`etcd ${version}: a removal that costs the quorum is refused, a dead member may go`, async () => {
       await using cluster = await startMembers(binaries[version], 3);
       using etcd = open();
       const all = urls(cluster.members);
@@ -83,7 +83,8 @@ describe('membership', { concurrency: 6 }, () => {
       const leading = cluster.members.find((member) => idOf(member) === leader);
       assert.ok(one && two && leading);
 
-      // Voters that never started, as somebody may add them by hand; through a follower, as when the leader is out of our reach.
+      // Voters that never started, as somebody may add them by hand; through a follower, as when the leader is out of
+      // our reach.
       const ghosts = [await addVoter(one, 'http://127.9.9.9:1'), await addVoter(one, 'http://127.9.9.9:2')];
       assert.equal(await refusal(etcd.remove(all, idOf(two), options())), 'NotEnoughStarted');
       for (const ghost of ghosts) await etcd.remove([one.clientUrl], ghost, options());
@@ -124,7 +125,7 @@ describe('membership', { concurrency: 6 }, () => {
     });
 
     // An ID is made of the peer URL, the token and the second in which it is added.
-    test(`etcd ${version}: what is added again in the same second has the same ID, also after its removal`, async () => {
+    test(`etcd ${version}: a member added again in the same second has the same ID`, async () => {
       await using cluster = await startMembers(binaries[version], 1);
       using etcd = open();
       const all = urls(cluster.members);

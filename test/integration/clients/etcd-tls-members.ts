@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LeafPlan } from '../../../manifests/build/certificate-names.ts';
-import { type Authority, createAuthority, type IssuedLeaf, issueLeaf } from '../../../reconcile/certificates/issue.ts';
+import type { LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { EtcdTls } from '../../../reconcile/etcd.ts';
+import { type Authority, createAuthority, type IssuedLeaf, issueLeaf } from '../../../reconcile/x509/issue.ts';
 import { until } from '../../e2e/support/until.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 
@@ -123,7 +123,8 @@ export async function startTlsMembers(
     await write('peer-ca.crt', peerAuthority.certificate);
     await shown.trust(clientAuthority.certificate);
     await shown.present(await leaf(clientAuthority, { commonName: member.name, dnsNames: [member.host] }));
-    // Two members on one host: what one dials comes from 127.0.0.1, against which etcd holds the addresses in the certificate.
+    // Two members on one host: what one dials comes from 127.0.0.1, against which etcd holds the addresses in the
+    // certificate.
     const ipAddresses = [member.address, '127.0.0.1'];
     await shown.presentToPeers(await leaf(peerAuthority, { commonName: member.name, ipAddresses }));
     return shown;

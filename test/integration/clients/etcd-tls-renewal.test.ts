@@ -1,4 +1,6 @@
-/** What etcd of every minor takes up without a restart, and what it does not: the ground under renewal and CA rotation. */
+/**
+ * What etcd of every minor takes up without a restart, and what it does not: the ground under renewal and CA rotation.
+ */
 
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
@@ -6,8 +8,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { type ServedOptions, servedCertificate } from '../../../reconcile/clients/tls-probe.ts';
-import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
+import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import { startMembers } from './etcd-members.ts';
 import { failing, open, within } from './etcd-membership-asking.ts';
@@ -89,7 +91,7 @@ for (const version of etcdVersions) {
       assert.notEqual((await status()).memberId, '0');
     });
 
-    test('a leaf of the next authority with its cross certificate is accepted by who trusts only the old, and only the next', async () => {
+    test('a leaf of the next CA with its cross certificate is accepted by both trusts', async () => {
       await using cluster = await startTlsMembers(binaries[version], 1, old);
       const [member] = cluster.members;
       const crossed = await leaf(next, { commonName: member.name, dnsNames: [member.host] });
@@ -106,7 +108,7 @@ for (const version of etcdVersions) {
       }
     });
 
-    test('a member with a peer leaf of the next authority is at home among members that trust only the old', async () => {
+    test('a member with a peer leaf of the next CA is accepted by members that trust the old', async () => {
       await using cluster = await startTlsMembers(binaries[version], 3, old);
       const [first] = cluster.members;
       const peers = await authority('peers', cluster.peerAuthority);
@@ -128,7 +130,7 @@ for (const version of etcdVersions) {
   });
 }
 
-test('where nobody listens, or not with TLS, there is no certificate and an error says so', async () => {
+test('an address without a listener, or without TLS, gives an error and no certificate', async () => {
   await using plain = await startMembers(binaries['3.6.16'], 1);
   const clear = new URL(plain.members[0]?.clientUrl ?? '').hostname;
   const refused = await failing(servedCertificate(optionsFor(ownAddress(), 2379)));

@@ -1,4 +1,7 @@
-/** The etcd client over mutual TLS against real etcd of every minor, and the name of each thing that can be wrong with it. */
+/**
+ * The etcd client over mutual TLS against real etcd of every minor, and the name of each thing that can be wrong with
+ * it.
+ */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,8 +11,8 @@ import { describe, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { inspect } from 'node:util';
 import type { Etcd, EtcdError, TlsProblem } from '../../../reconcile/etcd.ts';
-import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
+import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import { startMembers } from './etcd-members.ts';
 import { failing, open, within } from './etcd-membership-asking.ts';
@@ -61,7 +64,8 @@ for (const version of etcdVersions) {
         for (const call of callsOf(etcd, member.url)) {
           const error = await failing(call);
           assert.equal(error.tls, problem, `${what}: ${error.message}`);
-          // A connection that was reset took the member's alert with it; what is found out later changes nothing for the call.
+          // A connection that was reset took the member's alert with it; what is found out later changes nothing for
+          // the call.
           const outcomes = error.message.startsWith('GET /version') ? ['down', 'ambiguous'] : ['down'];
           assert.ok(outcomes.includes(error.outcome), `${what}: ${error.outcome}: ${error.message}`);
           assert.ok(
@@ -121,7 +125,7 @@ test('a server certificate and key that do not belong together are named as such
   }
 });
 
-test('a member that speaks no TLS 1.3 says what is wrong during the handshake, and is understood as well', async () => {
+test('a member without TLS 1.3 says during the handshake what is wrong', async () => {
   await using cluster = await startTlsMembers(binaries['3.5.35'], 1, trusted, ['--tls-max-version=TLS1.2']);
   const [member] = cluster.members;
   for (const [shown, problem, says] of [
@@ -140,7 +144,7 @@ test('a member that speaks no TLS 1.3 says what is wrong during the handshake, a
   await Promise.all(callsOf(etcd, member.url));
 });
 
-test('a member that hangs up right after the handshake is looked at once more, and the handshake is named', async () => {
+test('a member that hangs up after the handshake is probed once more, and named', async () => {
   const named = await leaf(trusted, { dnsNames: ['m0'] });
   const server = createTlsServer({ cert: named.certificate, key: named.key, ALPNProtocols: ['h2'] }, (socket) => {
     socket.on('error', () => {}).destroy();
@@ -188,7 +192,7 @@ for (const [what, tls, says] of [
     /holds no certificate/,
   ],
 ] as const) {
-  test(`with ${what}, nobody is asked`, async () => {
+  test(`with ${what}, no member is asked`, async () => {
     const { shown, ca = trusted.certificate }: { shown: typeof ours; ca?: string } = tls;
     using etcd = open({ ca, cert: shown.certificate, key: shown.key, serverName: () => 'm0' });
     for (const call of callsOf(etcd, 'https://127.0.0.1:1')) {
@@ -218,7 +222,7 @@ test('a dead endpoint beside one with a TLS problem leaves the list without a si
   assert.ok(both.message.includes('ECONNREFUSED') && both.message.includes('authority'), both.message);
 });
 
-test('an endpoint that accepts and hangs up is looked at once per failed call, and is no TLS problem', async () => {
+test('an endpoint that hangs up is probed once per failed call, and is no TLS problem', async () => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;

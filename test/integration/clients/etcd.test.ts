@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { build } from 'esbuild';
-import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
+import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { post, startMembers, type TestMember } from './etcd-members.ts';
 import { failing, open, within } from './etcd-membership-asking.ts';
 
@@ -45,7 +45,7 @@ for (const version of etcdVersions) {
       assert.deepEqual(await etcd.version(endpoint, within(5_000)), { server: version, cluster: `${minor}.0` });
     });
 
-    test('of three members, each answers for itself, and one that is frozen or dead does not hold up the list', async () => {
+    test('each of three members answers for itself; a frozen or dead one does not delay the list', async () => {
       await using cluster = await startMembers(binaries[version], 3);
       using etcd = open();
       const { members } = await etcd.members(urls(cluster.members), within(5_000));

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { selfSigned } from '../../git/certificate.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
 import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
-import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
-import { startControlPlane } from '../../cluster/control-plane.ts';
-import { enterSandbox } from '../../cluster/sandbox.ts';
 import { until } from '../../e2e/support/until.ts';
-import { kubeContract, widgets } from '../../fakes/kube-contract.ts';
+import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { startControlPlane } from '../../support/cluster/control-plane.ts';
+import { enterSandbox } from '../../support/cluster/sandbox.ts';
+import { kubeContract, widgets } from '../../support/fakes/kube-contract.ts';
 
 const namespaces: Resource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 const serviceAccounts: Resource = { apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' };

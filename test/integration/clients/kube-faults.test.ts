@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { kubeThrough } from '../../../reconcile/clients/kube.ts';
 import { podAccess } from '../../../reconcile/clients/kube-access.ts';
 import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
-import { selfSigned } from '../../git/certificate.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
 import { type FaultServer, type Handler, inTurn, json, startFaultServer, status, text } from './fault-server.ts';
 
 const pod = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '7' } };
@@ -112,7 +112,7 @@ for (const [what, handler, expected] of answers) {
   }
 }
 
-test('nobody there is Unreachable, with the address', async () => {
+test('an address without a listener is Unreachable, and named', async () => {
   const server = await startFaultServer(() => {});
   await server[Symbol.asyncDispose]();
   await using other = await startFaultServer(() => {});
@@ -295,7 +295,7 @@ for (const [what, lines, expected] of [
   });
 }
 
-test('a silent watch outlives the limit of requests and ends on its signal; other requests go on beside it', async () => {
+test('a silent watch outlives the limit of requests and ends on its signal', async () => {
   await using server = await startFaultServer((request, response) => {
     if (!request.url?.includes('watch=true')) return json(200, page([]))(request, response);
     response.writeHead(200);

@@ -1,4 +1,7 @@
-/** Why a disk is told by what it is, and not by the name of its claim: an older copy of it forgets what its member acknowledged. */
+/**
+ * Why a disk is told by what it is, and not by the name of its claim: an older copy of it forgets what its member
+ * acknowledged.
+ */
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -7,8 +10,8 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
 import { until } from '../../e2e/support/until.ts';
+import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { ownAddress } from '../manifests-build/etcd-process.ts';
 import { post } from './etcd-members.ts';
 
@@ -98,7 +101,7 @@ async function holds({ clientUrl }: Member, key: string): Promise<boolean> {
 
 describe('a member that comes back on an older copy of its disk', { concurrency: 3 }, () => {
   for (const version of etcdVersions) {
-    test(`etcd ${version}: with another that lagged it forms a quorum that has lost an acknowledged write`, async () => {
+    test(`etcd ${version}: with a lagging member it forms a quorum without an acknowledged write`, async () => {
       await using cluster = await three(binaries[version]);
       const { a, b, c } = cluster;
       for (const member of [a, b, c]) member.start();
@@ -119,7 +122,8 @@ describe('a member that comes back on an older copy of its disk', { concurrency:
       assert.equal(await holds(b, 'X'), false, 'the write that a and c acknowledged');
       for (const key of ['1', '2', '3']) await put(b, key, 'new');
 
-      // a, which alone has it, does not bring it back: it is told to forget it, is stuck, or holds other data than the two from then on.
+      // a, which alone has it, does not bring it back: it is told to forget it, is stuck, or holds other data than the
+      // two from then on.
       a.start();
       await put(c, '4', 'new');
       assert.equal(await holds(c, 'X'), false, 'the write that a and c acknowledged');

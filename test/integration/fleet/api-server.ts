@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
 import type { Kube } from '../../../reconcile/kube.ts';
-import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
-import { startControlPlane } from '../../cluster/control-plane.ts';
-import { type Kubectl, kubectlFor } from '../../cluster/kubectl.ts';
-import { enterSandbox } from '../../cluster/sandbox.ts';
+import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { startControlPlane } from '../../support/cluster/control-plane.ts';
+import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
+import { enterSandbox } from '../../support/cluster/sandbox.ts';
 
 export interface ApiServer extends AsyncDisposable {
   readonly kube: Kube;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labels } from '../../../manifests/build/names.ts';
+import { labels } from '../../../manifests/render/names.ts';
 import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
 import { clusterYaml, setScene } from './scene.ts';
 
@@ -97,7 +97,7 @@ test('while one document stays broken, the good ones are not applied again and a
   assert.deepEqual(writes, []);
 });
 
-test('a namespace that the service account may not touch is named, with the missing right, and stops no other', async () => {
+test('a namespace that the service account may not touch is named, and stops no other', async () => {
   await using scene = await setScene({
     authorize: ({ user, namespace }) => user === undefined || namespace !== 'secret-stuff',
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import type { FakeKubeOptions, FakeRequest } from '../../fakes/kube.ts';
+import type { FakeKubeOptions, FakeRequest } from '../../support/fakes/kube.ts';
 import { context, type Stage, setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml } from './scene.ts';
@@ -39,7 +39,7 @@ test('of passes that look at once, one checks a request, and the others leave it
   assert.equal(verdictOf(scene.fleet()), 'True Checked');
 });
 
-test('a pass that died while it checked leaves pending no longer than until a tick takes it for dead', async () => {
+test('a check whose pass died is pending only until a tick takes it for dead', async () => {
   await using stage = await setQuietStage();
   const { scene, repository } = stage;
   const head = await stage.open(3, { 'c/orders.yaml': still('orders', 5) });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import type { FakeRequest } from '../../fakes/kube.ts';
+import type { FakeRequest } from '../../support/fakes/kube.ts';
 import { setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml } from './scene.ts';

@@ -6,9 +6,9 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../../manifests/kube-types.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import type { FakeKubeOptions } from '../../fakes/kube.ts';
-import { type ForgeServer, startForge } from '../../git/forge.ts';
-import type { Repository } from '../../git/repository.ts';
+import type { FakeKubeOptions } from '../../support/fakes/kube.ts';
+import { type ForgeServer, startForge } from '../../support/git/forge.ts';
+import type { Repository } from '../../support/git/repository.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 /** The commit status of production's checks. */

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { parseReport } from '../../../functions/page/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import type { FakeRequest } from '../../fakes/kube.ts';
+import type { FakeRequest } from '../../support/fakes/kube.ts';
 import { context, setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml } from './scene.ts';
 
-test('a request gets pending at once, then success with the plan; asked again, nothing is said again', async () => {
+test('a request gets pending at once, then success with the plan, each only once', async () => {
   await using stage = await setStage();
   const { forge, scene, check } = stage;
   const head = await stage.open(7, { 'c/stock.yaml': clusterYaml('stock') });
@@ -28,7 +28,7 @@ test('a request gets pending at once, then success with the plan; asked again, n
   assert.deepEqual(parseReport(JSON.stringify(kept?.report)), kept?.report, 'the page can read it');
   assert.equal(kept?.report.request?.number, '7');
   assert.equal(kept?.report.clusters[0]?.planned?.end.kind, 'done');
-  assert.match(kept?.markdown ?? '', /payments\/stock is created: \d+ steps.*\| 2 \| prepare-members/s);
+  assert.match(kept?.markdown ?? '', /payments\/stock is created: \d+ steps.*\| 1 \| prepare-members/s);
   const writes = scene.fake
     .journal()
     .slice(before)
@@ -116,7 +116,7 @@ test('deletions by prune are named, and those that would not happen say why', as
   assert.match(stage.forge.statusesOf(all).get(context)?.description ?? '', /no longer listed, kept/);
 });
 
-test('a request that touches nothing under the path gets no status, and is not looked at again until the target moves', async () => {
+test('a request that touches nothing under the path gets no status until the target moves', async () => {
   await using stage = await setStage();
   const head = await stage.open(8, { README: 'goodbye\n' });
   assert.deepEqual(
@@ -161,7 +161,7 @@ test('what was told of a request that touches nothing any more does not stay', a
   assert.equal(forge.statuses.length, said, 'and is told once');
 });
 
-test('it is checked again when its target moves, or a cluster that it touches says something else; told only what differs', async () => {
+test('it is checked again when its target moves or a touched cluster changes', async () => {
   await using stage = await setStage();
   const { forge, scene, check } = stage;
   const head = await stage.open(9, { 'c/orders.yaml': clusterYaml('orders', { replicas: 5 }) });
@@ -218,7 +218,7 @@ test('the comment is written once and kept up to date', async () => {
   assert.match(stage.forge.comments[0]?.body ?? '', /^<!-- etcd-ratchet plan.*\+1 member/s);
 });
 
-test('a forge that fails is told on the fleet, and what is known stays; when it is back, it is told the rest', async () => {
+test('a failing forge is named on the fleet; when it is back, it is told the rest', async () => {
   await using stage = await setStage();
   const head = await stage.open(13, { 'c/stock.yaml': clusterYaml('stock') });
   stage.forge.breakWith({ kind: 'status', status: 403, message: 'Resource not accessible' });
@@ -298,7 +298,7 @@ test('a Git server that fails costs no request its verdict', async () => {
   assert.deepEqual(outage.checks, checks);
 });
 
-test('in a pass: nobody who goes on waits for it, and a forge that hangs costs its time and no more', async () => {
+test('in a pass, no follow-up waits for checks, and a hanging forge costs only its own time', async () => {
   await using stage = await setStage();
   const { scene, forge } = stage;
   const still = (name: string, replicas = 3) => clusterYaml(name, { replicas, extra: ', suspend: true' });
@@ -355,7 +355,7 @@ test('a stranger learns nothing of a Secret that only his document names', async
   assert.ok(!stage.reports().some(({ markdown }) => markdown.includes('not a certificate')));
 });
 
-test('a cluster that the fleet may not touch is not looked at for whoever names it', async () => {
+test('a cluster that the fleet may not touch is not read, whichever document names it', async () => {
   const before = ({ dryRun, namespace }: FakeRequest) => {
     if (!dryRun || namespace !== 'others') return;
     const message = 'User "system:serviceaccount:platform:fleet" cannot patch resource "etcdclusters"';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { openFleetForge } from '../../../functions/fleet-forge.ts';
-import { connectFleetGit } from '../../../functions/fleet-git.ts';
-import { resolveRef } from '../../../gitops/resolve.ts';
+import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
+import { connectFleetGit } from '../../../functions/pass/fleet-git.ts';
+import { resolveRef } from '../../../gitops/git/resolve.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { createFakeKube } from '../../fakes/kube.ts';
-import { selfSigned } from '../../git/certificate.ts';
-import { startProxy } from '../../git/proxy.ts';
-import { replyJson, startRecorder } from '../../git/recorder.ts';
-import { startGitServer } from '../../git/server.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
+import { startProxy } from '../../support/git/proxy.ts';
+import { replyJson, startRecorder } from '../../support/git/recorder.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { inTime, kinds, secret, status } from '../gitops/forges/kinds.ts';
 
 const pem = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -182,7 +182,7 @@ test('the environment names the proxy, for Git and for the forge', async (t) => 
   assert.match(toGit.asked[0] ?? '', /^GET http:\/\/git\.invalid\/r\.git\//);
 });
 
-test('a service account’s token is sent to nobody, whoever names it', async () => {
+test('a service account’s token is never sent, whichever fleet names it', async () => {
   await using server = await startRecorder((_, a) => replyJson(a, {}));
   const git = { url: `${server.url}/o/r.git`, ref: 'main', secretName: 'forge' };
   const { fleet, kube } = scene({ git, forge: { type: 'GitHub', apiUrl: server.url, secretName: 'forge' } });

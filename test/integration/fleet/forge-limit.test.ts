@@ -7,7 +7,7 @@ import { clusterYaml } from './scene.ts';
 /** Suspended, so that nothing about the clusters themselves changes what is told. */
 const still = (name: string, replicas = 3) => clusterYaml(name, { replicas, extra: ', suspend: true' });
 
-test('a forge that limits us is left alone until the time it named, by statuses and by checks, or until a person asks', async () => {
+test('a forge that limits us is left alone until the time it named, or until a person asks', async () => {
   await using stage = await setStage();
   const { scene, forge, repository } = stage;
   await repository.commit({ 'c/orders.yaml': still('orders'), 'c/ads.yaml': still('ads') });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { type ForgeServer, startForge } from '../../git/forge.ts';
-import { startGitServer } from '../../git/server.ts';
+import { type ForgeServer, startForge } from '../../support/git/forge.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { startGitServer } from '../../git/server.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
@@ -12,7 +12,7 @@ function asked(requests: Scene['git']['requests']): { readonly refs: number; rea
   return { refs: requests.length - data, data };
 }
 
-test('fleets of one repository and ref are resolved once and fetched once, and each sees only its path', async () => {
+test('fleets of one repository and ref are fetched once, and each sees only its path', async () => {
   await using scene = await setScene();
   const names = ['ads', 'orders', 'stock'];
   await scene.repository.commit(Object.fromEntries(names.map((name) => [`${name}/etcd.yaml`, clusterYaml(name)])));

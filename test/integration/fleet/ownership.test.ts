@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { TickOptions } from '../../../functions/options.ts';
-import { runTick } from '../../../functions/run-tick.ts';
+import type { TickOptions } from '../../../functions/tick/options.ts';
+import { runTick } from '../../../functions/tick/run-tick.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { startGitServer } from '../../git/server.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { startApiServer } from './api-server.ts';
 import { clusterYaml } from './scene.ts';
 
@@ -90,7 +90,7 @@ const repository = git.createRepository('etcd');
 const fleetNamed = async (name: string) => (await kube.get<EtcdFleet>(resources.fleets, 'platform', name))?.status;
 const clusterNamed = (name: string) => kube.get<EtcdCluster>(resources.clusters, 'payments', name);
 
-test('what a commit changes, adds and removes is changed, added and removed, also in an object that we created', async () => {
+test("a commit's changes, additions and removals are applied, also in our own objects", async () => {
   const { commit } = await repository;
   await commit({ 'one/orders.yaml': spec('orders', 3, ', etcd: {snapshotCount: 5000}') });
   await addFleet('first', 'one');
@@ -130,7 +130,7 @@ test('a field that another tool applied is a conflict that names it, and nothing
   assert.equal(conditionOf(await fleetNamed('first'), 'Stalled')?.reason, undefined);
 });
 
-test('a check foresees such a conflict, takes what was changed by hand for what it is, and writes nothing', async () => {
+test('a check foresees such a conflict and hand-made changes, and writes nothing', async () => {
   const { commit, git } = await repository;
   await git('branch', '-f', 'asked', 'main');
   const files = {
@@ -192,7 +192,7 @@ test('another fleet takes a cluster over only when a person hands it over, and t
   assert.equal((await fleetNamed('first'))?.inventory?.map(({ name }) => name).join(), 'carts');
 });
 
-test('when its fleet is gone, a listed cluster is taken over, and fields that only the old one listed go', async () => {
+test("when its fleet is gone, a listed cluster is taken over, without the old fleet's fields", async () => {
   const { commit } = await repository;
   await commit({
     'two/users.yaml': spec('users', 1, ', etcd: {snapshotCount: 7000}'),

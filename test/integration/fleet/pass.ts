@@ -1,4 +1,5 @@
-import { type PassContext, type PassResult, pass } from '../../../functions/pass.ts';
+import { pass } from '../../../functions/pass/pass.ts';
+import type { PassContext, PassResult } from '../../../functions/pass/pass-context.ts';
 import type { Scene } from './scene.ts';
 
 /** A whole pass over all fleets of the scene, as a tick makes it; no member of any cluster runs. */

@@ -150,7 +150,7 @@ test('two fleets that list one cluster: the first keeps it, the other says whose
   assert.notEqual(first.metadata.uid, second.metadata.uid);
 });
 
-test('status removed, as a backup tool does: nothing is deleted for want of memory, and it is rebuilt', async () => {
+test('with its status removed, as by a backup tool, nothing is deleted, and it is rebuilt', async () => {
   await using scene = await applied(true);
   const { resources } = await import('../../../reconcile/kube.ts');
   await scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), status: { observedGeneration: -1 } });

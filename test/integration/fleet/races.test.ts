@@ -82,7 +82,7 @@ test('nor with a cluster that both create', async () => {
   assert.deepEqual(sizes(scene), { orders: 3 });
 });
 
-test('of two invocations that see different commits, the one that loses the claim looks again and applies the newer', async () => {
+test('of two invocations with different commits, the loser looks again and applies the newer', async () => {
   await using scene = await setScene();
   await scene.repository.commit({ 'a.yaml': clusterYaml('orders', { replicas: 1 }) });
   scene.addFleet('production');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { annotations } from '../../../manifests/build/names.ts';
+import { annotations } from '../../../manifests/render/names.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 const revisionOf = (sha: string) => `main@sha1:${sha}`;
@@ -51,7 +51,7 @@ test('a rewritten history without the commit that is live is just another revisi
   assert.equal(replicas(scene), 5);
 });
 
-test('passes over what did not change leave the history alone; a refused commit is in it, and so is its mending', async () => {
+test('passes without changes leave the history alone; a refused commit and its fix are in it', async () => {
   await using scene = await setScene();
   const good = await scene.repository.commit({ 'a.yaml': clusterYaml('orders') });
   scene.addFleet('production');
@@ -73,7 +73,7 @@ test('passes over what did not change leave the history alone; a refused commit 
 const fetches = (scene: Scene) => scene.git.requests.filter(({ method }) => method === 'POST').length;
 const patches = (scene: Scene) => scene.fake.journal().filter(({ key }) => key === 'PATCH etcdclusters').length;
 
-test('the annotation reconcile makes a fleet fetch and apply what did not change, once, and is answered', async () => {
+test('the annotation reconcile makes a fleet fetch and apply all, once, and is answered', async () => {
   await using scene = await setScene();
   await scene.repository.commit({ 'a.yaml': clusterYaml('orders') });
   scene.addFleet('production');

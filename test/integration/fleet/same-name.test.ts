@@ -6,7 +6,7 @@ import { setStage } from './checks-stage.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml } from './scene.ts';
 
-test('two fleets of one name on one repository tell the forge each its own, of commits and of requests', async () => {
+test('two fleets of one name on one repository report to the forge under different names', async () => {
   await using stage = await setStage();
   const { scene, forge, repository } = stage;
   await repository.commit({ 'd/stock.yaml': clusterYaml('stock') }, { keep: true });

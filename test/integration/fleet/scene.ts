@@ -1,11 +1,11 @@
-import { type FleetContext, type FleetResult, passFleet } from '../../../functions/fleet-pass.ts';
-import { reportFleet } from '../../../functions/report-fleet.ts';
+import { type FleetContext, type FleetResult, passFleet } from '../../../functions/pass/fleet-pass.ts';
+import { reportFleet } from '../../../functions/pass/report-fleet.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { annotations } from '../../../manifests/build/names.ts';
+import { annotations } from '../../../manifests/render/names.ts';
 import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../fakes/kube.ts';
-import { type GitServer, startGitServer } from '../../git/server.ts';
+import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
+import { type GitServer, startGitServer } from '../../support/git/server.ts';
 
 export interface Scene extends AsyncDisposable {
   readonly fake: FakeKube;
@@ -112,8 +112,8 @@ spec: {replicas: ${replicas}, version: 3.6.16, storage: {size: 1Gi}, tls: {mode:
 }
 
 /**
- * The fake keeps no managedFields, so what a POST owns can't be handed to the fleet's manager later, as `inherit` does on a
- * real API server (test/integration/fleet/ownership.test.ts). Here it owns it from the start.
+ * The fake keeps no managedFields, so what a POST owns can't be handed to the fleet's manager later, as `inherit` does
+ * on a real API server (test/integration/fleet/ownership.test.ts). Here it owns it from the start.
  */
 function withAppliedCreates(fake: FakeKube): Kube {
   return {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { startForge } from '../../git/forge.ts';
+import { startForge } from '../../support/git/forge.ts';
 import { clusterYaml, setScene } from './scene.ts';
 
-test('a forge that hangs holds nothing up for long, and the fleet says that nobody was told', async () => {
+test('a hanging forge holds nothing up for long, and the fleet says that it was not told', async () => {
   await using scene = await setScene();
   await using forge = await startForge({ token: 'forge-secret' });
   scene.fake.seed(resources.secrets, {

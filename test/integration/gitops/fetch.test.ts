@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { fetchTree } from '../../../gitops/fetch.ts';
-import { connect } from '../../../gitops/http.ts';
-import { resolveRef } from '../../../gitops/resolve.ts';
-import { startGitServer } from '../../git/server.ts';
+import { fetchTree } from '../../../gitops/git/fetch.ts';
+import { connect } from '../../../gitops/git/http.ts';
+import { resolveRef } from '../../../gitops/git/resolve.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { fetched, inTime, rootOf, source } from './scene.ts';
 
 test('one more request fetches the files of the commit, without its history', async () => {
@@ -104,9 +104,9 @@ test('a commit without files is a tree without entries', async () => {
 });
 
 test('resolving alone does not load isomorphic-git: a no-op check should not pay for it', async () => {
-  const script = `import { connect } from './gitops/http.ts';
-    import { resolveRef } from './gitops/resolve.ts';
-    import './gitops/fetch.ts'; import './gitops/documents.ts'; import './gitops/specs.ts';
+  const script = `import { connect } from './gitops/git/http.ts';
+    import { resolveRef } from './gitops/git/resolve.ts';
+    import './gitops/git/fetch.ts'; import './gitops/specs/documents.ts'; import './gitops/specs/specs.ts';
     import { createRequire } from 'node:module';
     const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => /isomorphic-git|.yaml.dist/.test(file));
     console.log(JSON.stringify(loaded));`;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GitError } from '../../../gitops/error.ts';
-import { connect, type GitLimits } from '../../../gitops/http.ts';
-import { resolveRef } from '../../../gitops/resolve.ts';
-import { selfSigned } from '../../git/certificate.ts';
-import type { GitFault } from '../../git/faults.ts';
-import { startGitServer } from '../../git/server.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import { connect, type GitLimits } from '../../../gitops/git/http.ts';
+import { resolveRef } from '../../../gitops/git/resolve.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
+import type { GitFault } from '../../support/git/faults.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { fetched, resolve, rootOf, source } from './scene.ts';
 
 const short: Partial<GitLimits> = { requestMs: 1500, idleMs: 400 };

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { mergeResult } from '../../../functions/checks/merge-result.ts';
-import { connect } from '../../../gitops/http.ts';
+import { connect } from '../../../gitops/git/http.ts';
+import type { Tree } from '../../../gitops/git/tree.ts';
 import { fetchMerge, type MergeSource } from '../../../gitops/merge/fetch-merge.ts';
 import { mergeTrees } from '../../../gitops/merge/merge-trees.ts';
-import type { Tree } from '../../../gitops/tree.ts';
-import type { Repository } from '../../git/repository.ts';
-import { type GitServer, startGitServer } from '../../git/server.ts';
+import type { Repository } from '../../support/git/repository.ts';
+import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { inTime, source } from './scene.ts';
 
 type Remote = Repository & { readonly url: string };
@@ -49,7 +49,7 @@ for (const [what, commits, filter, requests] of [
   });
 }
 
-test('a head that no ref names any more is fetched all the same, and one that is nowhere is named', async () => {
+test('a head without a ref is fetched all the same, and a missing one is named', async () => {
   await using server = await startGitServer();
   const { repository, head, target } = await history(server, 'r', 1);
   await repository.git('branch', '-D', 'asked');
@@ -149,7 +149,7 @@ function edited(list: readonly Edit[], who: string): Record<string, string> {
   return Object.fromEntries([...files].map(([name, lines]) => [name, lines.map((line) => `${line}\n`).join('')]));
 }
 
-test('what Git itself merges cleanly comes out the same here, and what it can not is a conflict here', async (t) => {
+test('what Git merges cleanly comes out the same here, and its conflicts are conflicts here', async (t) => {
   await using server = await startGitServer();
   const repository = await server.createRepository('r');
   let [clean, refused, stricter] = [0, 0, 0];

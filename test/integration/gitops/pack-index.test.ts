@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { indexPack } from '../../../gitops/wire/pack-index.ts';
-import { git } from '../../git/git.ts';
-import { createRepository, type Repository } from '../../git/repository.ts';
+import { indexPack } from '../../../gitops/git/wire/pack-index.ts';
+import { git } from '../../support/git/git.ts';
+import { createRepository, type Repository } from '../../support/git/repository.ts';
 
 const packings = [
   ['deltas on what begins before', ['--delta-base-offset', '--depth=50', '--window=50']],

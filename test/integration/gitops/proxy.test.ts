@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fetchTree } from '../../../gitops/fetch.ts';
 import type { ForgeAccess, ForgeKind } from '../../../gitops/forges/forge.ts';
 import { openForge } from '../../../gitops/forges/forges.ts';
-import { connect } from '../../../gitops/http.ts';
-import { resolveRef } from '../../../gitops/resolve.ts';
-import { selfSigned } from '../../git/certificate.ts';
-import { startProxy } from '../../git/proxy.ts';
-import { replyJson, startRecorder } from '../../git/recorder.ts';
-import { startGitServer } from '../../git/server.ts';
+import { fetchTree } from '../../../gitops/git/fetch.ts';
+import { connect } from '../../../gitops/git/http.ts';
+import { resolveRef } from '../../../gitops/git/resolve.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
+import { startProxy } from '../../support/git/proxy.ts';
+import { replyJson, startRecorder } from '../../support/git/recorder.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { inTime, source } from './scene.ts';
 
 /** Nobody listens there: only the proxy knows what is meant. */
@@ -87,7 +87,7 @@ test('an address without a scheme is a proxy too, as it is for curl and git', as
 });
 
 for (const [name, refuses, env, words] of [
-  ['wants other credentials', undefined, {}, /wants other credentials \(HTTP 407\)/],
+  ['wants other credentials', undefined, {}, /rejects our credentials \(HTTP 407\)/],
   ['does not let us through', 'HTTP/1.1 403 Forbidden\r\n\r\n', {}, /does not let us through \(HTTP 403\).*NO_PROXY/],
   ['speaks SOCKS', undefined, { HTTPS_PROXY: 'socks5://user:hunter2@127.0.0.1:1' }, /HTTPS_PROXY is not the URL of an/],
   ['makes no sense', undefined, { HTTPS_PROXY: 'http://user:hunter2@' }, /HTTPS_PROXY is not the URL of an HTTP proxy/],
@@ -109,7 +109,7 @@ for (const [name, refuses, env, words] of [
   });
 }
 
-test('a proxy that is not there is told as somebody who cannot be reached', async () => {
+test('a proxy without a listener is named as unreachable', async () => {
   const gone = await startProxy();
   await gone[Symbol.asyncDispose]();
   const env = { HTTPS_PROXY: gone.url };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readDocuments } from '../../../gitops/documents.ts';
-import { formatProblem } from '../../../gitops/problem.ts';
-import { startGitServer } from '../../git/server.ts';
+import { readDocuments } from '../../../gitops/specs/documents.ts';
+import { formatProblem } from '../../../gitops/specs/problem.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { specText } from '../../unit/gitops/specs.ts';
 import { fetched, inTime, source, specsOf } from './scene.ts';
 
@@ -139,7 +139,7 @@ test('names of files that are no text do not break the walk', async () => {
   assert.equal((await specsOf(source(repository.url))).specs.length, 2);
 });
 
-test('an empty tree has no specs and no problems, and is complete: pruning must look at that itself', async () => {
+test('an empty tree has no specs and no problems, and is complete: pruning must check that', async () => {
   await using server = await startGitServer();
   const repository = await server.createRepository('r');
   await repository.commit({});

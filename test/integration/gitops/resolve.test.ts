@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../../../gitops/http.ts';
-import { resolveRef } from '../../../gitops/resolve.ts';
-import { startGitServer } from '../../git/server.ts';
+import { connect } from '../../../gitops/git/http.ts';
+import { resolveRef } from '../../../gitops/git/resolve.ts';
+import { startGitServer } from '../../support/git/server.ts';
 import { inTime, resolve, source } from './scene.ts';
 
 test('finding out that nothing has changed costs one request', async () => {

@@ -1,10 +1,10 @@
-import { readDocuments } from '../../../gitops/documents.ts';
-import { fetchTree } from '../../../gitops/fetch.ts';
-import { connect, type GitConnection, type GitLimits } from '../../../gitops/http.ts';
-import { type Resolution, resolveRef } from '../../../gitops/resolve.ts';
-import type { GitSource } from '../../../gitops/source.ts';
-import { findSpecs, type Specs } from '../../../gitops/specs.ts';
-import type { Tree } from '../../../gitops/tree.ts';
+import { fetchTree } from '../../../gitops/git/fetch.ts';
+import { connect, type GitConnection, type GitLimits } from '../../../gitops/git/http.ts';
+import { type Resolution, resolveRef } from '../../../gitops/git/resolve.ts';
+import type { GitSource } from '../../../gitops/git/source.ts';
+import type { Tree } from '../../../gitops/git/tree.ts';
+import { readDocuments } from '../../../gitops/specs/documents.ts';
+import { findSpecs, type Specs } from '../../../gitops/specs/specs.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 
 export function source(url: string, change: Partial<GitSource> = {}): GitSource {

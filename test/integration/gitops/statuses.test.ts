@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { CommitStatus } from '../../../gitops/forges/forge.ts';
 import { openForge } from '../../../gitops/forges/forges.ts';
 import { sendChanged } from '../../../gitops/statuses/report.ts';
-import { selfSigned } from '../../git/certificate.ts';
-import { type ForgeFault, type ForgeServer, startForge } from '../../git/forge.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
+import { type ForgeFault, type ForgeServer, startForge } from '../../support/git/forge.ts';
 
 const sha = 'ab'.repeat(20);
 const wanted: CommitStatus = { sha, context: 'etcd-ratchet/production', state: 'pending', description: 'rolling out' };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Binaries, provisionBinaries } from '../../cluster/binaries.ts';
-import { type Kubectl, kubectlFor } from '../../cluster/kubectl.ts';
-import { type RunningCluster, startCluster, until } from './run.ts';
+import { until } from '../../e2e/support/until.ts';
+import { type Binaries, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
+import { type RunningCluster, startCluster } from './run.ts';
 
 let cluster: RunningCluster;
 let kubectl: Kubectl;
@@ -69,7 +70,7 @@ test('Pod Security is enforced where a namespace asks for it', async () => {
   await assert.rejects(run, /violates PodSecurity "restricted/);
 });
 
-test('controllers, scheduler and node work together: a StatefulSet with a claim becomes a Ready pod', async () => {
+test('controllers, scheduler and node together make a StatefulSet with a PVC a Ready pod', async () => {
   await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(statefulSet) });
   await kubectl(['rollout', 'status', 'statefulset/sample', '--timeout=60s'], { timeoutMilliseconds: 70_000 });
   assert.equal(await kubectl(['get', 'pvc', 'data-sample-0', '-o', 'jsonpath={.status.phase}']), 'Bound');

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../e2e/support/until.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 
@@ -44,9 +44,9 @@ export interface RunningCluster extends Run, AsyncDisposable {
   readonly kubeconfigPath: string;
 }
 
-/** `node test/cluster/main.ts`, up. */
+/** `node test/support/cluster/main.ts`, up. */
 export async function startCluster(): Promise<RunningCluster> {
-  const run = start(['test/cluster/main.ts']);
+  const run = start(['test/support/cluster/main.ts']);
   let over = false;
   run.ended.then(() => {
     over = true;
@@ -84,12 +84,4 @@ async function processesWith(mark: string): Promise<number[]> {
     if (environment.includes(mark)) found.push(Number(name));
   }
   return found;
-}
-
-export async function until(what: string, condition: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
-  const deadline = Date.now() + seconds * 1000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, `${what}: not within ${seconds} s`);
-    await delay(50);
-  }
 }

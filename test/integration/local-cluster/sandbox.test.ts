@@ -54,7 +54,7 @@ test('orphans that end are reaped', async () => {
 
 test('a script that is inside already does not enter twice', async () => {
   const twice = `
-    import { enterSandbox } from './test/cluster/sandbox.ts';
+    import { enterSandbox } from './test/support/cluster/sandbox.ts';
     const first = await enterSandbox();
     const second = await enterSandbox();
     console.log(first.directory === second.directory ? 'same' : 'another');`;

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
-import { etcdArgs, isolatedArgs } from '../../../manifests/build/etcd-args.ts';
-import { bracketed } from '../../../manifests/build/hosts.ts';
-import { podHost } from '../../../manifests/build/names.ts';
-import { type Binaries, type EtcdVersion, etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
-import { run } from '../../cluster/node/command.ts';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { etcdArgs, isolatedArgs } from '../../../manifests/render/etcd-args.ts';
+import { bracketed } from '../../../manifests/render/hosts.ts';
+import { podHost } from '../../../manifests/render/names.ts';
+import { type Binaries, type EtcdVersion, etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { run } from '../../support/cluster/node/command.ts';
 import { peerOf } from '../../unit/manifests/build-fixtures.ts';
 import type { Asked } from './listening.ts';
 
@@ -36,7 +36,7 @@ for (const version of etcdVersions) {
     });
   }
 
-  test(`etcd ${version} as a recovery starts it is ready on IPv6 only, and lets nobody in`, async (t) => {
+  test(`etcd ${version} as a recovery starts it is ready on IPv6 only, and accepts no client`, async (t) => {
     const answers = await answersOf(t, { version, addresses: [six], sixOff: false, alone: true });
     assert.deepEqual(answers, { '[fd00:9::9]:2379': false, '[fd00:9::9]:2380': false, '[fd00:9::9]:2381': true });
   });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
 import type { EtcdSettings } from '../../../manifests/api/member-settings.ts';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
-import { etcdArgs } from '../../../manifests/build/etcd-args.ts';
-import { podHost } from '../../../manifests/build/names.ts';
-import { type Binaries, type EtcdVersion, etcdVersions, provisionBinaries } from '../../cluster/binaries.ts';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { etcdArgs } from '../../../manifests/render/etcd-args.ts';
+import { podHost } from '../../../manifests/render/names.ts';
+import { type Binaries, type EtcdVersion, etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { peerOf } from '../../unit/manifests/build-fixtures.ts';
 import { type EtcdProcess, ownAddress, startEtcd } from './etcd-process.ts';
 
@@ -52,7 +52,7 @@ for (const version of etcdVersions) {
     assert.match(said, /couldn't find local name/);
   });
 
-  test(`etcd ${version} has an unknown flag cost the whole member, so the tests above prove something`, async (t) => {
+  test(`etcd ${version} exits on an unknown flag, so the tests above prove something`, async (t) => {
     const member = await memberOf(t, version, { extraArgs: { 'no-such-flag': '1' } });
     const { code } = await member.start('bootstrapping').exit();
     assert.equal(code, 2);

@@ -2,9 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** One etcd started from the arguments and variables of a pod, on a loopback address of its own instead of the pod's. */
+/**
+ * One etcd started from the arguments and variables of a pod, on a loopback address of its own instead of the pod's.
+ */
 export interface EtcdProcess {
-  /** Resolves when `/readyz` on the metrics port answers 200. @throws {Error} with etcd's last words when it ends before. */
+  /**
+   * Resolves when `/readyz` on the metrics port answers 200. @throws {Error} with etcd's last words when it ends
+   * before.
+   */
   ready(): Promise<void>;
   /** Its exit code, and what it said. @throws {Error} when it still runs after the deadline. */
   exit(): Promise<{ readonly code: number | null; readonly said: string }>;

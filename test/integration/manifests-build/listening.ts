@@ -1,11 +1,12 @@
 /**
- * Inside a network namespace of its own: starts etcd, and says on standard output at which addresses its three ports answer.
+ * Inside a network namespace of its own: starts etcd, and says on standard output at which addresses its three ports
+ * answer.
  *
  *     listening.ts '{"binary":…,"args":[…],"variables":{…},"addresses":[…]}'
  */
 
-import { hostPort } from '../../../manifests/build/hosts.ts';
-import { ports } from '../../../manifests/build/names.ts';
+import { hostPort } from '../../../manifests/render/hosts.ts';
+import { ports } from '../../../manifests/render/names.ts';
 import { startEtcd } from './etcd-process.ts';
 
 export interface Asked {

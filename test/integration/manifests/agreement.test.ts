@@ -8,7 +8,10 @@ import { startApiServer } from './api-server.ts';
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 
-/** Offline we are stricter on purpose: about what the schema preserves, a map's empty values, numbers that no double holds. */
+/**
+ * Offline we are stricter on purpose: about what the schema preserves, a map's empty values, numbers that no double
+ * holds.
+ */
 const stricter = /podTemplate|volumeClaimTemplate|is empty|is too large/;
 
 /** What people get wrong: a value of the wrong sort, or a right one in another spelling. */

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
-import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
-import { startControlPlane } from '../../cluster/control-plane.ts';
-import { type Kubectl, kubectlFor } from '../../cluster/kubectl.ts';
-import { enterSandbox } from '../../cluster/sandbox.ts';
+import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { startControlPlane } from '../../support/cluster/control-plane.ts';
+import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
+import { enterSandbox } from '../../support/cluster/sandbox.ts';
 
 export const install = resolve(import.meta.dirname, '../../../manifests/install');
 
@@ -26,7 +26,9 @@ export interface Answer {
   readonly body: { readonly message?: string; readonly [key: string]: unknown };
 }
 
-/** A real control plane of this test's own, without nodes, with our CRDs. The rest of the script runs in its sandbox. */
+/**
+ * A real control plane of this test's own, without nodes, with our CRDs. The rest of the script runs in its sandbox.
+ */
 export async function startApiServer(): Promise<ApiServer> {
   const binaries = await provisionBinaries();
   const sandbox = await enterSandbox(binariesEnvironment(binaries));

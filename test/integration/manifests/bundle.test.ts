@@ -38,7 +38,7 @@ test('the server is in it, and enabled for nothing says how to enable it', async
   });
 });
 
-test('what listens is loaded by nobody who only ticks', async () => {
+test('a tick loads nothing of the server', async () => {
   const entry = await readFile(join(app, 'tick.js'), 'utf8');
   for (const name of ['serve', 'events', 'webhooks', 'cloud-events']) {
     assert.doesNotMatch(entry, new RegExp(`from ?"./chunks/${name}-`));

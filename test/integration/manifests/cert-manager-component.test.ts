@@ -23,7 +23,7 @@ test('the plain installation knows nothing of cert-manager', async () => {
   for (const verb of verbs) assert.equal(await may(verb, 'certificates'), false, verb);
 });
 
-test('with the component, etcd-ratchet may ask for Certificates, and for nothing else of cert-manager', async () => {
+test('with the component, etcd-ratchet may ask for Certificates only', async () => {
   await using kustomization = await withComponent('', 'cert-manager');
   await api.kubectl(['apply', '-k', kustomization.directory]);
   for (const verb of verbs) assert.equal(await may(verb, 'certificates'), true, verb);
@@ -32,7 +32,7 @@ test('with the component, etcd-ratchet may ask for Certificates, and for nothing
   }
 });
 
-test('the namespaced component grants the same in one namespace, with nothing that is cluster-wide', async () => {
+test('the namespaced component grants the same in one namespace, and nothing cluster-wide', async () => {
   await using whole = await withComponent('', 'cert-manager');
   await using namespaced = await withComponent('namespaced', 'cert-manager-namespaced');
   const [cluster, one] = await Promise.all([rulesIn(whole.directory), rulesIn(namespaced.directory)]);

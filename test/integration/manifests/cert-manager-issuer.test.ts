@@ -5,26 +5,26 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { KubeObject, Secret } from '../../../manifests/kube-types.ts';
 import {
   type CertManagerCertificate,
   certificateResource,
   certManagerCertificate,
   corrected,
   isCurrent,
-} from '../../../manifests/build/cert-manager-certificate.ts';
-import { type CertificateState, certificateState } from '../../../manifests/build/cert-manager-state.ts';
-import { memberLeaves } from '../../../manifests/build/certificate-names.ts';
-import { ownerReference } from '../../../manifests/build/owner-reference.ts';
-import type { KubeObject, Secret } from '../../../manifests/kube-types.ts';
-import { inspectLeaf, type LeafFacts } from '../../../reconcile/certificates/inspect.ts';
+} from '../../../manifests/render/cert-manager-certificate.ts';
+import { type CertificateState, certificateState } from '../../../manifests/render/cert-manager-state.ts';
+import { memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
 import { type Resource, resources } from '../../../reconcile/kube.ts';
-import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
-import { startControlPlane } from '../../cluster/control-plane.ts';
-import { kubectlFor } from '../../cluster/kubectl.ts';
-import { enterSandbox } from '../../cluster/sandbox.ts';
+import { inspectLeaf, type LeafFacts } from '../../../reconcile/x509/inspect.ts';
 import { installCertificates, startIssuer } from '../../e2e/support/issuer.ts';
 import { until } from '../../e2e/support/until.ts';
+import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { startControlPlane } from '../../support/cluster/control-plane.ts';
+import { kubectlFor } from '../../support/cluster/kubectl.ts';
+import { enterSandbox } from '../../support/cluster/sandbox.ts';
 
 const binaries = await provisionBinaries();
 const sandbox = await enterSandbox(binariesEnvironment(binaries));
@@ -195,7 +195,7 @@ test('a Secret that was deleted comes back', async () => {
   assert.notEqual((await leaf()).fingerprint, fingerprint);
 });
 
-test('a Certificate that somebody edited is put right, and issued as it should be', async () => {
+test('an edited Certificate is put right, and issued as it should be', async () => {
   const { namespace, wanted, found, leaf, reached, revision } = await stage();
   await using _ = await startIssuer({ kube, namespace });
   const edited = { ...wanted.spec, dnsNames: ['evil.example.com'], privateKey: { algorithm: 'RSA' } };

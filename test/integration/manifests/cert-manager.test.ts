@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { after, test } from 'node:test';
+import type { KubeObject } from '../../../manifests/kube-types.ts';
 import {
   type CertManagerCertificate,
   certManagerCertificate,
   isCurrent,
-} from '../../../manifests/build/cert-manager-certificate.ts';
-import { certificateState } from '../../../manifests/build/cert-manager-state.ts';
-import { clusterLeaves, memberLeaves } from '../../../manifests/build/certificate-names.ts';
-import { ownerReference } from '../../../manifests/build/owner-reference.ts';
-import type { KubeObject } from '../../../manifests/kube-types.ts';
+} from '../../../manifests/render/cert-manager-certificate.ts';
+import { certificateState } from '../../../manifests/render/cert-manager-state.ts';
+import { clusterLeaves, memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { cluster } from '../../unit/manifests/api-documents.ts';
 import { startApiServer } from './api-server.ts';
 
-const fixture = resolve(import.meta.dirname, '../../fixtures/cert-manager/certificates.yaml');
+const fixture = resolve(import.meta.dirname, '../../support/fixtures/cert-manager/certificates.yaml');
 /** Another one may be named, such as cert-manager's own file: the fixture's README says where it is. */
 const crd = await readFile(process.env.CERT_MANAGER_CRD ?? fixture, 'utf8');
 

@@ -78,7 +78,7 @@ for (const [who, as, verb, what, where] of [
   });
 }
 
-test('etcd-ratchet acts as the fleet in its namespace, and as nobody elsewhere', async () => {
+test('etcd-ratchet acts as the fleet in its namespace, and as no other account elsewhere', async () => {
   const tokens = '/api/v1/namespaces/etcd-ratchet/serviceaccounts/etcd-ratchet/token';
   const { body } = await api.send('POST', tokens, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' });
   const { token } = body.status as { token: string };

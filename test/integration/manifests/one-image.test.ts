@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { provisionBinaries } from '../../cluster/binaries.ts';
-import { kubectlFor } from '../../cluster/kubectl.ts';
+import { provisionBinaries } from '../../support/cluster/binaries.ts';
+import { kubectlFor } from '../../support/cluster/kubectl.ts';
 
 const manifests = resolve(import.meta.dirname, '../../../manifests');
 const components = ['page', 'page-shared', 'webhooks'].map((name) => `../manifests/install/components/${name}`);

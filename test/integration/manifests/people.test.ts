@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { approvals } from '../../../manifests/build/names.ts';
-import { until } from '../node/cluster.ts';
+import { approvals } from '../../../manifests/render/names.ts';
+import { until } from '../../e2e/support/until.ts';
+
 import { install, startApiServer } from './api-server.ts';
 
 const api = await startApiServer();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { type OpenApi, podSpecFields } from '../../cluster/pod-spec-fields.ts';
+import { type OpenApi, podSpecFields } from '../../support/cluster/pod-spec-fields.ts';
 import { startApiServer } from './api-server.ts';
 
 const api = await startApiServer();

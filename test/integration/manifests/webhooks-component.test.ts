@@ -18,7 +18,7 @@ test('the plain installation listens to nothing', async () => {
   }
 });
 
-test('with the component, the server takes all that it needs, twice, and the second time changes nothing', async () => {
+test('applying the component a second time changes nothing', async () => {
   await using made = await withComponent('', 'webhooks');
   await api.kubectl(['apply', '-k', made.directory]);
   const lines = (await api.kubectl(['apply', '-k', made.directory])).trim().split('\n');

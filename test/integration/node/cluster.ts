@@ -1,17 +1,17 @@
 import { after } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import { binariesEnvironment, provisionBinaries } from '../../cluster/binaries.ts';
-import { type LocalCluster, startLocalCluster } from '../../cluster/local-cluster.ts';
-import { type ApiServer, createApi } from '../../cluster/node/api.ts';
-import type { Pod } from '../../cluster/node/wire.ts';
-import { runInSandbox } from '../../cluster/sandbox.ts';
+import { until } from '../../e2e/support/until.ts';
+import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
+import { type LocalCluster, startLocalCluster } from '../../support/cluster/local-cluster.ts';
+import { type ApiServer, createApi } from '../../support/cluster/node/api.ts';
+import type { Pod } from '../../support/cluster/node/wire.ts';
+import { runInSandbox } from '../../support/cluster/sandbox.ts';
 
 const ownSandbox = 'RATCHET_NODE_TESTS';
 export const ownImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:test';
 
 /**
- * A whole local cluster for the tests of one file, stopped after them. In a sandbox of its own, also where the run has one
- * already: these tests break nodes that others may be using.
+ * A whole local cluster for the tests of one file, stopped after them. In a sandbox of its own, also where the run has
+ * one already: these tests break nodes that others may be using.
  */
 export async function clusterForTests(beforeItStops = async (): Promise<void> => undefined): Promise<LocalCluster> {
   const binaries = await provisionBinaries();
@@ -26,23 +26,6 @@ export async function clusterForTests(beforeItStops = async (): Promise<void> =>
   });
   await until('default service account', () => cluster.kubectl(['get', 'serviceaccount', 'default', '-n', 'default']));
   return cluster;
-}
-
-/** Polls until `look` neither throws nor returns undefined or false. @throws Error with the last obstacle when time is up. */
-export async function until<T>(what: string, look: () => Promise<T>, seconds = 30): Promise<NonNullable<T>> {
-  const deadline = Date.now() + seconds * 1000;
-  let obstacle: unknown;
-  while (Date.now() < deadline) {
-    try {
-      const seen = await look();
-      if (seen !== undefined && seen !== null && seen !== false) return seen;
-      obstacle = 'not yet';
-    } catch (error) {
-      obstacle = error;
-    }
-    await delay(50);
-  }
-  throw new Error(`${what}: not within ${seconds} s: ${obstacle}`, { cause: obstacle });
 }
 
 /** How to reach the API server with full rights. */
@@ -82,15 +65,16 @@ export async function helpers(cluster: LocalCluster) {
       await kubectl(['delete', kind, name, '-n', 'default', ...flags]);
     },
     pod: (name: string) => get<Pod>('pod', name),
-    podWhere: (name: string, condition: (pod: Pod) => boolean, seconds?: number): Promise<Pod> => {
+    podWhere: (name: string, condition: (pod: Pod) => boolean, within = 30): Promise<Pod> => {
+      let last = '';
       return until(
         `pod ${name}`,
         async () => {
           const pod = await get<Pod>('pod', name);
-          if (condition(pod)) return pod;
-          throw new Error(JSON.stringify(pod.status));
+          last = JSON.stringify(pod.status);
+          return condition(pod) && pod;
         },
-        seconds,
+        { within, last: () => last },
       );
     },
     logs: (name: string) => node.logs('default', name),

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { controlNode, startProcessNode } from '../../cluster/node/index.ts';
-import type { Node, Pod } from '../../cluster/node/wire.ts';
-import { adminAccess, clusterForTests, forever, helpers, isReady, scriptPod, until } from './cluster.ts';
+import { until } from '../../e2e/support/until.ts';
+import { controlNode, startProcessNode } from '../../support/cluster/node/index.ts';
+import type { Node, Pod } from '../../support/cluster/node/wire.ts';
+import { adminAccess, clusterForTests, forever, helpers, isReady, scriptPod } from './cluster.ts';
 
 const cluster = await clusterForTests();
 const { apply, get, pod, podWhere, node: inProcess } = await helpers(cluster);
@@ -85,7 +86,9 @@ test('a lost node is noticed, and its pods run again when it is back', async () 
   assert.equal(processesMarked('lost-mark'), 1);
   await node.loseNode(name);
   assert.equal(processesMarked('lost-mark'), 0);
-  await until('the node to be missed', async () => nodeReady(await get<Node>('node', name)) === 'Unknown', 40);
+  await until('the node to be missed', async () => nodeReady(await get<Node>('node', name)) === 'Unknown', {
+    within: 40,
+  });
   await podWhere('lost', (seen) => !isReady(seen));
   await node.restoreNode(name);
   await until('the node to be back', async () => nodeReady(await get<Node>('node', name)) === 'True');
@@ -103,7 +106,7 @@ test('on a node that is cut off, a deleted pod runs on until the node hears of i
   await assert.rejects(pod('cut'), /NotFound|not found/);
   assert.equal(processesMarked('cut-mark'), 1);
   await node.restoreNode(name);
-  await until('the process to end', async () => processesMarked('cut-mark') === 0, 10);
+  await until('the process to end', async () => processesMarked('cut-mark') === 0, { within: 10 });
 });
 
 test('what is not there is said so', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { clusterForTests, forever, helpers, isReady, ownImage, scriptPod, until } from './cluster.ts';
+import { until } from '../../e2e/support/until.ts';
+import { clusterForTests, forever, helpers, isReady, ownImage, scriptPod } from './cluster.ts';
 
 const cluster = await clusterForTests();
 const { apply, pod, podWhere, remove, logs, node, runScript } = await helpers(cluster);

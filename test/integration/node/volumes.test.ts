@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import type { Claim, PersistentVolume } from '../../cluster/node/wire.ts';
-import { clusterForTests, forever, helpers, isReady, scriptPod, until } from './cluster.ts';
+import { until } from '../../e2e/support/until.ts';
+import type { Claim, PersistentVolume } from '../../support/cluster/node/wire.ts';
+import { clusterForTests, forever, helpers, isReady, scriptPod } from './cluster.ts';
 
 const cluster = await clusterForTests();
 const { apply, get, podWhere, remove, logs, node, runScript } = await helpers(cluster);
@@ -26,7 +27,7 @@ async function volumeOf(name: string): Promise<PersistentVolume> {
 
 // Side by side: most of the time is spent waiting.
 suite('volumes', { concurrency: 6 }, () => {
-  test('a claim waits for its first pod, binds on that node, keeps its data, and is removed with it', async () => {
+  test('a PVC waits for its first pod, binds on that node, and keeps its data', async () => {
     await apply(claim('late'));
     const { spec, container } = user('late');
     await apply(scriptPod('writer', `require('fs').writeFileSync('/data/word', 'kept'); ${forever}`, spec, container));
@@ -112,7 +113,7 @@ suite('volumes', { concurrency: 6 }, () => {
     assert.equal(pod.status?.phase, 'Pending');
   });
 
-  test('files from a ConfigMap, a Secret and the pod itself are there, chosen, and follow their source', async () => {
+  test('files from a ConfigMap, a Secret and the pod itself follow their source', async () => {
     const words = (word: string) => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -149,7 +150,7 @@ suite('volumes', { concurrency: 6 }, () => {
     assert.match(await logs('files'), /secret word 400 app="files"\n[^[]*\[ 'deep' \] \[\]\nEROFS/);
     await apply(words('two'));
     // A subPath stays what it was at the start, as in life.
-    await until('the new word', async () => (await logs('files')).includes('two one'), 10);
+    await until('the new word', async () => (await logs('files')).includes('two one'), { within: 10 });
   });
 
   test('a read-only root can be written only where a volume is', async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Hono } from 'hono';
 import type { Page } from 'puppeteer-core';
-import { openBrowser } from '../../page/browser.ts';
-import { contrasts } from '../../page/contrast.ts';
-import { cluster, clusters, fleets, head, plan, reports } from '../../page/scene.ts';
-import { pages, served } from '../../page/server.ts';
+import { openBrowser } from '../../support/page/browser.ts';
+import { contrasts } from '../../support/page/contrast.ts';
+import { cluster, clusters, fleets, head, plan, reports } from '../../support/page/scene.ts';
+import { pages, served } from '../../support/page/server.ts';
 
 /** Nothing can be broken into lines by itself: whatever has no room must break it. */
 const long = cluster(`${'n'.repeat(60)}/${'c'.repeat(48)}`, { leader: `${'c'.repeat(48)}-1` });
@@ -49,7 +49,7 @@ async function overflow(page: Page): Promise<number> {
 }
 
 for (const [name, path] of Object.entries(paths)) {
-  test(`${name} is readable: on a phone without scrolling sideways, light and dark with contrast, and no complaint`, async () => {
+  test(`${name} is readable: on a phone, light and dark with contrast, without complaints`, async () => {
     for (const scheme of ['light', 'dark'] as const) {
       await using opened = await open(path, { scheme });
       const all = await contrasts(opened.page);
@@ -80,7 +80,7 @@ test('every link within the page leads somewhere, below whatever path a proxy pu
   for (const link of seen) assert.equal((await fetch(link)).status, 200, link);
 });
 
-test('what is told to a screen reader: one heading first, landmarks, a table with heads, names for icons', async () => {
+test('a screen reader gets one heading first, landmarks, table heads and names for icons', async () => {
   for (const width of [360, 1200]) {
     await using opened = await open('/clusters/payments/orders', { width });
     const tree = JSON.stringify(await opened.page.accessibility.snapshot({ interestingOnly: false }));

@@ -62,7 +62,7 @@ test('the page may list fleets, clusters and reports, and nothing else', async (
   }
 });
 
-test('whoever comes is asked for at the API server, and sees what kubectl would show', async () => {
+test('the API server is asked about every user, who then sees what kubectl would show', async () => {
   await using opened = await openPage();
   const { get } = opened;
   assert.equal((await get('/')).status, 401);
@@ -88,7 +88,7 @@ test('without page-plans a cluster is shown without its plan, and says why', asy
   await using opened = await openPage();
   const { status, body } = await opened.get('/clusters/payments/orders', await tokenOf('payments', 'viewer'));
   assert.equal(status, 200);
-  assert.match(body, /This page may not read what a plan is made from; the component page-plans lets it/);
+  assert.match(body, /This page may not read what a plan is made from: add the component page-plans/);
 });
 
 test('with page-plans it has a plan, from an API server that runs no etcd yet', async () => {
@@ -100,7 +100,7 @@ test('with page-plans it has a plan, from an API server that runs no etcd yet', 
   assert.equal(await may(us, 'update', 'secrets', 'payments'), false);
 });
 
-test('by itself it listens on loopback and has no Service; shared it asks who somebody is', () => {
+test('alone it listens on loopback without a Service; shared it authenticates users', () => {
   const own = find('own', 'Deployment');
   assert.deepEqual(environmentOf(own).RATCHET_HOST, '127.0.0.1');
   assert.equal(find('own', 'Service'), undefined);

@@ -5,8 +5,8 @@ import { type Listening, listen } from '../../../functions/serve/listen.ts';
 import { composed } from '../../../functions/serve/serve.ts';
 import { webhooks } from '../../../functions/serve/webhooks.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { callers, type Sent } from '../../support/webhooks/deliveries.ts';
 import { env, installation, url } from '../../unit/serve/installation.ts';
-import { callers, type Sent } from '../../webhooks/deliveries.ts';
 
 /** The real server on a real socket, against clients that behave badly. */
 
@@ -66,7 +66,7 @@ test('a body that never comes is cut off in time, and nothing comes of it', asyn
   assert.equal(kube.stored(resources.jobs).length, 1);
 });
 
-test('a hundred strangers whose bodies never come keep nobody else out', async () => {
+test('a hundred senders whose bodies never come keep no other request out', async () => {
   const sent = await pushed('wrong');
   const strangers = Array.from({ length: 100 }, () => talk(requestOf(sent), sent.body.slice(0, 20)));
   const { headers, body } = sent;
@@ -143,7 +143,7 @@ test('a stranger’s request may be large and many, and memory does not grow wit
   await patient.close();
 });
 
-test('asked to leave, what is under way is finished, nothing new is taken, and /readyz has said so', async () => {
+test('when asked to leave, it finishes its requests, takes no new ones, and /readyz says so', async () => {
   const sent = await pushed();
   stopping.abort();
   assert.equal((await fetch(`http://127.0.0.1:${server.port}/readyz`)).status, 503);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterLeaves, type LeafPlan, memberLeaves } from '../../../manifests/build/certificate-names.ts';
-import { agreementDefects, type HeldLeaf } from '../../../reconcile/certificates/agreement.ts';
-import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/certificates/issue.ts';
-import { leafData } from '../../../reconcile/certificates/secret-data.ts';
+import { clusterLeaves, type LeafPlan, memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { agreementDefects, type HeldLeaf } from '../../../reconcile/x509/agreement.ts';
+import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/x509/issue.ts';
+import { leafData } from '../../../reconcile/x509/secret-data.ts';
 import { days, leafFacts, now } from './forge.ts';
 
 const life = { notBefore: now, notAfter: days(365) };
@@ -39,7 +39,7 @@ test('at every stage of a rotation all agree, whichever have been reached', asyn
   assert.deepEqual(judge(await Promise.all(last)), []);
 });
 
-test('a peer of another CA is named once, with those that would refuse it, and it refuses each of them', async () => {
+test('a peer of another CA is named once, with the members that would refuse it', async () => {
   const defects = judge(
     await Promise.all([held(peer0, old, [old]), held(peer1, uncrossed, [next]), held(peer2, old, [old])]),
   );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type webcrypto, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { X509CertificateGenerator } from '@peculiar/x509';
-import { commonNameOf } from '../../../reconcile/certificates/der.ts';
+import { commonNameOf } from '../../../reconcile/x509/der.ts';
 
 for (const [what, subject] of [
   ['one name', [{ CN: ['c-0'] }]],

@@ -10,10 +10,10 @@ import {
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import type { LeafPlan } from '../../../manifests/build/certificate-names.ts';
-import { memberLeaves } from '../../../manifests/build/certificate-names.ts';
-import { inspectLeaf, type LeafFacts } from '../../../reconcile/certificates/inspect.ts';
-import { writePem } from '../../../reconcile/certificates/pem.ts';
+import type { LeafPlan } from '../../../manifests/render/certificate-names.ts';
+import { memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { inspectLeaf, type LeafFacts } from '../../../reconcile/x509/inspect.ts';
+import { writePem } from '../../../reconcile/x509/pem.ts';
 
 /** Certificates as other people make them, good and bad, for the tests. */
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { connect, createServer } from 'node:tls';
-import { createAuthority, type IssuedLeaf, issueLeaf } from '../../../reconcile/certificates/issue.ts';
+import { createAuthority, type IssuedLeaf, issueLeaf } from '../../../reconcile/x509/issue.ts';
 import { peerPlan, serverPlan } from './forge.ts';
 
 /** Real handshakes on loopback, by the real clock: what a cross certificate is worth during a rotation. */

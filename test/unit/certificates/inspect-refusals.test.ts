@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { inspectAuthority, inspectLeaf } from '../../../reconcile/certificates/inspect.ts';
+import { inspectAuthority, inspectLeaf } from '../../../reconcile/x509/inspect.ts';
 import { base64, peerLeaf, root, secret } from './forge.ts';
 
 const ca = await root();

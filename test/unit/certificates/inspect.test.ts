@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { inspectAuthority } from '../../../reconcile/certificates/inspect.ts';
+import { inspectAuthority } from '../../../reconcile/x509/inspect.ts';
 import { base64, days, type Forged, forge, leafFacts, peerLeaf, peerPlan, root, secret } from './forge.ts';
 
 const ca = await root();

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { clusterLeaves } from '../../../manifests/build/certificate-names.ts';
-import { inspectAuthority } from '../../../reconcile/certificates/inspect.ts';
+import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
+import { inspectAuthority } from '../../../reconcile/x509/inspect.ts';
 import {
   type Authority,
   CertificateError,
   createAuthority,
   type IssuedLeaf,
   issueLeaf,
-} from '../../../reconcile/certificates/issue.ts';
-import { defectsOf, missingNames } from '../../../reconcile/certificates/judge.ts';
-import { authorityData, authorityOf, leafData, trustOf } from '../../../reconcile/certificates/secret-data.ts';
+} from '../../../reconcile/x509/issue.ts';
+import { defectsOf, missingNames } from '../../../reconcile/x509/judge.ts';
+import { authorityData, authorityOf, leafData, trustOf } from '../../../reconcile/x509/secret-data.ts';
 import { days, forge, leafFacts, minutes, now, peerPlan, root, serverPlan } from './forge.ts';
 
 const life = { notBefore: minutes(-5), notAfter: days(3650) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defectsOf, renewalTime } from '../../../reconcile/certificates/judge.ts';
-import { keyFlawOf } from '../../../reconcile/certificates/keys.ts';
+import { defectsOf, renewalTime } from '../../../reconcile/x509/judge.ts';
+import { keyFlawOf } from '../../../reconcile/x509/keys.ts';
 import {
   base64,
   days,

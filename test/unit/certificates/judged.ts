@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defectsOf } from '../../../reconcile/certificates/judge.ts';
+import { defectsOf } from '../../../reconcile/x509/judge.ts';
 import { now, peerPlan } from './forge.ts';
 
 /** A Secret for {@link peerPlan}, and the reasons of all its defects. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterLeaves } from '../../../manifests/build/certificate-names.ts';
-import { covers, missingNames, requiredNames } from '../../../reconcile/certificates/names.ts';
+import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
+import { covers, missingNames, requiredNames } from '../../../reconcile/x509/names.ts';
 import { peerPlan, serverPlan } from './forge.ts';
 
 test('required are the pod, and for a server the client Service', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { pathLengthOf, rawNamesOf } from '../../../reconcile/certificates/der.ts';
-import { inspectAuthority, inspectLeaf } from '../../../reconcile/certificates/inspect.ts';
-import { defectsOf } from '../../../reconcile/certificates/judge.ts';
-import { decodeBase64, readPem, writePem } from '../../../reconcile/certificates/pem.ts';
+import { pathLengthOf, rawNamesOf } from '../../../reconcile/x509/der.ts';
+import { inspectAuthority, inspectLeaf } from '../../../reconcile/x509/inspect.ts';
+import { defectsOf } from '../../../reconcile/x509/judge.ts';
+import { decodeBase64, readPem, writePem } from '../../../reconcile/x509/pem.ts';
 import { base64, forge, now, peerLeaf, peerPlan, root } from './forge.ts';
 
 const ca = await root();
@@ -17,7 +17,8 @@ const secrets = [leaf.key, ca.key, rsa.key]
     const body = key.split('\n').slice(1, -2).join('');
     return Array.from({ length: Math.floor(body.length / 16) }, (_, n) => body.slice(n * 16, n * 16 + 16));
   })
-  // The beginning of a key's encoding is the same for all keys, and the public part of an ECDSA key stands in its certificate.
+  // The beginning of a key's encoding is the same for all keys, and the public part of an ECDSA key stands in its
+  // certificate.
   .filter((part) => ![leaf.pem, ca.pem, rsa.pem].some((pem) => pem.replaceAll('\n', '').includes(part)));
 
 const piece = fc.oneof(
@@ -60,7 +61,7 @@ const data = fc.record({ 'tls.crt': value, 'tls.key': value, 'ca.crt': value }, 
   Readonly<Record<string, string>>
 >;
 
-test('whatever stands in a Secret: inspecting and judging it never throws, and never says a part of a key', () => {
+test('inspecting and judging any Secret never throws, and never says a part of a key', () => {
   assert.ok(secrets.length > 80);
   fc.assert(
     fc.property(data, (given) => {

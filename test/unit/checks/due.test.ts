@@ -51,7 +51,7 @@ test('a check that ended the process is not the first of the next one', () => {
   assert.deepEqual(due([checked('3', { state: 'pending' })]), ['1', '2', '3']);
 });
 
-test('new requests come first, what moved after them, and what failed for no fault of its own last', () => {
+test('new requests come first, moved ones next, and those that failed through no fault last', () => {
   assert.deepEqual(due([checked('1', { state: 'error' }), checked('2', { target: sha })]), ['3', '2', '1']);
 });
 
@@ -72,7 +72,7 @@ for (const [what, check, expected] of [
   });
 }
 
-test('it is checked again when a cluster that it touches says something else, and not for another or for who leads', () => {
+test('it is checked again when a touched cluster changes, not for another or a new leader', () => {
   const status = { observedGeneration: 1, version: '3.6.16', leader: 'orders-0' } as never;
   const changed = (name: string) => [
     ...clusters.filter(({ metadata }) => metadata.name !== name),
@@ -85,7 +85,7 @@ test('it is checked again when a cluster that it touches says something else, an
   assert.deepEqual(due([checked('1', { seen })], elected, ['1']), []);
 });
 
-test('it is checked again when the fleet is another: also what touched nothing, under another path perhaps', () => {
+test("it is checked again when the fleet's spec changes, also if it touched nothing", () => {
   const moved = { ...fleet, metadata: { ...fleet.metadata, generation: 2 } };
   const untouched = { state: 'untouched', clusters: [], seen: lookOf(fleet, clusters, []) } as const;
   for (const remembered of [checked('1'), checked('1', untouched)]) {

@@ -28,7 +28,7 @@ test('of two that begin a check at once, one has it', () => {
   assert.deepEqual(withBegun(ended, { head, before: check(), after: pending(2) }), [other, pending(2)]);
 });
 
-test('who ends a check that somebody else has begun since leaves it in doubt for both, and so for the next pass', () => {
+test('a check ended by two invocations is in doubt for both, and left to the next pass', () => {
   const first = { head, before: pending(1), after: check() };
   const second = { head, before: pending(2), after: check({ state: 'failure' }) };
   const once = withEnded([pending(2)], [first]);
@@ -41,7 +41,7 @@ test('who ends a check that somebody else has begun since leaves it in doubt for
   assert.equal(late[0]?.state, 'pending', 'it had spoken after the verdict that is remembered');
 });
 
-test('what was written and not answered is not written again, and what was forgotten stays forgotten', () => {
+test('what was written without an answer is not written again, and the forgotten stays so', () => {
   const entry = { head, before: pending(1), after: check() };
   assert.deepEqual(withEnded(withEnded([pending(1)], [entry]), [entry]), [check()]);
   assert.deepEqual(withEnded([other], [entry]), [other]);
@@ -56,10 +56,11 @@ test('no more are remembered than the status may hold, and the one that is begun
 });
 
 /**
- * Passes over one head in any order, each of which may die before any of its moves: it looks, begins, says pending, says its verdict, and
- * writes it down. Each may be taken over at any time, and from then on says nothing more: its time to speak ended before that.
+ * Passes over one head in any order, each of which may die before any of its moves: it looks, begins, says pending,
+ * says its verdict, and writes it down. Each may be taken over at any time, and from then on says nothing more: its
+ * time to speak ended before that.
  */
-test('whoever dies when, what is remembered as told is what the forge heard last', () => {
+test('whenever an invocation dies, what is remembered as told is what the forge heard last', () => {
   let settled = 0;
   const moves = fc.array(fc.record({ pass: fc.nat(2), dies: fc.boolean() }), { minLength: 6, maxLength: 24 });
   fc.assert(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isReason, type KubeObject, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube } from '../../fakes/kube.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
 
 type Loose = KubeObject & Record<string, unknown>;
 
@@ -42,7 +42,7 @@ test('each eviction uses up one of the disruptions that the budget allows', asyn
   );
 });
 
-test('a throw before a request keeps it from having an effect, and one after only loses the answer', async () => {
+test('a throw before a request keeps it from any effect, and one after only loses the answer', async () => {
   let lose: 'before' | 'after' | undefined = 'before';
   const lost = (moment: string) => () => {
     if (lose === moment) throw new Error(`lost ${moment}`);

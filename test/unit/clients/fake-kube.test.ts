@@ -1,5 +1,5 @@
-import { createFakeKube } from '../../fakes/kube.ts';
-import { gizmos, kubeContract, nobody } from '../../fakes/kube-contract.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
+import { gizmos, kubeContract, nobody } from '../../support/fakes/kube-contract.ts';
 
 kubeContract('the fake', async () => ({
   kube: createFakeKube({

@@ -61,7 +61,7 @@ test('when all fail, every error is kept', async () => {
   assert.deepEqual(settled.errors.map(String), ['Error: a', 'Error: b', 'Error: c']);
 });
 
-test('the signal ends it, and nobody is asked any more', async () => {
+test('the signal ends it, and no further endpoint is asked', async () => {
   const asked: string[] = [];
   const answers = { a: never, b: never };
   const settled = await hedge(['a', 'b'], attempt(asked, answers), {
@@ -77,7 +77,7 @@ test('the signal ends it, and nobody is asked any more', async () => {
   assert.deepEqual(asked, ['a']);
 });
 
-test('of nobody, there is none', async () => {
+test('of no endpoint, there is none', async () => {
   const settled = await hedge([], attempt([], {}), { patienceMs: 5, signal: AbortSignal.timeout(2_000) });
   assert.deepEqual(settled, { kind: 'none', errors: [] });
 });

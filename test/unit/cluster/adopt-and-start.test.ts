@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import {
   all,
   healthy,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { advanceLog } from '../../../reconcile/cluster/actions/advance-log.ts';
-import type { ActContext } from '../../../reconcile/cluster/actions/context.ts';
+import { act } from '../../../reconcile/cluster/act/act.ts';
+import type { ActContext } from '../../../reconcile/cluster/act/actions/context.ts';
 import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
 
 /** Members that have applied so much; each alarm list adds an entry, which the last of them applies later. */
@@ -26,7 +26,9 @@ function members(applied: bigint, { lag = 0n, onAlarms = () => {} } = {}) {
 }
 
 async function advance(way: ActContext['etcd'], index: string, signal = AbortSignal.timeout(10_000)): Promise<void> {
-  await advanceLog({ kind: 'advance-log', clusterId: 'c1c1', index }, { etcd: way, signal } as unknown as ActContext);
+  const action = { kind: 'advance-log', clusterId: 'c1c1', index } as const;
+  const cluster = { metadata: { name: 'orders', namespace: 'shop' } };
+  await act(action, { etcd: way, signal, cluster } as unknown as ActContext);
 }
 
 test('entries are added until the last member has applied the index', async () => {

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { volumeStates } from '../../../manifests/api/etcd-peer.ts';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { Claim, Membership, Observation, SharedView, Slot } from '../../../reconcile/cluster/observation.ts';
-import type { Failure, Outcome } from '../../../reconcile/cluster/outcome.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Lease, Membership, Observation, SharedView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import type { Failure, Outcome } from '../../../reconcile/cluster/know/outcome.ts';
 import {
   clusterId,
   type Differences,
@@ -151,9 +151,9 @@ const membership: fc.Arbitrary<Membership> = fc.oneof(
     ),
 );
 
-const claim = mostly<Claim>(
+const claim = mostly<Lease>(
   { kind: 'free' },
-  fc.constantFrom<Claim>(
+  fc.constantFrom<Lease>(
     { kind: 'held', holder: 'a/b', until: new Date('2026-01-02T03:05:00Z') },
     { kind: 'abandoned', holder: 'a/b', action: undefined },
     { kind: 'abandoned', holder: 'a/b', action: { kind: 'start-members', peers: ['orders-0'] } },
@@ -217,7 +217,7 @@ export const observations: fc.Arbitrary<Observation> = fc
         spec: { ...spec, volumeRetention: { whenDeleted } },
         ...(goneChance && { gone }),
         ...(found && { membership: found }),
-        claim: held,
+        lease: held,
         metadata: {
           ...(deleting && { deletionTimestamp: '2026-01-02T03:00:00Z' }),
           ...(hasFinalizer && { finalizers: ['etcd.ratchet.dev/volumes'] }),

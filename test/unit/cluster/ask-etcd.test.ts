@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { askEtcd, endpointOf } from '../../../reconcile/cluster/ask-etcd.ts';
+import { askEtcd, endpointOf } from '../../../reconcile/cluster/observe/ask-etcd.ts';
 import { type Etcd, EtcdError } from '../../../reconcile/etcd.ts';
 import { type Differences, endpoint, healthy, members, withInputs } from './observations.ts';
 
@@ -32,7 +32,7 @@ async function versionOf(differences: Differences, told: () => string = () => '3
 const settled = { observedGeneration: 3, clusterVersion: '3.6.0' };
 
 describe('the cluster version', () => {
-  test('is not asked for again where all members are on the minor that it had reached: that is a connection less', async () => {
+  test('is not asked for again where all members are on the minor that it had reached', async () => {
     assert.deepEqual(await versionOf({ status: settled }), { clusterVersion: '3.6.0', asked: 0 });
   });
 
@@ -47,7 +47,7 @@ describe('the cluster version', () => {
     });
   }
 
-  test('is unknown while no leader has decided it, and where nobody tells it', async () => {
+  test('is unknown while no leader has decided it, and where no member tells it', async () => {
     assert.equal((await versionOf({}, () => 'not_decided')).clusterVersion, undefined);
     const silent = () => {
       throw new EtcdError('GET /version: no answer', 'down');

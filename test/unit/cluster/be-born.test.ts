@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { Slot } from '../../../reconcile/cluster/observation.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   healthy,
@@ -48,7 +48,7 @@ describe('a cluster without a trace', () => {
   test('takes over the birth that another invocation had claimed, with that token and size', () => {
     const action = preparedBy(decide(unborn(3, { nonce: 'theirs' })));
     const decision = decide(
-      unborn(5, { claim: { kind: 'abandoned', holder: 'a/b', action }, spec: { version: '3.7.3' } }),
+      unborn(5, { lease: { kind: 'abandoned', holder: 'a/b', action }, spec: { version: '3.7.3' } }),
     );
     assert.deepEqual(preparedBy(decision), action);
   });
@@ -107,7 +107,7 @@ describe('a birth that was begun', () => {
     assert.notEqual(decision.kind === 'act' && decision.action.kind, 'prepare-members');
   });
 
-  test('makes no empty volume once another member is sealed and nobody answers', () => {
+  test('makes no empty volume once another member is sealed and no member answers', () => {
     const decision = decide(prepared(3, { slots: { 0: withRecord({ ...recordFor(0, 3) }) }, gone: [2] }));
     assert.notEqual(decision.kind === 'act' && decision.action.kind, 'prepare-members');
   });

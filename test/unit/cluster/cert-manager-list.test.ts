@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
-import { certificateResource } from '../../../manifests/build/cert-manager-certificate.ts';
-import { labelsOf } from '../../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
-import { issuanceStatement } from '../../../reconcile/cluster/certificates/issuance.ts';
-import { listRequested } from '../../../reconcile/cluster/certificates/requested.ts';
+import { certificateResource } from '../../../manifests/render/cert-manager-certificate.ts';
+import { labelsOf } from '../../../manifests/render/names.ts';
+import { issuanceStatement } from '../../../reconcile/cluster/know/certificates/issuance.ts';
+import { listRequested } from '../../../reconcile/cluster/observe/certificates/requested.ts';
 import { KubeError } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKubeOptions } from '../../fakes/kube.ts';
+import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 
 const options = { namespace: 'shop', signal: AbortSignal.timeout(10_000) };
 
@@ -22,7 +22,7 @@ function clusterOf(name: string, mode: TlsMode): EtcdCluster {
 
 const noVolumes = () => [];
 
-test('no cluster of cert-manager: nobody asks for its kind', async () => {
+test('without a cluster in mode CertManager, Certificates are not listed', async () => {
   const kube = createFakeKube({ serves: () => false });
   const plain = clusterOf('plain', 'Managed');
   const requested = await listRequested(kube, [plain], noVolumes, options);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Authority } from '../../../manifests/build/certificate-names.ts';
-import { annotations } from '../../../manifests/build/names.ts';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import type { AuthorityView, LeafView, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
-import { statusFor } from '../../../reconcile/cluster/status.ts';
+import type { Authority } from '../../../manifests/render/certificate-names.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { AuthorityView, LeafView, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { change, mostly } from './arbitrary.ts';
 import {
   authorityFacts,
@@ -131,7 +132,7 @@ describe('whatever is observed of certificates', () => {
     );
   });
 
-  test("no action names somebody else's Secret, to write it, to delete it or to trust it", () => {
+  test('no action names a foreign Secret, to write it, to delete it or to trust it', () => {
     everyAction(({ certificates }, action) => {
       const { leaves, authorities } = certificates.kind === 'read' ? certificates : assert.fail();
       const touched = new Set(secretsOf(action));
@@ -160,7 +161,7 @@ describe('whatever is observed of certificates', () => {
     }, 'issue-certificates');
   });
 
-  test('no member is started without its certificates, and at a birth nobody before everybody has them', () => {
+  test('no member starts without its certificates, and at a birth none before all have them', () => {
     everyAction((observation, action) => {
       if (action.kind !== 'start-members') return;
       const { certificates } = observation;

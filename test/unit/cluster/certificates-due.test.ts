@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterLeaves } from '../../../manifests/build/certificate-names.ts';
-import type { LeafFacts } from '../../../reconcile/certificates/inspect.ts';
-import { certificatesStatement } from '../../../reconcile/cluster/certificates/status.ts';
-import { situate } from '../../../reconcile/cluster/decide.ts';
-import type { Certificates } from '../../../reconcile/cluster/observation.ts';
+import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
+import type { Certificates } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { certificatesStatement } from '../../../reconcile/cluster/report/certificates.ts';
+import type { LeafFacts } from '../../../reconcile/x509/inspect.ts';
 import { cluster, healthy, withInputs, withRecord } from './observations.ts';
 
 /** Two thirds of its life are over at the time of the observation. */
@@ -20,7 +20,7 @@ const certificates: Certificates = {
   leaves: [{ plan: clusterLeaves(cluster)[0], state: 'ours', facts: due, defects: [] }],
 };
 
-test('a certificate that nobody renews is told while the cluster is suspended, before it ends', () => {
+test('while the cluster is suspended, a certificate that nears its end is named', () => {
   const managed = { mode: 'Managed' } as const;
   const observation = healthy(3, {
     spec: { tls: managed, suspend: true },
@@ -30,6 +30,6 @@ test('a certificate that nobody renews is told while the cluster is suspended, b
   assert.partialDeepStrictEqual(statement, { status: 'False', reason: 'RenewalDue' });
   assert.match(
     statement?.message ?? '',
-    /orders-reconciler-tls is due, and nothing is renewed while the cluster is suspended/,
+    /orders-reconciler-tls is due, and no certificate is renewed while the cluster is suspended/,
   );
 });

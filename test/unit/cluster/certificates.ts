@@ -4,11 +4,11 @@ import {
   clusterLeaves,
   type LeafPlan,
   memberLeaves,
-} from '../../../manifests/build/certificate-names.ts';
-import { peerName } from '../../../manifests/build/names.ts';
-import { fatal } from '../../../reconcile/certificates/defect.ts';
-import type { AuthorityFacts, LeafFacts } from '../../../reconcile/certificates/inspect.ts';
-import type { AuthorityView, LeafView, ReadCertificates } from '../../../reconcile/cluster/observation.ts';
+} from '../../../manifests/render/certificate-names.ts';
+import { peerName } from '../../../manifests/render/names.ts';
+import type { AuthorityView, LeafView, ReadCertificates } from '../../../reconcile/cluster/know/observation.ts';
+import { fatal } from '../../../reconcile/x509/defect.ts';
+import type { AuthorityFacts, LeafFacts } from '../../../reconcile/x509/inspect.ts';
 import { cluster, namespace, token } from './observations.ts';
 
 /** Certificates to decide from, as plain facts: a sound cluster's, and what a test says is different about them. */

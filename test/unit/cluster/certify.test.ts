@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { authorityRecordOf } from '../../../manifests/build/certificate-secret.ts';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import { annotations } from '../../../manifests/build/names.ts';
-import { fatal } from '../../../reconcile/certificates/defect.ts';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import type { Inputs } from '../../../reconcile/cluster/effective.ts';
-import type { LeafView, Observation, ReadCertificates, Slot } from '../../../reconcile/cluster/observation.ts';
-import { statusFor } from '../../../reconcile/cluster/status.ts';
+import { authorityRecordOf } from '../../../manifests/render/certificate-secret.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
+import type { LeafView, Observation, ReadCertificates, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
+import { fatal } from '../../../reconcile/x509/defect.ts';
 import {
   authorityFacts,
   damaged,
@@ -75,7 +76,7 @@ describe('before the first start', () => {
     assert.equal(ordersIn(decision).length, 8);
   });
 
-  test('what is missing when both CAs are there is issued, and nobody is started before', () => {
+  test('what is missing when both CAs are there is issued, and no member is started before', () => {
     const certificates = managed(3, { leaves: { 'orders-1-peer-tls': missing } });
     assert.deepEqual(ordersIn(decide(prepared(3, { certificates }))), ['issue orders-1-peer-tls']);
     assert.equal(decide(prepared(3, { certificates: managed(3) })).reason, 'StartingMembers');
@@ -92,7 +93,7 @@ describe('before the first start', () => {
       'orders-peer-ca',
     ],
   ] as const) {
-    test(`somebody else's Secret in the place of ${sentence} is named, with a cure, and left alone`, () => {
+    test(`a foreign Secret in the place of ${sentence} is named, with a cure, and left alone`, () => {
       let decision = decide(prepared(3, { certificates }));
       // What does not depend on it is made first.
       if (decision.kind === 'act') {
@@ -109,7 +110,7 @@ describe('before the first start', () => {
     });
   }
 
-  test("what somebody else's Secret of a leaf's name says is not trusted", () => {
+  test("a foreign Secret of a leaf's name is not trusted", () => {
     const certificates = managed(3, {
       client: missingAuthority,
       leaves: { 'orders-client-tls': foreign },
@@ -180,7 +181,7 @@ describe('under a running cluster', () => {
     });
   });
 
-  test("somebody else's Secret in the place of the applications' keeps no member from being started again", () => {
+  test("a foreign Secret in the place of the applications' keeps no member from restarting", () => {
     const certificates = managed(3, { leaves: { 'orders-client-tls': foreign } });
     const sealedAndDown = healthy(3, {
       certificates,
@@ -189,7 +190,7 @@ describe('under a running cluster', () => {
     assert.equal(decide(sealedAndDown).reason, 'StartingMembers');
   });
 
-  test('a Secret that is taken is named when all else is well, and what is not well with it before anybody is waited for', () => {
+  test('a taken Secret is named when all else is well; what is not well is named before a wait', () => {
     assert.equal(decided(managed(3, { leaves: { 'orders-client-tls': foreign } })).reason, 'NameTaken');
     const down = all(withPod({ ready: false }), withEndpoint(silent));
     const decision = decided(managed(3, { leaves: { 'orders-1-peer-tls': foreign } }), { slots: { 1: down } });
@@ -368,13 +369,13 @@ describe('the status', () => {
     const spec = { suspend: true };
     const since = { notBefore: new Date('1996-01-01T00:00:00Z') };
     const old = managed(3, { peer: withAuthority(authorityFacts('peer', 1, since)) });
-    assert.match(told(old, { spec }).message, /^the CA in orders-peer-ca is due, and nothing is renewed while/);
+    assert.match(told(old, { spec }).message, /^the CA in orders-peer-ca is due, and no certificate is renewed while/);
     const ended = managed(3, { leaves: { 'orders-1-server-tls': expired } });
     assert.equal(told(ended, { spec }).said, 'False Expired');
-    assert.match(told(ended, { spec }).message, /To go on: let the cluster go on/);
+    assert.match(told(ended, { spec }).message, /To go on: resume the cluster/);
   });
 
-  test('names the first certificate to end, when the next is due, and the request that both CAs answered', () => {
+  test('names the first certificate to end, the next one due, and the answered request', () => {
     const early = managed(3, {
       leaves: { 'orders-1-server-tls': withFacts({ notAfter: new Date('2026-03-01T00:00:00Z') }) },
       peer: withAuthority(authorityFacts('peer'), { rotation: 'x' }),
@@ -450,7 +451,7 @@ describe('the status', () => {
   });
 });
 
-test('a time that somebody edited on a CA counts as none', () => {
+test('an edited time on a CA counts as none', () => {
   const secret = (since: string) => ({
     metadata: { name: 'x', annotations: { [annotations.token]: 't', [annotations.servedSince]: since } },
   });

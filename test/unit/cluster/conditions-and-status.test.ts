@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { conditionsFrom, statementsFor } from '../../../reconcile/cluster/conditions.ts';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import { act, type Decision, done, refuse, wait } from '../../../reconcile/cluster/decision.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import type { Outcome } from '../../../reconcile/cluster/outcome.ts';
-import { statusFor } from '../../../reconcile/cluster/status.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { act, type Decision, done, refuse, wait } from '../../../reconcile/cluster/know/decision.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
+import type { Outcome } from '../../../reconcile/cluster/know/outcome.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { conditionsFrom, statementsFor } from '../../../reconcile/cluster/report/conditions.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { all, crashing, endpoint, healthy, noQuorum, silent, starting, withEndpoint, withPod } from './observations.ts';
 
 const none: Outcome = { kind: 'none' };
 const acting = act({ kind: 'start-members', peers: ['orders-0'] }, 'StartingMembers', 'orders-0 starts');
 const failed = (kind: 'retryable' | 'precondition' | 'terminal'): Outcome => ({
   kind: 'failed',
-  failure: { class: kind, reason: 'Nope', message: 'it did not work' },
+  failure: { class: kind, reason: 'Forbidden', message: 'it did not work' },
 });
 
 describe('conditions', () => {
@@ -23,7 +24,7 @@ describe('conditions', () => {
     ['a step that found the world moved', acting, failed('precondition'), ['Ready=False', 'Reconciling=True']],
     [
       'a step that was refused, and nothing else is left to do',
-      refuse('Nope', 'it did not work', 'see to it'),
+      refuse('Forbidden', 'it did not work', 'see to it'),
       failed('terminal'),
       ['Ready=False', 'Stalled=True'],
     ],
@@ -34,7 +35,7 @@ describe('conditions', () => {
       none,
       ['Ready=False', 'Reconciling=True'],
     ],
-    ['a refusal', refuse('NoWay', 'it cannot be', 'do this'), none, ['Ready=False', 'Stalled=True']],
+    ['a refusal', refuse('NameTaken', 'it cannot be', 'do this'), none, ['Ready=False', 'Stalled=True']],
     ['convergence', done('Converged', 'all healthy'), none, ['Ready=True']],
     ['a healthy cluster that is suspended', done('Suspended', 'nothing is changed'), none, ['Ready=True']],
     ['deletion', done('BeingDeleted', 'it goes'), none, ['Ready=False', 'Reconciling=True']],
@@ -48,7 +49,7 @@ describe('conditions', () => {
     });
   }
 
-  test('of a suspended cluster that is not healthy: not Ready, and nobody is at work', () => {
+  test('of a suspended cluster that is not healthy: not Ready, and not Reconciling', () => {
     const statements = statementsFor(done('Paused', 'x'), none, { ...facts, allHealthy: false });
     assert.deepEqual(
       statements.map(({ type, status }) => `${type}=${status}`),
@@ -57,13 +58,16 @@ describe('conditions', () => {
   });
 
   test('say what to do where a person is needed', () => {
-    const [ready] = statementsFor(refuse('NoWay', 'it cannot be', 'do this'), none, facts);
+    const [ready] = statementsFor(refuse('NameTaken', 'it cannot be', 'do this'), none, facts);
     assert.equal(ready?.message, 'it cannot be. To go on: do this');
   });
 
   const at = new Date('2026-01-02T03:04:05.678Z');
   const statement = { type: 'Ready', status: 'True', reason: 'Converged', message: 'fine' } as const;
-  const [before] = conditionsFrom([{ ...statement, reason: 'Older' }], undefined, { generation: 1, at: new Date(0) });
+  const [before] = conditionsFrom([{ ...statement, reason: 'NoQuorum' }], undefined, {
+    generation: 1,
+    at: new Date(0),
+  });
   assert.ok(before);
 
   test('keep their time while their status stays, also when reason and generation move', () => {
@@ -97,7 +101,7 @@ describe('status', () => {
     );
   });
 
-  test('remembers the cluster ID while nobody answers', () => {
+  test('remembers the cluster ID while no member answers', () => {
     const status = report(healthy(3, { membership: noQuorum('down'), every: withEndpoint(silent) }));
     assert.equal(status.clusterID, 'c1c1');
   });
@@ -152,7 +156,7 @@ describe('status', () => {
   });
 });
 
-test('status says what the members run: one version, the lowest and the highest, or what was told last', () => {
+test('status says what the members run: one version, or the lowest and the highest', () => {
   const one = report(healthy(3));
   assert.equal(one.version, '3.6.16');
   const slots = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus, Pod } from '../../../manifests/kube-types.ts';
-import { podView } from '../../../reconcile/cluster/slots.ts';
+import { podView } from '../../../reconcile/cluster/observe/slots.ts';
 
 const startedAt = '2026-01-02T03:00:00Z';
 const oom = { exitCode: 137, reason: 'OOMKilled', startedAt, finishedAt: '2026-01-02T03:01:00Z' };

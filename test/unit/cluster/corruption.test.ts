@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { askHashes } from '../../../reconcile/cluster/ask-hashes.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { EtcdWay } from '../../../reconcile/cluster/etcd-way.ts';
-import { verdictOf } from '../../../reconcile/cluster/hashes.ts';
-import type { HashAnswer, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
-import { slotsOf } from '../../../reconcile/cluster/slots.ts';
+import { verdictOf } from '../../../reconcile/cluster/know/hashes.ts';
+import type { HashAnswer, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { askHashes } from '../../../reconcile/cluster/observe/ask-hashes.ts';
+import { slotsOf } from '../../../reconcile/cluster/observe/slots.ts';
 import { type EndpointStatus, EtcdError } from '../../../reconcile/etcd.ts';
 import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
 import {
@@ -109,7 +109,7 @@ describe('what hashes prove', () => {
   for (const [what, answers, verdict] of table)
     test(what, () => assert.partialDeepStrictEqual(verdictOf(seen(answers)), verdict));
 
-  test('nothing, where nobody was asked', () => assert.equal(verdictOf(seen(undefined)).kind, 'unasked'));
+  test('nothing, where no member was asked', () => assert.equal(verdictOf(seen(undefined)).kind, 'unasked'));
 });
 
 describe('etcd has raised CORRUPT', () => {
@@ -149,7 +149,7 @@ describe('etcd has raised CORRUPT', () => {
         kind: 'refuse',
         reason: 'DataDiffer',
         message:
-          'members hold different data, and no majority says whose are right: orders-0, orders-1 against orders-2, orders-3',
+          'the data of members differ, and no majority decides whose are right: orders-0, orders-1 against orders-2, orders-3',
       },
     ],
     [
@@ -190,7 +190,7 @@ describe('etcd has raised CORRUPT', () => {
     });
   }
 
-  test('nobody is touched for it while the others are no healthy quorum', () => {
+  test('no member is touched for it while the others are no healthy quorum', () => {
     const ill = all(withPod({ ready: false }), withContainer({ state: 'waiting' }), withEndpoint(silent));
     const decision = decide(
       seen([answered(0, 7), answered(1, 8), answered(2, 7)], { every: raised, slots: { 2: ill } }),
@@ -289,7 +289,7 @@ describe('hashes are asked for', () => {
     throw new EtcdError('future', 'refused', undefined, undefined, 'FutureRevision');
   };
 
-  test('of nobody while nothing is suspected, and of nobody without a quorum', async () => {
+  test('of no member while nothing is suspected, and of none without a quorum', async () => {
     assert.deepEqual(await asked(healthy(3), nobody), {});
     assert.deepEqual(await asked(healthy(3, { every: raised, membership: noQuorum('') }), nobody), {});
     assert.deepEqual(await asked(healthy(3, { slots: { 1: all(crashing, withEndpoint(silent)) } }), nobody), {});
@@ -309,14 +309,14 @@ describe('hashes are asked for', () => {
     assert.deepEqual(hashes?.answers[0], { ...answered(0, 7), revision: 70n });
   });
 
-  test('who lacks the revision is behind only if it has applied all that anybody has', async () => {
+  test('a member without the revision differs only if it has applied all entries', async () => {
     const lagging = { every: at(60n), slots: { 2: at(50n, { raftAppliedIndex: 900n }) } };
     assert.equal((await asked(healthy(3, lagging), future)).hashes?.answers[2]?.kind, 'unknown');
     const caughtUp = { every: at(60n), slots: { 2: at(50n) } };
     assert.equal((await asked(healthy(3, caughtUp), future)).hashes?.answers[2]?.kind, 'behind');
   });
 
-  test('who is somebody else by now, or says nothing, proves nothing', async () => {
+  test('a member with another ID by now, or without an answer, proves nothing', async () => {
     const { hashes } = await asked(healthy(3, { every: raised }), async (url, { revision }) => {
       if (url.endsWith('2')) throw new EtcdError('no answer within 15 s', 'ambiguous');
       return { memberId: 'a0', clusterId, hash: 7, hashRevision: revision, compactRevision: 4n };
@@ -343,7 +343,7 @@ describe('whatever the voters answer', () => {
     }),
   );
 
-  test('nobody leaves whom a majority of all does not contradict, and writes are let in only where all hold the same', () => {
+  test('only a member that a majority contradicts leaves; writes return when all hold the same', () => {
     const reached = new Set<string>();
     fc.assert(
       fc.property(answers, fc.boolean(), (given, fewer) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   crashing,
@@ -42,7 +42,7 @@ const runsBelow = all(
 );
 const leaving = withPod({ leaving: true });
 
-describe('whoever may still start on a minor that is to be left has its template put right first', () => {
+describe('a member that may still start on the left minor has its template put right first', () => {
   for (const [what, other] of [
     ['it answers, and without a quorum is not Ready', all(newer, runsBelow)],
     ['it answers, and its pod ends', all(newer, runsBelow, leaving)],
@@ -61,7 +61,7 @@ describe('whoever may still start on a minor that is to be left has its template
     });
   }
 
-  test('not one whose claim goes with the pod that may start on it: a person is told what that holds back, and how it goes on', () => {
+  test('not one whose PVC goes with its pod: a person is told what that holds back, and the cure', () => {
     const decision = decide({
       ...healthy(3, {
         spec: { version: '3.5.35' },
@@ -165,7 +165,7 @@ describe('a configuration that the spec now asks for', () => {
     );
   }
 
-  test('is the effective one: a refused downgrade reaches nobody', () => {
+  test('is the effective one: a refused downgrade reaches no member', () => {
     assert.deepEqual(reconfigured(healthy(3, { spec: { version: '3.5.35' }, membership: down, every: crashing })), []);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide, rules } from '../../../reconcile/cluster/decide.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import { decide, rules } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   crashing,
@@ -24,7 +24,7 @@ test('the order of the rules is the safety policy', () => {
   assert.deepEqual(
     rules.map(({ name }) => name),
     [
-      'awaitClaim', // two steps are never decided from one observation,
+      'awaitLease', // two steps are never decided from one observation,
       'finishDeletion', // a person's deletion comes before all that would build something up,
       'staySuspended', // a suspended cluster is touched by deletion only,
       'awaitLeftovers', // nothing starts beside what an earlier namesake left,
@@ -36,9 +36,7 @@ test('the order of the rules is the safety policy', () => {
       'beBorn', // nothing starts before everything is recorded,
       'sleep', // what hibernates is neither adopted nor healed,
       'adopt', // data that is there is taken up before anything is changed,
-      'certify', // who starts can prove who it is; renewal waits for nobody,
-      'requestCertificates', // cert-manager's as well as ours,
-      'admitCertificates', // and what others provided is looked at before a member sees it,
+      'provideCertificates', // a member that starts can prove who it is; renewal waits for no quorum,
       'recoverQuorum', // what was approved is finished before anybody else is started,
       'startMembers',
       'cureConfiguration', // what does not run has nothing to lose,
@@ -59,7 +57,6 @@ test('the order of the rules is the safety policy', () => {
       'heal', // then replaced, while the others are a quorum,
       'letRemovedGo',
       'dropLearner', // a learner that comes to nothing holds up nobody for ever,
-      'dropGhost',
       'join', // so is who has begun to join: it holds up nobody who has a vote,
       'finishRolling', // a member left half-rolled is finished before anything else is begun,
       'gate', // below this line every member is healthy,
@@ -75,10 +72,7 @@ test('the order of the rules is the safety policy', () => {
       'shrink',
       'defragment', // who answers nobody for a while does so when nothing else is to be done,
       'deleteReplaced', // what nobody needs any more goes when nothing else is to be done,
-      'nameRefusals',
-      'nameUnlabelledPods',
-      'checkCertificates',
-      'awaitGrowth', // what storage drivers take their time for holds up nothing else,
+      'nameWhatIsLeft', // what storage drivers take their time for holds up nothing else,
       'converged',
     ],
   );
@@ -88,7 +82,7 @@ describe('when several things are to be done at once', () => {
   for (const [what, observation, reason] of [
     [
       'a claim of somebody else keeps even a deletion waiting',
-      healthy(3, { metadata: deleted, claim: { kind: 'held', holder: 'a/b', until: new Date(0) } }),
+      healthy(3, { metadata: deleted, lease: { kind: 'held', holder: 'a/b', until: new Date(0) } }),
       'AnotherInvocationActs',
     ],
     ['a suspended cluster can be deleted', healthy(3, { metadata: deleted, spec: { suspend: true } }), 'BeingDeleted'],
@@ -104,8 +98,8 @@ describe('when several things are to be done at once', () => {
       'SettingFinalizer',
     ],
     [
-      'the headless Service is there before the first member',
-      unborn(3, { shared: { headlessService: { state: 'missing' } } }),
+      'the headless Service is put back before all that goes by member names',
+      prepared(3, { shared: { headlessService: { state: 'missing' } } }),
       'ApplyingServices',
     ],
     [

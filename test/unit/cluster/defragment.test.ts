@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
-import { quotaFlagOf } from '../../../reconcile/cluster/databases.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import { readDefragmented, withDefragmented } from '../../../reconcile/cluster/defragmented.ts';
-import { defragmented } from '../../../reconcile/cluster/marks.ts';
-import type { Slot } from '../../../reconcile/cluster/observation.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { quotaFlagOf } from '../../../reconcile/cluster/know/databases.ts';
+import { readDefragmented, withDefragmented } from '../../../reconcile/cluster/know/defragmented.ts';
+import { defragmented } from '../../../reconcile/cluster/know/marks.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   clusterId,
@@ -48,11 +48,11 @@ describe('a database file that has grown far beyond what is in it', () => {
     });
   });
 
-  test('of a cluster of one is given back too, and it is said that nobody else answers meanwhile', () => {
+  test('of a cluster of one is given back too, and the step says that it does not serve meanwhile', () => {
     const decision = decide(healthy(1, { slots: { 0: large } }));
     assert.partialDeepStrictEqual(decision, { action: { kind: 'defragment-member', name: 'orders-0' } });
     assert.ok(decision.kind === 'act' && !('successor' in decision.action));
-    assert.match(decision.message, /nobody else answers meanwhile/);
+    assert.match(decision.message, /no other member answers meanwhile/);
   });
 
   for (const [size, used, spec, pays] of [
@@ -71,7 +71,7 @@ describe('a database file that has grown far beyond what is in it', () => {
     });
   }
 
-  test('waits for everything else: a member that is ill, a configuration that is to be rolled, a suspension', () => {
+  test('waits for everything else: an ill member, a configuration to roll, a suspension', () => {
     for (const differences of [
       { slots: { 1: large, 2: withPod({ ready: false }) } },
       { slots: { 1: large, 2: withEndpoint(silent) } },
@@ -107,7 +107,7 @@ describe('what a peer remembers of it', () => {
     '2026-01-02T03:04:05Z -1',
     '2026-01-02T03:04:05Z many',
   ]) {
-    test(`is nothing where somebody wrote ${JSON.stringify(text)}`, () => {
+    test(`is nothing where the annotation says ${JSON.stringify(text)}`, () => {
       assert.equal(
         readDefragmented({ ...peer, metadata: { annotations: { [defragmented]: text } } } as unknown as EtcdPeer),
         undefined,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import { situate } from '../../../reconcile/cluster/decide.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,
   endpoint,
@@ -73,7 +73,7 @@ describe('the version that members get', () => {
     assert.equal(version(observation), '3.6.16');
   });
 
-  test('does not go down when a re-created resource finds volumes that were planned for another: they may have run', () => {
+  test('does not go down when a re-created resource finds volumes that may have run another', () => {
     const observation = prepared(3, { spec: { version: '3.5.35' }, every: without('peer', 'configMap') });
     assert.equal(version(observation), '3.6.16');
     assert.deepEqual(refusals(observation), ['DowngradeRefused']);
@@ -249,7 +249,7 @@ describe('half-way to the next minor', () => {
     });
   }
 
-  test('a status that remembers the cluster version refuses, when nobody can be asked', () => {
+  test('a status that remembers the cluster version refuses, when no member can be asked', () => {
     const { clusterVersion: _, ...quiet } = half('3.5.35');
     assert.equal(version(quiet), '3.5.35');
     const status = { observedGeneration: 1, clusterVersion: '3.6.0' };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import { rememberedVoters } from '../../../reconcile/cluster/life.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import { all, healthy, prepared, unborn, without, withRecord, withVolume } from './observations.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { all, healthy, prepared, unborn, withRecord, withVolume } from './observations.ts';
 
 const refusals = (observation: Observation) => situate(observation).effective.refusals.map(({ reason }) => reason);
 
@@ -32,7 +32,7 @@ describe('what cannot be done', () => {
     const slow = withVolume({ storageClassName: 'slow' });
     const fast = { storage: { size: '1Gi', storageClassName: 'fast' } };
 
-    test('is refused by name with both ways out, and members that are lost are replaced on the one that works', () => {
+    test('is refused by name with both ways out, and lost members are replaced on the working one', () => {
       const { inputs, newStorage, refusals: found } = situate(healthy(3, { spec: fast, every: slow })).effective;
       assert.deepEqual([inputs.storage.storageClassName, newStorage.storageClassName], ['slow', 'fast']);
       assert.partialDeepStrictEqual(found, [{ reason: 'StorageClassRefused', field: 'spec.storage.storageClassName' }]);
@@ -102,13 +102,4 @@ describe('the number of members', () => {
   ] as const) {
     test(what, () => assert.equal(situate(observation).effective.replicas, expected));
   }
-
-  test('born, with a stray volume of a birth that never happened: the stray is not remembered as a voter', () => {
-    const stray = prepared(4).slots[3] ?? assert.fail();
-    const observation = healthy(3, {
-      more: [all(without('peer', 'configMap'), withRecord({ token: 'another' }), withVolume({ bound: false }))(stray)],
-    });
-    const { slots, life } = situate(observation);
-    assert.equal(life.stage === 'born' && rememberedVoters(slots, life.strays), 3);
-  });
 });

@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import { recordOf } from '../../../reconcile/cluster/life.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import { effectsOf, wavesOf } from '../../../reconcile/cluster/simulate/effects.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { carriedOut, momentsOf } from '../../../reconcile/cluster/foresee/run.ts';
+import { recordOf } from '../../../reconcile/cluster/know/life.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { endpoint, healthy, prepared, unborn, unsealed, withEndpoint } from './observations.ts';
 
 /** What each write of the present decision leaves behind. */
 function writesOf(observation: Observation): readonly Observation[] {
   const decision = decide(observation);
   const action = decision.kind === 'act' ? decision.action : assert.fail(`${decision.reason}: ${decision.message}`);
-  const seen = [observation];
-  for (const effect of effectsOf(action, observation)) seen.push(effect(seen.at(-1) ?? observation));
-  return seen;
+  return momentsOf(action, observation);
 }
 
-const opened = { shared: { clientService: { state: 'missing' } } } as const;
+const closed = { shared: { clientService: { state: 'missing' } } } as const;
 
 describe('the effects of an action', () => {
-  test('are one for each write: a birth makes volumes, then peers, then ConfigMaps, and starts nothing', () => {
+  test('are one for each write: a birth makes volumes, peers, ConfigMaps, and only then starts any', () => {
     const [, first, ...rest] = writesOf(unborn(3));
     assert.deepEqual(
       first?.slots.map(({ name, volume, peer }) => [name, volume?.bound, peer]),
       [['orders-0', false, undefined]],
     );
-    assert.equal(rest.length, 8);
-    const last = rest.at(-1);
+    const started = rest.findIndex(({ slots }) => slots.some(({ statefulSet }) => statefulSet));
+    assert.equal(started, 11, 'eight more objects, and three volumes that say so');
+    const last = rest[7];
     assert.deepEqual(
       last?.slots.map((slot) => Object.keys(slot).sort()),
       [
@@ -38,13 +37,11 @@ describe('the effects of an action', () => {
   });
 
   test('leave the world as it was when they come a second time', () => {
-    for (const observation of [unborn(3), prepared(3), healthy(3, { ...opened, every: started })]) {
+    for (const observation of [unborn(3), prepared(3), healthy(3, { ...closed, every: started })]) {
       const decision = decide(observation);
       const action = decision.kind === 'act' ? decision.action : assert.fail(decision.reason);
-      const effects = effectsOf(action, observation);
-      const once = effects.reduce((seen, effect) => effect(seen), observation);
-      const twice = effects.reduce((seen, effect) => effect(seen), once);
-      assert.deepEqual(twice, once);
+      const once = carriedOut(action, observation);
+      assert.deepEqual(carriedOut(action, once), once);
     }
   });
 
@@ -57,15 +54,15 @@ describe('the effects of an action', () => {
   });
 
   test('seal the volumes before the ConfigMaps follow', () => {
-    const observation = healthy(3, { ...opened, every: started });
+    const observation = healthy(3, { ...closed, every: started });
     const decision = decide(observation);
     const action = decision.kind === 'act' ? decision.action : assert.fail(decision.reason);
-    const [volumes = [], configMaps = []] = wavesOf(action, observation);
-    assert.deepEqual([volumes.length, configMaps.length], [3, 3]);
-    const told = volumes.reduce((seen, effect) => effect(seen), observation);
-    assert.ok(told.slots.every((slot) => recordOf(slot)?.state === 'sealed' && !slot.configMap?.immutable));
-    const followed = configMaps.reduce((seen, effect) => effect(seen), told);
-    assert.ok(followed.slots.every(({ configMap }) => configMap?.immutable));
+    const moments = momentsOf(action, observation);
+    const [told, followed, opened] = [moments[3], moments[6], moments[7]];
+    assert.ok(told?.slots.every((slot) => recordOf(slot)?.state === 'sealed' && !slot.configMap?.immutable));
+    assert.ok(followed?.slots.every(({ configMap }) => configMap?.immutable));
+    assert.equal(followed?.shared.clientService.state, 'missing');
+    assert.equal(opened?.shared.clientService.state, 'present');
   });
 
   test('change nothing of those that they are not about', () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import { endedByItself } from '../../../reconcile/cluster/endings.ts';
-import { ailmentOf } from '../../../reconcile/cluster/health.ts';
-import { lossOf } from '../../../reconcile/cluster/lost.ts';
-import type { ContainerExit, Slot } from '../../../reconcile/cluster/observation.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { endedByItself } from '../../../reconcile/cluster/know/endings.ts';
+import { ailmentOf } from '../../../reconcile/cluster/know/health.ts';
+import { lossOf } from '../../../reconcile/cluster/know/lost.ts';
+import type { ContainerExit, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,
   endingAs,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
-import { outliveVolume } from '../../../reconcile/cluster/rules/outlive-volume.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { outliveVolume } from '../../../reconcile/cluster/decide/rules/volumes/outlive-volume.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,
   clusterId,
@@ -42,7 +43,7 @@ function reasonOf(observation: Observation): string {
 const learner = (slot: Slot): Slot => withEndpoint(endpoint(2, { isLearner: true }))(slot);
 
 describe('what the search for counterexamples has found', () => {
-  test('a learner whose volume somebody took away is removed again, or nothing would ever join', () => {
+  test('a learner without its volume is removed again, or nothing would ever join', () => {
     const observation = healthy(3, {
       ...illFor('orders-2'),
       slots: { 2: all(without('volume', 'statefulSet', 'pod', 'configMap'), withEndpoint(silent)) },
@@ -55,6 +56,11 @@ describe('what the search for counterexamples has found', () => {
       name: 'orders-2',
       memberId: memberId(2),
       clusterId,
+      retires: {
+        peer: { name: 'orders-2', uid: 'peer-2' },
+        keep: true,
+        url: 'http://orders-2-0.orders-peers.shop.svc:2380',
+      },
     });
   });
 
@@ -70,7 +76,7 @@ describe('what the search for counterexamples has found', () => {
     assert.equal(reasonOf(later), 'RemovingFailedLearner');
   });
 
-  test('a removal that would now cost the quorum is not tried for ever: it waits, or says what to do', () => {
+  test('a removal that would cost the quorum is not tried for ever: it waits, or says the cure', () => {
     const going = withRecord({ state: 'releasing' });
     const starting = all(withEndpoint(silent), withPod({ ready: false }));
     const waiting = decide(healthy(3, { spec: { replicas: 1 }, slots: { 0: starting, 2: going } }));
@@ -85,7 +91,7 @@ describe('what the search for counterexamples has found', () => {
     assert.deepEqual([decision.kind, decision.reason], ['refuse', 'RemovalUnsafe']);
   });
 
-  test('a removal of somebody else, whom nobody needs, goes on beside a member that is down', () => {
+  test('a removal of a member that is not needed goes on beside a member that is down', () => {
     const observation = healthy(5, {
       spec: { replicas: 3 },
       slots: { 0: crashing, 4: withRecord({ state: 'releasing' }) },
@@ -93,7 +99,7 @@ describe('what the search for counterexamples has found', () => {
     assert.equal(reasonOf(observation), 'RemovingMember');
   });
 
-  test('a removal without which a voter of which nothing is left would cost the quorum is not tried for ever', () => {
+  test('a removal that a vanished voter makes unsafe is not tried for ever', () => {
     const decision = decide(
       healthy(3, { spec: { replicas: 2 }, slots: { 2: withRecord({ state: 'releasing' }) }, gone: [0] }),
     );
@@ -125,7 +131,7 @@ describe('what the search for counterexamples has found', () => {
     assert.equal(reasonOf(observation), 'ReplacingMember');
   });
 
-  test('on the way back, who never ran the new minor is told first: until then it may be taken for one that did', () => {
+  test('on the way back, a member that never ran the new minor is told first', () => {
     const newer = all(
       withInputs({ version: '3.6.16' }),
       withRecord({ version: '3.5.35', nextVersion: '3.6.16' }),
@@ -150,7 +156,7 @@ describe('what the search for counterexamples has found', () => {
     );
   });
 
-  test('nobody is started on a minor while another member that ran it is about to start on the one below (I6)', () => {
+  test('no member starts on a minor while one that ran it is about to start on the lower (I6)', () => {
     const back = all(
       withInputs({ version: '3.5.35' }),
       withRecord({ version: '3.5.35' }),
@@ -172,7 +178,7 @@ describe('what the search for counterexamples has found', () => {
     );
   });
 
-  test('a member that has no volume any more is healed, and not asked for ever to take another version', () => {
+  test('a member without a volume is healed, and not asked for ever to take another version', () => {
     const lost = (slot: Slot) => without('volume')(crashing(slot));
     const observation = healthy(3, { ...illFor('orders-2'), spec: { version: '3.6.17' }, slots: { 2: lost } });
     assert.equal(reasonOf(observation), 'ReplacingMember');
@@ -183,7 +189,7 @@ describe('what the search for counterexamples has found', () => {
     );
   });
 
-  test('nobody leaves with its volume while another one may be about to join: one change of the list at a time (I2)', () => {
+  test('no member leaves while another one may be about to join: one change at a time (I2)', () => {
     const joining = all(notStarted, withRecord({ state: 'joining' }));
     const observation = healthy(3, {
       spec: { replicas: 1 },
@@ -195,7 +201,7 @@ describe('what the search for counterexamples has found', () => {
     assert.equal(reasonOf(settled), 'RemovingMember');
   });
 
-  test('leadership may go to one whose volume is about to go, where nobody else could lead', () => {
+  test('leadership may go to a member whose volume is going, where no other could lead', () => {
     const observation = healthy(2, {
       spec: { replicas: 1 },
       slots: {

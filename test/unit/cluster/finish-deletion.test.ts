@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import {
   all,
   type Differences,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import {
   all,
   clusterId,
@@ -53,14 +53,14 @@ describe('a member that runs on an older template than it should', () => {
     assert.notEqual(decide(healthy(3, { slots: { 1: outdated }, membership: noQuorum('down') })).kind, 'act');
   });
 
-  test('stays beside a voter that nothing stands for any more: no eviction would get through, and a person is asked', () => {
+  test('stays beside a voter without objects: no eviction gets through, and a person is asked', () => {
     const decision = decide(healthy(3, { slots: { 0: outdated }, gone: [1] }));
     assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'UnknownMember' });
     assert.ok(decision.kind === 'refuse' && decision.cure.includes('etcdctl member remove a1'));
   });
 });
 
-test('before the first start of a birth, peers that were recorded otherwise get what the spec now asks for', () => {
+test('before the first start of a birth, peers get what the spec now asks for', () => {
   const older = withInputs({ version: '3.5.35' });
   const decision = decide(prepared(3, { every: older }));
   assert.equal(decision.reason, 'UpdatingPeers');
@@ -72,7 +72,7 @@ test('before the first start of a birth, peers that were recorded otherwise get 
   assert.equal(decide(prepared(3, { every: newer })).reason, 'StartingMembers', 'it may have run: never down');
 });
 
-test('who has lost its volume before the first start is not given it: the others would wait for ever', () => {
+test('a member that lost its volume before the first start is left out, or all would wait', () => {
   const older = withInputs({ version: '3.5.35' });
   const decision = decide(prepared(3, { every: older, slots: { 0: all(older, without('volume')) } }));
   assert.equal(decision.reason, 'UpdatingPeers');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import type { Slot } from '../../../reconcile/cluster/observation.ts';
-import { statusFor } from '../../../reconcile/cluster/status.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import type { EndpointStatus } from '../../../reconcile/etcd.ts';
 import {
   all,
@@ -68,7 +69,7 @@ describe('etcd is out of space', () => {
     assert.partialDeepStrictEqual(decision, { action: { kind: 'defragment-member', name: 'orders-1' } });
   });
 
-  test('followers are defragmented first, the leader last, and whoever it is has somebody to lead after it', () => {
+  test('followers are defragmented first, the leader last, after it has handed over', () => {
     const first = decided({ every: database(100, 20) });
     assert.partialDeepStrictEqual(first, {
       reason: 'NoSpace',
@@ -88,7 +89,7 @@ describe('etcd is out of space', () => {
     assert.partialDeepStrictEqual(third, { action: { name: 'orders-0', successor: { name: 'orders-1' } } });
   });
 
-  test('one that knows what the content takes is enough: the others learn it only with the next write', () => {
+  test("one member that knows the content's size is enough: others learn it with a write", () => {
     const decision = decided({ every: database(100, 99), slots: { 0: database(100, 20) } }, { hasHistory: false });
     assert.partialDeepStrictEqual(decision, { action: { kind: 'defragment-member', name: 'orders-1' } });
   });
@@ -167,7 +168,7 @@ describe('etcd is out of space', () => {
 describe('a member that was asked to defragment', () => {
   const small: Differences = { every: database(20) };
 
-  test('is waited for while it answers nobody, though it may be taken for dead', () => {
+  test('is waited for while it does not answer, though it may be taken for dead', () => {
     for (const membership of [members(3), noQuorum('down')]) {
       const decision = decided({ ...small, membership, slots: { 1: all(asked(30, 1), withEndpoint(silent)) } });
       assert.partialDeepStrictEqual(decision, { kind: 'wait', reason: 'NoSpace' });
@@ -191,7 +192,7 @@ describe('a member that was asked to defragment', () => {
     });
   }
 
-  test('is waited for while it answers and is as large as before, and nobody else is asked', () => {
+  test('is waited for while it answers and is as large as before, and no other member is asked', () => {
     const decision = decided({ every: database(100, 20), slots: { 1: all(database(100, 20), asked(30, 1)) } });
     assert.partialDeepStrictEqual(decision, { kind: 'wait', reason: 'NoSpace' });
   });
@@ -224,6 +225,16 @@ describe('the data themselves fill the quota', () => {
     );
   });
 
+  test('what else wants a person is told with it, for nothing below is reached', () => {
+    const unlabelled = withPod({ unlabelled: true });
+    const decision = decided({ ...filled, slots: { ...filled.slots, 0: all(database(99), unlabelled) } }, none);
+    assert.equal(decision.reason, 'NoSpace');
+    assert.deepEqual(
+      decision.besides?.map(({ reason }) => reason),
+      ['PodUnlabelled'],
+    );
+  });
+
   test('also where they leave a little, which would be used up at once', () => {
     for (const hundredths of [88, 90]) {
       const decision = decided({ every: all(database(91, hundredths), truthful) }, none);
@@ -231,7 +242,7 @@ describe('the data themselves fill the quota', () => {
     }
   });
 
-  test('is said only when a file was rewritten since history went: until then etcd may count what is free as used', () => {
+  test('is said only after a file was rewritten: until then etcd may count free pages as used', () => {
     const older = { at: new Date(at.getTime() - 3600_000), vain: 0, bareAt: 9n };
     const stale = (slot: Slot): Slot => (slot.peer ? { ...slot, peer: { ...slot.peer, defragmented: older } } : slot);
     for (const every of [database(99), all(database(99), stale)]) {
@@ -260,7 +271,7 @@ describe('the data themselves fill the quota', () => {
     assert.equal(decision.reason, 'RollingConfiguration');
   });
 
-  test('a larger volume makes a larger quota where that follows it, one member at a time, the leader last', () => {
+  test('a larger volume makes a larger quota, one member at a time, the leader last', () => {
     const grown = (slot: Slot): Slot =>
       slot.peer && slot.volume
         ? {
@@ -281,7 +292,7 @@ describe('the data themselves fill the quota', () => {
     assert.partialDeepStrictEqual(decided({ spec, every: raised }, none), { action: disarm });
   });
 
-  test('new history is forgotten now and then: keys that expire one by one keep nothing else from its turn', () => {
+  test('new history is compacted now and then: expiring keys keep nothing else from its turn', () => {
     const compacted = (seconds: number) => ({
       observedGeneration: 3,
       history: [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ailmentOf, isDownOnItsConfiguration, memberOf } from '../../../reconcile/cluster/health.ts';
+import { ailmentOf, isDownOnItsConfiguration, memberOf } from '../../../reconcile/cluster/know/health.ts';
 import {
   all,
   crashing,
@@ -76,7 +76,7 @@ describe('what is wrong with a member', () => {
     ],
     ['it was removed', withEndpoint(endpoint(1)), 'NotAMember', false],
   ] as const) {
-    test(`${what}: ${reason}, which ${passing ? 'passes by itself' : 'needs somebody'}`, () => {
+    test(`${what}: ${reason}, which ${passing ? 'passes by itself' : 'needs a person'}`, () => {
       const removed = reason === 'NotAMember';
       const observation = healthy(3, {
         slots: { 1: change },
@@ -115,7 +115,7 @@ describe('the member that a slot stands for', () => {
     assert.equal(memberOf(first, listed)?.id, 'a0');
   });
 
-  test('is nobody when that ID was removed, even when a namesake is listed', () => {
+  test('is none when that ID was removed, even when a namesake is listed', () => {
     const listed = members(3).members.map((member) => ({ ...member, id: `b${member.id}` }));
     assert.equal(memberOf(first, listed), undefined);
   });

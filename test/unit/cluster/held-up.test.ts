@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import { needOfReplacement } from '../../../reconcile/cluster/down.ts';
-import { ailmentOf } from '../../../reconcile/cluster/health.ts';
-import type { NodeView, Observation, PodView, Slot, Warning } from '../../../reconcile/cluster/observation.ts';
-import { planChange } from '../../../reconcile/cluster/simulate/change.ts';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { planChange } from '../../../reconcile/cluster/foresee/change.ts';
+import { needOfReplacement } from '../../../reconcile/cluster/know/down.ts';
+import { ailmentOf } from '../../../reconcile/cluster/know/health.ts';
+import type { NodeView, Observation, PodView, Slot, Warning } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import {
   all,
   type Differences,
@@ -143,7 +144,7 @@ describe('who decides says it:', () => {
     return all(creating, withPod({ hasSandbox: true }), withContainer({ reason: 'PodInitializing' }), change);
   }
 
-  test('a first run within its startup probe’s time is nobody’s yet, a second one is', () => {
+  test('a first run within its startup probe’s time counts for nothing yet, a second one does', () => {
     for (const [restarts, kind] of [
       [0, 'wait'],
       [1, 'refuse'],

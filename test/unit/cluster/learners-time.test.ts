@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { peerUrl } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
+  cluster,
   crashing,
   endingAs,
   endpoint,
   healthy,
   members,
+  namespace,
   recordFor,
   silent,
   waiting,
@@ -22,6 +25,7 @@ import {
   withRecord,
   withVolume,
 } from './observations.ts';
+import { withRefused } from './refused.ts';
 
 const at = Date.parse('2026-01-02T03:04:05Z');
 const ago = (minutes: number) => new Date(at - minutes * 60_000);
@@ -58,7 +62,7 @@ const unscheduled = all(joining, waiting, withPod({ unscheduled: 'Unschedulable'
 const running = (minutes: number) => withContainer({ state: 'running', everStarted: true, startedAt: ago(minutes) });
 
 describe('the time of a learner', () => {
-  test('begins with its own start, not with its record: what kept it from starting is not its fault', () => {
+  test('begins with its own start, not with its record', () => {
     assert.equal(decided(all(joining, running(0.05)), 30).reason, 'LearnerStarting');
     assert.equal(decided(all(joining, running(11)), 30).reason, 'RemovingFailedLearner');
   });
@@ -71,12 +75,18 @@ describe('the time of a learner', () => {
     assert.equal(decide({ ...observation, cluster }).reason, 'RemovingFailedLearner');
   });
 
+  test('is over also in sync, when its disk goes with its pod: it is not promoted', () => {
+    const leaving = all(joining, withEndpoint(endpoint(2)), withPod({ ready: true }), withVolume({ leaving: true }));
+    assert.equal(decided(leaving, 1).reason, 'VolumeLeaving');
+    assert.equal(decided(leaving, 11).reason, 'RemovingFailedLearner');
+  });
+
   test('is not over because a single answer is late, once it has answered', () => {
     assert.equal(decided(running(30), 30).reason, 'LearnerStarting');
     assert.equal(decided(running(61), 61).reason, 'RemovingFailedLearner');
   });
 
-  test('is not over while it is in sync: it is promoted, however long nobody looked', () => {
+  test('is not over while it is in sync: it is promoted, however late the look', () => {
     const inSync = all(running(600), withEndpoint(endpoint(2, { isLearner: true })));
     assert.equal(decided(inSync, 600).reason, 'PromotingLearner');
   });
@@ -165,5 +175,43 @@ describe('new members that come to nothing', () => {
 
   test('are never waited for without end', () => {
     fc.assert(fc.property(fc.nat(20), (failures) => afterFailures(failures, 161).reason === 'PreparingMember'));
+  });
+});
+
+describe('a learner at an address of ours that nothing stands for', () => {
+  const ghost = {
+    id: 'a9',
+    name: '',
+    isLearner: true,
+    peerURLs: [peerUrl(namespace, cluster, 'orders-9')],
+    clientURLs: [],
+  };
+  const haunted = (observation: Observation): Observation => {
+    const { membership } = observation;
+    if (membership.kind === 'unknown') return assert.fail();
+    return { ...observation, membership: { ...membership, members: [...membership.members, ghost] } };
+  };
+
+  test('is removed: it has no data and no vote', () => {
+    const decision = decide(haunted(healthy(3)));
+    assert.deepEqual(
+      [decision.reason, decision.kind === 'act' && decision.action.kind],
+      ['RemovingGhost', 'remove-member'],
+    );
+  });
+
+  test('is removed also where the removal of one of ours was refused for good', () => {
+    const both = haunted(withLearner(all(joining, running(11)), 30));
+    const first = decide(both);
+    assert.equal(first.reason, 'RemovingFailedLearner');
+    assert.equal(decide(withRefused(both, first)).reason, 'RemovingGhost');
+  });
+
+  test('at an address of others it is a case for a person', () => {
+    const others = { ...ghost, peerURLs: ['http://elsewhere.example.com:2380'] };
+    const { membership, ...rest } = healthy(3);
+    if (membership.kind === 'unknown') return assert.fail();
+    const decision = decide({ ...rest, membership: { ...membership, members: [...membership.members, others] } });
+    assert.equal(decision.reason, 'UnknownMember');
   });
 });

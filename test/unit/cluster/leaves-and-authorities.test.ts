@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../../manifests/build/names.ts';
-import { authoritiesToMake, type Remedy, remedyFor } from '../../../reconcile/cluster/certificates/due.ts';
-import { callsForAll, itsTurn } from '../../../reconcile/cluster/certificates/occasion.ts';
-import { allHaveLoaded, effectiveTrust } from '../../../reconcile/cluster/certificates/trust.ts';
-import type { LeafView } from '../../../reconcile/cluster/observation.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { authoritiesToMake, remedyFor } from '../../../reconcile/cluster/know/certificates/due.ts';
+import { callsForAll, itsTurn } from '../../../reconcile/cluster/know/certificates/occasion.ts';
+import type { Remedy } from '../../../reconcile/cluster/know/certificates/remedy.ts';
+import { allHaveLoaded, effectiveTrust } from '../../../reconcile/cluster/know/certificates/trust.ts';
+import type { LeafView } from '../../../reconcile/cluster/know/observation.ts';
 import {
   authorityFacts,
   type CertificateDifferences,
@@ -176,7 +177,7 @@ describe('the word for what members must have loaded', () => {
     });
   }
 
-  test('of bundles that others provide is another for another set, the same in any order, and none while half are written', () => {
+  test('of provided bundles differs for another set, not for another order', () => {
     const given = (trust: readonly string[]) => ({
       ...managed(3, { every: withFacts({ trust: [...trust] }) }),
       authorities: {},

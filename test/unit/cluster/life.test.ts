@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lifeOf } from '../../../reconcile/cluster/life.ts';
+import { lifeOf } from '../../../reconcile/cluster/know/life.ts';
 import {
   all,
   healthy,
+  noQuorum,
   prepared,
   recordFor,
   sealedSlot,
@@ -58,9 +59,9 @@ describe('the life of a cluster, told from what remembers it', () => {
     });
   }
 
-  test('a volume whose annotations cannot be read makes life unclear, and is named with what is wrong', () => {
+  test('a volume with an unreadable record makes life unclear without a quorum, and is named', () => {
     const broken = withVolume({ record: { kind: 'invalid', problem: 'annotation etcd.ratchet.dev/token is missing' } });
-    const life = lifeOf(healthy(3, { slots: { 1: broken } }));
+    const life = lifeOf(healthy(3, { slots: { 1: broken }, membership: noQuorum('none') }));
     assert.partialDeepStrictEqual(life, { stage: 'unclear', reason: 'VolumeRecordUnreadable' });
     assert.match(life.stage === 'unclear' ? life.message : '', /orders-1.*token is missing/);
   });
@@ -99,7 +100,7 @@ describe('the life of a cluster, told from what remembers it', () => {
       prepared(3, {
         every: without('peer', 'configMap'),
         slots: { 2: all(without('peer', 'configMap'), withRecord({ token: 'zzzz' })) },
-        claim: {
+        lease: {
           kind: 'abandoned',
           holder: 'a/b',
           action: {

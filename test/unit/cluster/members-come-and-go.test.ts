@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
-import type { Action } from '../../../reconcile/cluster/actions.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { DiskView, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { DiskView, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import {
   all,
@@ -15,6 +15,7 @@ import {
   type Differences,
   endpoint,
   healthy,
+  memberId,
   members,
   prepared,
   recordFor,
@@ -79,6 +80,12 @@ describe('a member that joins', () => {
     assert.partialDeepStrictEqual(actionOf(decide(observation)), { members: [{ name: 'orders-4' }] });
   });
 
+  test('does not take the number of a member that a recovery left behind', () => {
+    const outvoted = [1, 2].map((ordinal) => ({ name: `orders-${ordinal}`, memberId: memberId(ordinal) }));
+    const observation = healthy(1, { spec: { replicas: 3 }, slots: { 0: withRecord({ outvoted }) } });
+    assert.partialDeepStrictEqual(actionOf(decide(observation)), { members: [{ name: 'orders-3' }] });
+  });
+
   test('is put on the list before it is started', () => {
     assert.partialDeepStrictEqual(actionOf(decide(joining(asIs))), {
       kind: 'add-learner',
@@ -126,7 +133,7 @@ describe('a member that joins', () => {
 });
 
 describe('a member that leaves', () => {
-  test('is the one with the highest number, compared as numbers, and somebody else leads afterwards', () => {
+  test('is the one with the highest number, compared as numbers, and another one leads then', () => {
     const decision = decide(healthy(11, { spec: { replicas: 9 } }));
     assert.partialDeepStrictEqual(actionOf(decision), {
       kind: 'remove-member',
@@ -280,7 +287,7 @@ describe('a member that is down', () => {
     assert.notEqual(decision.kind, 'act', decision.reason);
   });
 
-  test('and was given another configuration than those that run, is not replaced: that is what broke it', () => {
+  test('and has another configuration than those that run, is not replaced: that broke it', () => {
     const other = (slot: Slot): Slot =>
       slot.statefulSet ? { ...slot, statefulSet: { ...slot.statefulSet, inputsHash: 'another' } } : slot;
     const decision = decide(healthy(3, { slots: { 1: all(crashing, withEndpoint(silent), other) }, ...since(6000) }));
@@ -301,7 +308,7 @@ describe('a member that is down', () => {
     ['discovery failed: walpb: crc mismatch', '3.6.17', false],
   ] as const) {
     const verb = isReplaced ? 'is' : 'is not';
-    test(`and was given another configuration, on ${version} like the others or not, ${verb} replaced when it says "${lastWords}"`, () => {
+    test(`and has another configuration, on ${version} or not, ${verb} replaced when it says "${lastWords}"`, () => {
       const etcd = { snapshotCount: 5000 };
       const exits = all(
         crashing,
@@ -349,7 +356,7 @@ describe('a voter whose claim is being deleted', () => {
     assert.equal(decide(healthy(2, { spec: { replicas: 1 }, slots: { 0: leaving } })).reason, 'RemovingMember');
   });
 
-  test('stays where two that were to take its place came to nothing: a person must look, and each change is tried again', () => {
+  test('stays where two replacements failed: a person must look, and each change retries', () => {
     const failed = {
       at: '2026-01-02T03:00:00Z',
       action: 'remove-member',

@@ -1,23 +1,23 @@
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
 import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
-import { bootstrapVariables } from '../../../manifests/build/bootstrap-variables.ts';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import { peerName, peerUrl } from '../../../manifests/build/names.ts';
-import { peerInputs } from '../../../manifests/build/peer.ts';
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
-import type { Inputs } from '../../../reconcile/cluster/effective.ts';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { peerName, peerUrl } from '../../../manifests/render/names.ts';
+import { peerInputs } from '../../../manifests/render/peer.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import type { Inputs } from '../../../reconcile/cluster/know/inputs.ts';
 import type {
   Certificates,
-  Claim,
   ContainerView,
   Endpoint,
+  Lease,
   Membership,
   Observation,
   PodView,
   Shared,
   Slot,
   VolumeView,
-} from '../../../reconcile/cluster/observation.ts';
+} from '../../../reconcile/cluster/know/observation.ts';
 import type { EndpointStatus, ListedMember } from '../../../reconcile/etcd.ts';
 
 /** Observations to decide from: a sound cluster, and what a test says is different about it. */
@@ -51,7 +51,7 @@ export interface Differences {
   readonly more?: readonly Slot[];
   readonly membership?: Membership | Change<Membership>;
   readonly shared?: Partial<Shared>;
-  readonly claim?: Claim;
+  readonly lease?: Lease;
   /** With any, the cluster was born under TLS, and signs for itself. */
   readonly certificates?: Certificates;
   readonly nonce?: string;
@@ -85,7 +85,7 @@ export function healthy(size: number, differences: Differences = {}): Observatio
     certificates,
     membership: typeof membership === 'function' ? membership(listed) : (membership ?? listed),
     clusterVersion: '3.6.0',
-    claim: differences.claim ?? { kind: 'free' },
+    lease: differences.lease ?? { kind: 'free' },
   };
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { annotations } from '../../../manifests/build/names.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Membership, Observation, Slot } from '../../../reconcile/cluster/observation.ts';
-import { simulate } from '../../../reconcile/cluster/simulate/simulate.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { simulate } from '../../../reconcile/cluster/foresee/simulate.ts';
+import type { Membership, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   clusterId,
@@ -92,6 +92,103 @@ describe('which disk a volume was sealed on', () => {
     });
     assert.equal(decide(retained).reason, 'NotingDisks');
     assert.equal(decide(simulate(retained, decide(retained))).reason, 'AdoptingVolumes');
+  });
+});
+
+describe('a handle that could not be read when its member was sealed', () => {
+  const placed = new Date('2026-01-02T02:00:00Z');
+  const seenDisk = (pv: string, handle?: string, createdAt = placed) =>
+    withVolume({ disk: { pv, ...(handle !== undefined && { handle }), createdAt, state: 'present', homes: 'some' } });
+  const readable = all(seenDisk('pv-1', 'vol-1'), withPod({ scheduledAt: placed }));
+  const noting = (decision: ReturnType<typeof decide>) =>
+    decision.kind === 'act' && decision.action.kind === 'note-disks';
+
+  test('is noted once it can be read, and its member is seen to vote on it', () => {
+    const observation = seen({ slots: { 1: readable } });
+    const decision = decide(observation);
+    assert.partialDeepStrictEqual(decision, {
+      reason: 'NotingDisks',
+      action: { volumes: [{ name: 'orders-1', disk: { pv: 'pv-1', handle: 'vol-1' } }] },
+    });
+    assert.equal(decide(simulate(observation, decision)).reason, 'Converged');
+  });
+
+  test('is noted as none where its PersistentVolume has none, and then asked for no more', () => {
+    const observation = seen({ slots: { 1: all(seenDisk('pv-1'), withPod({ scheduledAt: placed })) } });
+    const decision = decide(observation);
+    assert.partialDeepStrictEqual(decision, { action: { volumes: [{ disk: { pv: 'pv-1', handle: null } }] } });
+    assert.equal(decide(simulate(observation, decision)).reason, 'Converged');
+  });
+
+  for (const [what, change] of [
+    [
+      'the PersistentVolume is younger than what its pod mounted',
+      withPod({ scheduledAt: new Date('2026-01-02T01:59:59Z') }),
+    ],
+    ['nothing tells when its pod was placed', (slot: Slot) => withPod({})({ ...slot, pod: unplaced(slot) })],
+    ['another member ID answers', withEndpoint(endpoint(1, { memberId: memberId(7) }))],
+    ['another cluster answers', withEndpoint(endpoint(1, { clusterId: 'c2c2' }))],
+    ['nothing answers', withEndpoint(silent)],
+    ['its pod ends', withPod({ leaving: true })],
+    ['its claim was made anew', without('configMap')],
+    ['an earlier release made its ConfigMap', (slot: Slot) => ({ ...slot, configMap: byPeer(slot) })],
+    ['the PersistentVolume could not be read', onDisk('pv-1', 'vol-1')],
+  ] as const) {
+    test(`is not noted while ${what}`, () => {
+      const decision = decide(seen({ slots: { 1: all(readable, change) } }));
+      assert.ok(!noting(decision), decision.reason);
+    });
+  }
+
+  test('a claim made anew under the same names is not started: the name alone proves nothing', () => {
+    const copy = all(older, seenDisk('pv-1', 'vol-of-a-snapshot'));
+    const decision = decide(seen({ slots: { 1: copy } }));
+    assert.equal(decision.reason, 'MemberDown');
+    assert.match(decision.message, /whose disk was not recorded, and disk vol-of-a-snapshot has that name now/);
+    assert.equal(decide(seen({ slots: { 1: copy }, status: longAgo(1) })).reason, 'ReplacingMember');
+  });
+
+  test('where nothing may be read, the name still tells', () => {
+    assert.equal(decide(seen({ slots: { 1: all(older, onDisk('pv-1')) } })).reason, 'FollowingVolumes');
+  });
+});
+
+function unplaced({ pod }: Slot) {
+  const { scheduledAt: _, ...rest } = pod ?? assert.fail();
+  return rest;
+}
+
+function byPeer({ configMap }: Slot) {
+  return { ...(configMap ?? assert.fail()), byPeer: true as const };
+}
+
+describe('a PersistentVolume that was replaced under its claim', () => {
+  const placed = new Date('2026-01-02T02:00:00Z');
+  const replaced = (createdAt: Date) =>
+    all(
+      withVolume({ disk: { pv: 'pv-1', handle: 'vol-of-a-snapshot', createdAt, state: 'present', homes: 'some' } }),
+      withRecord({ disk: { pv: 'pv-1', handle: 'vol-1' } }),
+      withPod({ scheduledAt: placed }),
+    );
+
+  test('its member is stopped where the others are a healthy quorum', () => {
+    assert.partialDeepStrictEqual(decide(seen({ slots: { 1: replaced(placed) } })), {
+      action: { kind: 'bar-members', members: [{ name: 'orders-1', configMap: 'config-1', pod: 'pod-1' }] },
+    });
+  });
+
+  test('a pod that was placed before has the right disk still: it runs on, and no other may start', () => {
+    const decision = decide(seen({ slots: { 1: replaced(new Date('2026-01-02T02:00:01Z')) } }));
+    assert.equal(decision.kind === 'act' && decision.action.kind, 'bar-members');
+    assert.deepEqual(decision.kind === 'act' && decision.action.kind === 'bar-members' && decision.action.members, [
+      { name: 'orders-1', configMap: 'config-1' },
+    ]);
+  });
+
+  test('by one of no CSI driver, it is another disk as well', () => {
+    const local = withVolume({ disk: { pv: 'pv-1', state: 'present', homes: 'some' } });
+    const decision = decide(seen({ slots: { 1: all(replaced(placed), local) } }));
+    assert.equal(decision.reason, 'BarringMembers');
   });
 });
 
@@ -202,7 +299,7 @@ describe('another disk, and without it there is no quorum', () => {
     assert.equal(decide(seen(mute)).reason, 'BarringMembers');
   });
 
-  test('while others may still be a quorum nobody is asked', () => {
+  test('while others may still be a quorum, no approval is asked for', () => {
     const slots = { 0: alone, 1: starts, 2: older };
     assert.equal(decide(seen({ membership: lost, slots, status: longAgo(2) })).kind, 'wait');
   });
@@ -214,7 +311,7 @@ describe('another disk, and without it there is no quorum', () => {
     });
   });
 
-  test('one that votes already, and is needed, is said, and nobody stops it', () => {
+  test('one that votes already and is needed is named, and not stopped', () => {
     const serving = { ...gone, membership: members(3), slots: { ...gone.slots, 0: (slot: Slot) => slot, 2: restored } };
     const decision = decide(seen(serving));
     assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'AnotherDisk' });
@@ -248,8 +345,8 @@ describe('more than one other disk', () => {
     const two = { membership: lost, slots: { 0: alone, 1: older, 2: older }, status: longAgo(1, 2) };
     const decision = decide(seen(two));
     assert.partialDeepStrictEqual(decision, { kind: 'refuse', reason: 'QuorumLost' });
-    assert.match(decision.message, /orders-1 \(its claim has another disk than it was sealed on\)/);
-    assert.match(decision.kind === 'refuse' ? decision.cure : '', /it goes on with what orders-0 has/);
+    assert.match(decision.message, /orders-1 \(its PVC has another disk than the one it was sealed on\)/);
+    assert.match(decision.kind === 'refuse' ? decision.cure : '', /goes on with the data of orders-0/);
   });
 
   test('the one that a recovery goes on from: a person is asked first', () => {
@@ -273,7 +370,7 @@ describe('more than one other disk', () => {
   });
 });
 
-test('whatever is restored, nothing is started or written for another disk that nobody approved', () => {
+test('whatever is restored, nothing is started or written for a disk without an approval', () => {
   const state = fc.constantFrom('sealed', 'hibernating', 'releasing', 'recovering', 'recovered');
   const kind = fc.constantFrom('well', 'older', 'runs', 'gone', 'starting', 'bare');
   const slot = fc.record({ kind, state });
@@ -341,7 +438,7 @@ describe('a claim that says what it said before its member was a voter', () => {
     assert.equal(decide(seen({ slots: { 1: joinedOnce }, status: longAgo(1) })).reason, 'ReplacingMember');
   });
 
-  test('starts nothing while nobody says who votes', () => {
+  test('starts nothing while it is unknown who votes', () => {
     for (const membership of [lost, { kind: 'unknown', cause: 'no member runs' } as const]) {
       const away = all(withEndpoint(silent), withPod({ ready: false }));
       const decision = decide(seen({ membership, every: away, slots: { 1: joinedOnce } }));

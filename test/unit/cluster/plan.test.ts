@@ -3,17 +3,17 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../../manifests/build/names.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import { act } from '../../../reconcile/cluster/decision.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import { nothingOf, planChange, withDesired } from '../../../reconcile/cluster/simulate/change.ts';
-import { effectsOf } from '../../../reconcile/cluster/simulate/effects.ts';
-import { type Plan, plan } from '../../../reconcile/cluster/simulate/plan.ts';
-import { settle } from '../../../reconcile/cluster/simulate/settle.ts';
-import { simulate } from '../../../reconcile/cluster/simulate/simulate.ts';
-import { summaryOf } from '../../../reconcile/cluster/simulate/summary.ts';
-import { planMarkdown, planText } from '../../../reconcile/cluster/simulate/table.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { nothingOf, planChange, withDesired } from '../../../reconcile/cluster/foresee/change.ts';
+import { type Plan, plan } from '../../../reconcile/cluster/foresee/plan.ts';
+import { carriedOut } from '../../../reconcile/cluster/foresee/run.ts';
+import { settle } from '../../../reconcile/cluster/foresee/settle.ts';
+import { simulate } from '../../../reconcile/cluster/foresee/simulate.ts';
+import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
+import { planMarkdown, planText } from '../../../reconcile/cluster/foresee/table.ts';
+import { act } from '../../../reconcile/cluster/know/decision.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { observations } from './arbitrary.ts';
 import { managed } from './certificates.ts';
 import { baseSpec, crashing, endpoint, healthy, silent, withEndpoint, without, withPod } from './observations.ts';
@@ -42,16 +42,9 @@ describe('a plan', () => {
     });
     const observation = nothingOf(cluster, { at: new Date('2026-01-01T00:00:00Z'), nonce: 'nonce0nonce0nonce0' });
     const made = planChange(observation, cluster);
-    assert.deepEqual(reasonsOf(made), [
-      'ApplyingServices',
-      'PreparingMembers',
-      'MakingAuthorities',
-      'StartingMembers',
-      'SealingMembers',
-      'ApplyingServices',
-    ]);
+    assert.deepEqual(reasonsOf(made), ['PreparingMembers', 'SealingMembers']);
     assert.equal(made.end.kind, 'done');
-    assert.equal(summaryOf(observation, made), '6 steps: +3 members');
+    assert.equal(summaryOf(observation, made), '2 steps: +3 members');
   });
 
   test('ends with the cure where a person is needed, after what can be done', () => {
@@ -60,13 +53,13 @@ describe('a plan', () => {
       ...observation.cluster,
       spec: { ...observation.cluster.spec, version: '3.5.35', etcd: { snapshotCount: 5000 } },
     });
-    assert.equal(made.steps.filter(({ action }) => action === 'restart-member').length, 3);
+    assert.equal(made.steps.filter(({ restarts }) => restarts).length, 3);
     assert.equal(made.end.kind, 'refused');
     assert.ok(made.end.kind === 'refused' && made.end.cure.includes('3.6.16'));
-    assert.equal(summaryOf(observation, made), '6 steps: 3 restarts; then a person is needed (DowngradeRefused)');
+    assert.equal(summaryOf(observation, made), '3 steps: 3 restarts; then a person is needed (DowngradeRefused)');
   });
 
-  test('waits where nobody can promise an end, and says for what', () => {
+  test('waits where no end is known, and says for what', () => {
     const unschedulable = (slot: Observation['slots'][number]) =>
       withEndpoint(silent)(withPod({ ready: false, unscheduled: 'Unschedulable' })(slot));
     const { end, steps } = plan(healthy(3, { every: running, slots: { 2: unschedulable } }));
@@ -88,13 +81,8 @@ describe('a plan', () => {
       [
         ['prepare-members', 'orders-3'],
         ['remove-member', 'orders-1'],
-        ['retire-member', 'orders-1'],
         ['add-learner', 'orders-3'],
-        // The list on its volume was that with the dead one.
-        ['follow-volumes', 'orders-3'],
-        ['start-members', 'orders-3'],
         ['seal-members', 'orders-3'],
-        ['promote-learner', 'orders-3'],
       ],
     );
     assert.equal(end.kind, 'done');
@@ -143,7 +131,7 @@ describe('a plan', () => {
     const desired = { ...before.cluster, spec: { ...before.cluster.spec, version: '3.7.3' } };
     const took = Array.from({ length: 10 }, () => {
       const begun = performance.now();
-      assert.equal(planChange(before, desired).steps.length, 7);
+      assert.equal(planChange(before, desired).steps.length, 4);
       return performance.now() - begun;
     });
     assert.ok(Math.min(...took) < 50, took.join(', '));
@@ -155,8 +143,7 @@ describe('a plan', () => {
       planText(made),
       [
         '#  ACTION           TARGET    REASON                MESSAGE',
-        '1  change-template  orders-0  RollingConfiguration  giving orders-0 the configuration that the spec asks for',
-        '2  restart-member   orders-0  FinishingRolling      starting orders-0 anew on the template that it should have; a cluster of this size does not serve meanwhile',
+        '1  change-template  orders-0  RollingConfiguration  giving orders-0 the configuration of the spec, and restarting it; a cluster of this size does not serve meanwhile',
         '→ Converged: 1 member of etcd 3.6.16, all healthy',
       ].join('\n'),
     );
@@ -198,10 +185,8 @@ describe('whatever is observed, a plan', () => {
         assert.equal(settle(settled), settled);
         const decision = decide(observation);
         if (decision.kind !== 'act') return;
-        for (const effect of effectsOf(decision.action, observation)) {
-          const once = effect(observation);
-          assert.deepEqual(effect(once), once, decision.reason);
-        }
+        const once = carriedOut(decision.action, observation);
+        assert.deepEqual(carriedOut(decision.action, once), once, decision.reason);
       }),
       { numRuns: 1500 },
     );

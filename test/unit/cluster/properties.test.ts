@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import Schema from 'typebox/schema';
 import { etcdClusterStatusSchema } from '../../../manifests/api/etcd-cluster.ts';
 import { parseVersion } from '../../../manifests/api/version.ts';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import { recordOf } from '../../../reconcile/cluster/life.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
-import { failureOf } from '../../../reconcile/cluster/outcome.ts';
-import { statusFor } from '../../../reconcile/cluster/status.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { recordOf } from '../../../reconcile/cluster/know/life.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { failureOf } from '../../../reconcile/cluster/know/outcome.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { KubeError } from '../../../reconcile/kube.ts';
+import { courseOf } from '../../../reconcile/reasons.ts';
 import { observations, outcomesOf } from './arbitrary.ts';
 import { withRefused } from './refused.ts';
 
@@ -18,7 +21,10 @@ const runs = { numRuns: 3000 };
 /** So many actions in a row may be refused. */
 const mostRefused = 4;
 
-/** Of any decision from any mixture of things that can be seen; and of what is decided where that was refused, and the next one. */
+/**
+ * Of any decision from any mixture of things that can be seen; and of what is decided where that was refused, and the
+ * next one.
+ */
 function everyDecision(check: (observation: Observation, decision: ReturnType<typeof decide>) => void): void {
   fc.assert(
     fc.property(observations, (observation) => {
@@ -45,6 +51,14 @@ describe('whatever is observed', () => {
     });
   });
 
+  test('what waits for room would start a member anew, disrupt, or put the cluster to rest', () => {
+    everyDecision((observation, decision) => {
+      const crowded = decide({ ...observation, crowdedBy: ['default/other'] });
+      if (crowded.reason !== 'WaitingForRoom' || decision.kind !== 'act') return;
+      assert.match(courseOf(decision.reason) ?? 'neither', /^(rolls|disrupts|rests)$/, decision.reason);
+    });
+  });
+
   test('no message counts time', () => {
     everyDecision((_, { message }) =>
       assert.doesNotMatch(message, /\d\s?(ms|s|m|h|seconds|minutes|times)\b|\d\d:\d\d/),
@@ -52,8 +66,8 @@ describe('whatever is observed', () => {
   });
 
   test('nothing is done while another invocation acts, or the cluster is suspended', () => {
-    everyDecision(({ claim, cluster }, decision) => {
-      if (claim.kind === 'held') assert.equal(decision.kind, 'wait');
+    everyDecision(({ lease, cluster }, decision) => {
+      if (lease.kind === 'held') assert.equal(decision.kind, 'wait');
       if (cluster.spec.suspend && !cluster.metadata.deletionTimestamp) assert.notEqual(decision.kind, 'act');
     });
   });
@@ -87,14 +101,22 @@ describe('whatever is observed', () => {
   });
 
   test('nothing is started but what is recorded, on its own volume (I5)', () => {
-    everyDecision(({ slots }, decision) => {
+    everyDecision(({ slots, membership }, decision) => {
       if (decision.kind !== 'act' || decision.action.kind !== 'start-members') return;
       for (const name of decision.action.peers) {
         const slot = slotOf(slots, name);
         assert.ok(['bootstrapping', 'joining', 'sealed', 'releasing'].includes(recordOf(slot)?.state ?? ''));
         assert.equal(slot.volume?.leaving, false);
         const { token } = recordOf(slot) ?? {};
-        const others = slots.filter((other) => other.volume?.bound && !gone(other) && recordOf(other)?.token !== token);
+        // One that can't be read stops nothing where a quorum of the very cluster answers.
+        const answers = membership.kind === 'known' && membership.clusterId === recordOf(slot)?.clusterId;
+        const others = slots.filter(
+          (other) =>
+            other.volume?.bound &&
+            !gone(other) &&
+            recordOf(other)?.token !== token &&
+            !(answers && other.volume.record.kind === 'invalid'),
+        );
         assert.deepEqual(
           others.map((other) => other.name),
           [],
@@ -131,13 +153,14 @@ describe('whatever is observed', () => {
       if (decision.kind !== 'act' || decision.action.kind !== 'prepare-members') return;
       const records = [
         ...decision.action.members.map(({ record }) => record),
-        ...slots.filter((slot) => slot.volume?.bound && !gone(slot)).map(recordOf),
+        // What can't be read says nothing; its member alone is left as it is.
+        ...slots.filter((slot) => slot.volume?.bound && !gone(slot)).flatMap((slot) => recordOf(slot) ?? []),
       ];
-      assert.equal(new Set(records.map((record) => record?.token)).size, 1);
+      assert.equal(new Set(records.map(({ token }) => token)).size, 1);
     });
   });
 
-  test('no pod that is Ready and no member that answers is reconfigured, but for a template that was changed already (I1)', () => {
+  test('no Ready pod and no answering member is reconfigured, but for a changed template (I1)', () => {
     everyDecision(({ slots }, decision) => {
       if (decision.kind !== 'act' || decision.action.kind !== 'reconfigure-members') return;
       for (const { name } of decision.action.peers) {
@@ -152,7 +175,7 @@ describe('whatever is observed', () => {
     });
   });
 
-  test('no minor is below one that ran, unless a sealed member never ran it and the cluster version has not moved (I6)', () => {
+  test('no minor is below one that ran, unless a member never ran it and the cluster did not (I6)', () => {
     fc.assert(
       fc.property(observations, (observation) => {
         const chosen = minorOf(situate(observation).effective.inputs.version);
@@ -266,7 +289,11 @@ describe('whatever is decided and comes of it, the status', () => {
       if (outcome.kind === 'acted' || (outcome.kind === 'failed' && outcome.failure.class === 'terminal')) return;
       const later = new Date(observation.at.getTime() + 60_000);
       const again = { ...observation, at: later, cluster: { ...observation.cluster, status } };
-      assert.deepEqual(statusFor(situate(again), decision, outcome), status);
+      // A volume that says `bootstrapping` without its ConfigMap counts as restored once a cluster is remembered: news.
+      if (!isDeepStrictEqual(situate(again).slots, situate(observation).slots)) return;
+      // A try that failed in a way that may pass is counted, and nothing else changes.
+      const counted = (one: typeof status) => (outcome.kind === 'failed' ? { ...one, setAside: [] } : one);
+      assert.deepEqual(counted(statusFor(situate(again), decision, outcome)), counted(status));
     });
   });
 

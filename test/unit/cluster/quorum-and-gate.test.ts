@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import {
   all,
@@ -34,7 +34,7 @@ const extra = (member: Partial<ListedMember>): Observation['membership'] => ({
 const cases: readonly (readonly [string, Observation, 'wait' | 'refuse', string])[] = [
   ['members that start are waited for', starting(3), 'wait', 'WaitingForQuorum'],
   [
-    'members that run and do not come together with us over TLS are told apart from dead ones',
+    'members that run and fail the TLS handshake are told apart from dead ones',
     healthy(3, {
       membership: down,
       every: withEndpoint({ kind: 'unknown', cause: 'it is not valid any more', tls: 'CertificateExpired' }),
@@ -138,7 +138,7 @@ for (const [what, observation, kind, reason] of cases) {
 describe('a lost quorum', () => {
   const lost = { 1: without('volume'), 2: without('volume') };
 
-  test('names what is lost and who has the most data: by the log that is decided, whatever terms were voted for', () => {
+  test('names what is lost and the survivor with the furthest committed log, whatever the terms', () => {
     const decision = decide(
       healthy(4, {
         membership: down,
@@ -168,7 +168,7 @@ describe('sealing', () => {
     });
   });
 
-  test('does not believe an endpoint that answers as somebody else', () => {
+  test('does not believe an endpoint that answers as another member', () => {
     const decision = decide(healthy(3, { slots: { 2: all(unsealed, withEndpoint(endpoint(1))) } }));
     assert.notEqual(decision.kind === 'act' && decision.action.kind, 'seal-members');
   });
@@ -184,6 +184,52 @@ describe('sealing', () => {
       }),
     );
     assert.equal(decision.reason, 'ClusterIDMismatch');
+  });
+});
+
+describe('what a person is told', () => {
+  const cureIn = (observation: Observation) => {
+    const decision = decide(observation);
+    return decision.kind === 'refuse' ? `${decision.reason}: ${decision.cure}` : decision.reason;
+  };
+  const longAgo = [0, 1, 2].map((ordinal) => ({
+    name: `orders-${ordinal}`,
+    healthy: false,
+    unhealthySince: '2026-01-02T01:00:00Z',
+  }));
+
+  test('of members on dead nodes: the nodes come first, and snapshots only where those are gone', () => {
+    const stuck = (slot: Slot) =>
+      all(
+        withPod({
+          leaving: true,
+          node: `node-${slot.ordinal}`,
+          endsBy: new Date('2026-01-02T02:00:00Z'),
+          ready: false,
+        }),
+        withEndpoint(silent),
+      )(slot);
+    const observation = healthy(3, {
+      every: stuck,
+      membership: { kind: 'unknown', cause: 'no member runs' },
+      status: { observedGeneration: 3, members: longAgo },
+    });
+    assert.match(cureIn(observation), /^AllMembersLost: bring node node-0, node-1, node-2 back: .*Only where/);
+  });
+
+  test('of a handshake that fails: that the member is reachable, and what fails', () => {
+    const tls = withEndpoint({ kind: 'unknown', cause: 'it is not valid any more', tls: 'CertificateExpired' });
+    const { message } = decide(healthy(3, { membership: { kind: 'unknown', cause: 'none' }, every: tls }));
+    assert.match(
+      message,
+      /etcd on orders-0 is reachable, but the TLS handshake with it fails: it is not valid any more/,
+    );
+  });
+
+  test('of a pod that does not come: the command with the namespace', () => {
+    const waiting = withPod({ unscheduled: 'Unschedulable', ready: false });
+    const decision = decide(healthy(3, { slots: { 1: all(waiting, withEndpoint(silent)) } }));
+    assert.match(decision.message, /kubectl -n shop describe pod orders-1-0 says why/);
   });
 });
 

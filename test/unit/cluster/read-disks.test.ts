@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Node, PersistentVolume } from '../../../manifests/kube-types.ts';
-import type { Slot } from '../../../reconcile/cluster/observation.ts';
-import { readDisk, readPlaces, withDisks } from '../../../reconcile/cluster/read-disks.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { readDisk, readPlaces, withDisks } from '../../../reconcile/cluster/observe/read-disks.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKubeOptions } from '../../fakes/kube.ts';
-import { all, healthy, silent, withEndpoint, withPod, withVolume } from './observations.ts';
+import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
+import { all, healthy, silent, withEndpoint, without, withPod, withRecord, withVolume } from './observations.ts';
 
 const { signal } = new AbortController();
-const disk = withVolume({ disk: { pv: 'pv-1', state: 'unknown', homes: 'unknown' } });
-const at = new Date('2026-01-02T03:04:05Z');
-const minutesAgo = (minutes: number) => new Date(at.getTime() - minutes * 60_000);
+const disk = all(
+  withVolume({ disk: { pv: 'pv-1', state: 'unknown', homes: 'unknown' } }),
+  withRecord({ disk: { pv: 'pv-1' } }),
+);
+const noon = new Date('2026-01-02T03:04:05Z');
+const minutesAgo = (minutes: number) => new Date(noon.getTime() - minutes * 60_000);
 const homeless = (minutes = 5) =>
   all(disk, withEndpoint(silent), (slot) => ({
     ...slot,
@@ -40,7 +43,12 @@ function local(host: string): PersistentVolume {
 
 async function read(
   change: (slot: Slot) => Slot,
-  { pv, nodes = [], ...options }: FakeKubeOptions & { pv?: PersistentVolume; nodes?: readonly Node[] } = {},
+  {
+    pv,
+    nodes = [],
+    at = noon,
+    ...options
+  }: FakeKubeOptions & { pv?: PersistentVolume; nodes?: readonly Node[]; at?: Date } = {},
 ) {
   const kube = createFakeKube(options);
   if (pv) kube.seed(resources.persistentVolumes, pv);
@@ -53,10 +61,13 @@ async function read(
 
 describe('what is behind a volume', () => {
   for (const [what, change] of [
-    ['all is well', disk],
+    ['all is well', all(disk, withRecord({ disk: { pv: 'pv-1', handle: null } }))],
     ['a pod was made a moment ago, and finds no node', homeless(1)],
     ['a pod ends, as it was asked to', withPod({ leaving: true, endsBy: minutesAgo(1) })],
-    ['a pod that waits has no disk yet', all(homeless(), withVolume({ bound: false }))],
+    [
+      'a pod that waits has no disk yet',
+      all(homeless(), withRecord({ state: 'joining' }), withVolume({ bound: false })),
+    ],
   ] as const) {
     test(`costs no request while ${what}`, async () => assert.deepEqual((await read(change)).asked, []));
   }
@@ -64,7 +75,8 @@ describe('what is behind a volume', () => {
   test('is read by name once its pod has long found no node, and then the nodes', async () => {
     const { disk, places, asked } = await read(homeless(), { pv: local('node-1'), nodes: [node('node-1')] });
     assert.deepEqual(asked, ['GET persistentvolumes', 'LIST nodes']);
-    assert.deepEqual(disk, { pv: 'pv-1', handle: 'disk-7', state: 'present', homes: 'some' });
+    assert.partialDeepStrictEqual(disk, { pv: 'pv-1', handle: 'disk-7', state: 'present', homes: 'some' });
+    assert.ok(disk?.createdAt);
     assert.deepEqual(Object.keys(places?.nodes ?? {}), ['node-1']);
   });
 
@@ -104,7 +116,35 @@ describe('what is behind a volume', () => {
     assert.equal(places?.nodes, undefined);
   });
 
-  test('may be read by anybody who needs it, by its name', async () => {
+  for (const [what, note, times] of [
+    ['its handle is not noted', { pv: 'pv-1' }, 10],
+    ['its handle is noted', { pv: 'pv-1', handle: 'disk-7' }, 60],
+    ['it is noted that it has none', { pv: 'pv-1', handle: null }, 60],
+  ] as const) {
+    test(`is read in one of ${times} looks at a member that is well where ${what}`, async () => {
+      const looks = await Promise.all(
+        Array.from({ length: 600 }, (_, minute) =>
+          read(all(disk, withRecord({ disk: note })), { at: minutesAgo(minute), pv: local('node-1') }),
+        ),
+      );
+      const asked = looks.flatMap((look) => look.asked);
+      assert.ok(Math.abs(asked.length - 600 / times) <= 600 / times / 5, `${asked.length} requests`);
+      assert.ok(asked.every((key) => key === 'GET persistentvolumes'));
+    });
+  }
+
+  for (const [what, change] of [
+    ['pod is not Ready', withPod({ ready: false })],
+    ['pod ends', withPod({ leaving: true, endsBy: noon })],
+    ['pod is gone', without('pod')],
+  ] as const) {
+    test(`is read while the ${what}: it may have been replaced under its claim`, async () => {
+      const found = await read(all(disk, withRecord({ disk: { pv: 'pv-1', handle: 'disk-7' } }), change));
+      assert.deepEqual(found.asked, ['GET persistentvolumes']);
+    });
+  }
+
+  test('may be read by name, by every look that needs it', async () => {
     const kube = createFakeKube();
     kube.seed(resources.persistentVolumes, local('node-1'));
     assert.partialDeepStrictEqual(await readDisk(kube, 'pv-1', signal), { handle: 'disk-7', state: 'present' });

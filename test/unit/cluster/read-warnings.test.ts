@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Event } from '../../../manifests/kube-types.ts';
-import type { Slot } from '../../../reconcile/cluster/observation.ts';
-import { readWarnings, withWarnings } from '../../../reconcile/cluster/read-warnings.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { readWarnings, withWarnings } from '../../../reconcile/cluster/observe/read-warnings.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKubeOptions } from '../../fakes/kube.ts';
+import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 import {
   all,
   fresh,
@@ -101,7 +101,7 @@ describe('what they say is not known', () => {
     assert.equal((await reading(seen(creating), [], { before })).told, undefined);
   });
 
-  test('where somebody wrote thousands: one page is read', async () => {
+  test('of thousands of events one page is read', async () => {
     const events = Array.from({ length: 3000 }, (_, index) => event(`e${index}`, 'pod-1'));
     const { told, requests } = await reading(seen(creating), events);
     assert.deepEqual([told, requests], [undefined, 1]);

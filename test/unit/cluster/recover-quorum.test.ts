@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setAsideCodes } from '../../../manifests/build/recovery-job.ts';
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/observation.ts';
+import { setAsideCodes } from '../../../manifests/render/recovery-job.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Observation, RecoveryPodView, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   endpoint,
@@ -28,6 +28,7 @@ const stopped = all(without('statefulSet', 'pod'), withEndpoint(silent));
 const outvoted = all(stopped, withRecord({ state: 'superseded' }));
 const job = { name: 'orders-0-recovery', uid: 'job', leaving: false, attempt: `${id}/1`, failed: false };
 const pod: RecoveryPodView = { name: 'orders-0-recovery-x', uid: 'job-pod', leaving: false, ready: false };
+const staying = { ...pod, leaving: true, node: 'node-a', endsBy: new Date('2026-01-02T03:00:00Z') };
 const failure = (code: number, container = 'etcd') => ({ ...pod, failure: { container, code, words: 'it said so' } });
 const down = { kind: 'unknown', cause: 'no quorum', last: members(3).members } as const;
 const known = (view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {}): RecoveryView => ({
@@ -92,7 +93,11 @@ const cases: readonly (readonly [string, Observation, string])[] = [
   ],
   [
     'a pod that is Ready and leaves proves nothing',
-    seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, ready: true, leaving: true }] })),
+    seen(
+      chosen(1),
+      outvoted,
+      known({ job, pods: [{ ...staying, ready: true, endsBy: new Date('2026-01-02T03:04:00Z') }] }),
+    ),
     'wait RecoveringData',
   ],
   [
@@ -165,9 +170,29 @@ const cases: readonly (readonly [string, Observation, string])[] = [
     seen(
       all(stopped, withRecord({ ...recovery(1), state: 'recovered' })),
       outvoted,
-      known({ pods: [{ ...pod, leaving: true }] }),
+      known({ pods: [{ ...pod, leaving: true, endsBy: new Date('2026-01-02T03:04:00Z') }] }),
     ),
     'wait RecoveryPodLeaving',
+  ],
+  [
+    'a pod of the recovery that long should have ended afterwards, as on a dead node, is named',
+    seen(all(stopped, withRecord({ ...recovery(1), state: 'recovered' })), outvoted, known({ pods: [staying] })),
+    'refuse PodStays',
+  ],
+  [
+    'and so is one of an earlier attempt',
+    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [staying] })),
+    'refuse PodStays',
+  ],
+  [
+    'and one whose Job waits for it to be deleted',
+    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job: { ...job, leaving: true }, pods: [staying] })),
+    'refuse PodStays',
+  ],
+  [
+    'and one whose Job does not count it as failed yet',
+    seen(all(stopped, withRecord(recovery(1))), outvoted, known({ job, pods: [staying] })),
+    'refuse PodStays',
   ],
   [
     'then it starts',
@@ -214,5 +239,15 @@ test('what is said of a loss stays the same from step to step', () => {
   assert.match(
     first.kind === 'refuse' ? first.cure : '',
     /kubectl -n shop annotate --overwrite etcdclusters\.etcd\.ratchet\.dev orders etcd\.ratchet\.dev\/recover-quorum=c1c1\/[0-9a-f]{12}$/,
+  );
+});
+
+test('the pod of a recovery that does not end is named with its node, and what to do about that', () => {
+  const observation = seen(all(stopped, withRecord(recovery(1))), outvoted, known({ pods: [staying] }));
+  const decision = decide(observation);
+  assert.match(decision.message, /^pod orders-0-recovery-x on node node-a of the recovery should have ended/);
+  assert.match(
+    decision.kind === 'refuse' ? decision.cure : '',
+    /^bring node node-a back, .* kubectl taint nodes node-a /,
   );
 });

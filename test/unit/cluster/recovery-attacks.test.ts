@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
-import { annotations } from '../../../manifests/build/names.ts';
-import { recoveryJob } from '../../../manifests/build/recovery-job.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import {
   readVolumeRecord,
   type VolumeRecord,
   withVolumeRecord,
   writeVolumeRecord,
-} from '../../../manifests/build/volume-record.ts';
-import { beginRecovery } from '../../../reconcile/cluster/actions/begin-recovery.ts';
-import type { ActContext } from '../../../reconcile/cluster/actions/context.ts';
-import { stopMembers } from '../../../reconcile/cluster/actions/stop-members.ts';
-import type { ActionOf } from '../../../reconcile/cluster/actions.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/observation.ts';
-import { withoutOutvoted } from '../../../reconcile/cluster/outvoted.ts';
+} from '../../../manifests/render/volume-record.ts';
+import { act } from '../../../reconcile/cluster/act/act.ts';
+import type { ActContext } from '../../../reconcile/cluster/act/actions/context.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { ActionOf } from '../../../reconcile/cluster/know/action.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
 import { EtcdError, type ListedMember } from '../../../reconcile/etcd.ts';
 import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
 import {
@@ -108,7 +107,7 @@ describe('an approval', () => {
     assert.equal(words(decide(lossy({ approval, raftIndex: 5000n }))), 'refuse QuorumLost');
   });
 
-  test('leaves behind also those that only a volume remembers, not the list of whoever answered first', () => {
+  test("leaves behind also those that only a volume remembers, and not the first answer's list", () => {
     const [first, second] = members(3).members;
     const list = [first, second].filter((one) => one !== undefined);
     const third = withEndpoint(silent)(healthy(3).slots[2] ?? assert.fail());
@@ -156,7 +155,7 @@ describe('an approval', () => {
   });
 });
 
-describe('marks that whoever began did not come to', () => {
+describe('marks that the first invocation did not come to', () => {
   test('are made, although who they are is remembered elsewhere', () => {
     const raw = healthy(3, { slots: { 0: withRecord(recovering(0)) }, membership: down(members(3).members) });
     const { volumes } = actionOf(decide(seen(raw, known())), 'outvote-members');
@@ -193,7 +192,7 @@ describe('a claim that says it is being recovered, restored from a backup', () =
     );
 
   for (const attempt of [0, 1, 7]) {
-    test(`stops nobody who has become a member since (${attempt} attempts)`, () => {
+    test(`stops no pod of a member that has joined since (${attempt} attempts)`, () => {
       const decision = decide(late(attempt));
       assert.equal(words(decision), 'refuse RecoveryOutdated');
       assert.match(decision.kind === 'refuse' ? decision.cure : '', /volume-state.*orders-0.*sealed/);
@@ -223,7 +222,7 @@ describe('a claim that says it is being recovered, restored from a backup', () =
   });
 });
 
-describe('whoever was chosen', () => {
+describe('whichever was chosen', () => {
   test('and whose claim says sealed again meanwhile, can be approved once more', () => {
     const observation = seen(
       healthy(3, {
@@ -267,7 +266,7 @@ describe('fences', () => {
     all(stopped, withRecord(recovering(attempt, { recovery: { id, attempt, lastSeenOn } })));
   const nodes = { 'node-a': 'ready', 'node-b': 'silent', 'node-c': 'ready' } as const;
 
-  test('count those of whom nothing is left in the API server', () => {
+  test('count those that left nothing in the API server', () => {
     const observation = healthy(3, {
       membership: down(members(3).members),
       slots: { 0: chosen({ 'orders-1': ['node-b'] }), 2: all(stopped, leftBehind) },
@@ -301,7 +300,7 @@ describe('fences', () => {
   });
 
   for (const attempt of [1, 2]) {
-    test(`whoever is started after attempt ${attempt} began is stopped again`, () => {
+    test(`a member that is started after attempt ${attempt} began is stopped again`, () => {
       for (const ordinal of [0, 1]) {
         const observation = healthy(3, {
           membership: down(members(3).members),
@@ -316,7 +315,7 @@ describe('fences', () => {
     });
   }
 
-  test('nobody who was left behind runs while the one that went on starts', () => {
+  test('no member that was left behind runs while the recovered one starts', () => {
     const observation = healthy(3, {
       membership: down(members(3).members),
       slots: {
@@ -414,7 +413,7 @@ test('cluster IDs of tests are what approvals begin with', () => {
 describe('what the search for counterexamples has found', () => {
   const going = all(withEndpoint(endpoint(0, { leader: '0' })), withVolume({ leaving: true }));
 
-  test('nobody is asked to approve what can not be done: the volume of the last survivor is being deleted', () => {
+  test('no approval is asked for while the volume of the last survivor is being deleted', () => {
     const observation = lossy();
     const [first, ...others] = observation.slots;
     const leaving = { ...observation, slots: [going(first ?? assert.fail()), ...others] };
@@ -434,7 +433,7 @@ describe('what the search for counterexamples has found', () => {
       slots: { 0: going, 1: withEndpoint(endpoint(1, { leader: '0' })), 2: gone, 3: gone },
     });
     const decision = decide(observation);
-    assert.match(decision.kind === 'refuse' ? decision.cure : '', /goes on with what orders-1 has/);
+    assert.match(decision.kind === 'refuse' ? decision.cure : '', /goes on with the data of orders-1/);
   });
 
   /** Everything but etcd's answers would fail. */
@@ -454,6 +453,7 @@ describe('what the search for counterexamples has found', () => {
             uid: 'volume-0',
             annotations: writeVolumeRecord({ ...recordFor(0, 3), ...recovering(0) }),
           },
+          spec: {},
         }),
         list: async () => ({ items: [] }),
         delete: async () => assert.fail('it is stopped'),
@@ -475,19 +475,19 @@ describe('what the search for counterexamples has found', () => {
     },
   });
 
-  test('an approval is not consumed when a quorum has served since it was given, and is lost once more', async () => {
+  test('an approval is not consumed when a quorum has served since it was given', async () => {
     const served = statuses(endpoint(0, { raftIndex: 101n, leader: '0' }));
-    await assert.rejects(beginRecovery(begin, asking(served)), /has taken writes since it was approved/);
+    await assert.rejects(act(begin, asking(served)), /has taken writes since it was approved/);
   });
 
-  test('a learner that has more keeps nothing from going on, or it would be tried for ever; a voter does', async () => {
+  test('a learner with more data stops no recovery; a voter does', async () => {
     const learner = statuses(endpoint(0, { raftIndex: 100n }), endpoint(2, { raftIndex: 200n, isLearner: true }));
-    await assert.rejects(beginRecovery(begin, asking(learner, 2)), /it is marked/);
+    await assert.rejects(act(begin, asking(learner, 2)), /it is marked/);
     const voter = statuses(endpoint(0, { raftIndex: 100n }), endpoint(1, { raftIndex: 200n }));
-    await assert.rejects(beginRecovery(begin, asking(voter, 2)), /is not the one with the most data any more/);
+    await assert.rejects(act(begin, asking(voter, 2)), /is not the one with the most data any more/);
   });
 
-  test('nobody is stopped when those that were given up have come back since it was decided', async () => {
+  test('no member is stopped when those that were given up have come back since', async () => {
     const stop: ActionOf<'stop-members'> = {
       kind: 'stop-members',
       volume: { name: 'orders-0', uid: 'volume-0' },
@@ -495,8 +495,8 @@ describe('what the search for counterexamples has found', () => {
       pods: [],
     };
     const back = asking({ members: async () => ({ clusterId, members: members(3).members }) });
-    await assert.rejects(stopMembers(stop, back), /a quorum answers again/);
+    await assert.rejects(act(stop, back), /a quorum answers again/);
     const gone = asking({ members: () => Promise.reject(new EtcdError('no quorum', 'down')) });
-    await assert.rejects(stopMembers(stop, gone), /it is stopped/);
+    await assert.rejects(act(stop, gone), /it is stopped/);
   });
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
-import { probes } from '../../../manifests/build/probes.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import type { ActContext } from '../../../reconcile/cluster/actions/context.ts';
-import { recreatePod } from '../../../reconcile/cluster/actions/recreate-pod.ts';
-import { situate } from '../../../reconcile/cluster/decide.ts';
-import { recreatePod as rule } from '../../../reconcile/cluster/rules/recreate-pod.ts';
-import { podView } from '../../../reconcile/cluster/slots.ts';
+import { probes } from '../../../manifests/render/probes.ts';
+import { act } from '../../../reconcile/cluster/act/act.ts';
+import type { ActContext } from '../../../reconcile/cluster/act/actions/context.ts';
+import { recreatePod as rule } from '../../../reconcile/cluster/decide/rules/membership/recreate-pod.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { podView } from '../../../reconcile/cluster/observe/slots.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../world/converge.ts';
-import { createWorld, namespace } from '../../world/world.ts';
+import { tickUntilConverged } from '../../support/world/converge.ts';
+import { createWorld, namespace } from '../../support/world/world.ts';
 import {
   all,
   endpoint,
@@ -149,10 +149,7 @@ describe('just before a pod that hangs goes', () => {
         etcd: { endpoints: new Map(), connect: () => assert.fail('nobody is asked') },
         signal: AbortSignal.timeout(60_000),
       };
-      const acted = recreatePod(
-        { kind: 'recreate-pod', pod: { name: 'orders-1', uid: pod.metadata.uid ?? '' } },
-        context,
-      );
+      const acted = act({ kind: 'recreate-pod', pod: { name: 'orders-1', uid: pod.metadata.uid ?? '' } }, context);
       if (expected === 'stays')
         await assert.rejects(acted, /orders-1 has run etcd 3\.6\.16, and may not go back to 3\.5\.35/);
       else await acted;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import { situate } from '../../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { AuthorityView, Slot } from '../../../reconcile/cluster/observation.ts';
-import { reloadAuthorities } from '../../../reconcile/cluster/rules/reload-authorities.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { reloadAuthorities } from '../../../reconcile/cluster/decide/rules/certificates/reload-authorities.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { AuthorityView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { authorityFacts, managed, rotated } from './certificates.ts';
 import {
   all,
@@ -30,7 +30,7 @@ const deaf = withEndpoint(silent);
 const told = all(deaf, withTemplate, withPod({ upToDate: 'no' }));
 const restarted = all(withTemplate, withPod({ trust }), withEndpoint(endpoint(0)));
 
-describe('members that trust nobody any more', () => {
+describe('members that no longer trust any CA in use', () => {
   for (const [what, differences, expected] of [
     ['are told of the CA that signs now, one at a time', {}, ['change-template', 'orders-0']],
     ['are started anew with it', { slots: { 0: told } }, ['restart-member', 'orders-0']],

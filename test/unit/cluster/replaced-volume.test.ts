@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
-import { annotations } from '../../../manifests/build/names.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../world/crash.ts';
-import { createWorld, type World } from '../../world/world.ts';
+import { tickUntilConverged } from '../../support/world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../support/world/crash.ts';
+import { createWorld, type World } from '../../support/world/world.ts';
 import { all, healthy, silent, withEndpoint, without, withRecord } from './observations.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
@@ -59,7 +59,7 @@ describe('the volume of a member that was given up', () => {
     assert.equal(volumesOf(world).length, 4);
   });
 
-  test('goes once, whoever dies at any write of that', async () => {
+  test('goes once, even if the invocation dies at any write of that', async () => {
     const counter = killer();
     const counted = await replaced();
     counted.advance(25 * 3600);

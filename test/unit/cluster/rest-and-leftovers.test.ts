@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import { volumesFinalizer } from '../../../reconcile/cluster/marks.ts';
-import type { Slot } from '../../../reconcile/cluster/observation.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   crashing,
@@ -109,7 +109,7 @@ describe('what a deleted namesake left', () => {
       const decision = decide(healthy(3, { slots: { 2: runs }, ...longAgo }));
       assert.equal(decision.reason, 'OldObjectsStay');
       assert.match(decision.message, /orders-2-0 on node node-c/);
-      assert.match(decision.kind === 'refuse' ? decision.cure : '', /kubectl delete pod orders-2-0/);
+      assert.match(decision.kind === 'refuse' ? decision.cure : '', /kubectl -n shop delete pod orders-2-0/);
     });
 
     test('without a quorum of the others the dead node is named, and what to do', () => {
@@ -120,7 +120,7 @@ describe('what a deleted namesake left', () => {
       assert.match(decision.kind === 'refuse' ? decision.cure : '', /kubectl taint nodes node-c/);
     });
 
-    test('what is somebody else’s of one does not stop the healing of another', () => {
+    test('a foreign object of one does not stop the healing of another', () => {
       const foreign = (slot: Slot): Slot => ({
         ...slot,
         ...(slot.statefulSet && { statefulSet: { ...slot.statefulSet, current: false, foreign: true } }),
@@ -175,17 +175,17 @@ describe('the finalizer', () => {
   });
 });
 
-test('a claim of somebody else is waited for, by time', () => {
-  const decision = decide(healthy(3, { claim: { kind: 'held', holder: 'ns/pod', until: new Date(0) } }));
+test('a lease of another invocation is waited for, by time', () => {
+  const decision = decide(healthy(3, { lease: { kind: 'held', holder: 'ns/pod', until: new Date(0) } }));
   assert.partialDeepStrictEqual(decision, { kind: 'wait', reason: 'AnotherInvocationActs', wakeOn: [{ on: 'time' }] });
   assert.match(decision.message, /ns\/pod/);
 });
 
-test('a claim that was abandoned is nobody’s: what is to be done is decided anew', () => {
-  const claim = {
+test('an abandoned lease counts for nothing: the step is decided anew', () => {
+  const lease = {
     kind: 'abandoned',
     holder: 'ns/pod',
     action: { kind: 'start-members', peers: ['orders-0'] },
   } as const;
-  assert.equal(decide(healthy(3, { claim })).reason, 'Converged');
+  assert.equal(decide(healthy(3, { lease })).reason, 'Converged');
 });

@@ -3,13 +3,13 @@ import { describe, test } from 'node:test';
 import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
-import { annotations, labels } from '../../../manifests/build/names.ts';
-import { etcdPeer } from '../../../manifests/build/peer.ts';
-import { writeVolumeRecord } from '../../../manifests/build/volume-record.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Slot } from '../../../reconcile/cluster/observation.ts';
-import { clustersWithoutRoom } from '../../../reconcile/cluster/room.ts';
-import type { ClusterObjects } from '../../../reconcile/cluster/snapshot.ts';
+import { annotations, labels } from '../../../manifests/render/names.ts';
+import { etcdPeer } from '../../../manifests/render/peer.ts';
+import { writeVolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { clustersWithoutRoom } from '../../../reconcile/cluster/observe/room.ts';
+import type { ClusterObjects } from '../../../reconcile/cluster/observe/snapshot.ts';
 import {
   all,
   baseSpec,
@@ -137,7 +137,7 @@ describe('a commit that changes the configuration of a whole fleet', () => {
     assert.deepEqual(at(...all, away)(1), ['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('does not wait for one whose members are all back, whatever else a person is asked to do there', () => {
+  test('does not wait for one whose members are all back, whatever else it needs', () => {
     const entry = { at: '2026-01-01T00:00:00Z', action: 'restart-member', message: '', outcome: 'acted' as const };
     const history = [{ ...entry, reason: 'UpgradingMember' }];
     assert.deepEqual(at(objectsOf('a', { behind: 3 }), objectsOf('z', { status: { history } }))(1), ['a']);
@@ -211,7 +211,7 @@ describe('without room', () => {
 
   test('a person is told who takes it', () => {
     const { message } = decide({ ...healthy(3, { spec: { replicas: 5 } }), crowdedBy });
-    assert.match(message, /not well: shop\/w, shop\/x, shop\/y, others$/);
+    assert.match(message, /not healthy: shop\/w, shop\/x, shop\/y, others$/);
   });
 });
 

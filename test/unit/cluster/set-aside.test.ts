@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { targetOf } from '../../../reconcile/cluster/action-target.ts';
-import type { ActionKind } from '../../../reconcile/cluster/actions.ts';
-import { decide, rules } from '../../../reconcile/cluster/decide.ts';
-import type { Decision } from '../../../reconcile/cluster/decision.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
-import { needsPerson } from '../../../reconcile/cluster/outcome.ts';
-import { setAsideNow } from '../../../reconcile/cluster/set-aside.ts';
-import { plan } from '../../../reconcile/cluster/simulate/plan.ts';
-import { passings } from '../../../reconcile/cluster/what-may-go-on.ts';
+import { targetOf } from '../../../reconcile/cluster/act/act.ts';
+import { decide, rules } from '../../../reconcile/cluster/decide/decide.ts';
+import { passings } from '../../../reconcile/cluster/decide/what-may-go-on.ts';
+import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
+import type { ActionKind } from '../../../reconcile/cluster/know/action.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { moved, needsPerson } from '../../../reconcile/cluster/know/outcome.ts';
+import { setAsideNow } from '../../../reconcile/cluster/know/set-aside.ts';
 import { managed, missing, missingAuthority, rotated, withAuthority } from './certificates.ts';
 import {
   all,
@@ -27,7 +27,7 @@ import {
   withRecord,
   withVolume,
 } from './observations.ts';
-import { refusalOf, refusedUntil, withRefused } from './refused.ts';
+import { failingUntil, failureFor, refusalOf, refusedUntil, withRefused } from './refused.ts';
 
 /** Every "no" that stays one. */
 const answers = [
@@ -36,6 +36,14 @@ const answers = [
   needsPerson('NameTaken', 'there is a Service named orders already. To go on: rename or delete it').failure,
   refusalOf(422, 'Invalid'),
 ];
+
+/** Every answer that may pass by itself, and does not. */
+const passing = [
+  failureFor(500, 'InternalError'),
+  failureFor(409, 'Conflict'),
+  moved('ConfigMap orders-3 does not say what its volume says').failure,
+  { class: 'retryable', reason: 'EtcdDidNotAnswer', message: 'etcd did not answer in time' },
+] as const;
 
 const gone = all(without('volume', 'pod'), withEndpoint(silent));
 const down = all(withPod({ ready: false }), withEndpoint(silent));
@@ -161,7 +169,7 @@ describe('where an action is refused for good', () => {
     for (const kind of reasons) assert.notEqual(occasions[kind], '', kind);
   });
 
-  test('a removal that was begun keeps others from coming and going, and a pod is made anew all the same', () => {
+  test('a removal that was begun holds other members; a pod is made anew all the same', () => {
     const stuck = all(down, withContainer({ reason: '' }));
     const leaving = { slots: { 2: withRecord({ state: 'releasing' }), 3: stuck } };
     const decisions = refusedUntil(seenWith(leaving), () => false);
@@ -237,6 +245,80 @@ describe('where an action is refused for good', () => {
   });
 });
 
+describe('where an action fails for ever in a way that may pass by itself', () => {
+  for (const kind of kinds) {
+    const occasion = occasions[kind];
+    if (typeof occasion === 'string') continue;
+
+    test(`${kind}: a dead member is replaced all the same`, () => {
+      for (const failure of passing) {
+        const decisions = failingUntil(seenWith(occasion, 4), isHealing, failure);
+        assert.equal(kindOf(decisions[0]), kind, decisions.map(told).join('\n'));
+        const last = decisions.at(-1);
+        assert.ok(last && isHealing(last), decisions.map(told).join('\n'));
+        assert.ok(
+          last.besides?.some(({ cure }) => cure !== ''),
+          'and who has to see to the other is told',
+        );
+      }
+    });
+  }
+
+  const missing = { shared: { clientService: { state: 'missing' } } } as const;
+  const broken = failureFor(500, 'InternalError');
+  const reasons = (decisions: readonly Decision[]) => decisions.map(({ reason }) => reason);
+
+  test('it steps aside after five failures in a row over five minutes, for at most five', () => {
+    const decisions = reasons(failingUntil(healthy(3, missing), () => false, broken, 40));
+    assert.deepEqual(decisions.slice(0, 7), [...Array(6).fill('ApplyingServices'), 'InternalError']);
+    const tries = decisions.flatMap((reason, minute) => (reason === 'ApplyingServices' ? [minute] : []));
+    for (const [index, minute] of tries.entries()) assert.ok((tries[index + 1] ?? 40) - minute <= 6, tries.join(' '));
+    assert.ok(tries.length < 20, tries.join(' '));
+  });
+
+  test('five failures within a minute are no reason to step aside', () => {
+    let seen = healthy(3, missing);
+    for (let tries = 0; tries < 20; tries += 1) seen = withRefused(seen, decide(seen), broken);
+    assert.equal(decide(seen).reason, 'ApplyingServices');
+  });
+
+  test('another reason counts from the beginning', () => {
+    let seen = healthy(3, missing);
+    for (let tries = 0; tries < 20; tries += 1) {
+      seen = withRefused(seen, decide(seen), tries % 4 === 0 ? failureFor(409, 'Conflict') : broken);
+      seen = { ...seen, at: new Date(seen.at.getTime() + 60_000) };
+    }
+    assert.equal(decide(seen).reason, 'ApplyingServices');
+  });
+
+  test('healing itself is tried at every look where nothing else can be done, and is told', () => {
+    for (const failure of passing) {
+      const decisions = failingUntil(seenWith({}, 4), () => false, failure);
+      assert.ok(decisions.every(isHealing), decisions.map(told).join('\n'));
+      assert.match(decisions.at(-1)?.besides?.[0]?.cure ?? '', /it is retried by itself/);
+    }
+  });
+
+  test('a recovery, a birth and a deletion are not held up by their own failures', () => {
+    const metadata = { deletionTimestamp: longAgo, finalizers: ['etcd.ratchet.dev/volumes'] };
+    const deleted = seenWith({ metadata, spec: { volumeRetention: { whenDeleted: 'Delete' } } });
+    for (const seen of [deleted, prepared(3, { gone: [2] })]) {
+      const decisions = failingUntil(seen, () => false, broken, 30);
+      assert.deepEqual(new Set(decisions.map(kindOf)).size, 1, decisions.map(told).join('\n'));
+    }
+  });
+
+  test('a plan counts on it to pass', () => {
+    let seen = healthy(3, missing);
+    for (let look = 0; decide(seen).kind === 'act' && look < 20; look += 1) {
+      seen = withRefused(seen, decide(seen), broken);
+      seen = { ...seen, at: new Date(seen.at.getTime() + (decide(seen).kind === 'act' ? 60_000 : 0)) };
+    }
+    assert.equal(decide(seen).kind, 'refuse');
+    assert.equal(plan(seen).end.kind, 'done');
+  });
+});
+
 describe('a rule that refuses for the sake of something else', () => {
   const cases: Readonly<Record<string, Occasion>> = {
     'a Service of somebody else with our labels': { shared: { clientService: { state: 'foreign' } } },
@@ -299,7 +381,7 @@ describe('what was refused is tried again', () => {
     assert.equal(reasonAt(changed), 'ApplyingServices');
   });
 
-  test('when somebody asks for a look right now', () => {
+  test('when a person asks for a look right now', () => {
     const { cluster } = refused;
     const annotations = { 'etcd.ratchet.dev/reconcile': 'now' };
     const asked = { ...refused, cluster: { ...cluster, metadata: { ...cluster.metadata, annotations } } };

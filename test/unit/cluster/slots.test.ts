@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { type MemberObjects, slotsOf } from '../../../reconcile/cluster/slots.ts';
+import { type MemberObjects, slotsOf } from '../../../reconcile/cluster/observe/slots.ts';
 import { healthy } from './observations.ts';
 
 const { cluster } = healthy(1);
@@ -31,14 +31,14 @@ function unscheduled(nodeName: string | undefined): string | undefined {
   return slot?.pod?.unscheduled;
 }
 
-// Seen with kube-scheduler 1.36: a bind that lost against the pod's deletion is reported on the next pod of that name, by
-// name only, and stays there while that pod runs.
+// Seen with kube-scheduler 1.36: a bind that lost against the pod's deletion is reported on the next pod of that name,
+// by name only, and stays there while that pod runs.
 test('a pod that has a node is scheduled, whatever the condition of its predecessor says', () => {
   assert.equal(unscheduled(undefined), 'SchedulerError');
   assert.equal(unscheduled('node-1'), undefined);
 });
 
-test('a ConfigMap is current if its claim owns it, or, of an earlier release, its peer; else it is collected, or foreign', () => {
+test('a ConfigMap is current if its PVC owns it, or its peer, as in an earlier release', () => {
   const named = { name: 'orders-0', namespace: 'shop' };
   const claim = { metadata: { ...named, uid: 'claim' }, spec: { volumeName: 'pv', resources: {} } };
   const peer = {

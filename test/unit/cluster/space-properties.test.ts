@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import { ailmentOf, memberOf } from '../../../reconcile/cluster/health.ts';
-import type { Observation, PeerView, Slot } from '../../../reconcile/cluster/observation.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { ailmentOf, memberOf } from '../../../reconcile/cluster/know/health.ts';
+import type { Observation, PeerView, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { observations } from './arbitrary.ts';
 import { endpoint, healthy, withEndpoint, withPod } from './observations.ts';
 
@@ -77,7 +77,7 @@ describe('whatever is observed while etcd is out of space', () => {
     assert.equal(reached.size, 3, [...reached].join());
   });
 
-  test('it comes to an end: nobody is asked twice, and history goes at most once', () => {
+  test('it comes to an end: no member is asked twice, and history goes at most once', () => {
     const worlds = fc.record({
       members: fc.constantFrom(1, 3, 5),
       live: fc.integer({ min: 1, max: 1100 }),

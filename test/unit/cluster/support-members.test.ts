@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decide, situate } from '../../../reconcile/cluster/decide.ts';
-import type { Observation } from '../../../reconcile/cluster/observation.ts';
-import { statusFor } from '../../../reconcile/cluster/status.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { healthy, prepared, unborn, unsealed, withInputs, without, withVolume } from './observations.ts';
 
 const missing = { state: 'missing' } as const;
@@ -177,6 +178,8 @@ function actionOf(observation: Observation) {
 
 function sharedBy(observation: Observation) {
   const action = actionOf(observation);
+  // A birth brings what it needs itself.
+  if (action.kind === 'prepare-members') return action.shared ?? assert.fail('nothing that is shared');
   if (action.kind !== 'apply-shared') assert.fail(action.kind);
   return action;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { inputsHash } from '../../../manifests/build/inputs-hash.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   endpoint,
@@ -174,7 +174,7 @@ describe('an upgrade', () => {
     assert.equal(decide({ ...begun, ...none }).reason, 'UpgradingMember');
   });
 
-  test('leaves a template alone that is on its way to the version, also when the configuration is another too', () => {
+  test('leaves a template alone that has the version, also if the configuration differs', () => {
     const observation = from('3.6.16', '3.6.17', { 0: on('3.6.17', { pod: '3.6.16' }) });
     const spec = { ...observation.cluster.spec, etcd };
     const decision = decide({ ...observation, cluster: { ...observation.cluster, spec } });

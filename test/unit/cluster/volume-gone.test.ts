@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../../../manifests/kube-types.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { DiskView, Slot } from '../../../reconcile/cluster/observation.ts';
-import { podView } from '../../../reconcile/cluster/slots.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { DiskView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { podView } from '../../../reconcile/cluster/observe/slots.ts';
 import { all, healthy, members, silent, withEndpoint, withVolume } from './observations.ts';
 
 /** Of kube-scheduler 1.36, about volumes that are sound on nodes that are there. */

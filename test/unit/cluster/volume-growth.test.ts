@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../../manifests/kube-types.ts';
-import { decide } from '../../../reconcile/cluster/decide.ts';
-import type { GrowthView } from '../../../reconcile/cluster/observation.ts';
-import { plan } from '../../../reconcile/cluster/simulate/plan.ts';
-import { growthOf } from '../../../reconcile/cluster/volume-growth.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
+import type { GrowthView } from '../../../reconcile/cluster/know/observation.ts';
+import { growthOf } from '../../../reconcile/cluster/know/volume-growth.ts';
 import { healthy, withVolume } from './observations.ts';
 
 function claim(requested: string | undefined, status: PersistentVolumeClaim['status']): PersistentVolumeClaim {
@@ -67,7 +67,7 @@ describe('a claim', () => {
 test('who grows is named, with the phase that Kubernetes tells', () => {
   const growing = withVolume({ growing: pending('FileSystemResizePending') });
   const decision = decide(healthy(3, { slots: { 0: growing, 2: withVolume({ growing: pending('') }) } }));
-  assert.equal(decision.message, 'the storage driver is to grow orders-0 (FileSystemResizePending), orders-2');
+  assert.equal(decision.message, 'the storage driver is growing orders-0 (FileSystemResizePending), orders-2');
 });
 
 test('a plan takes a driver at its word, and ends with the cure where it has given up', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { warningsIn } from '../../../reconcile/cluster/warnings.ts';
+import { warningsIn } from '../../../reconcile/cluster/observe/warnings.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const pod = { object: 'pod', uid: 'pod-1' } as const;
@@ -16,7 +16,7 @@ function reasons(...events: readonly unknown[]): readonly string[] {
 }
 
 describe('of the events of an object', () => {
-  test('those of one code are one warning: first and last, their number, and the words of the most frequent', () => {
+  test('events of one code are one warning: first, last, count and the most frequent words', () => {
     const deprecatedFirstTimestamp = '2026-01-02T03:00:00Z';
     const events = [
       event('FailedMount', 10, { deprecatedCount: 2, note: 'rare' }),
@@ -113,7 +113,7 @@ describe('of the events of an object', () => {
   });
 });
 
-describe('whoever may write events may write anything', () => {
+describe('the text of an event may be anything', () => {
   test('a huge message is cut, in one line, without what deceives', () => {
     const note = `a\u0000b\r\nc\u202edrowssap\u200b \ud800${'😀'.repeat(1_000_000)}`;
     const [warning] = warningsIn([event('FailedMount', 1, { note })], pod, now);

@@ -6,12 +6,12 @@ import { isWorthGoingOn } from '../../../functions/serve/events/step.ts';
 import { events } from '../../../functions/serve/events.ts';
 import { composed } from '../../../functions/serve/serve.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { labels } from '../../../manifests/build/names.ts';
-import { wait } from '../../../reconcile/cluster/decision.ts';
+import { labels } from '../../../manifests/render/names.ts';
+import { wait } from '../../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import { eventOf } from '../../events/broker.ts';
-import type { FakeKube, FakeKubeOptions } from '../../fakes/kube.ts';
+import { eventOf } from '../../support/events/broker.ts';
+import type { FakeKube, FakeKubeOptions } from '../../support/fakes/kube.ts';
 import { cronJob, env, installation } from '../serve/installation.ts';
 
 const stop = new AbortController().signal;
@@ -76,7 +76,7 @@ test('a clock steps all, and asks Git', async () => {
   assert.match(JSON.stringify(scene.logged), /Git could not be read/);
 });
 
-test('what our own step wrote comes back as an event, and is answered without a request to anybody', async () => {
+test('an event of our own write is answered without a request', async () => {
   await send(scene, changed(scene, 'orders'));
   const before = scene.kube.journal().length;
   for (let n = 0; n < 3; n++) assert.equal((await send(scene, changed(scene, 'orders'))).status, 204);
@@ -180,7 +180,7 @@ for (const [what, error, status] of [
   });
 }
 
-test('a claim whose answer got lost is over for whoever comes next: this process knows that its request has ended', async () => {
+test('a lease whose answer got lost is over: this process knows that its request has ended', async () => {
   let isLost = false;
   const one = await open({
     after: ({ key }) => {
@@ -200,7 +200,7 @@ test('a claim whose answer got lost is over for whoever comes next: this process
   assert.deepEqual([after?.status?.step, after?.status?.history?.length], [undefined, 1]);
 });
 
-test('a report that the API server does not take at once is made again: nobody waits for a claim of what is done', async () => {
+test('a report that the API server does not take is sent again: no lease outlives its step', async () => {
   let refusals = 2;
   const one = await open({
     before: ({ key, body }) => {

@@ -8,7 +8,7 @@ import { explorePrunes } from '../../explore/prunes.ts';
 import { run } from '../../explore/run.ts';
 import { search } from '../../explore/search/search.ts';
 
-const limits = { states: 40_000, time: 60_000 };
+const limits = { states: 80_000, time: 60_000 };
 
 describe('a bug that is put in on purpose is found', () => {
   for (const bug of bugs) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Action } from '../../../reconcile/cluster/actions.ts';
-import type { Observation, Slot } from '../../../reconcile/cluster/observation.ts';
-import { effectsOf } from '../../../reconcile/cluster/simulate/effects.ts';
+import { carriedOut } from '../../../reconcile/cluster/foresee/run.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { realCode } from '../../explore/model/code.ts';
 import { advance, claimed, decideIn, nonceOf } from '../../explore/model/invocation.ts';
 import { look } from '../../explore/model/look.ts';
@@ -12,8 +12,8 @@ import { scenarios } from '../../explore/scenarios.ts';
 import { search } from '../../explore/search/search.ts';
 
 /**
- * What the model's actions write is what the simulation of the plan says they write: two readings of the same actions, made for different
- * ends. Where one of them drifts away from actions/*.ts, they differ.
+ * What the model's actions write is what the simulation of the plan says they write: two readings of the same actions,
+ * made for different ends. Where one of them drifts away from actions/*.ts, they differ.
  */
 describe('the actions of the search write what the simulation of a plan says', () => {
   const seen = new Set<string>();
@@ -67,7 +67,7 @@ function difference(state: State, action: Action): string | undefined {
     if (!advanced || /stops|refused/.test(advanced.event.what)) return undefined;
     current = advanced.after;
   }
-  const simulated = effectsOf(action, before).reduce<Observation>((observation, effect) => effect(observation), before);
+  const simulated = carriedOut(action, before);
   const [ours, theirs] = [look(current.world, { nonce: '' }), simulated].map(written);
   return ours === theirs ? undefined : `${action.kind}:\n${ours}\n${theirs}`;
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Action } from '../../../reconcile/cluster/actions.ts';
+import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import { createConvergence } from '../../explore/ideal.ts';
 import { type Code, realCode } from '../../explore/model/code.ts';
 import { commit } from '../../explore/model/git.ts';
 import { advance, decideIn } from '../../explore/model/invocation.ts';
 import { happenings } from '../../explore/model/kubernetes.ts';
+import { claimedIn } from '../../explore/model/sending.ts';
 import { type Acting, type Late, placeOf, type State, type World, withPlace } from '../../explore/model/state.ts';
 import { type Rules, successors } from '../../explore/model/transitions.ts';
 import { beginning, healthy } from '../../explore/model/worlds.ts';
@@ -20,8 +21,8 @@ describe('what is still made for a resource that has a namesake by now', () => {
     assert.ok(peer && volume?.record.kind === 'valid');
     const { record } = volume.record;
     const action: Action = { kind: 'prepare-members', members: [{ name: 'orders-1', record }], inputs: peer.inputs };
-    const at = code.programOf(action).findIndex(({ what }) => what === 'creates peer orders-1');
-    const sent = settled(reapplied([{ action, at }]));
+    const request = { kind: 'makePeer', ask: { name: 'orders-1', record, inputs: peer.inputs } };
+    const sent = settled(reapplied([{ action, request }]));
     const arrived = following(sent, code, 'a request arrives: creates peer orders-1');
     assert.equal(placeOf(arrived.world, 'orders-1')?.peer?.current, false);
     // orders-1 waits for that, the others do not.
@@ -44,7 +45,7 @@ describe('what is still made for a resource that has a namesake by now', () => {
 
   test('is made beside the namesake: neither waits for the other', () => {
     const action: Action = { kind: 'retire-member', name: 'orders-4', clusterId: 'c-token1cluster-1' };
-    const state = settled(reapplied([], { action, reason: 'RetiringMember', at: 99 }));
+    const state = settled(reapplied([], { action, reason: 'RetiringMember', claimed, answers: [{ answer: [] }] }));
     assert.equal(state.acting, undefined);
     const reported = following(state, code, 'reports');
     assert.equal(reported.beside, undefined);
@@ -55,13 +56,23 @@ describe('what is still made for a resource that has a namesake by now', () => {
 
   test('is not told to the namesake', () => {
     const action: Action = { kind: 'retire-member', name: 'orders-4', clusterId: 'c-token1cluster-1' };
-    const acting = { action, reason: 'RetiringMember', at: 99, former: true } as const;
+    const acting = {
+      action,
+      reason: 'RetiringMember',
+      claimed,
+      answers: [{ answer: [] }],
+      former: true,
+    } as const;
     const reported = advance({ ...reapplied([]), acting }, acting, code);
     assert.deepEqual(reported?.after.world.cluster.memory, {});
   });
 });
 
-/** Two members; the resource was deleted and applied again while these requests were on their way, or this one acted. */
+const claimed = claimedIn(healthy({ replicas: 2 }, 6));
+
+/**
+ * Two members; the resource was deleted and applied again while these requests were on their way, or this one acted.
+ */
 function reapplied(late: readonly Late[], acting?: Acting): State {
   const world = healthy({ replicas: 2 }, 6);
   const gone: World = { ...world, cluster: { ...world.cluster, deleting: true, gone: true } };

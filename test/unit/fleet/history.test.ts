@@ -43,7 +43,7 @@ for (const [title, outcome, expected] of [
   });
 }
 
-test('no answer, a suspended fleet, and an outage after it was applied leave the history as it is', () => {
+test('no answer, a suspension or a later outage leaves the history as it is', () => {
   const before = [entry('a', 'Applied', 1)];
   const failed = { kind: 'failed', reason: 'Timeout', message: 'no answer', retryable: true } as const;
   for (const reading of [
@@ -56,7 +56,7 @@ test('no answer, a suspended fleet, and an outage after it was applied leave the
   }
 });
 
-test('whatever happens, there are at most 10 entries, the newest first, and never the same revision twice in a row', () => {
+test('there are at most 10 entries, newest first, and never a revision twice in a row', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean()), { maxLength: 40 }), (events) => {
       let history: readonly FleetRevisionEntry[] = [];

@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { annotations, labels } from '../../../manifests/build/names.ts';
+import { annotations, labels } from '../../../manifests/render/names.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../../reconcile/fleet/reading.ts';
 
 export const sha = 'a'.repeat(40);

@@ -50,6 +50,16 @@ const cases: readonly Case[] = [
     },
   },
   {
+    title: 'the ref is another',
+    because: 'SourceMoved',
+    change: {
+      fleet: fleetWith(
+        { inventory, source: { url: 'https://git.example.com/platform/etcd.git', ref: 'next', path: '.' } },
+        { prune: true },
+      ),
+    },
+  },
+  {
     title: 'it is not recorded where it came from',
     because: 'SourceUnknown',
     change: { fleet: fleetWith({ inventory: [] }, { prune: true }) },
@@ -82,7 +92,7 @@ for (const { title, because, change } of cases) {
   });
 }
 
-test('what bears another label, was handed over or is named by a broken document is not even unlisted', () => {
+test('an object with another label, or named by a broken document, is not even unlisted', () => {
   const others = [
     clusterOf('a', { owner: 'other' }),
     clusterOf('b', { owner: '' }),
@@ -109,6 +119,13 @@ test('a confirmation of another commit or another set confirms nothing', () => {
     assert.deepEqual(plan.prune, []);
     assert.equal(plan.confirmation, right);
   }
+});
+
+test('a confirmation is about objects, not names: it does not cover one made anew', () => {
+  const carts = clusterOf('carts');
+  const anew = clusterOf('carts', { uid: 'uid-carts-made-anew' });
+  assert.notEqual(confirmationFor(revision, [orders, anew]), confirmationFor(revision, [orders, carts]));
+  assert.equal(confirmationFor(revision, [carts, orders]), confirmationFor(revision, [orders, carts]));
 });
 
 test('property: nothing is ever deleted unless every condition of I8 holds', () => {

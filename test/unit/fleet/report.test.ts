@@ -111,7 +111,7 @@ test('a refused document fails its own cluster, which need not exist', () => {
   );
 });
 
-test('of a large fleet only the clusters that the commit changed have a status, also in later passes', () => {
+test('of a large fleet only clusters that the commit changed have a status, also later', () => {
   const many = Array.from({ length: 11 }, (_, index) => ready(`c${index}`));
   const first = wanted(many, { changed: new Set(['payments/c3']) });
   assert.deepEqual(
@@ -234,7 +234,7 @@ test('property: kstatus reads every report as it is meant, and messages fit', ()
   );
 });
 
-test('statuses lead to the page where there is one, and a longer address than forges take is left out', () => {
+test('statuses lead to the page where there is one, unless its address is too long', () => {
   const fleet = fleetWith({}, { forge: true });
   const clusters = [ready('orders')];
   const leads = (base: string) =>

@@ -4,7 +4,7 @@ import type { EtcdFleet, EtcdFleetStatus } from '../../../manifests/api/etcd-fle
 import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
 import { writeFleetStatus } from '../../../reconcile/fleet/write.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { createFakeKube } from '../../fakes/kube.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
 import { conditions, fleetWith, revision } from './objects.ts';
 
 const signal = AbortSignal.timeout(30_000);

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chainLabel, followUpLabel, type Job, linksOf } from '../../../functions/chain.ts';
-import { onePass } from '../../../functions/one-pass.ts';
-import type { TickOptions } from '../../../functions/options.ts';
+import { chainLabel, followUpLabel, type Job, linksOf } from '../../../functions/pass/follow-up/chain.ts';
+import { onePass } from '../../../functions/pass/one-pass.ts';
+import type { TickOptions } from '../../../functions/tick/options.ts';
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKube } from '../../fakes/kube.ts';
-import { etcdOf } from '../../world/etcd.ts';
-import { wireOf } from '../../world/wire.ts';
-import { createWorld, namespace, type World } from '../../world/world.ts';
+import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
+import { etcdOf } from '../../support/world/etcd.ts';
+import { wireOf } from '../../support/world/wire.ts';
+import { createWorld, namespace, type World } from '../../support/world/world.ts';
 import { cronJob, env } from '../serve/installation.ts';
 
 /**
- * A push meets a chain of follow-ups that is just ending: at each request of the chain's last link the push's invocation runs, and the
- * other way round. No tick comes. Whoever is last must leave a follow-up that sees the push, and only one that goes on.
+ * A push meets a chain of follow-ups that is just ending: at each request of the chain's last link the push's
+ * invocation runs, and the other way round. No tick comes. Whoever is last must leave a follow-up that sees the push,
+ * and only one that goes on.
  */
 
 const cronJobName = { namespace: cronJob.metadata.namespace ?? '', name: cronJob.metadata.name };
@@ -240,7 +241,7 @@ for (const [what, before] of [
   }
 }
 
-test('a push that meets a link which waits lets one chain go on: the older link ends at its next look', async () => {
+test('a push beside a waiting link leaves one chain: the older link ends at its next look', async () => {
   const stage = await installed(waitingInVain);
   const looks: number[] = [];
   const process = invocation(stage, { followUp: link, wait: 5 }, async (request) => void looks.push(request));

@@ -9,10 +9,10 @@ import {
   linksOf,
   nextLink,
   supersedes,
-} from '../../../functions/chain.ts';
-import { followUp, isStopped, standingOf } from '../../../functions/follow-up.ts';
+} from '../../../functions/pass/follow-up/chain.ts';
+import { followUp, isStopped, standingOf } from '../../../functions/pass/follow-up/follow-up.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { createFakeKube } from '../../fakes/kube.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
 
 const template = {
   backoffLimit: 0,
@@ -139,7 +139,7 @@ test('what is not new is left to the follow-up that is under way', async () => {
   assert.deepEqual(await followUp(context(kube, { isNew: false, link })), { kind: 'under-way' });
 });
 
-test('a follow-up that waits on makes the next one, and nobody else does so for it', async () => {
+test('a follow-up that waits on makes the next one, and no other invocation does', async () => {
   const kube = installed(job('abc', { number: 4 }));
   const link = { chain: 'abc', number: 4 };
   assert.equal((await followUp(context(kube, { isNew: false, link }))).kind, 'created');
@@ -153,7 +153,7 @@ test('a follow-up that is dead, or has ended, is not waited for', async () => {
   }
 });
 
-test('a follow-up that somebody made since our list looks after us: it is taken for ours', async () => {
+test('a follow-up made since our list looks later than we did: it is taken for ours', async () => {
   const kube = installed(job('abc', { number: 4 }));
   let made = false;
   const racing = {

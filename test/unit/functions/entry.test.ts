@@ -50,11 +50,13 @@ test('the built commands run', async () => {
   assert.equal(run('serve', []).code, 2);
   assert.match(run('set-aside', []).stderr, /usage: set-aside/);
   assert.equal(run('set-aside', []).code, 1);
+  assert.match(run('backup', []).stdout, /"reason":"InvalidRequest"/);
+  assert.equal(run('backup', []).code, 2);
 });
 
 for (const pretend of ['18.20.8', '20.20.2', '22.21.1', '23.11.1']) {
   test(`on Node ${pretend} the built commands say in one sentence what they need, and fail`, () => {
-    for (const entry of ['tick', 'serve', 'set-aside'] as const) {
+    for (const entry of ['tick', 'serve', 'set-aside', 'backup'] as const) {
       const { code, stdout, stderr } = run(entry, ['--version'], { pretend });
       assert.deepEqual([code, stdout], [1, '']);
       assert.equal(

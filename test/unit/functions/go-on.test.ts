@@ -3,12 +3,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
-import type { Job } from '../../../functions/chain.ts';
-import { goOn } from '../../../functions/go-on.ts';
-import type { FollowUpData } from '../../../functions/sink.ts';
+import type { Job } from '../../../functions/pass/follow-up/chain.ts';
+import { goOn } from '../../../functions/pass/follow-up/go-on.ts';
+import type { FollowUpData } from '../../../functions/pass/follow-up/sink.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import type { FakeKube } from '../../fakes/kube.ts';
+import type { FakeKube } from '../../support/fakes/kube.ts';
 import { cronJob, installation, namespace } from '../serve/installation.ts';
 
 /** Who goes on with what a pass left: an event where there is a sink, else a Job. */

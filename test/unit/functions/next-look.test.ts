@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAwaited, isNews, pauseSeconds, quietSeconds } from '../../../functions/next-look.ts';
-import { type Decision, refuse, wait } from '../../../reconcile/cluster/decision.ts';
+import { isAwaited, isNews, pauseSeconds, quietSeconds } from '../../../functions/pass/next-look.ts';
+import { type Decision, refuse, wait } from '../../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { clusterOf } from '../fleet/objects.ts';
 
@@ -67,12 +67,12 @@ test('after eight quiet minutes what merely waits is left to the ticks', () => {
   const awaited = (...facts: readonly Facts[]) => isAwaited({ clusters: facts.map(result) }, now);
   assert.deepEqual([awaited({ acted: 479 }), awaited({ acted: 480 }), awaited({})], [true, false, false]);
   assert.equal(awaited({ created: 5 }), true);
-  assert.equal(awaited({ acted: 5, decision: refuse('X', 'x', 'x') }), false, 'a person must do something');
-  assert.equal(awaited({}, { acted: 5, decision: refuse('X', 'x', 'x') }), true, 'it may have made room');
+  assert.equal(awaited({ acted: 5, decision: refuse('NameTaken', 'x', 'x') }), false, 'a person must do something');
+  assert.equal(awaited({}, { acted: 5, decision: refuse('NameTaken', 'x', 'x') }), true, 'it may have made room');
   assert.equal(isAwaited({ clusters: [] }, now), false);
 });
 
-test('what failed is news of whoever comes by, not of the follow-up that could not cure it', () => {
+test('a failure is news of another invocation, not of the follow-up that could not cure it', () => {
   const failed = { moved: false, unsettled: true };
   assert.deepEqual([isNews(failed, false), isNews(failed, true)], [true, false]);
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { parseOptions } from '../../../functions/options.ts';
+import { parseOptions } from '../../../functions/tick/options.ts';
 import { version } from '../../../functions/version.ts';
 
 function parse(...args: string[]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { patiently } from '../../../functions/patience.ts';
+import { patiently } from '../../../functions/pass/patience.ts';
 import { KubeError } from '../../../reconcile/kube.ts';
 
 function away(kind: KubeError['class'] = 'retryable') {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dryRunOnly, readOnly } from '../../../functions/read-only.ts';
+import { dryRunOnly, readOnly } from '../../../functions/pass/read-only.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube } from '../../fakes/kube.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
 
 const object = { metadata: { namespace: 'n', name: 'o', uid: 'u', resourceVersion: '1' } };
 const account = { namespace: 'n', name: 'fleet' };
@@ -22,7 +22,7 @@ const writes = {
 
 for (const [name, guard] of Object.entries({ readOnly, dryRunOnly })) {
   for (const [verb, write] of Object.entries(writes)) {
-    test(`through ${name} ${verb} is never sent, whoever one acts as`, async () => {
+    test(`through ${name} ${verb} is never sent, as any account`, async () => {
       const fake = createFakeKube();
       const kube = guard(fake);
       for (const as of [kube, kube.as(account), kube.as(account).as(account)])

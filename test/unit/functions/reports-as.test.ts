@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withReportName } from '../../../functions/reports-as.ts';
+import { withReportName } from '../../../functions/pass/reports-as.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { statusContext } from '../../../reconcile/fleet/names.ts';
 import { fleetWith } from '../fleet/objects.ts';
@@ -40,7 +40,7 @@ test('a fleet alone has the name that its people know', () => {
   assert.deepEqual(called([fleetIn('a')]), { a: short });
 });
 
-test('of two on one repository the older has the name, whichever of them reports first, and also where both are as old', () => {
+test('of two on one repository the older has the name, whichever reports first', () => {
   const [a, b] = [fleetIn('a', { age: 1 }), fleetIn('b', { age: 2 })];
   assert.deepEqual(called([a, b]), { a: `${short}.a`, b: short });
   assert.deepEqual(called([b, a]), { a: `${short}.a`, b: short });
@@ -74,7 +74,7 @@ for (const [what, other] of [
   ['that is being deleted', fleetIn('a', { age: 9, deleting: true })],
   ['whose URL is none', fleetIn('a', { age: 9, url: '%' })],
 ] as const) {
-  test(`a fleet of the same name ${what} is in nobody's way`, () => {
+  test(`a fleet of the same name ${what} is not in the way`, () => {
     assert.equal(called([other, fleetIn('b')]).b, short);
   });
 }
@@ -95,13 +95,13 @@ test('the name does not change when the other goes, comes back, or is spelled ot
   assert.deepEqual(called([withReportName(fleetIn('a', { age: 0 }), [b]), b]), { a: short, b: `${short}.b` });
 });
 
-test('in its new repository a fleet that moves is called as everybody there', () => {
+test('in its new repository a fleet that moves is named as all others there', () => {
   const b = withReportName(fleetIn('b'), [fleetIn('a', { age: 9 })]);
   const elsewhere = { ...b, spec: { ...b.spec, git: { ...b.spec.git, url: 'https://git.example.com/b/etcd' } } };
   assert.deepEqual(called([elsewhere]), { b: short });
 });
 
-test('where both have had the name, the younger leaves it, and tells its verdicts anew under its own', () => {
+test('where both have had the name, the younger leaves it, and reports anew under its own', () => {
   const sent = {
     number: '1',
     head: '1'.repeat(40),
@@ -116,7 +116,7 @@ test('where both have had the name, the younger leaves it, and tells its verdict
   assert.deepEqual(withReportName(b, [a, b]).status?.checks, [sent]);
 });
 
-test('a name that somebody wrote into the status is nobody’s, and a fleet without a forge has none', () => {
+test('a name that a person wrote into the status counts for none, and no forge means no name', () => {
   const forged = fleetIn('b', { status: { reportsAs: { name: 'production.a', url } } });
   assert.equal(statusContext(forged), short);
   assert.deepEqual(called([forged]), { b: short });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secretsOnce } from '../../../functions/secrets-once.ts';
+import { secretsOnce } from '../../../functions/pass/secrets-once.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKubeOptions } from '../../fakes/kube.ts';
+import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 
 function stage(options: FakeKubeOptions = {}) {
   const fake = createFakeKube(options);
@@ -16,7 +16,7 @@ function stage(options: FakeKubeOptions = {}) {
   return { fake, kube, seed, uid, asked: () => fake.journal().length };
 }
 
-test('a Secret is read once, each namespace’s its own, and everything else as often as it is asked for', async () => {
+test('a Secret is read once per namespace, and everything else as often as asked', async () => {
   const { kube, uid, asked } = stage();
   for (let times = 0; times < 3; times++) assert.deepEqual([await uid('a'), await uid('b')], ['of-a', 'of-b']);
   assert.equal(asked(), 2);

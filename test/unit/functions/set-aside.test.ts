@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setAside } from '../../../functions/set-aside.ts';
-import { setAsideCodes } from '../../../manifests/build/recovery-job.ts';
+import { setAsideCodes } from '../../../manifests/render/recovery-job.ts';
 
 async function withVolume(use: (volume: string, data: string) => Promise<void>, files = true): Promise<void> {
   const volume = await mkdtemp(join(tmpdir(), 'set-aside-'));
@@ -33,7 +33,7 @@ test('the data are copied beside themselves, and the attempt is marked', async (
   });
 });
 
-test('an attempt that has run, or is lower than one that has, is refused; the next one is not, and keeps the first copy', async () => {
+test('an attempt that has run, or a lower one, is refused; the next keeps the first copy', async () => {
   await withVolume(async (volume, data) => {
     await setAside({ ...order, data, attempt: 2 });
     for (const attempt of [1, 2]) {
@@ -61,7 +61,7 @@ test('of two at once one goes through', async () => {
   });
 });
 
-test('what somebody died in while copying is thrown away', async () => {
+test('a copy that another attempt did not finish is deleted', async () => {
   await withVolume(async (volume, data) => {
     await mkdir(join(volume, 'before-recovery-0123456789ab.partial/member'), { recursive: true });
     assert.equal((await setAside({ ...order, data })).code, 0);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pass } from '../../../functions/pass.ts';
-import { etcdOf } from '../../world/etcd.ts';
-import { wireOf } from '../../world/wire.ts';
-import { createWorld, namespace } from '../../world/world.ts';
+import { pass } from '../../../functions/pass/pass.ts';
+import { etcdOf } from '../../support/world/etcd.ts';
+import { wireOf } from '../../support/world/wire.ts';
+import { createWorld, namespace } from '../../support/world/world.ts';
 
 /** A follow-up that waits for members to start; `stopped` says how often it may look again. */
 async function waiting(isStopped: (asked: number) => boolean) {

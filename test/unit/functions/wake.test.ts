@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWaker } from '../../../functions/wake.ts';
+import { createWaker, wakesOf } from '../../../functions/pass/wake.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { type Decision, type Wake, wait } from '../../../reconcile/cluster/decision.ts';
+import { type Decision, type Wake, wait } from '../../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { createFakeKube } from '../../fakes/kube.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
 import { clusterOf } from '../fleet/objects.ts';
 
 function waiting(name: string, ...wakes: Wake[]): ClusterResult {
@@ -59,7 +59,7 @@ test('what happened between the list and the watch is not missed', async () => {
   assert.equal(woken.size, 1);
 });
 
-test('a pod on its normal way wakes nobody; one in trouble does', async () => {
+test('a pod that starts normally wakes no cluster; one in trouble does', async () => {
   using scene = await stage();
   scene.kube.seed(resources.pods, pod('orders', false));
   assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
@@ -81,8 +81,23 @@ test('a time wakes, and a lost claim is looked at again soon', async () => {
   using scene = await stage();
   const timed = waiting('orders', { on: 'time', afterSeconds: 0 });
   assert.deepEqual([...(await scene.waker.wait([timed], AbortSignal.timeout(5_000)))], ['payments/orders']);
-  const lost = resultOf('users', wait('X', 'x'), 'lost');
+  const lost = resultOf('users', wait('NoQuorum', 'x'), 'lost');
   assert.deepEqual([...(await scene.waker.wait([lost], AbortSignal.timeout(5_000)))], ['payments/users']);
+});
+
+test('after a lost lease or a failed action a cluster is looked at again within two seconds', () => {
+  const again = [{ on: 'time', afterSeconds: 2 }];
+  const later = wait('NoQuorum', 'x', { on: 'time', afterSeconds: 60 });
+  for (const outcome of ['lost', 'failed'] as const) {
+    assert.deepEqual(wakesOf(resultOf('orders', later, outcome)), again, outcome);
+    assert.deepEqual(
+      wakesOf(resultOf('orders', { kind: 'done', reason: 'NoQuorum', message: 'x' }, outcome)),
+      again,
+      outcome,
+    );
+  }
+  assert.deepEqual(wakesOf(resultOf('orders', later)), [{ on: 'time', afterSeconds: 60 }]);
+  assert.deepEqual(wakesOf(resultOf('orders', { kind: 'done', reason: 'NoQuorum', message: 'x' })), []);
 });
 
 test('a watch that fails is a late wake, never none', async () => {
@@ -93,7 +108,7 @@ test('a watch that fails is a late wake, never none', async () => {
   assert.deepEqual([...woken], ['payments/orders']);
 });
 
-test('a watch that breaks in a way nobody thought of is told, and costs neither the process nor the timers', async () => {
+test('a watch that breaks unexpectedly is logged, and ends neither the process nor the timers', async () => {
   const kube = createFakeKube();
   const told: string[] = [];
   const broken = {
@@ -114,7 +129,7 @@ test('a watch that breaks in a way nobody thought of is told, and costs neither 
   }
 });
 
-test('a cluster that somebody else has begun to change wakes who waits for another, if it is asked to; a settled one does not', async () => {
+test('another cluster that begins to change wakes a follow-up if asked, a settled one does not', async () => {
   const kube = createFakeKube();
   const { resourceVersion } = await kube.list(resources.clusters, {});
   const begun = clusterOf('begun');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { credentialsFromSecret } from '../../../gitops/credentials.ts';
-import { GitError } from '../../../gitops/error.ts';
-import { selfSigned } from '../../git/certificate.ts';
+import { credentialsFromSecret } from '../../../gitops/git/credentials.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
 
 const { cert } = selfSigned();
 

@@ -26,7 +26,7 @@ test('no emoji is torn', () => {
   assert.match(text, new RegExp(`^(${family})+…$`, 'u'));
 });
 
-test('whatever the message, it fits, is one well-formed line, and describing again changes nothing', () => {
+test('any message fits, is one well-formed line, and describing it again changes nothing', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (message) => {
       const text = describe(message);

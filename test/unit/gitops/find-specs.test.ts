@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFile } from '../../../gitops/parse.ts';
-import { formatProblem } from '../../../gitops/problem.ts';
-import { findSpecs, type SpecOptions, type Specs } from '../../../gitops/specs.ts';
+import { parseFile } from '../../../gitops/specs/parse.ts';
+import { formatProblem } from '../../../gitops/specs/problem.ts';
+import { findSpecs, type SpecOptions, type Specs } from '../../../gitops/specs/specs.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 import { specText } from './specs.ts';
 
@@ -122,16 +122,16 @@ for (const [name, text, expected] of [
   ],
   ['a slash for a dot', specText('a').replace('etcd.ratchet', 'etcd/ratchet'), /^a\.yaml:1:13: .*did you mean/],
   ['a missing apiVersion', specText('a').replace(/apiVersion.*\n/, ''), /^a\.yaml:1:1: apiVersion is missing/],
-  ['an EtcdPeer', specText('a').replace('EtcdCluster', 'EtcdPeer'), /^a\.yaml:2:7: EtcdPeer does not belong into Git/],
+  ['an EtcdPeer', specText('a').replace('EtcdCluster', 'EtcdPeer'), /^a\.yaml:2:7: EtcdPeer does not belong in Git/],
   [
     'an EtcdFleet',
     specText('a').replace('EtcdCluster', 'EtcdFleet'),
-    /^a\.yaml:2:7: EtcdFleet does not belong into Git: apply it with kubectl/,
+    /^a\.yaml:2:7: EtcdFleet does not belong in Git: apply it with kubectl/,
   ],
   [
     'a List around it',
     `apiVersion: v1\nkind: List\nitems:\n- ${specText('a').replaceAll('\n', '\n  ')}`,
-    /^a\.yaml:4:3: a document of ours stands inside a list/,
+    /^a\.yaml:4:3: this resource stands inside a list/,
   ],
   ['UTF-16', Buffer.from(specText('a'), 'utf16le'), /^a\.yaml: the file is not UTF-8/],
   [

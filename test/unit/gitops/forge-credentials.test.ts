@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { GitError } from '../../../gitops/error.ts';
 import { forgeCredentialsFromSecret } from '../../../gitops/forges/credentials.ts';
-import { selfSigned } from '../../git/certificate.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import { selfSigned } from '../../support/git/certificate.ts';
 
 const { cert } = selfSigned();
 const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' });
@@ -44,12 +44,17 @@ for (const [name, values, accepts, expected] of [
 }
 
 for (const [name, values, accepts, expected] of [
-  ['nothing', {}, ['token', 'app'], /none of what this forge takes: token, or appId, installationId and privateKey/],
+  [
+    'nothing',
+    {},
+    ['token', 'app'],
+    /lacks the keys that this forge takes: token, or appId, installationId and privateKey/,
+  ],
   ['a password where only tokens are taken', { username: 'a', password: 'hunter2' }, ['token'], /takes: token$/],
   ['a password without a name', { password: 'hunter2' }, ['token', 'basic'], /username is missing/],
   ['two ways in', { ...app, token: 'hunter2' }, ['token', 'app'], /both token and appId.* are there: keep one/],
   ['half an App', { appId: '1' }, ['token', 'app'], /installationId and privateKey is missing/],
-  ['an App by its name', { ...app, appId: 'hunter 2' }, ['app'], /appId is not what GitHub calls it/],
+  ['an App by its name', { ...app, appId: 'hunter 2' }, ['app'], /appId is not as GitHub writes it/],
   ['a token of other letters', { token: 'hunter2•' }, ['token'], /token contains a space, or a character that is not/],
   ['a token of two words', { token: 'Bearer hunter2' }, ['token'], /token contains a space, or/],
   ['a path for a number', { ...app, installationId: '../hunter2' }, ['app'], /installationId is not/],

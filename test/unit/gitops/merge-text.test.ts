@@ -53,7 +53,7 @@ const text = fc
   .array(fc.constantFrom('a', 'b', 'c', 'spec:', '  replicas: 3', '', '}'), { maxLength: 12 })
   .map((lines) => lines.map((line) => `${line}\n`).join(''));
 
-test('for any three texts: a side that changed nothing yields to the other, and sides may be swapped', () => {
+test('for any three texts: an unchanged side yields to the other, and sides may be swapped', () => {
   fc.assert(
     fc.property(text, text, text, (base, ours, theirs) => {
       assert.equal(merge(base, ours, base), ours);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GitError } from '../../../gitops/error.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import type { Commit, Tree, TreeEntry } from '../../../gitops/git/tree.ts';
 import { findMergeBase } from '../../../gitops/merge/history.ts';
 import { type Merge, mergeTrees } from '../../../gitops/merge/merge-trees.ts';
 import { isSameTree } from '../../../gitops/merge/same-tree.ts';
-import { formatProblem } from '../../../gitops/problem.ts';
-import type { Commit, Tree, TreeEntry } from '../../../gitops/tree.ts';
+import { formatProblem } from '../../../gitops/specs/problem.ts';
 
 /** Files by path; `@…` is a link to there. */
 type Files = Readonly<Record<string, string>>;
@@ -92,7 +92,7 @@ for (const [what, base, head, target, expected] of [
     {},
     { a: 'x' },
     { a: 'y' },
-    /^a: cannot be merged into main: both sides made something else of it/,
+    /^a: cannot be merged into main: both sides replaced it, each with something else/,
   ],
   [
     'changed here, deleted there',
@@ -164,7 +164,7 @@ const files = fc.dictionary(
   { noNullPrototype: true },
 );
 
-test('for any three trees: a side that changed nothing yields to the other, and sides may be swapped', async () => {
+test('for any three trees: an unchanged side yields to the other, and sides may be swapped', async () => {
   await fc.assert(
     fc.asyncProperty(files, files, files, async (base, ours, theirs) => {
       assert.deepEqual((await merge(base, ours, base)).files, ours);
@@ -216,7 +216,8 @@ for (const [what, parents, expected] of [
   ],
   ['nothing in common', { head: [], main: [] }, { kind: 'unrelated' }],
   [
-    // Of `cut` nothing but its name was fetched, and it comes after m: an old branch that was merged is no short cut past it.
+    // Of `cut` nothing but its name was fetched, and it comes after m: an old branch that was merged is no short cut
+    // past it.
     'past what was fetched, another way round',
     { a: [], m: ['a'], h: ['cut'], head: ['h', 'a'], main: ['m'] },
     { kind: 'deeper' },

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPack } from '../../../gitops/tree.ts';
-import { defaultBaseBounds } from '../../../gitops/wire/pack-bases.ts';
-import { defaultPackBounds } from '../../../gitops/wire/pack-entries.ts';
-import { nameObjects } from '../../../gitops/wire/pack-names.ts';
-import { commitOf, distance, kinds, nameOf, packEntry, packOf, replacing, size, treeOf } from '../../git/pack.ts';
+import { openPack } from '../../../gitops/git/tree.ts';
+import { defaultBaseBounds } from '../../../gitops/git/wire/pack-bases.ts';
+import { defaultPackBounds } from '../../../gitops/git/wire/pack-entries.ts';
+import { nameObjects } from '../../../gitops/git/wire/pack-names.ts';
+import {
+  commitOf,
+  distance,
+  kinds,
+  nameOf,
+  packEntry,
+  packOf,
+  replacing,
+  size,
+  treeOf,
+} from '../../support/git/pack.ts';
 
 const a = Buffer.from('a file\n');
 const b = Buffer.from('another file\n');
@@ -103,11 +113,11 @@ test('bases are made again where keeping them would take too much, and not witho
 });
 
 for (const [what, entries, message] of [
-  ['whose base is left out', [blob(a), onName(b, c)], /left out/],
-  ['of each other', [onName(b, a), onName(a, b)], /left out/],
-  ['of itself', [blob(a), packEntry(kinds.ofsDelta, replacing(a, b), { base: distance(0) })], /left out/],
-  ['of what begins before the pack', [blob(a), onPlace(1_000, a, b)], /left out/],
-  ['of the middle of an entry', [blob(a), onPlace(blob(a).length - 1, a, b)], /left out/],
+  ['whose base is left out', [blob(a), onName(b, c)], /are missing/],
+  ['of each other', [onName(b, a), onName(a, b)], /are missing/],
+  ['of itself', [blob(a), packEntry(kinds.ofsDelta, replacing(a, b), { base: distance(0) })], /are missing/],
+  ['of what begins before the pack', [blob(a), onPlace(1_000, a, b)], /are missing/],
+  ['of the middle of an entry', [blob(a), onPlace(blob(a).length - 1, a, b)], /are missing/],
   ['of a base of another size', [blob(a), changed([...size(a.length + 1), ...size(1), 1, 0x78])], /damaged/],
   ['that takes more than its base has', [blob(a), changed([...size(a.length), ...size(9), 0x90, 9])], /damaged/],
   ['that makes less than it says', [blob(a), changed([...size(a.length), ...size(9), 1, 0x78])], /damaged/],

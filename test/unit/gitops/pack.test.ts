@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GitError } from '../../../gitops/error.ts';
-import { readPackAnswer, wantInVersion0, wantInVersion2 } from '../../../gitops/wire/pack.ts';
-import { type PackBounds, packEntries } from '../../../gitops/wire/pack-entries.ts';
-import { packets } from '../../../gitops/wire/pktline.ts';
-import { distance, kinds, packEntry, packOf, size } from '../../git/pack.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import { readPackAnswer, wantInVersion0, wantInVersion2 } from '../../../gitops/git/wire/pack.ts';
+import { type PackBounds, packEntries } from '../../../gitops/git/wire/pack-entries.ts';
+import { packets } from '../../../gitops/git/wire/pktline.ts';
+import { distance, kinds, packEntry, packOf, size } from '../../support/git/pack.ts';
 
 const sha = 'a'.repeat(40);
 
@@ -77,7 +77,7 @@ test('a small delta that makes a large object is refused', () => {
   assert.throws(() => unpackAll(pack), { reason: 'TooLarge' });
 });
 
-test('a size that no number holds is damage, and does not lift the bounds for what comes after it', () => {
+test('a size beyond any number is damage, and does not lift the bounds that follow', () => {
   const endless = [...Array<number>(1100).fill(0x80), 0];
   assert.throws(() => unpackAll(packOf(blob(Buffer.from('x')), deltaThatMakes(endless))), { reason: 'BadAnswer' });
   const head = Buffer.from([0xb0, ...endless]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { usableProxy } from '../../../gitops/proxy.ts';
+import { usableProxy } from '../../../gitops/net/proxy.ts';
 
 for (const [value, expected] of [
   ['http://proxy.example.com:3128', 'http://proxy.example.com:3128/'],
@@ -29,7 +29,7 @@ for (const value of ['socks5://hunter2@proxy', 'http://', 'ftp://proxy', 'http:/
   });
 }
 
-test('empty variables are none, and others are nobody’s business', () => {
+test('empty variables are none, and others do not matter', () => {
   assert.deepEqual(usableProxy({ HTTPS_PROXY: '', http_proxy: ' ', PATH: '/bin', ALL_PROXY: 'socks5://x' }), {});
 });
 

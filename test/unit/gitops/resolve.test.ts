@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { GitError } from '../../../gitops/error.ts';
-import { choose } from '../../../gitops/resolve.ts';
-import { parseAdvertisement } from '../../../gitops/wire/advertisement.ts';
-import { encodePacket } from '../../../gitops/wire/pktline.ts';
+import { GitError } from '../../../gitops/git/error.ts';
+import { choose } from '../../../gitops/git/resolve.ts';
+import { parseAdvertisement } from '../../../gitops/git/wire/advertisement.ts';
+import { encodePacket } from '../../../gitops/git/wire/pktline.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => digit.repeat(40)) as [string, string, string];
 const url = 'https://git.example.com/r.git';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatRevision, isSha, parseRevision } from '../../../gitops/revision.ts';
+import { formatRevision, isSha, parseRevision } from '../../../gitops/git/revision.ts';
 
 const sha = '0123456789abcdef0123456789abcdef01234567';
 

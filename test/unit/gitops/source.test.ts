@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pathSegments, validateSource } from '../../../gitops/source.ts';
+import { pathSegments, validateSource } from '../../../gitops/git/source.ts';
 
 const good = { url: 'https://git.example.com/team/etcd.git', ref: 'main', path: 'clusters/prod' };
 

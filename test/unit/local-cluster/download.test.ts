@@ -7,7 +7,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checksumFor, download, isReachable, type Release } from '../../cluster/binaries/download.ts';
+import { checksumFor, download, isReachable, type Release } from '../../support/cluster/binaries/download.ts';
 import { bareMachine } from './fake-tools.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { showProgress } from '../../cluster/binaries/progress.ts';
+import { showProgress } from '../../support/cluster/binaries/progress.ts';
 
 async function shown(isTTY: boolean, work: () => Promise<void>): Promise<string> {
   const written: string[] = [];

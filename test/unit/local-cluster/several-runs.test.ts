@@ -5,11 +5,11 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import { cachePath } from '../../cluster/binaries/cache.ts';
-import { etcd } from '../../cluster/binaries/catalogue.ts';
-import { showProgress } from '../../cluster/binaries/progress.ts';
-import { provide } from '../../cluster/binaries/provide.ts';
+import { until } from '../../e2e/support/until.ts';
+import { cachePath } from '../../support/cluster/binaries/cache.ts';
+import { etcd } from '../../support/cluster/binaries/catalogue.ts';
+import { showProgress } from '../../support/cluster/binaries/progress.ts';
+import { provide } from '../../support/cluster/binaries/provide.ts';
 import { bareMachine, fakeGo, type Machine } from './fake-tools.ts';
 
 const wanted = etcd('etcd', '3.6.16');
@@ -21,7 +21,10 @@ test('three runs at once build once, and all get the same file', async () => {
   const waiting = join(machine.directory, 'waiting');
   await machine.script('bin/go', fakeGo(machine, `${untilShell(`[ -e ${waiting} ]`)}`));
   const runs = [1, 2, 3].map(() => start(machine));
-  await until(() => runs.filter(({ stderr }) => stderr().includes('is being made by another run')).length === 2);
+  await until(
+    'two that wait',
+    () => runs.filter(({ stderr }) => stderr().includes('is being made by another run')).length === 2,
+  );
   await writeMarker(machine, waiting);
   const outputs = await Promise.all(runs.map(({ output }) => output));
 
@@ -34,14 +37,14 @@ test('a run that was killed while it built leaves no half-made file, and the nex
   const gate = join(machine.directory, 'gate');
   await machine.script('bin/go', fakeGo(machine, `${untilShell(`[ -e ${gate} ]`)}`));
   const killed = start(machine);
-  await until(() => existsSync(join(machine.directory, 'builds')));
+  await until('the build', () => existsSync(join(machine.directory, 'builds')));
   killed.child.kill('SIGKILL');
   await once(killed.child, 'exit');
   assert.equal(existsSync(cachePath(machine.cache, wanted)), false);
   // Its compiler lives on, as a real one would, and may write when the next one does.
 
   const next = start(machine);
-  await until(async () => (await builds(machine)).length === 2);
+  await until('the second build', async () => (await builds(machine)).length === 2);
   await writeMarker(machine, gate);
   assert.equal(await next.output, `${cachePath(machine.cache, wanted)}\n`);
   assert.deepEqual((await readdir(machine.cache)).toSorted(), [cachePath('', wanted).split('/').at(-1), 'locks']);
@@ -57,7 +60,10 @@ test('an interrupted build stops its compiler, says so, and leaves nothing', asy
     progress: showProgress({ write: () => true }),
     signal: interrupt.signal,
   });
-  await until(async () => existsSync(join(machine.directory, 'builds')) && (await builds(machine)).length === 1);
+  await until(
+    'one build',
+    async () => existsSync(join(machine.directory, 'builds')) && (await builds(machine)).length === 1,
+  );
   const [compiler] = await builds(machine);
   interrupt.abort();
 
@@ -98,12 +104,4 @@ async function writeMarker(machine: Machine, path: string): Promise<void> {
 /** At most 30 s, should the test end without letting it through. */
 function untilShell(condition: string): string {
   return `i=0; until ${condition} || [ $i -ge 600 ]; do i=$((i+1)); sleep 0.05; done`;
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'not within 30 s');
-    await delay(20);
-  }
 }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cachePath } from '../../cluster/binaries/cache.ts';
-import { etcd, kubernetes, type Wanted } from '../../cluster/binaries/catalogue.ts';
-import { acceptable } from '../../cluster/binaries/found.ts';
-import { type Progress, showProgress } from '../../cluster/binaries/progress.ts';
-import { provide } from '../../cluster/binaries/provide.ts';
+import { cachePath } from '../../support/cluster/binaries/cache.ts';
+import { etcd, kubernetes, type Wanted } from '../../support/cluster/binaries/catalogue.ts';
+import { acceptable } from '../../support/cluster/binaries/found.ts';
+import { type Progress, showProgress } from '../../support/cluster/binaries/progress.ts';
+import { provide } from '../../support/cluster/binaries/provide.ts';
 import { bareMachine, fakeGo, type Machine, printsEtcdVersion } from './fake-tools.ts';
 
 const wanted = etcd('etcd', '3.6.16');

@@ -36,7 +36,7 @@ for (const [title, document, says] of [
   ['a long namespace', changed(cluster, 'metadata/namespace', 'n'.repeat(64)), 'must have at most 63 characters'],
   ['an owner label', changed(cluster, 'metadata/labels', { 'etcd.ratchet.dev/fleet': 'x' }), 'belongs to etcd-ratchet'],
   ['an exported object', changed(cluster, 'metadata/uid', 'x'), 'metadata.uid is set by the API server'],
-  ['a finalizer', changed(cluster, 'metadata/finalizers', ['x']), 'does not belong into a document'],
+  ['a finalizer', changed(cluster, 'metadata/finalizers', ['x']), 'does not belong in a document'],
   ['a label that is no string', changed(cluster, 'metadata/labels', { a: true }), 'metadata.labels.a must be a string'],
 ] as const) {
   test(`${title} is refused in a document`, () => {

@@ -121,7 +121,7 @@ for (const [title, spec, says] of [
   [
     'one issuer for members and clients',
     { tls: { mode: 'CertManager', issuerRef: { name: 'ca' } } },
-    'can join as a member',
+    'is enough to join as a member',
   ],
   ['a large quota', { etcd: { quotaBackendBytes: '10Gi' } }, 'the most that etcd advises'],
 ] as const) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseQuantity } from '../../../manifests/api/quantity.ts';
-import { etcdArgs } from '../../../manifests/build/etcd-args.ts';
-import { etcdImage } from '../../../manifests/build/image.ts';
-import { quotaBackendBytes } from '../../../manifests/build/quota.ts';
+import { etcdArgs } from '../../../manifests/render/etcd-args.ts';
+import { etcdImage } from '../../../manifests/render/image.ts';
+import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import { peerOf } from './build-fixtures.ts';
 
 const MiB = 2 ** 20;

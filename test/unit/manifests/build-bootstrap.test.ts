@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { volumeStates } from '../../../manifests/api/etcd-peer.ts';
-import { bootstrapVariables, isSealed, sealedInitialCluster } from '../../../manifests/build/bootstrap-variables.ts';
-import { configMap } from '../../../manifests/build/config-map.ts';
-import { formatInitialCluster, parseInitialCluster } from '../../../manifests/build/initial-cluster.ts';
+import { bootstrapVariables, isSealed, sealedInitialCluster } from '../../../manifests/render/bootstrap-variables.ts';
+import { configMap } from '../../../manifests/render/config-map.ts';
+import { formatInitialCluster, parseInitialCluster } from '../../../manifests/render/initial-cluster.ts';
 import { peerOf, recordOf } from './build-fixtures.ts';
 
 const claim = { metadata: { name: 'orders-1', namespace: 'shop', uid: 'claim-uid' } };

@@ -9,10 +9,10 @@ import {
   certManagerCertificate,
   corrected,
   isCurrent,
-} from '../../../manifests/build/cert-manager-certificate.ts';
-import { type CertificateState, certificateState } from '../../../manifests/build/cert-manager-state.ts';
-import { clusterLeaves, memberLeaves } from '../../../manifests/build/certificate-names.ts';
-import { ownerReference } from '../../../manifests/build/owner-reference.ts';
+} from '../../../manifests/render/cert-manager-certificate.ts';
+import { type CertificateState, certificateState } from '../../../manifests/render/cert-manager-state.ts';
+import { clusterLeaves, memberLeaves } from '../../../manifests/render/certificate-names.ts';
+import { ownerReference } from '../../../manifests/render/owner-reference.ts';
 import { clusterOf } from './build-fixtures.ts';
 
 const hour = 3600e3;
@@ -26,7 +26,7 @@ const inputs: CertificateInputs = {
 const [peerLeaf, serverLeaf] = memberLeaves({ namespace: 'payments', cluster: 'orders' }, 'orders-1');
 const [reconcilerLeaf, applicationLeaf] = clusterLeaves('orders');
 
-test('each leaf is asked for under the name of its Secret, owned by the cluster and labelled on both', () => {
+test("each leaf is asked for under its Secret's name, owned by the cluster and labelled", () => {
   for (const leaf of [peerLeaf, serverLeaf, reconcilerLeaf, applicationLeaf]) {
     const { metadata, spec } = certManagerCertificate(leaf, inputs);
     assert.equal(metadata.name, leaf.secretName);
@@ -165,7 +165,7 @@ test('putting a Certificate right keeps what others wrote', () => {
   assert.deepEqual(Object.keys(written.spec).includes('keystores'), true);
 });
 
-test('a client Certificate that somebody gave a name is not current', () => {
+test('a client Certificate with an edited name is not current', () => {
   const client = certManagerCertificate(applicationLeaf, inputs);
   const found = { ...client, spec: { ...client.spec, dnsNames: ['orders-0-0.orders-peers.payments.svc'] } };
   assert.ok(!isCurrent(found, client));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { disruptionBudget } from '../../../manifests/build/disruption-budget.ts';
-import { inputsHashOf } from '../../../manifests/build/inputs-hash.ts';
-import { podSelector } from '../../../manifests/build/names.ts';
-import { isControlledBy, ownerReference } from '../../../manifests/build/owner-reference.ts';
-import { etcdPeer } from '../../../manifests/build/peer.ts';
-import { clientService, headlessService } from '../../../manifests/build/services.ts';
+import { disruptionBudget } from '../../../manifests/render/disruption-budget.ts';
+import { inputsHashOf } from '../../../manifests/render/inputs-hash.ts';
+import { podSelector } from '../../../manifests/render/names.ts';
+import { isControlledBy, ownerReference } from '../../../manifests/render/owner-reference.ts';
+import { etcdPeer } from '../../../manifests/render/peer.ts';
+import { clientService, headlessService } from '../../../manifests/render/services.ts';
 import { clusterOf } from './build-fixtures.ts';
 
 test('the headless Service publishes members before they are Ready', () => {

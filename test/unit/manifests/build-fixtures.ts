@@ -1,9 +1,9 @@
 import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer, EtcdPeerSpec } from '../../../manifests/api/etcd-peer.ts';
 import type { PodTemplate } from '../../../manifests/api/member-settings.ts';
-import { peerUrl } from '../../../manifests/build/names.ts';
-import { etcdPeer } from '../../../manifests/build/peer.ts';
-import type { VolumeRecord } from '../../../manifests/build/volume-record.ts';
+import { peerUrl } from '../../../manifests/render/names.ts';
+import { etcdPeer } from '../../../manifests/render/peer.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 
 export function clusterOf(spec: Partial<EtcdClusterSpec> = {}): EtcdCluster {
   return {

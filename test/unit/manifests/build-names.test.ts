@@ -11,7 +11,7 @@ import {
   podSelector,
   schemeOf,
   selectorOf,
-} from '../../../manifests/build/names.ts';
+} from '../../../manifests/render/names.ts';
 
 const clusterName = fc.stringMatching(/^[a-z]([a-z0-9-]{0,20}[a-z0-9])?$/);
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { podTemplate } from '../../../manifests/build/pod-template.ts';
-import { reservedIn } from '../../../manifests/build/pod-template-limits.ts';
-import { mergePodSpec } from '../../../manifests/build/pod-template-merge.ts';
-import { privilegesIn } from '../../../manifests/build/privileges.ts';
+import { podTemplate } from '../../../manifests/render/pod-template.ts';
+import { reservedIn } from '../../../manifests/render/pod-template-limits.ts';
+import { mergePodSpec } from '../../../manifests/render/pod-template-merge.ts';
+import { privilegesIn } from '../../../manifests/render/privileges.ts';
 import { peerOf, peerWithTemplate } from './build-fixtures.ts';
 
 const fixed = podTemplate(peerOf());
 
-test('containers, their env and mounts are merged by name, tolerations are appended, other lists replaced', () => {
+test('containers, env and mounts merge by name, tolerations append, other lists replace', () => {
   const base = {
     containers: [{ name: 'etcd', args: ['a', 'b'], env: [{ name: 'A', value: '1' }], image: 'i' }],
     tolerations: [{ key: 'x' }],

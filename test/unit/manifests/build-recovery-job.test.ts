@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { labels, podSelector } from '../../../manifests/build/names.ts';
-import { recoveryJob } from '../../../manifests/build/recovery-job.ts';
-import { statefulSet } from '../../../manifests/build/stateful-set.ts';
-import { publishedImage } from '../../../reconcile/cluster/own-image.ts';
+import { labels, podSelector } from '../../../manifests/render/names.ts';
+import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
+import { statefulSet } from '../../../manifests/render/stateful-set.ts';
+import { publishedImage } from '../../../reconcile/cluster/act/own-image.ts';
 import { peerOf } from './build-fixtures.ts';
 
 const order = { image: 'registry.example/us:v1', id: '0123456789ab', attempt: 2, withoutCopy: false };
@@ -19,7 +19,7 @@ test('it is run once, and belongs to its peer', () => {
   assert.equal(job.metadata.ownerReferences?.[0]?.uid, 'peer-uid');
 });
 
-test('nobody finds its pod: neither Service nor budget selects it, and no StatefulSet takes it', () => {
+test('its pod is found by no Service and no budget, and no StatefulSet adopts it', () => {
   const found = metadata?.labels ?? {};
   assert.ok(Object.entries(podSelector('orders')).some(([key, value]) => found[key] !== value));
   const { matchLabels } = statefulSet(peerOf()).spec.selector;
@@ -27,7 +27,7 @@ test('nobody finds its pod: neither Service nor budget selects it, and no Statef
   assert.equal(found[labels.cluster], 'orders');
 });
 
-test('etcd listens to nobody but itself, and tells the same of itself as before', () => {
+test('etcd listens on loopback only, and advertises the same addresses as before', () => {
   const [etcd] = spec.containers;
   const args = etcd?.args ?? [];
   for (const flag of ['listen-peer-urls', 'listen-client-urls'])

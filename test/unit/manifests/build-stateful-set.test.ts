@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
-import { inputsHash, inputsHashOf, sameInputs } from '../../../manifests/build/inputs-hash.ts';
-import { podSelector } from '../../../manifests/build/names.ts';
-import { statefulSet } from '../../../manifests/build/stateful-set.ts';
+import { inputsHash, inputsHashOf, sameInputs } from '../../../manifests/render/inputs-hash.ts';
+import { podSelector } from '../../../manifests/render/names.ts';
+import { statefulSet } from '../../../manifests/render/stateful-set.ts';
 import { peerOf, peerWithTemplate } from './build-fixtures.ts';
 
 function podOf(peer: EtcdPeer) {
@@ -41,7 +41,7 @@ test("the pod carries the labels that its StatefulSet and the cluster's Services
   }
 });
 
-test('the container reads its bootstrap variables from the ConfigMap, and its data from the volume', () => {
+test('the container reads bootstrap variables from the ConfigMap and data from the volume', () => {
   const container = etcdOf(peerOf());
   assert.deepEqual(container.command, ['/usr/local/bin/etcd']);
   assert.deepEqual(

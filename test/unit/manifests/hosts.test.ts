@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bracketed, hostPort, leadsTo, unbracketed, urlOf } from '../../../manifests/build/hosts.ts';
+import { bracketed, hostPort, leadsTo, unbracketed, urlOf } from '../../../manifests/render/hosts.ts';
 import { podAccess } from '../../../reconcile/clients/kube-access.ts';
 
 const port = fc.integer({ min: 1, max: 65_535 });
@@ -34,9 +34,14 @@ test('the API server is reached at an IPv6 address as the kubelet gives it', () 
 
 /** Fixed addresses, and what has no host. */
 const allowed = [
-  'manifests/build/hosts.ts',
+  'manifests/render/hosts.ts',
   // A variable's own text gets the scheme that it lacks; `scheme://0.0.0.0` is a constant.
-  'gitops/proxy.ts',
+  'gitops/net/proxy.ts',
+  // A bucket is no host.
+  'manifests/api/object-template.ts',
+  'reconcile/backup/open-store.ts',
+  'reconcile/backup/stores/gcs.ts',
+  'reconcile/backup/stores/s3.ts',
 ];
 
 test('no file but one puts a host before a port, or after a scheme', () => {

@@ -12,8 +12,8 @@ import { ApiServerSource, PingSource, SinkBinding } from '@kubernetes-models/kna
 import { parseAllDocuments } from 'yaml';
 
 /**
- * What manifests/knative says, held against models that others generate from Knative's own sources: their validators for what is
- * required and of which type, and the TypeScript compiler for what does not exist.
+ * What manifests/knative says, held against models that others generate from Knative's own sources: their validators
+ * for what is required and of which type, and the TypeScript compiler for what does not exist.
  */
 
 const checkout = join(import.meta.dirname, '../../..');
@@ -130,7 +130,7 @@ test('what acts as etcd-ratchet is not public, and what is public may almost not
   assert.equal(service('etcd-ratchet-webhooks').spec.template.spec.serviceAccountName, 'etcd-ratchet-webhooks');
 });
 
-test('a Service enables its own routes and no others, without what Knative refuses unless it is told to', () => {
+test('a Service enables only its own routes, without fields that Knative refuses', () => {
   for (const [name, variable] of [
     ['etcd-ratchet-events', 'RATCHET_EVENTS'],
     ['etcd-ratchet-webhooks', 'RATCHET_WEBHOOKS'],

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseQuantity, type Quantity } from '../../../manifests/api/quantity.ts';
-import { sameInputs } from '../../../manifests/build/inputs-hash.ts';
-import { withRequests } from '../../../manifests/build/member-defaults.ts';
-import { etcdContainer, podTemplate } from '../../../manifests/build/pod-template.ts';
-import { recoveryJob } from '../../../manifests/build/recovery-job.ts';
+import { sameInputs } from '../../../manifests/render/inputs-hash.ts';
+import { withRequests } from '../../../manifests/render/member-defaults.ts';
+import { etcdContainer, podTemplate } from '../../../manifests/render/pod-template.ts';
+import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { peerOf, peerWithTemplate } from './build-fixtures.ts';
 
 const ours = { requests: { cpu: '100m', memory: '256Mi' } };
@@ -36,7 +36,7 @@ const amounts = fc.option(fc.dictionary(fc.constantFrom('cpu', 'memory', 'epheme
   nil: undefined,
 });
 
-test('nothing that was given changes, no request of ours is above a limit, and each has one of the two', () => {
+test('given resources stay, no default request is above a limit, and each has a value', () => {
   fc.assert(
     fc.property(amounts, amounts, (limits, requests) => {
       const given = { ...(limits && { limits }), ...(requests && { requests }) };
@@ -63,7 +63,7 @@ test('a member and a recovery get the priority class that is offered, unless a p
   assert.equal(podTemplate(named, offered).spec.priorityClassName, 'databases');
 });
 
-test('neither is an input of a member, so that nobody is started anew for them', () => {
+test('neither is an input of a member, so that no member is started anew for them', () => {
   const { spec } = peerOf();
   assert.ok(sameInputs(spec, { ...spec, resources: {} }));
   assert.ok(!sameInputs(spec, { ...spec, resources: ours }), 'said aloud, the same is a wish like any other');

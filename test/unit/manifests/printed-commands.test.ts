@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { annotateCommand } from '../../../manifests/build/kubectl.ts';
-import { approvals } from '../../../manifests/build/names.ts';
+import { annotateCommand } from '../../../manifests/render/kubectl.ts';
+import { approvals } from '../../../manifests/render/names.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -20,6 +20,21 @@ test('no printed command leaves it to kubectl whose EtcdCluster is meant', () =>
   const bare = /kubectl [^`\n]*(?:annotate|patch|scale|get|delete)[^`\n]* etcd(?:cluster|fleet|peer)s?(?![\w.])/;
   assert.deepEqual(
     [...files, `${root}/README.md`].filter((file) => bare.test(readFileSync(file, 'utf8'))),
+    [],
+  );
+});
+
+test('a command about something in a namespace names the namespace', () => {
+  const files = ['functions', 'reconcile', 'gitops'].flatMap((room) => globSync(`${root}/${room}/**/*.ts`));
+  const bare = /kubectl (?:describe|logs|delete|edit|patch|label|annotate|exec|get (?!etcdfleets|validating))/;
+  const said = files.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => bare.test(line) && !/^\s*(?:\/\*|\*|\/\/)/.test(line)),
+  );
+  // README's table is about any cluster: there a placeholder stands for the namespace.
+  assert.deepEqual(
+    said.filter((line) => !line.includes('etcdpeers.etcd.ratchet.dev` shows')),
     [],
   );
 });

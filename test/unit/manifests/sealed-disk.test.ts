@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatSealedDisk, isSameDisk, parseSealedDisk } from '../../../manifests/build/sealed-disk.ts';
+import { formatSealedDisk, isSameDisk, parseSealedDisk } from '../../../manifests/render/sealed-disk.ts';
 
 test('any handle that a driver may give is noted as one line, and known again', () => {
   fc.assert(
@@ -31,4 +31,14 @@ test('a disk is told by its handle where both are known, and by its PersistentVo
   assert.ok(isSameDisk(noted, { pv: 'pvc-1' }));
   assert.ok(!isSameDisk(noted, { pv: 'pvc-2' }));
   assert.ok(!isSameDisk({ pv: 'pvc-1' }, { pv: 'pvc-2', handle: 'vol-1' }));
+});
+
+test('a disk that is known to have no handle is not one that has one under its name', () => {
+  const noted = parseSealedDisk('pvc-1 -') ?? assert.fail();
+  assert.deepEqual(noted, { pv: 'pvc-1', handle: null });
+  assert.ok(isSameDisk(noted, { pv: 'pvc-1', handle: null }) && isSameDisk(noted, { pv: 'pvc-1' }));
+  assert.ok(!isSameDisk(noted, { pv: 'pvc-1', handle: 'vol-1' }) && !isSameDisk(noted, { pv: 'pvc-2', handle: null }));
+  assert.ok(!isSameDisk({ pv: 'pvc-1', handle: 'vol-1' }, noted));
+  const odd = parseSealedDisk(formatSealedDisk({ pv: 'pvc-1', handle: '-' }));
+  assert.ok(odd?.handle && isSameDisk(odd, { pv: 'pvc-1', handle: '-' }));
 });

@@ -3,7 +3,7 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { writePayload } from '../../cluster/node/atomic-writer.ts';
+import { writePayload } from '../../support/cluster/node/atomic-writer.ts';
 
 let directory = '';
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BackOff, formatSeconds, nextBackOff, remainingMs } from '../../cluster/node/backoff.ts';
+import { type BackOff, formatSeconds, nextBackOff, remainingMs } from '../../support/cluster/node/backoff.ts';
 
 const limits = { baseMs: 10_000, capMs: 300_000 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ConfigError, type EnvSources, expand, resolveEnv } from '../../cluster/node/env.ts';
+import { ConfigError, type EnvSources, expand, resolveEnv } from '../../support/cluster/node/env.ts';
 
 const defined = new Map([
   ['A', 'a'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookUpImage } from '../../cluster/node/images.ts';
+import { lookUpImage } from '../../support/cluster/node/images.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 const source = {

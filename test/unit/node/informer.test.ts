@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Api, ApiError, type WatchEvent } from '../../cluster/node/api.ts';
-import { startInformer } from '../../cluster/node/informer.ts';
-import type { KubeObject } from '../../cluster/node/wire.ts';
+import { type Api, ApiError, type WatchEvent } from '../../support/cluster/node/api.ts';
+import { startInformer } from '../../support/cluster/node/informer.ts';
+import type { KubeObject } from '../../support/cluster/node/wire.ts';
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inUnits, parseQuantity } from '../../cluster/node/quantity.ts';
+import { inUnits, parseQuantity } from '../../support/cluster/node/quantity.ts';
 
 for (const [text, number] of [
   ['1', 1],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serviceEnv } from '../../cluster/node/service-env.ts';
-import type { Service } from '../../cluster/node/wire.ts';
+import { serviceEnv } from '../../support/cluster/node/service-env.ts';
+import type { Service } from '../../support/cluster/node/wire.ts';
 
 function service(
   namespace: string,

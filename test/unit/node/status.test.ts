@@ -7,8 +7,8 @@ import {
   type PodView,
   podPhase,
   shapePodStatus,
-} from '../../cluster/node/status.ts';
-import type { Pod } from '../../cluster/node/wire.ts';
+} from '../../support/cluster/node/status.ts';
+import type { Pod } from '../../support/cluster/node/wire.ts';
 
 const running: ContainerPhase = { kind: 'running', startedAt: 0 };
 const waiting: ContainerPhase = { kind: 'waiting', reason: 'ContainerCreating' };

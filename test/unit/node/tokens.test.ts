@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Api } from '../../cluster/node/api.ts';
-import { createTokens } from '../../cluster/node/tokens.ts';
-import type { Pod } from '../../cluster/node/wire.ts';
+import type { Api } from '../../support/cluster/node/api.ts';
+import { createTokens } from '../../support/cluster/node/tokens.ts';
+import type { Pod } from '../../support/cluster/node/wire.ts';
 
 const pod = {
   metadata: { name: 'p', namespace: 'n', uid: 'u' },

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { loopbackAccess, reviewedAccess } from '../../../functions/page/access.ts';
 import { listensOnLoopback } from '../../../functions/serve/page.ts';
 import { KubeError } from '../../../reconcile/kube.ts';
-import { type Reviewers, type ReviewingKube, reviewing } from '../../page/reviews.ts';
-import { clusters, fleets, head, report } from '../../page/scene.ts';
-import { pages } from '../../page/server.ts';
+import { type Reviewers, type ReviewingKube, reviewing } from '../../support/page/reviews.ts';
+import { clusters, fleets, head, report } from '../../support/page/scene.ts';
+import { pages } from '../../support/page/server.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -35,7 +35,7 @@ for (const [what, headers] of [
   ['a token of nobody', bearer('ghost')],
   ['a token without end', bearer('x'.repeat(13_000))],
 ] as const) {
-  test(`whoever sends ${what} is told 401, and nothing about anything`, async () => {
+  test(`a request with ${what} gets 401, and learns nothing`, async () => {
     const { get } = guarded({ users });
     for (const path of ['/', '/clusters/payments/orders', '/clusters/no/where', `/checks/${head}`]) {
       const answer = await get(path, headers);
@@ -94,6 +94,13 @@ test('who may see one namespace sees that one, and does not learn what there is 
   assert.equal((await get(`/checks/${head}`, bearer('bob'))).status, 404);
 });
 
+test('who is allowed by one authorizer and denied by another sees nothing', async () => {
+  const { get } = guarded({ users, denies: (user) => user === 'bob' });
+  assert.equal((await get('/clusters/payments/orders', bearer('bob'))).status, 403);
+  assert.match(await (await get('/', bearer('bob'))).text(), /Nothing that you may see/);
+  assert.equal((await get('/clusters/payments/orders', bearer('alice'))).status, 200);
+});
+
 test('who may see nothing sees that, and what to ask for', async () => {
   const { get } = guarded({ users, allows: () => false });
   const body = await (await get('/', bearer('bob'))).text();
@@ -101,7 +108,7 @@ test('who may see nothing sees that, and what to ask for', async () => {
   assert.doesNotMatch(body, /orders|production/);
 });
 
-test('a token for another audience lets nobody in', async () => {
+test('a token for another audience does not let its user in', async () => {
   const other = guarded({ users, audiences: ['https://kubernetes.default.svc'] }, { audience: 'etcd-ratchet-page' });
   assert.equal((await other.get('/', bearer('alice'))).status, 401);
   const none = guarded({ users }, { audience: 'etcd-ratchet-page' });
@@ -133,7 +140,7 @@ test('a flood of unknown tokens is bounded: the rest is told to come back', asyn
   assert.equal((await get('/', bearer('alice'))).status, 200);
 });
 
-test('while the API server is away nobody gets in, and a stranger learns nothing of it', async () => {
+test('while the API server is away no user gets in, and a stranger learns nothing of it', async () => {
   const away = new KubeError('POST https://10.96.0.1/apis: connect ECONNREFUSED', {
     class: 'retryable',
     reason: 'Unreachable',
@@ -183,7 +190,7 @@ for (const [env, open] of [
   [{ RATCHET_HOST: '::1' }, true],
   [{ RATCHET_HOST: '127.0.0.1', K_SERVICE: 'page' }, false],
 ] as const) {
-  test(`with ${JSON.stringify(env)} whoever gets there ${open ? 'may look' : 'is asked who that is'}`, () => {
+  test(`with ${JSON.stringify(env)} a user ${open ? 'may look' : 'must authenticate'}`, () => {
     assert.equal(listensOnLoopback(env), open);
   });
 }

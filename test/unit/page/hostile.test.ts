@@ -7,8 +7,8 @@ import { markup } from '../../../functions/page/markup.ts';
 import { readable } from '../../../functions/page/readable.ts';
 import { style } from '../../../functions/page/style.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
-import { cluster, clusters, condition, fleet, fleets, head, member, report } from '../../page/scene.ts';
-import { pages } from '../../page/server.ts';
+import { cluster, clusters, condition, fleet, fleets, head, member, report } from '../../support/page/scene.ts';
+import { pages } from '../../support/page/server.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: that is the attack
 const attack = '"><script>alert(1)</script><img src=x onerror=alert(1)> \' & <!-- ${1} </style> {{7*7}}';
@@ -189,7 +189,7 @@ test('a condition of every length and none at all make a page', async () => {
   }
 });
 
-test('property: no request ends in a defect, whoever asks for whatever', async () => {
+test('property: no request ends in a defect, whatever it asks for', async () => {
   const { get, logged } = pages({
     fleets,
     clusters,

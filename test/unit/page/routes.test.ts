@@ -5,11 +5,11 @@ import { createReader } from '../../../functions/page/read.ts';
 import { securityHeaders } from '../../../functions/page/respond.ts';
 import { styleHash } from '../../../functions/page/style.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import { cluster, clusters, fleet, fleets, head, orders, plan, report } from '../../page/scene.ts';
-import { configMapOf, pages } from '../../page/server.ts';
-import { etcdOf } from '../../world/etcd.ts';
-import { wireOf } from '../../world/wire.ts';
-import { createWorld, namespace } from '../../world/world.ts';
+import { cluster, clusters, fleet, fleets, head, orders, plan, report } from '../../support/page/scene.ts';
+import { configMapOf, pages } from '../../support/page/server.ts';
+import { etcdOf } from '../../support/world/etcd.ts';
+import { wireOf } from '../../support/world/wire.ts';
+import { createWorld, namespace } from '../../support/world/world.ts';
 
 const full = { fleets, clusters, reports: [report], plan: async () => plan } as const;
 const paths = ['/', '/fleets/etcd-ratchet/production', '/clusters/payments/orders', `/checks/${head}`];
@@ -128,7 +128,7 @@ test('reports of another namespace, of another commit, or that are none, are not
   assert.equal((await get(`/checks/${head}`)).status, 404);
 });
 
-test('a commit that no fleet checks costs the API server nothing, whoever tries how many', async () => {
+test('a commit that no fleet checks costs the API server nothing, however many are tried', async () => {
   const { get, kube } = pages(full);
   for (let n = 0; n < 50; n++) {
     const sha = `${n}`.padStart(40, 'a');
@@ -165,7 +165,7 @@ test('a commit is led to where its forge is known, and a repository with credent
   }
 });
 
-test('a fleet that nobody has looked at for long says so', async () => {
+test('a fleet without a pass for long says so', async () => {
   const silent = fleet('production', { lastRun: '2026-11-21T09:00:00Z' });
   const body = await (await pages({ fleets: [silent] }).get('/')).text();
   assert.match(body, /NoPass/);
@@ -189,7 +189,7 @@ test('a fleet shows its open requests, and the last commits with what came of th
 test('a check whose request is closed says so', async () => {
   const answer = await pages(full).get(`/checks/${'0'.repeat(40)}`);
   assert.equal(answer.status, 404);
-  assert.match(await answer.text(), /reports are kept while their request is open/);
+  assert.match(await answer.text(), /a report is kept while its request is open/);
 });
 
 test('nothing at all is an invitation', async () => {
@@ -248,7 +248,7 @@ test('a plan that may not be made says what would let it, and the rest of the pa
   const answer = await get(`/clusters/${namespace}/orders`);
   assert.equal(answer.status, 200);
   const body = await answer.text();
-  assert.match(body, /the component page-plans lets it/);
+  assert.match(body, /add the component page-plans/);
   assert.match(body, new RegExp(`tick --plan --cluster ${namespace}/orders`));
   assert.match(body, /orders-0/);
 });

@@ -4,10 +4,10 @@ import { parseOptions, UsageError } from '../../run/options.ts';
 import { select } from '../../run/scenarios.ts';
 
 for (const [args, rooms, scenario] of [
-  [[], ['unit', 'integration', 'e2e'], undefined],
+  [[], ['unit', 'explore', 'integration', 'e2e'], undefined],
   [['--only', 'unit'], ['unit'], undefined],
   [['--only', 'e2e', 'bootstrap'], ['e2e'], 'bootstrap'],
-  [['bootstrap'], ['unit', 'integration', 'e2e'], 'bootstrap'],
+  [['bootstrap'], ['unit', 'explore', 'integration', 'e2e'], 'bootstrap'],
 ] as const) {
   test(`"${args.join(' ')}" means ${rooms.join(', ')}`, () => {
     assert.deepEqual(parseOptions(args), { rooms, scenario });
@@ -15,7 +15,7 @@ for (const [args, rooms, scenario] of [
 }
 
 for (const [args, message] of [
-  [['--only', 'smoke'], /--only takes unit, integration, e2e, not "smoke"/],
+  [['--only', 'smoke'], /--only takes unit, explore, integration, e2e, not "smoke"/],
   [['--only'], /usage: npm test/],
   [['--verbose'], /usage: npm test/],
   [['one', 'two'], /one scenario at a time: one, two are several/],

@@ -54,7 +54,7 @@ async function settled(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await Promise.resolve();
 }
 
-test('whoever sends slowly takes nobody’s place, however many they are', async () => {
+test('slow senders take no place, however many they are', async () => {
   const gate = createGate(limits);
   const slow = Array.from({ length: 50 }, () => sending());
   const waiting = slow.map(({ request }) => gate.admit(request));
@@ -68,7 +68,7 @@ test('whoever sends slowly takes nobody’s place, however many they are', async
   assert.deepEqual(new Set((await Promise.all(waiting)).map(({ kind }) => kind)), new Set(['broken']));
 });
 
-test('bodies that fill the room and stand still go, the oldest first, when somebody comes', async () => {
+test('bodies that fill the room and stand still go, oldest first, when a request comes', async () => {
   const gate = createGate(limits);
   const slow = [sending(), sending(), sending()];
   const waiting = slow.map(({ request }) => gate.admit(request));

@@ -1,7 +1,7 @@
-import type { CronJob } from '../../../functions/chain.ts';
+import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../fakes/kube.ts';
+import { createFakeKube, type FakeKube, type FakeKubeOptions } from '../../support/fakes/kube.ts';
 
 export const namespace = 'etcd-ratchet';
 export const url = 'https://git.example.com/platform/etcd.git';

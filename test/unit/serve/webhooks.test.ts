@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 import type { Hono } from 'hono';
-import type { Job } from '../../../functions/chain.ts';
+import type { Job } from '../../../functions/pass/follow-up/chain.ts';
 import { composed } from '../../../functions/serve/serve.ts';
 import { webhooks } from '../../../functions/serve/webhooks.ts';
 import type { EtcdFleet, WebhookType } from '../../../manifests/api/etcd-fleet.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import type { FakeKube, FakeKubeOptions } from '../../fakes/kube.ts';
-import { callers, noCommit, type Sent } from '../../webhooks/deliveries.ts';
+import type { FakeKube, FakeKubeOptions } from '../../support/fakes/kube.ts';
+import { callers, noCommit, type Sent } from '../../support/webhooks/deliveries.ts';
 import { cronJob, env, fleet, installation, seedSecret, url } from './installation.ts';
 
 const stop = new AbortController().signal;
@@ -77,7 +77,7 @@ for (const type of webhookTypes) {
   });
 }
 
-test('without a type of its own, a webhook is of the fleet’s forge; without a forge, it is generic', async () => {
+test('without a type, a webhook is of the fleet’s forge; without a forge, it is generic', async () => {
   const kinds: readonly (readonly [Partial<EtcdFleet['spec']>, WebhookType])[] = [
     [{ forge: { type: 'Gitea', secretName: 'x' } }, 'Gitea'],
     [{}, 'Generic'],
@@ -99,7 +99,7 @@ test('the same delivery again is the same Job, also when it has ended', async ()
   assert.equal(jobs(scene).length, 1);
 });
 
-test('a push that looks like an earlier one and is another delivery is not swallowed: a branch may come back to where it was', async () => {
+test('a new delivery of the same push is not swallowed: a branch may return to a commit', async () => {
   for (let n = 0; n < 2; n++) await post(scene, await pushed());
   assert.equal(jobs(scene).length, 2);
 });
@@ -165,7 +165,7 @@ test('a branch that is made with no new commit, and a request for the branch, ar
   assert.deepEqual(reasons.toSorted(), [`push ${push.after}`, 'request 17']);
 });
 
-test('whoever proves nothing gets the same answer, whatever the fleet, and nothing else happens', async () => {
+test('a delivery without proof gets the same answer for every fleet, and nothing else happens', async () => {
   seedSecret(scene.kube, 'empty', { secret: '' });
   seedSecret(scene.kube, 'keyless', { token: 'secret' });
   for (const [name, secretName] of [
@@ -181,7 +181,7 @@ test('whoever proves nothing gets the same answer, whatever the fleet, and nothi
   const good = await callers.GitHub.send('secret', 'push', callers.GitHub.push(marked));
   const wrong = await callers.GitHub.send('wrong', 'push', callers.GitHub.push(marked));
   const { 'x-hub-signature-256': _signature, ...unsigned } = good.headers;
-  const empty = await callers.GitHub.send('x', 'push', callers.GitHub.push(marked));
+  const empty = await callers.GitHub.send('', 'push', callers.GitHub.push(marked));
   const answers: Response[] = [];
   for (const name of ['production', 'empty', 'keyless', 'secretless', 'deaf', 'unknown', '__proto__', 'a%00b']) {
     for (const sent of [wrong, { ...good, headers: unsigned }, empty, ...(name === 'production' ? [] : [good])]) {
@@ -196,7 +196,7 @@ test('whoever proves nothing gets the same answer, whatever the fleet, and nothi
   assert.doesNotMatch(JSON.stringify(scene.logged), /marker|sha256|refs/);
 });
 
-test('a flood of refused requests costs the API server one list of fleets and one Secret, and one line of log', async () => {
+test('a flood of refused requests costs one list of fleets, one Secret and one log line', async () => {
   const wrong = await pushed({}, 'wrong');
   for (let n = 0; n < 500; n++) {
     assert.equal((await post(scene, wrong, n % 2 === 0 ? 'production' : `unknown-${n}`)).status, 401);
@@ -225,7 +225,7 @@ test('secrets and fleets are asked for again after ten seconds: a rotation arriv
   }
 });
 
-test('an API server that does not answer is 503 with a time to come again, for everybody, and is asked seldom', async () => {
+test('while the API server does not answer, every delivery gets 503 with a time to retry', async () => {
   const away = () => {
     throw new KubeError('no answer', { class: 'retryable', reason: 'Unreachable' });
   };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isSameRepository } from '../../../gitops/same-repository.ts';
+import { isSameRepository } from '../../../gitops/git/same-repository.ts';
 import { MalformedDelivery } from '../../../gitops/webhooks/receiver.ts';
 import { receivers } from '../../../gitops/webhooks/receivers.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
-import { callers } from '../../webhooks/deliveries.ts';
+import { callers } from '../../support/webhooks/deliveries.ts';
 
 /** Whoever has the secret may still send anything. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ForgeError } from '../../../../gitops/forges/error.ts';
-import { type Answer, startRecorder } from '../../../git/recorder.ts';
+import { type Answer, startRecorder } from '../../../support/git/recorder.ts';
 import { head, inTime, kinds, open } from './kinds.ts';
 
 const runs = 150;
@@ -36,7 +36,7 @@ function oddAnswers(page: unknown) {
 }
 
 for (const kind of kinds) {
-  test(`${kind.type}: whatever it answers (${runs} answers) is open requests with harmless fields, or one clear error`, async () => {
+  test(`${kind.type}: any answer (${runs}) is open requests with harmless fields, or a clear error`, async () => {
     await using server = await startRecorder();
     const page = kind.page(
       [

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { ForgeError, type ForgeReason } from '../../../../gitops/forges/error.ts';
 import type { ChangeRequest, Forge } from '../../../../gitops/forges/forge.ts';
-import { selfSigned } from '../../../git/certificate.ts';
-import { type Answer, type RecordedRequest, replyJson, startRecorder } from '../../../git/recorder.ts';
+import { selfSigned } from '../../../support/git/certificate.ts';
+import { type Answer, type RecordedRequest, replyJson, startRecorder } from '../../../support/git/recorder.ts';
 import { head, inTime, type Kind, kinds, open, secret, sha, status } from './kinds.ts';
 
 const request: ChangeRequest = {
@@ -174,7 +174,7 @@ for (const kind of kinds) {
     });
   });
 
-  test(`${kind.type}: nobody there is told as such, and an address of a commit needs nobody`, async () => {
+  test(`${kind.type}: an unreachable forge is named, and a commit's address needs no request`, async () => {
     const gone = await startRecorder();
     await gone[Symbol.asyncDispose]();
     const forge = open(kind, gone.url);

@@ -2,7 +2,7 @@ import type { ForgeCredentials } from '../../../../gitops/forges/credentials.ts'
 import type { CommitStatus, Forge } from '../../../../gitops/forges/forge.ts';
 import { openForge } from '../../../../gitops/forges/forges.ts';
 import type { ForgeType } from '../../../../manifests/api/etcd-fleet.ts';
-import type { RecordedRequest } from '../../../git/recorder.ts';
+import type { RecordedRequest } from '../../../support/git/recorder.ts';
 
 export const sha = 'ab'.repeat(20);
 export const head = 'cd'.repeat(20);

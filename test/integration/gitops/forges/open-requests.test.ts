@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Recorder, replyJson, startRecorder } from '../../../git/recorder.ts';
+import { type Recorder, replyJson, startRecorder } from '../../../support/git/recorder.ts';
 import { head, inTime, type Kind, kinds, open, type Sample } from './kinds.ts';
 
 /** A forge with these requests, in pages of 50. */
@@ -82,7 +82,7 @@ for (const kind of kinds) {
     });
   }
 
-  test(`${kind.type}: a request without a commit is not told; what strangers write is made harmless`, async () => {
+  test(`${kind.type}: a request without a commit is left out; strangers' text is made harmless`, async () => {
     await using server = await startForge(kind, [
       { number: 9, sha: '' },
       { number: 8, sha: '../../etc/passwd' },
@@ -143,7 +143,7 @@ test('Gitea, where it does not filter by branch, is filtered by us', async () =>
   );
 });
 
-test('Bitbucket Cloud tells a head by twelve digits: another commit that is first in its list is not taken for it', async () => {
+test('Bitbucket Cloud names a head by twelve digits: no other commit is taken for it', async () => {
   const kind = kinds.find(({ type }) => type === 'BitbucketCloud');
   assert.ok(kind);
   await using server = await startRecorder((asked, response) =>

@@ -167,7 +167,10 @@ function azureApi(server: string) {
   return new azureGit.GitApi(`${server}/tfs/Collection`, []);
 }
 
-/** What an Azure DevOps server tells that client about where its resources are: as its documentation writes the addresses. */
+/**
+ * What an Azure DevOps server tells that client about where its resources are: as its documentation writes the
+ * addresses.
+ */
 export const azureLocations = {
   count: 3,
   value: [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { ChangeRequest } from '../../../../gitops/forges/forge.ts';
-import { type RecordedRequest, type Recorder, replyJson, startRecorder } from '../../../git/recorder.ts';
+import { type RecordedRequest, type Recorder, replyJson, startRecorder } from '../../../support/git/recorder.ts';
 import { head, inTime, type Kind, kinds, open, sha, status } from './kinds.ts';
 import { azureLocations, others } from './others.ts';
 
@@ -176,7 +176,7 @@ for (const type of ['BitbucketCloud', 'BitbucketDataCenter'] as const) {
   });
 }
 
-test('Azure DevOps gets what is about a request where its people look, on the push that it speaks of', async () => {
+test("Azure DevOps gets a request's status on the push that it is about", async () => {
   const kind = kinds.find(({ type }) => type === 'AzureDevOps');
   assert.ok(kind);
   await using server = await startRecorder((asked, response) => {

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import type { Secret, StatefulSet } from '../../../../manifests/kube-types.ts';
 import {
   type CertManagerCertificate,
   certificateResource,
-} from '../../../../manifests/build/cert-manager-certificate.ts';
-import type { Secret, StatefulSet } from '../../../../manifests/kube-types.ts';
-import { inspectLeaf, type LeafFacts } from '../../../../reconcile/certificates/inspect.ts';
+} from '../../../../manifests/render/cert-manager-certificate.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { rememberClient } from '../../../world/applications.ts';
-import { type CertManager, certManagerIn } from '../../../world/cert-manager.ts';
-import { assertOneCluster } from '../../../world/converge.ts';
-import { type Crash, crashesIn, killer } from '../../../world/crash.ts';
-import type { Faults } from '../../../world/invocation.ts';
-import { createWorld, namespace, type World } from '../../../world/world.ts';
+import { inspectLeaf, type LeafFacts } from '../../../../reconcile/x509/inspect.ts';
+import { rememberClient } from '../../../support/world/applications.ts';
+import { type CertManager, certManagerIn } from '../../../support/world/cert-manager.ts';
+import { assertOneCluster } from '../../../support/world/converge.ts';
+import { type Crash, crashesIn, killer } from '../../../support/world/crash.ts';
+import type { Faults } from '../../../support/world/invocation.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 const byCertManager: Partial<EtcdClusterSpec> = {
   tls: { mode: 'CertManager', issuerRef: { name: 'company' }, peerIssuerRef: { name: 'etcd' }, rotationOverlap: '30s' },
@@ -27,7 +27,7 @@ const leaves = [
 ];
 const issued = (name: string) => `${name}-issued`;
 
-test('a birth asks for every leaf, waits for all of them, and lets the requests go with their owners', async () => {
+test('a birth asks for every leaf and waits for all; the requests go with their owners', async () => {
   const { world, certManager } = await asked();
   await until(world, certManager, 'Converged');
   assertOneCluster(world, 3);
@@ -73,7 +73,7 @@ test('what is refused names the issuer and its words, and is cured', async () =>
   const { world, certManager } = await asked();
   certManager.answer('fail', issued('orders-reconciler-tls'));
   const refused = await until(world, certManager, 'IssuanceFailed');
-  assert.match(refused, /Issuer company does not give orders-reconciler-tls-issued a certificate: Failed: .*no budget/);
+  assert.match(refused, /Issuer company does not issue orders-reconciler-tls-issued: Failed: .*no budget/);
   assert.deepEqual(world.kube.stored<StatefulSet>(resources.statefulSets), []);
   certManager.answer('issue');
   await until(world, certManager, 'Converged');
@@ -88,7 +88,7 @@ test('a cert-manager that says nothing is waited for two minutes, then named', a
   assert.match(silent, /of Issuer company/);
 });
 
-test("a Secret of somebody else's is neither asked for nor written, and named", async () => {
+test('a foreign Secret is neither asked for nor written, and named', async () => {
   const { world, certManager } = await asked();
   const theirs = {
     apiVersion: 'v1',
@@ -99,14 +99,14 @@ test("a Secret of somebody else's is neither asked for nor written, and named", 
   };
   world.kube.seed<Secret>(resources.secrets, theirs);
   const refused = await until(world, certManager, 'NameTaken');
-  assert.match(refused, /Secret orders-0-peer-tls-issued already that is not this cluster's/);
+  assert.match(refused, /Secret orders-0-peer-tls-issued belongs to another owner/);
   assert.deepEqual(secret(world, issued('orders-0-peer-tls'))?.data, theirs.data);
   assert.ok(!certificates(world).some(({ metadata }) => metadata.name === issued('orders-0-peer-tls')));
   world.kube.remove(resources.secrets, namespace, issued('orders-0-peer-tls'));
   await until(world, certManager, 'Converged');
 });
 
-test("a Certificate of somebody else's is left alone and named", async () => {
+test('a foreign Certificate is left alone and named', async () => {
   const { world, certManager } = await asked();
   const theirs = {
     metadata: { name: issued('orders-client-tls'), namespace },
@@ -115,7 +115,7 @@ test("a Certificate of somebody else's is left alone and named", async () => {
   world.kube.seed<CertManagerCertificate>(certificateResource, theirs);
   // Nobody needs the applications' Secret to start a member.
   const refused = await until(world, certManager, 'NameTaken');
-  assert.match(refused, /Certificate orders-client-tls-issued is not this cluster's/);
+  assert.match(refused, /Certificate orders-client-tls-issued belongs to another owner/);
   assertOneCluster(world, 3);
 });
 
@@ -159,7 +159,7 @@ describe('a cluster that runs', () => {
   });
 
   for (const order of ['one leaf after the other', 'all at once'] as const) {
-    test(`follows a CA that was replaced, ${order}, while everybody can talk to everybody`, async () => {
+    test(`follows a CA that was replaced, ${order}, while all can talk to each other`, async () => {
       const { world, certManager } = await running();
       const old = leafOf(world, 'orders-0-peer-tls').trust;
       await certManager.replaceAuthority('etcd');
@@ -228,7 +228,8 @@ describe('a cluster that runs', () => {
     assert.deepEqual(world.starts, starts);
   });
 
-  // Ticks and cert-manager stopped for months, and the issuers have new CAs since: members know none of what is shown now.
+  // Ticks and cert-manager stopped for months, and the issuers have new CAs since: members know none of what is shown
+  // now.
   test('comes back when everything has ended and every CA is another one', async () => {
     const { world, certManager } = await running();
     world.state.watchful = false;
@@ -310,7 +311,10 @@ async function running(): Promise<Stage> {
   return stage;
 }
 
-/** Ticks until a decision has this reason (of Ready or of another condition); its message. @throws with the decisions on the way. */
+/**
+ * Ticks until a decision has this reason (of Ready or of another condition); its message. @throws with the decisions on
+ * the way.
+ */
 async function until(
   world: World,
   certManager: Pick<CertManager, 'attend'>,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { askForRotation, deleteSecret, rememberClient, restingFlaws } from '../../../world/applications.ts';
-import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { type Crash, crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
-import { tickUntilFrozen } from '../../../world/freeze.ts';
-import { createWorld, name, namespace, type World } from '../../../world/world.ts';
+import { askForRotation, deleteSecret, rememberClient, restingFlaws } from '../../../support/world/applications.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { type Crash, crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 /** What a cluster's certificates may go through, and how often each of its members may have been started in the end. */
 interface Story {
@@ -70,7 +70,7 @@ const stories: readonly Story[] = [
 
 for (const { what, begin, starts, stride } of stories) {
   describe(`an invocation in the middle of ${what}`, () => {
-    test('that dies at any write leaves what the next ones finish; nobody is ever cut off', async () => {
+    test('that dies at any write leaves what the next ones finish; no member is ever cut off', async () => {
       const writes = await writesOf(begin);
       for (const crash of sample(crashesIn(writes), stride)) {
         const world = await begin();
@@ -146,7 +146,7 @@ describe('two invocations that start together', () => {
     await assertEnds(world, 2, 'side by side');
   });
 
-  test('and somebody deletes pods meanwhile: it ends all the same', async () => {
+  test('and pods are deleted meanwhile: it ends all the same', async () => {
     const world = await converged();
     await askForRotation(world, 'x');
     for (let rounds = 0; rounds < 12; rounds += 1) {

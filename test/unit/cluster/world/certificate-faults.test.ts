@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import { annotations, labelsOf } from '../../../../manifests/build/names.ts';
 import type { Pod, Secret } from '../../../../manifests/kube-types.ts';
+import { annotations, labelsOf } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import {
   askForRotation,
@@ -12,10 +12,10 @@ import {
   secretData,
   secretNamed,
   writeSecret,
-} from '../../../world/applications.ts';
-import { assertOneCluster, type Converged, tickUntilConverged } from '../../../world/converge.ts';
-import { theirs } from '../../../world/invariants.ts';
-import { createWorld, name, namespace, type World } from '../../../world/world.ts';
+} from '../../../support/world/applications.ts';
+import { assertOneCluster, type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
+import { theirs } from '../../../support/world/invariants.ts';
+import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 const days = 86_400;
 const managed = { tls: { mode: 'Managed', rotationOverlap: '30s' } } as const;
@@ -68,7 +68,7 @@ describe('a CA that was lost under a running cluster', () => {
     ],
     3,
   )) {
-    test(`(${what}) is made anew: trusted first, then used, then alone; nobody is cut off meanwhile`, async () => {
+    test(`(${what}) is made anew: trusted first, then used, then alone; no member is cut off`, async () => {
       const world = await converged();
       lose(world);
       noticeNow(world);
@@ -81,7 +81,7 @@ describe('a CA that was lost under a running cluster', () => {
     });
   }
 
-  test('(with a leaf among those that it is told to trust) is made anew without it, and nothing is signed again and again', async () => {
+  test('(with a leaf among its trusted CAs) is made anew without it, once', async () => {
     const world = await converged();
     const { 'ca.crt': trust = '', ...rest } = secretData(world, 'orders-peer-ca');
     const texts = [trust, secretData(world, 'orders-1-peer-tls')['tls.crt'] ?? ''].map((text) =>
@@ -144,7 +144,7 @@ describe('the Secret of a leaf under a running cluster', () => {
       3,
       index,
     )) {
-      test(`${wanted}, ${what}, is put right, and nobody restarts`, async () => {
+      test(`${wanted}, ${what}, is put right without a restart`, async () => {
         const world = await converged();
         damage(world);
         // Looked at by turns: within minutes, whichever it is.
@@ -173,7 +173,7 @@ describe('the Secret of a leaf under a running cluster', () => {
     ['all that members show each other, with its CA,', 2, (secret: string) => secret.includes('-peer-')],
     ['all that members and clients show each other, with its CA,', 3, (secret: string) => !secret.includes('-peer-')],
   ] as const) {
-    test(`${what} of ${size}: everything is made anew, and each member is started with it, one at a time`, async () => {
+    test(`${what} of ${size}: everything is made anew, and members restart one at a time`, async () => {
       const world = await converged({ replicas: size });
       for (const { metadata } of world.kube.stored(resources.secrets)) {
         if (isLost(metadata.name)) deleteSecret(world, metadata.name);
@@ -189,7 +189,7 @@ describe('the Secret of a leaf under a running cluster', () => {
     });
   }
 
-  test('all that members show each other, with its CA, of 3: nobody who serves is stopped, and a person is told what helps; then it does', async () => {
+  test('all peer Secrets with their CA, of 3: no serving member stops, a person is told the cure', async () => {
     const world = await converged();
     for (const { metadata } of world.kube.stored(resources.secrets)) {
       if (metadata.name.includes('-peer-')) deleteSecret(world, metadata.name);
@@ -209,7 +209,7 @@ describe('the Secret of a leaf under a running cluster', () => {
   });
 });
 
-test('Secrets that may not be read: said with what to grant, nothing is started on a guess, and it goes on once granted', async () => {
+test('Secrets that may not be read: named with the right to grant, and nothing starts till then', async () => {
   const world = createWorld();
   world.forbidden.add('GET secrets');
   await world.apply(managed);
@@ -232,10 +232,10 @@ test('Secrets that may not be read: said with what to grant, nothing is started 
   assert.equal(world.processes.size, 3);
 });
 
-describe("somebody else's Secret of our name", () => {
+describe('a foreign Secret of our name', () => {
   for (const [index, wanted] of [...authorities, ...leaves].entries()) {
     for (const labelled of some([false, true], 2, index)) {
-      test(`${wanted}${labelled ? ', with our labels,' : ''} is left alone at a birth, and named with a cure; when it has gone, the birth goes on`, async () => {
+      test(`${wanted}${labelled ? ', with our labels,' : ''} is left alone at a birth, and named; without it the birth goes on`, async () => {
         const world = createWorld();
         world.kube.seed<Secret>(resources.secrets, foreignSecret(wanted, labelled, {}));
         await world.apply(managed);
@@ -251,7 +251,7 @@ describe("somebody else's Secret of our name", () => {
     }
   }
 
-  test('with a CA of his own in it: nobody of ours comes to trust that', async () => {
+  test('with a foreign CA in it: no member comes to trust that', async () => {
     const other = await converged();
     const world = createWorld();
     const data = secretData(other, 'orders-client-tls');
@@ -265,7 +265,7 @@ describe("somebody else's Secret of our name", () => {
   });
 
   for (const wanted of ['orders-client-tls', 'orders-1-server-tls', 'orders-peer-ca'] as const) {
-    test(`${wanted}, in the place of ours under a running cluster, is left alone and named, also during a rotation`, async () => {
+    test(`${wanted}, in our place under a running cluster, is left alone and named`, async () => {
       const world = await converged();
       if (wanted !== 'orders-peer-ca') await askForRotation(world, 'x');
       deleteSecret(world, wanted);
@@ -307,7 +307,7 @@ describe('a member that is down', () => {
   test('in the middle of the restarts stops them, and they go on with it', async () => {
     const world = await converged();
     await askForRotation(world, 'x');
-    await until(world, 'FinishingRolling');
+    await until(world, 'RollingConfiguration');
     world.dieWhen(({ metadata }) => metadata.name === 'orders-2-0');
     world.kill('orders-2-0');
     await ticks(world, 20, 30);
@@ -319,7 +319,7 @@ describe('a member that is down', () => {
     assert.deepEqual(restingFlaws(world), []);
   });
 
-  test('in a rotation until the old CA has ended keeps nobody from going on with the new one', async () => {
+  test('in a rotation until the old CA has ended keeps no member from going on with the new one', async () => {
     const world = await converged({ tls: { ...managed.tls, authorityLifetime: '4000h' } });
     world.advance(112 * days);
     await until(world, 'OverlapBegins');
@@ -336,7 +336,7 @@ describe('a member that is down', () => {
     assertOneCluster(world, 3);
   });
 
-  test('for months keeps nobody from being renewed', async () => {
+  test('for months keeps no certificate from being renewed', async () => {
     const world = await converged();
     world.dieWhen(({ metadata }) => metadata.name === 'orders-2-0');
     world.kill('orders-2-0');
@@ -351,7 +351,7 @@ describe('a member that is down', () => {
     assert.deepEqual(restingFlaws(world), []);
   });
 
-  test('like all others, because nobody looked after them for longer than a leaf lives: all come back', async () => {
+  test('like all others, because no tick ran for longer than a leaf lives: all come back', async () => {
     const world = await converged();
     world.advance(120 * days);
     world.settle();
@@ -361,7 +361,7 @@ describe('a member that is down', () => {
   });
 });
 
-describe('a cluster that nobody looked after', () => {
+describe('a cluster without ticks', () => {
   // Connections that members made before go on, so that they are Ready, and nobody can make a new one.
   for (const [what, age, size, lost] of [
     ['for longer than its CAs live', 4100, 1, []],
@@ -475,7 +475,7 @@ describe('a resource that was deleted', () => {
     assert.deepEqual(world.violations, []);
   });
 
-  test('whose volumes have gone too: the next of that name gets CAs of its own, with nothing noted on them', async () => {
+  test('whose volumes have gone too: the next of that name gets CAs of its own', async () => {
     const world = await converged();
     await askForRotation(world, 'x');
     await tickUntilConverged(world);
@@ -526,7 +526,9 @@ async function ticks(world: World, count: number, seconds: number): Promise<void
   }
 }
 
-/** Secrets are looked at by turns: within minutes it is noticed, and then it goes on until there is nothing left to do. */
+/**
+ * Secrets are looked at by turns: within minutes it is noticed, and then it goes on until there is nothing left to do.
+ */
 async function tickUntilLookedAt(world: World): Promise<Converged> {
   for (let minute = 0; minute < 20; minute += 1) {
     world.settle();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { annotations } from '../../../../manifests/build/names.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { raiseCorrupt, spoil } from '../../../world/corruption.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { raiseCorrupt, spoil } from '../../../support/world/harm.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
@@ -55,7 +55,7 @@ describe('etcd has raised CORRUPT', () => {
       assert.equal(end.kind, 'done', story);
       assertSound(world, 3, story);
       assert.deepEqual(evidence(world), [victim], story);
-      const order = ['ReplacingMember', 'RemovingCorruptMember', 'RetiringMember', 'Corrupt', 'AddingLearner'];
+      const order = ['ReplacingMember', 'RemovingCorruptMember', 'Corrupt', 'AddingLearner'];
       const at = order.map((reason) => end.trail.indexOf(`act ${reason} acted`));
       assert.deepEqual(
         at,
@@ -68,7 +68,7 @@ describe('etcd has raised CORRUPT', () => {
       );
     });
 
-    test(`and ${who} differs from the others, and whoever acts dies at any write`, async () => {
+    test(`and ${who} differs from the others, and the invocation dies at any write`, async () => {
       const counter = killer();
       const whole = await born();
       spoil(whole, victimOf(whole));
@@ -89,7 +89,7 @@ describe('etcd has raised CORRUPT', () => {
     });
   }
 
-  test('and two of five differ, each in its own way: one after the other is replaced, a leader first', async () => {
+  test('and two of five differ, each in its own way: both are replaced, a leader first', async () => {
     const world = await born(5);
     const leader = nameOfLeader(world);
     const other = ['orders-3', 'orders-4'].find((name) => name !== leader) ?? '';
@@ -103,7 +103,7 @@ describe('etcd has raised CORRUPT', () => {
     assert.deepEqual(evidence(world).toSorted(), [leader, other].toSorted(), story);
   });
 
-  test('and all hold the same after all: the alarm is taken back, and nobody is touched', async () => {
+  test('and all hold the same after all: the alarm is taken back, and no member is touched', async () => {
     const world = await born();
     raiseCorrupt(world, ['a1', '0']);
     const end = await tickUntilConverged(world);
@@ -112,7 +112,7 @@ describe('etcd has raised CORRUPT', () => {
     assert.equal(end.acts, 1);
   });
 
-  test('and no majority agrees: nobody is touched, and a person is told who differs from whom', async () => {
+  test('and no majority agrees: no member is touched, and a person is told which ones differ', async () => {
     for (const size of [2, 3, 4, 5]) {
       const world = await born(size);
       for (let ordinal = 0; ordinal < size / 2; ordinal += 1)
@@ -150,7 +150,7 @@ describe('a member finds at its start that its data differ', () => {
     assert.deepEqual(evidence(world), ['orders-1'], story);
   });
 
-  test('and it is one of the others who is wrong: with three nobody can tell, so nobody is touched', async () => {
+  test("and one of the others is wrong: with three that can't be told, so no member is touched", async () => {
     const world = await born();
     spoil(world, 'orders-2');
     world.kill('orders-1-0');
@@ -159,7 +159,7 @@ describe('a member finds at its start that its data differ', () => {
     assert.equal(end.acts, 0, end.trail.join('\n'));
   });
 
-  test('and it is one of the others who is wrong: with five, that one is replaced, and the sound one comes back', async () => {
+  test('and another one is wrong: with five, that one is replaced, and the sound one returns', async () => {
     const world = await born(5);
     spoil(world, 'orders-2');
     world.kill('orders-1-0');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { type Crash, crashesIn, killer, squares, tickUntilKilled } from '../../../world/crash.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { type Crash, crashesIn, killer, squares, tickUntilKilled } from '../../../support/world/crash.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 /** Each story is told again for every write that a birth makes: its invocation dies just before it, or just after. */
 describe('an invocation that dies at any write of a birth', () => {
@@ -58,7 +58,7 @@ describe('an invocation that dies at any write of a birth', () => {
       }
     });
 
-    test(`and then the resource is deleted and applied again with ${what}: one cluster, of one size, all sealed`, async () => {
+    test(`and then the resource is applied anew with ${what}: one cluster, all sealed`, async () => {
       for (const crash of squares(afterEach(writes), 'white')) {
         const world = await killedAt(crash);
         await world.remove();
@@ -96,7 +96,9 @@ describe('an invocation that dies at any write of a birth', () => {
   });
 });
 
-/** Dying before a write leaves what dying after the one before it left, but for calls that are under way side by side. */
+/**
+ * Dying before a write leaves what dying after the one before it left, but for calls that are under way side by side.
+ */
 function afterEach(writes: number): readonly Crash[] {
   return crashesIn(writes).filter(({ when }) => when === 'after');
 }

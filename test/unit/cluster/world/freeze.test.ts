@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
-import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { type Crash, crashesIn, killer, squares } from '../../../world/crash.ts';
-import { tickUntilFrozen } from '../../../world/freeze.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { type Crash, crashesIn, killer, squares } from '../../../support/world/crash.ts';
+import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 /** Two invocations: one stands still at a write until its claim has run out, others go on, and then it wakes. */
 describe('an invocation that is frozen at any write of a birth, and wakes late', () => {

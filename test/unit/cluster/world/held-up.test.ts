@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Node } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { assertWhole } from '../../../world/whole.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { assertWhole } from '../../../support/world/whole.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '120s' };
 
@@ -28,7 +28,7 @@ function breakDisk(world: World): void {
 
 describe('a volume that kubelet can’t mount', () => {
   for (const tls of ['Disabled', 'Managed'] as const) {
-    test(`costs its member, after its pod was made anew in vain, where all else is there (TLS ${tls})`, async () => {
+    test(`costs its member, after its pod was made anew in vain (TLS ${tls})`, async () => {
       const world = await healthyWorld(tls);
       breakDisk(world);
       const { kind, trail } = await tickUntilConverged(world, { limit: 400 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { annotations } from '../../../../manifests/build/names.ts';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
-import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 async function born(replicas = 3): Promise<World> {
   const world = createWorld();
@@ -83,7 +83,7 @@ describe('no members asked for', () => {
     }
   });
 
-  test('a cluster that lacks a member is healed first: nobody is removed because none are asked for', async () => {
+  test('a cluster that lacks a member is healed first: none is removed because none are asked for', async () => {
     const world = createWorld();
     const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
     await world.apply({ healing });

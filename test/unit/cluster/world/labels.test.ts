@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { annotations, labels, labelsOf } from '../../../../manifests/build/names.ts';
-import type { ActContext } from '../../../../reconcile/cluster/actions/context.ts';
-import { restoreLabels } from '../../../../reconcile/cluster/actions/restore-labels.ts';
-import { failureOf } from '../../../../reconcile/cluster/outcome.ts';
+import { annotations, labels, labelsOf } from '../../../../manifests/render/names.ts';
+import { act } from '../../../../reconcile/cluster/act/act.ts';
+import type { ActContext } from '../../../../reconcile/cluster/act/actions/context.ts';
+import { failureOf } from '../../../../reconcile/cluster/know/outcome.ts';
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
-import { type Converged, tickUntilConverged } from '../../../world/converge.ts';
-import { assertWhole } from '../../../world/whole.ts';
-import { createWorld, name, namespace, type World } from '../../../world/world.ts';
+import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
+import { assertWhole } from '../../../support/world/whole.ts';
+import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 /** What lists go by, taken off or set to something else by a backup tool or a policy engine. */
 
@@ -116,7 +116,7 @@ test('whatever objects of a cluster lose whatever labels, nothing is given up an
 });
 
 for (const statusLost of [false, true]) {
-  test(`a cluster of which every object is relabelled is not born anew${statusLost ? ', its status lost as well' : ''}`, async () => {
+  test(`a cluster with all objects relabelled is not born anew${statusLost ? ', its status lost' : ''}`, async () => {
     const world = await healthyWorld();
     relabelAll(world, () => ({}));
     if (statusLost) world.dropStatus();
@@ -128,7 +128,7 @@ for (const statusLost of [false, true]) {
   });
 }
 
-test('claims that lost all labels while their cluster was deleted are found when it is applied again', async () => {
+test('PVCs that lost all labels while the cluster was deleted are found on the next apply', async () => {
   const world = await healthyWorld();
   const before = [...world.formations.keys()];
   await world.remove();
@@ -205,7 +205,7 @@ test('labels that admission takes off again at once are told as that, by name', 
     signal: AbortSignal.timeout(10_000),
   };
   const objects = [{ of: 'volume', name: 'orders-1', uid: claim.metadata.uid ?? '' }] as const;
-  await assert.rejects(restoreLabels({ kind: 'restore-labels', objects }, context), (error) => {
+  await assert.rejects(act({ kind: 'restore-labels', objects }, context), (error) => {
     const { class: kind, reason, message } = failureOf(error);
     assert.deepEqual([kind, reason], ['terminal', 'LabelsRefused']);
     assert.match(message, /PersistentVolumeClaim orders-1 .*To go on: exempt/);
@@ -236,7 +236,7 @@ describe('at rest nothing is read by name', () => {
   }
 });
 
-test('the CAs of a cluster are its own without their labels, and have them again when they are written next', async () => {
+test('the CAs of a cluster are its own without labels, and get them at the next write', async () => {
   const world = createWorld();
   await world.apply({ tls: { mode: 'Managed', rotationOverlap: '1m' } });
   await tickUntilConverged(world, { limit: 300 });
@@ -253,7 +253,7 @@ test('the CAs of a cluster are its own without their labels, and have them again
   }
 });
 
-test('the unlabelled volume of a member that left is kept, and its name is not given to another one', async () => {
+test('the unlabelled volume of a member that left is kept, and its name not reused', async () => {
   const world = await healthyWorld();
   const volumeRetention = { whenScaled: 'Retain' } as const;
   await world.apply({ replicas: 1, healing, volumeRetention });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { tickUntilFrozen } from '../../../world/freeze.ts';
-import { createWorld, namespace, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 /** Claims run out by this world's clock, and so do fences. */
 function anew(t: TestContext): World {
@@ -35,7 +35,9 @@ async function requestsForClaims(t: TestContext, spec: Partial<EtcdClusterSpec>)
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
-/** What people do to a cluster that lives, so that the name of this claim is free, and its ConfigMap may be unsealed. */
+/**
+ * What people do to a cluster that lives, so that the name of this claim is free, and its ConfigMap may be unsealed.
+ */
 const losses: readonly (readonly [
   string,
   (world: World, claim: string, spec: Partial<EtcdClusterSpec>) => Promise<void>,
@@ -76,8 +78,8 @@ async function appliedAgain(world: World, claim: string, spec: Partial<EtcdClust
 }
 
 /**
- * Somebody froze in a birth with the request for a claim on its way; others went on, and clients were let in. Then that claim is lost,
- * with whatever else; and the request arrives after all.
+ * Somebody froze in a birth with the request for a claim on its way; others went on, and clients were let in. Then that
+ * claim is lost, with whatever else; and the request arrives after all.
  */
 describe('a claim of a birth that arrives when clients have long been let in', () => {
   for (const storageClassName of [undefined, 'immediate']) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { type Crash, crashesIn, killer, sample } from '../../../world/crash.ts';
-import { tickUntilFrozen } from '../../../world/freeze.ts';
-import { assertWhole } from '../../../world/whole.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { type Crash, crashesIn, killer, sample } from '../../../support/world/crash.ts';
+import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { assertWhole } from '../../../support/world/whole.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
@@ -29,15 +29,15 @@ async function ended(world: World, text: string): Promise<void> {
 const text = ({ when, write }: Crash, what: string) => `frozen ${when} write ${write}, ${what}`;
 
 /**
- * One invocation stands still at a call, to Kubernetes or to etcd, until its claim has run out; others go on, to the same end or
- * to another; and then the call arrives after all.
+ * One invocation stands still at a call, to Kubernetes or to etcd, until its claim has run out; others go on, to the
+ * same end or to another; and then the call arrives after all.
  */
 describe('a call that arrives late', () => {
   for (const [from, to, stride] of [
     [1, 3, 3],
     [3, 1, 3],
   ] as const) {
-    test(`while ${from} become ${to}, whatever was asked for meanwhile: one cluster, of the size that was asked for last`, async (t) => {
+    test(`while ${from} become ${to}, whatever else is asked: one cluster, of the last size`, async (t) => {
       const counter = killer();
       const whole = await grown(t, from);
       await whole.apply({ replicas: to, healing });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashOf } from '../../../../manifests/build/inputs-hash.ts';
-import { memberPriorityClass } from '../../../../manifests/build/member-defaults.ts';
 import type { Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
+import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
+import { memberPriorityClass } from '../../../../manifests/render/member-defaults.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 const template = (world: World) =>
   world.kube.stored<StatefulSet>(resources.statefulSets).map(({ spec }) => spec.template.spec);
@@ -37,7 +37,7 @@ for (const [where, prepare] of [
   });
 }
 
-test('members that an earlier release made are left alone, and get both when they are started anew', async () => {
+test('members of an earlier release are left alone, and get both at their next start', async () => {
   const world = createWorld();
   await world.apply();
   await tickUntilConverged(world);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
-import { annotations } from '../../../../manifests/build/names.ts';
-import { ownerReference } from '../../../../manifests/build/owner-reference.ts';
-import type { ConfigMap } from '../../../../manifests/kube-types.ts';
+import type { ConfigMap, PersistentVolume } from '../../../../manifests/kube-types.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
+import { ownerReference } from '../../../../manifests/render/owner-reference.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
-import { assertWhole } from '../../../world/whole.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { assertWhole } from '../../../support/world/whole.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
@@ -43,11 +43,11 @@ async function approve(world: World, message: string): Promise<void> {
   await world.kube.update<EtcdCluster>(resources.clusters, { ...cluster, metadata });
 }
 
-test('of an earlier release: ConfigMaps go to their claims, disks are noted, and nothing restarts', async () => {
+test('of an earlier release: ConfigMaps go to PVCs, disks are noted, nothing restarts', async () => {
   const world = await healthyWorld();
   for (const claim of world.claims()) {
     const { [annotations.disk]: noted, ...rest } = claim.metadata.annotations ?? {};
-    assert.equal(noted, claim.spec.volumeName);
+    assert.equal(noted, `${claim.spec.volumeName} -`);
     world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: rest } });
   }
   const peers = world.kube.stored<EtcdPeer>(resources.peers);
@@ -64,7 +64,7 @@ test('of an earlier release: ConfigMaps go to their claims, disks are noted, and
   );
   assert.deepEqual(new Map(world.starts), starts);
   for (const claim of world.claims()) {
-    assert.equal(claim.metadata.annotations?.[annotations.disk], claim.spec.volumeName);
+    assert.equal(claim.metadata.annotations?.[annotations.disk], `${claim.spec.volumeName} -`);
     const [configMap] = world.kube
       .stored<ConfigMap>(resources.configMaps)
       .filter(({ metadata }) => metadata.name === claim.metadata.name);
@@ -94,18 +94,25 @@ async function healthyWorldOnCsi(): Promise<World> {
   for (const claim of world.claims()) {
     const { name } = claim.metadata;
     const pv = claim.spec.volumeName ?? assert.fail(name);
-    putDisk(world, pv, `disk-of-${name}`);
+    const [made] = world.kube
+      .stored<PersistentVolume>(resources.persistentVolumes)
+      .filter(({ metadata }) => metadata.name === pv);
+    putDisk(world, pv, `disk-of-${name}`, made?.metadata.creationTimestamp);
     const noted = { ...claim.metadata.annotations, [annotations.disk]: `${pv} disk-of-${name}` };
     world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: noted } });
   }
   return world;
 }
 
-function putDisk(world: World, pv: string, volumeHandle: string): void {
-  world.kube.seed(resources.persistentVolumes, { metadata: { name: pv }, spec: { csi: { volumeHandle } } });
+function putDisk(world: World, pv: string, volumeHandle: string, creationTimestamp?: string): void {
+  const metadata = { name: pv, ...(creationTimestamp !== undefined && { creationTimestamp }) };
+  world.kube.seed(resources.persistentVolumes, { metadata, spec: { csi: { volumeHandle } } });
 }
 
-/** As backup tools do it: claim and PersistentVolume come back under their names, and only the handle tells another disk. */
+/**
+ * As backup tools do it: claim and PersistentVolume come back under their names, and only the handle tells another
+ * disk.
+ */
 function restoreUnderBothNames(world: World, name: string): void {
   const pv = world.claims().find(({ metadata }) => metadata.name === name)?.spec.volumeName ?? assert.fail(name);
   restore(world, name);
@@ -116,6 +123,30 @@ function restoreUnderBothNames(world: World, name: string): void {
 
 test('one that comes back on another disk under the same names is not started, and replaced', async () => {
   const world = await healthyWorldOnCsi();
+  const starts = world.starts.get('orders-1-0');
+  restoreUnderBothNames(world, 'orders-1');
+  const end = await tickUntilConverged(world, { limit: 300 });
+  assert.equal(end.kind, 'done', end.trail.join('\n'));
+  assertWhole(world, 3, end.trail.join('\n'));
+  assert.equal(world.starts.get('orders-1-0'), starts);
+});
+
+test('a handle unreadable at sealing is noted later: a copy of the same names never starts', async () => {
+  const world = await healthyWorldOnCsi();
+  for (const claim of world.claims()) {
+    const named = { ...claim.metadata.annotations, [annotations.disk]: claim.spec.volumeName ?? '' };
+    world.kube.seed(resources.volumeClaims, { ...claim, metadata: { ...claim.metadata, annotations: named } });
+  }
+  const notes = () => world.claims().map(({ metadata }) => metadata.annotations?.[annotations.disk] ?? '');
+  // A look a minute, as the CronJob has it: whose turn it is goes by the clock.
+  for (let look = 0; look < 40 && !notes().every((note) => / disk-of-/.test(note)); look += 1) {
+    await tickUntilConverged(world);
+    world.advance(60);
+  }
+  assert.ok(
+    notes().every((note) => / disk-of-/.test(note)),
+    notes().join(', '),
+  );
   const starts = world.starts.get('orders-1-0');
   restoreUnderBothNames(world, 'orders-1');
   const end = await tickUntilConverged(world, { limit: 300 });
@@ -172,7 +203,7 @@ test('all of them: nothing starts before a person approves it, and then everythi
   assertWhole(world, 3, end.trail.join('\n'));
 });
 
-test('all of them, and whoever carries out the approval dies at any write', async () => {
+test('all of them, and the invocation that carries out the approval dies at any write', async () => {
   for (const prepare of [allRestored, allRestoredUnderBothNames]) {
     const counter = killer();
     const whole = await prepare();

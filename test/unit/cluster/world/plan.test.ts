@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import type { PlanEnd, PlannedStep } from '../../../../reconcile/cluster/simulate/plan.ts';
-import { askForRotation } from '../../../world/applications.ts';
-import { certManagerIn } from '../../../world/cert-manager.ts';
-import { type Converged, type Pace, tickUntilConverged } from '../../../world/converge.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import type { PlanEnd, PlannedStep } from '../../../../reconcile/cluster/foresee/plan.ts';
+import { askForRotation } from '../../../support/world/applications.ts';
+import { certManagerIn } from '../../../support/world/cert-manager.ts';
+import { type Converged, type Pace, tickUntilConverged } from '../../../support/world/converge.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 type Changes = Partial<EtcdClusterSpec>;
 

@@ -3,9 +3,9 @@ import { describe, type TestContext, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { killer } from '../../../world/crash.ts';
-import { createWorld, namespace, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { killer } from '../../../support/world/crash.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 /** Something that may happen to a cluster between two ticks. */
 interface Happening {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { annotations } from '../../../../manifests/build/names.ts';
-import { readVolumeRecord, type VolumeRecord, withVolumeRecord } from '../../../../manifests/build/volume-record.ts';
 import type { PersistentVolumeClaim, Pod } from '../../../../manifests/kube-types.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
+import { readVolumeRecord, type VolumeRecord, withVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../world/crash.ts';
-import { approvalIn } from '../../../world/recovery.ts';
-import { assertWhole } from '../../../world/whole.ts';
-import { createWorld, namespace, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { approvalIn } from '../../../support/world/recovery.ts';
+import { assertWhole } from '../../../support/world/whole.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
@@ -82,7 +82,7 @@ describe('a quorum that is lost for good', () => {
     });
   }
 
-  test('whoever acts dies at any write: it is finished all the same, and nothing is lost', async () => {
+  test('the invocation dies at any write: it is finished all the same, and nothing is lost', async () => {
     const counter = killer();
     const whole = await lossy(3, [1, 2]);
     await approved(whole);
@@ -98,7 +98,7 @@ describe('a quorum that is lost for good', () => {
     }
   });
 
-  test('whoever acts sleeps at any write, until another one has gone on: nothing is done twice', async () => {
+  test('the invocation freezes at any write until another one has acted: nothing is done twice', async () => {
     const counter = killer();
     const whole = await lossy(3, [1, 2]);
     await approved(whole);
@@ -147,7 +147,7 @@ describe('a quorum that is lost for good', () => {
   });
 });
 
-test('disks that came back empty are lost as well, once their members have kept exiting for long enough', async () => {
+test('empty disks are lost as well, once their members have kept exiting for long enough', async () => {
   const world = await lossy(3, []);
   for (const volume of ['orders-1', 'orders-2']) world.wipe(volume);
   await approved(world);
@@ -241,7 +241,7 @@ describe('the members of before', () => {
     await approved(world);
     const end = await tickUntilConverged(world, { limit: 300 });
     assert.equal(end.reason, 'MemberNotFenced', end.trail.join('\n'));
-    assert.match(end.message, /dead-orders-1-0, which is not heard/);
+    assert.match(end.message, /dead-orders-1-0, which does not report/);
     assert.equal(world.attempts.size, 0);
 
     // By force, as people do.
@@ -261,7 +261,7 @@ describe('the members of before', () => {
     for (const volume of ['orders-1', 'orders-2']) assert.equal(recordOf(world, volume).state, 'superseded');
   });
 
-  test('never start again from claims that say sealed in good faith, also while the one that went on is away', async () => {
+  test('never start again from PVCs that say sealed, also while the recovered one is away', async () => {
     const world = await lossy(3, []);
     const kept = world.claims().filter(({ metadata }) => metadata.name !== 'orders-0');
     const disks = kept.map(({ metadata }) => world.disks.get(metadata.uid ?? ''));

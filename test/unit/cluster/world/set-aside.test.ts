@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Service } from '../../../../manifests/kube-types.ts';
-import type { ActionKind } from '../../../../reconcile/cluster/actions.ts';
-import { needsPerson } from '../../../../reconcile/cluster/outcome.ts';
+import type { ActionKind } from '../../../../reconcile/cluster/know/action.ts';
+import { needsPerson } from '../../../../reconcile/cluster/know/outcome.ts';
 import { KubeError, resources } from '../../../../reconcile/kube.ts';
-import { type Converged, tickUntilConverged } from '../../../world/converge.ts';
-import { assertWhole } from '../../../world/whole.ts';
-import { createWorld, name, namespace, type World } from '../../../world/world.ts';
+import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
+import { assertWhole } from '../../../support/world/whole.ts';
+import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 /** What the API server may say that stays a "no". */
 const answers = [
@@ -25,11 +25,8 @@ const occasions: Partial<Readonly<Record<ActionKind, (world: World) => Promise<v
   'set-finalizer': (world) => world.apply({ ...spec, volumeRetention: { whenDeleted: 'Delete' } }),
   'apply-shared': (world) => world.kube.remove(resources.services, namespace, name),
   'grow-volumes': (world) => world.apply({ ...spec, storage: { ...spec.storage, size: '2Gi' } }),
-  // What is left of a member that healing has removed.
-  'retire-member': () => undefined,
   // After healing.
   'change-template': (world) => world.apply({ ...spec, etcd: { snapshotCount: 5000 } }),
-  'restart-member': (world) => world.apply({ ...spec, etcd: { snapshotCount: 5000 } }),
 };
 
 /** What healing consists of. */
@@ -37,8 +34,6 @@ const parts = [
   'prepare-members',
   'remove-member',
   'add-learner',
-  'start-members',
-  'follow-volumes',
   'seal-members',
 ] as const satisfies readonly ActionKind[];
 
@@ -71,6 +66,33 @@ describe('while an action is refused for good, a dead member is replaced to the 
   }
 });
 
+describe('while an admission webhook answers 500 for ever, a dead member is replaced to the end:', () => {
+  for (const [kind, occur] of Object.entries(occasions) as [
+    ActionKind,
+    NonNullable<(typeof occasions)[ActionKind]>,
+  ][]) {
+    test(kind, async () => {
+      const world = await healthyWorld();
+      world.refusing.set(kind, new KubeError('500 failed calling webhook', unanswered));
+      await occur(world);
+      world.loseVolume('orders-1');
+      const trail: string[] = [];
+      for (let tick = 0; tick < 120; tick += 1) {
+        world.settle();
+        const { decision, outcome } = (await world.tick()) ?? assert.fail();
+        trail.push(`${decision.kind} ${decision.reason} ${outcome}`);
+        world.advance(20);
+      }
+      assertVoters(world, ['orders-0', 'orders-2', 'orders-3'], trail.join('\n'));
+      assert.deepEqual(world.violations, [], trail.join('\n'));
+      world.refusing.clear();
+      await assertConverges(world, 3);
+    });
+  }
+});
+
+const unanswered = { class: 'retryable', status: 500, reason: 'InternalError' } as const;
+
 describe('where healing itself is refused, it stops without harm, and goes on when that is cured:', () => {
   for (const [index, kind] of parts.entries()) {
     test(kind, async () => {
@@ -88,7 +110,7 @@ describe('where healing itself is refused, it stops without harm, and goes on wh
   }
 });
 
-test('a growth that the class refuses keeps nobody from being healed, and going back to the old size converges', async () => {
+test('a growth that the class refuses keeps no member from being healed; the old size converges', async () => {
   const world = await healthyWorld(rigid);
   await world.apply({ ...rigid, storage: { ...rigid.storage, size: '2Gi' } });
   assert.equal((await tickUntilConverged(world)).reason, 'VolumeCannotGrow');
@@ -110,7 +132,7 @@ test('a growth that the class refuses keeps nobody from being healed, and going 
   assertWhole(world, 3, reverted.trail.join('\n'));
 });
 
-test("somebody else's Service of the cluster's name keeps nobody from being healed, and is named", async () => {
+test("a foreign Service of the cluster's name keeps no member from being healed, and is named", async () => {
   const world = await healthyWorld();
   world.kube.remove(resources.services, namespace, name);
   const theirs: Service = { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace, uid: 'theirs' }, spec: {} };

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { crashesIn, killer, sample, squares, tickUntilKilled } from '../../../world/crash.ts';
-import { fillUp, type Space } from '../../../world/space.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { crashesIn, killer, sample, squares, tickUntilKilled } from '../../../support/world/crash.ts';
+import { fillUp } from '../../../support/world/harm.ts';
+import type { Space } from '../../../support/world/space-state.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 const MiB = 2 ** 20;
 const quota = 100 * MiB;
@@ -50,7 +51,7 @@ describe('etcd out of space', () => {
     assert.equal((await tickUntilConverged(world)).reason, 'Converged');
   });
 
-  test('and nobody counts what the compaction freed: one is tried, and it tells the truth for all', async () => {
+  test('and no member counts what the compaction freed: one is tried, and tells it for all', async () => {
     const world = await born();
     const space = fillUp(world, { quota, live: 10 * MiB, history: 90 * MiB });
     space.uncounted = true;
@@ -103,7 +104,7 @@ describe('etcd out of space', () => {
   });
 });
 
-describe('a member that takes longer than anybody waits', () => {
+describe('a member that takes longer than any wait', () => {
   test('is waited for, neither asked again nor taken for dead, and the next one comes after it', async () => {
     for (const slow of [0, 1, 2]) {
       const world = await born();
@@ -223,7 +224,7 @@ describe('data that fill the quota', () => {
 });
 
 describe('files that have grown far beyond what is in them', () => {
-  test('are given back when nothing else is to be done, the leader last, whatever write an invocation dies at', async () => {
+  test('are given back last of all, the leader last, whatever write an invocation dies at', async () => {
     const counted = killer();
     const first = await grown();
     const leader = leaderOf(first.world);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resources } from '../../../../reconcile/kube.ts';
-import { tickUntilConverged } from '../../../world/converge.ts';
-import { assertWhole } from '../../../world/whole.ts';
-import { createWorld, type World } from '../../../world/world.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { assertWhole } from '../../../support/world/whole.ts';
+import { createWorld, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 const before = { replicas: 3, healing, storage: { size: '1Gi', storageClassName: 'immediate' } };
@@ -40,7 +40,7 @@ test('another storage class after birth is refused by name, and changes nothing'
   assertWhole(world, 3, trail.join('\n'));
 });
 
-test('the cure of the message, told again for each member, moves all of them and ends the refusal', async () => {
+test("the message's cure, run for each member, moves all of them and ends the refusal", async () => {
   const world = await withChangedClass();
   const moved: string[] = [];
   for (;;) {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
-import { annotations, labelsOf } from '../../../../manifests/build/names.ts';
-import { readVolumeRecord } from '../../../../manifests/build/volume-record.ts';
 import type { ConfigMap, PersistentVolumeClaim, Service } from '../../../../manifests/kube-types.ts';
+import { annotations, labelsOf } from '../../../../manifests/render/names.ts';
+import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
-import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { crashesIn, killer, tickUntilKilled } from '../../../world/crash.ts';
-import { tickUntilFrozen } from '../../../world/freeze.ts';
-import { createWorld, name, namespace, type World } from '../../../world/world.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { crashesIn, killer, tickUntilKilled } from '../../../support/world/crash.ts';
+import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 describe('a mistake in a first commit is cured by the next', () => {
   const good: Partial<EtcdClusterSpec> = {};
@@ -104,7 +104,7 @@ describe('a version that is lowered before anything ran', () => {
         const world = createWorld();
         world.dieWhen(({ metadata }) => !quorum && metadata.name !== 'orders-0-0');
         await world.apply({ version: '3.7.3' });
-        await untilActed(world, 'StartingMembers');
+        await untilActed(world, 'PreparingMembers');
         await world.apply({ version: '3.6.16' });
         let late = false;
         const last = () => {
@@ -128,7 +128,7 @@ describe('two invocations', () => {
   test('of which one did nothing, and tells it late: what the other did stays told', async () => {
     const world = createWorld();
     await world.apply();
-    await untilActed(world, 'StartingMembers');
+    await untilActed(world, 'PreparingMembers');
     const frozen = await tickUntilFrozen(world, { when: 'before', write: 0 }, () => undefined);
     world.settle();
     await untilActed(world, 'SealingMembers');
@@ -147,7 +147,7 @@ describe('volumes of which a quorum is gone', () => {
     await world.apply();
     const end = await tickUntilConverged(world);
     assert.equal(end.reason, 'QuorumLost', end.trail.join('\n'));
-    assert.match(end.message, /orders-0 \(nothing of it is left\), orders-2 \(/);
+    assert.match(end.message, /orders-0 \(none of its objects exists\), orders-2 \(/);
   });
 });
 
@@ -171,7 +171,7 @@ describe('a dry run', () => {
     await world.apply();
     const before = world.kube.journal().length;
     const result = await world.tick({}, { dryRun: true });
-    assert.equal(result?.decision.reason, 'ApplyingServices');
+    assert.equal(result?.decision.reason, 'PreparingMembers');
     assert.equal(result?.outcome, 'none');
     assert.deepEqual(
       world.kube
@@ -209,7 +209,7 @@ describe('the volumes of a running cluster grow', () => {
     const end = await tickUntilConverged(world);
     assert.equal(end.kind, 'refuse');
     const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
-    assert.match(stalled?.message ?? '', /can not grow to 2Gi.*To go on: set allowVolumeExpansion/);
+    assert.match(stalled?.message ?? '', /cannot grow to 2Gi.*To go on: set allowVolumeExpansion/);
     assert.equal(
       world.kube.stored(resources.events).filter((event) => Reflect.get(event, 'type') === 'Warning').length,
       1,
@@ -221,7 +221,7 @@ describe('the volumes of a running cluster grow', () => {
 });
 
 describe('a disk that came back empty', () => {
-  test('under its sealed volume: the member exits, the others keep the quorum, and it is named until it is replaced', async () => {
+  test('under its sealed volume: the member exits, others keep the quorum, and it is named', async () => {
     const world = await converged();
     world.wipe(`${name}-1`);
     let decision = (await world.tick())?.decision;
@@ -446,7 +446,7 @@ describe('a cluster that is to be left alone', () => {
   }
 });
 
-describe('an object of somebody else that has our name', () => {
+describe('a foreign object of our name', () => {
   for (const [resource, taken] of [
     [resources.services, name],
     [resources.services, `${name}-peers`],

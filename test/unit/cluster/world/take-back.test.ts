@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/kube.ts';
-import { assertOneCluster, tickUntilConverged } from '../../../world/converge.ts';
-import { createWorld, name, namespace, type World } from '../../../world/world.ts';
+import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 /** Nodes have room for these members only. */
 function roomFor(world: World, ...ordinals: readonly number[]): void {
@@ -47,7 +47,7 @@ describe('a birth of 5 with room for 3', () => {
   ]) {
     test(`corrected to 3 is whole with ${ordinals.join(', ')}, which run`, async () => {
       const world = await bornAs(5, ...ordinals);
-      assert.equal(world.kube.stored(resources.services).length, 1, 'no client was let in');
+      assert.equal(world.kube.stored(resources.services).length, 1, 'no client was admitted');
       await world.apply({ replicas: 3 });
       const { reason, trail } = await tickUntilConverged(world);
       assert.equal(reason, 'Converged', trail.join('\n'));
@@ -105,14 +105,14 @@ test('one that gets its room just when it is taken back starts no second cluster
   assertOneCluster(world, 3);
 });
 
-test('nobody is taken back while no quorum of the recorded list runs', async () => {
+test('no member is taken back while no quorum of the recorded list runs', async () => {
   const world = await bornAs(5, 0, 1);
   await world.apply({ replicas: 2 });
   assert.match(await waits(world), /^wait WaitingForQuorum/);
   const { message = '' } = world.cluster()?.status?.lastDecision ?? {};
   assert.match(
     message,
-    /recorded with 5 members: make room for 3, .* no client was let in yet, delete EtcdCluster orders/,
+    /recorded with 5 members: make room for 3, .* no client was admitted yet, delete EtcdCluster orders/,
   );
   assert.equal(volumes(world).length, 5);
   assert.ok(world.kube.stored(resources.services).every(({ metadata }) => metadata.namespace === namespace));

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { ForgeError } from '../../../../gitops/forges/error.ts';
 import type { Forge } from '../../../../gitops/forges/forge.ts';
 import { openForge } from '../../../../gitops/forges/forges.ts';
-import { appJwt } from '../../../../gitops/forges/github-app.ts';
-import { type Answer, type Recorder, replyJson, startRecorder } from '../../../git/recorder.ts';
+import { appJwt } from '../../../../gitops/forges/github/app.ts';
+import { type Answer, type Recorder, replyJson, startRecorder } from '../../../support/git/recorder.ts';
 
 const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .privateKey.export({ type: 'pkcs1', format: 'pem' })
@@ -51,7 +51,7 @@ function gitHub(expiresInMs = 3_600_000): Answer {
   };
 }
 
-test('the App’s word is signed with its key, and good for less than ten minutes by any clock that is a minute off', () => {
+test('the App’s token is signed with its key, and valid below ten minutes with a clock off', () => {
   const now = Date.parse('2026-01-01T00:00:00.700Z');
   const { head, claims, valid } = partsOf(appJwt(credentials, now));
   assert.ok(valid);

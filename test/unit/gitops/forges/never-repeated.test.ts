@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { openForge } from '../../../../gitops/forges/forges.ts';
 
-/** A forge that answers with what it was shown, written as JSON lets it: its words stand in conditions, which many may read. */
+/**
+ * A forge that answers with what it was shown, written as JSON lets it: its words stand in conditions, which many may
+ * read.
+ */
 
 const escapes = [
   ['/', '\\/'],

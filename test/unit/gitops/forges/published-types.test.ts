@@ -9,13 +9,13 @@ import type { GitPullRequest, GitPullRequestIteration } from 'azure-devops-node-
 import type * as Gitea from 'gitea-js';
 import type { Static, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { azureDevOpsIterations, azureDevOpsRequests } from '../../../../gitops/forges/azure-devops.ts';
-import { bitbucketCloudCommits, bitbucketCloudRequests } from '../../../../gitops/forges/bitbucket-cloud.ts';
-import { bitbucketDataCenterRequests } from '../../../../gitops/forges/bitbucket-data-center.ts';
-import { giteaComments, giteaPulls, giteaUser } from '../../../../gitops/forges/gitea.ts';
-import { gitHubComments, gitHubPulls, gitHubUser } from '../../../../gitops/forges/github.ts';
-import { appPermissions, installationToken } from '../../../../gitops/forges/github-app.ts';
-import { gitLabNotes, gitLabRequests, gitLabStatus, gitLabUser } from '../../../../gitops/forges/gitlab.ts';
+import { azureDevOpsIterations, azureDevOpsRequests } from '../../../../gitops/forges/azure-devops/api.ts';
+import { bitbucketCloudCommits, bitbucketCloudRequests } from '../../../../gitops/forges/bitbucket-cloud/api.ts';
+import { bitbucketDataCenterRequests } from '../../../../gitops/forges/bitbucket-data-center/api.ts';
+import { giteaComments, giteaPulls, giteaUser } from '../../../../gitops/forges/gitea/api.ts';
+import { gitHubComments, gitHubPulls, gitHubUser } from '../../../../gitops/forges/github/api.ts';
+import { appPermissions, installationToken } from '../../../../gitops/forges/github/app.ts';
+import { gitLabNotes, gitLabRequests, gitLabStatus, gitLabUser } from '../../../../gitops/forges/gitlab/api.ts';
 
 /** As it comes out of JSON: numbers are numbers, and dates are text. */
 type Json<T> = T extends bigint
@@ -28,7 +28,10 @@ type Json<T> = T extends bigint
         ? { [Key in keyof T]: Json<T[Key]> }
         : T;
 
-/** Published types that call every field optional: here they are taken to be there, so that at least name and type must fit. */
+/**
+ * Published types that call every field optional: here they are taken to be there, so that at least name and type must
+ * fit.
+ */
 type Given<T> = T extends readonly (infer Item)[]
   ? Given<Item>[]
   : T extends object

@@ -1,0 +1,41 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { curesTable, reasonsPage } from './reasons.ts';
+import { rulesTable } from './rules.ts';
+
+/**
+ * Writes what documents say of tables in the code; with `--check` it writes nothing and fails when they say something
+ * else. Run by `npm run generate` and `npm run check`.
+ */
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const stale: string[] = [];
+
+await write('docs/reasons.md', () => reasonsPage());
+await write('README.md', (text) => between(text, 'reasons', curesTable()));
+await write('ARCHITECTURE.md', (text) => between(text, 'rules', rulesTable(text)));
+
+if (stale.length > 0) {
+  console.error(`docs: ${stale.join(', ')} differ from the tables in the code; run npm run generate`);
+  process.exitCode = 1;
+}
+
+async function write(file: string, change: (text: string) => string): Promise<void> {
+  const at = new URL(`../${file}`, import.meta.url);
+  const before = await readFile(at, 'utf8').catch(absent);
+  const after = change(before ?? '');
+  if (after === before) return;
+  if (values.check) stale.push(file);
+  else await writeFile(at, after);
+}
+
+/** Between `<!-- name: … -->` and `<!-- end of name -->`. */
+function between(text: string, name: string, content: string): string {
+  const marked = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n)[\\s\\S]*?(<!-- end of ${name} -->)`);
+  if (!marked.test(text)) throw new Error(`the marks of ${name} are missing`);
+  return text.replace(marked, (_, head: string, tail: string) => `${head}\n${content}\n\n${tail}`);
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,37 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { runAgent } from '../reconcile/backup/agent.ts';
+
+/** How long it may clean up after it was told to stop, in milliseconds: kubelet gives it 30 s. */
+const hardLimitMs = 20_000;
+
+/**
+ * The agent of backups, in a Job's pod. What to do comes as one JSON document (reconcile/backup/request.ts), in
+ * `RATCHET_BACKUP_REQUEST` or in the file that `RATCHET_BACKUP_REQUEST_FILE` names; what came of it goes as one JSON
+ * document (`AgentResult`) to stdout and into the container's termination message. Resolves with the exit code: 0
+ * done, 1 may succeed when repeated, 2 the request is wrong, 3 a person has to change something, 4 the snapshot is
+ * defective.
+ */
+export async function main(env: NodeJS.ProcessEnv): Promise<number> {
+  const stopping = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(name, () => {
+      stopping.abort(new Error(name));
+      setTimeout(() => process.exit(1), hardLimitMs).unref();
+    });
+  }
+  const file = env.RATCHET_BACKUP_REQUEST_FILE;
+  const json = env.RATCHET_BACKUP_REQUEST ?? (file === undefined ? '' : await readFile(file, 'utf8'));
+  const { result, exitCode } = await runAgent(json, {
+    signal: stopping.signal,
+    now: () => new Date(),
+    note: (text) => process.stderr.write(`${text}\n`),
+  });
+  const text = JSON.stringify(result);
+  process.stdout.write(`${text}\n`);
+  // Outside a pod there is none.
+  const terminationLog = env.RATCHET_TERMINATION_LOG ?? '/dev/termination-log';
+  await writeFile(terminationLog, text, { flag: 'r+' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') process.stderr.write(`the termination message can't be written: ${error.message}\n`);
+  });
+  return exitCode;
+}

@@ -1,0 +1,34 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import type { PassContext } from './pass-context.ts';
+
+/** If clusters are named, only they are stepped; their fleets are passed only to be told. */
+export function chosenFleets(
+  { fleet, clusters: names, tellFleets = false }: Chosen,
+  fleets: readonly EtcdFleet[],
+  clusters: readonly EtcdCluster[],
+): readonly EtcdFleet[] {
+  const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (names.length > 0) {
+    const named = chosenClusters({ clusters: names }, fleets, clusters);
+    return tellFleets ? alive.filter((one) => ownClusters(one, named).length > 0) : [];
+  }
+  return fleet ? alive.filter((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`) : alive;
+}
+
+export function chosenClusters(
+  { fleet, clusters: names }: Chosen,
+  fleets: readonly EtcdFleet[],
+  clusters: readonly EtcdCluster[],
+): readonly EtcdCluster[] {
+  if (names.length > 0) {
+    const wanted = new Set(names.map(({ namespace, name }) => `${namespace}/${name}`));
+    return clusters.filter((cluster) => wanted.has(keyOf(cluster)));
+  }
+  if (!fleet) return clusters;
+  const owner = fleets.find((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`);
+  return owner ? ownClusters(owner, clusters) : [];
+}
+
+export type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets'>;

@@ -1,0 +1,32 @@
+import type { Tree } from '../../gitops/git/tree.ts';
+import { type ParsedBefore, readDocuments } from '../../gitops/specs/documents.ts';
+import { findSpecs } from '../../gitops/specs/specs.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import { validateDocument, warningsFor } from '../../manifests/api/validate.ts';
+import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
+
+/** What a commit's files ask of a fleet. @throws {GitError} */
+export async function desiredTree(
+  tree: Tree,
+  fleet: Pick<EtcdFleet, 'metadata' | 'spec'>,
+  signal: AbortSignal,
+  before?: ParsedBefore,
+): Promise<DesiredTree> {
+  const documents = await readDocuments(tree, fleet.spec.git.path ?? fleetDefaults.path, {}, signal, before);
+  const { namespace } = fleet.metadata;
+  const found = findSpecs(documents, { validate: validateDocument, ...(namespace && { defaultNamespace: namespace }) });
+  // `findSpecs` saw to it that these are objects with a name.
+  const specs = found.specs as unknown as DesiredTree['specs'];
+  return {
+    specs,
+    problems: found.problems,
+    files: documents.names,
+    complete: found.complete,
+    notes: documents.notes,
+    warnings: specs.flatMap(({ object, locate: _, ...where }) =>
+      warningsFor(object as unknown as EtcdCluster).map(({ message }) => ({ ...where, message })),
+    ),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Forge } from '../../gitops/forges/forge.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { proxyFrom } from '../environment.ts';
+import { readSecret } from './secret.ts';
+
+/**
+ * Opens the forge that a fleet names, with what its Secret holds. Loaded only where a forge is spoken to.
+ *
+ * Never throws for what a person or the API server did wrong: a forge is told news about the work, it is not the work.
+ *
+ * @returns `undefined` where the fleet names none
+ */
+export async function openFleetForge(
+  { spec: { forge, git }, metadata }: EtcdFleet,
+  { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
+): Promise<FleetForge | undefined> {
+  if (!forge) return undefined;
+  const [{ accessFromSecret, openForge, validateForge }, { ForgeError }, { GitError }] = await Promise.all([
+    import('../../gitops/forges/forges.ts'),
+    import('../../gitops/forges/error.ts'),
+    import('../../gitops/git/error.ts'),
+  ]);
+  const { type, apiUrl, secretName } = forge;
+  const [wrong] = validateForge({ type, ...(apiUrl && { apiUrl }) }, git.url);
+  if (wrong) return failed('InvalidForge', wrong);
+  try {
+    const data = await readSecret(kube, metadata.namespace ?? '', secretName, 'spec.forge.secretName', signal);
+    const access = {
+      gitUrl: git.url,
+      ...accessFromSecret(type, data),
+      ...(apiUrl && { apiUrl }),
+      proxy: proxyFrom(process.env),
+    };
+    return { kind: 'open', forge: openForge(type, access) };
+  } catch (error) {
+    if (error instanceof KubeError) return failed('SecretUnreadable', error.message);
+    if (error instanceof GitError || error instanceof ForgeError) return failed(error.reason, error.message);
+    throw error;
+  }
+}
+
+export type FleetForge = { readonly kind: 'open'; readonly forge: Forge } | FailedForge;
+
+interface FailedForge {
+  readonly kind: 'failed';
+  /** Static CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+function failed(reason: string, message: string): FailedForge {
+  return { kind: 'failed', reason, message };
+}

@@ -1,0 +1,134 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
+import { actOnFleet } from '../../reconcile/fleet/act.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { type FleetOutcome, nothingApplied } from '../../reconcile/fleet/outcome.ts';
+import { type FleetPlan, planFleet } from '../../reconcile/fleet/plan.ts';
+import type { Reading } from '../../reconcile/fleet/reading.ts';
+import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+import { readGit } from './read-git.ts';
+import { type SharedGit, shareGit } from './shared-git.ts';
+
+export interface FleetContext {
+  readonly kube: Kube;
+  readonly namespace?: string | undefined;
+  readonly dryRun: boolean;
+  readonly followUp: boolean;
+  readonly log: Log;
+  /** For everything. */
+  readonly signal: AbortSignal;
+  /** Milliseconds that Git may take. */
+  readonly gitMs: number;
+  /** With the other fleets of the pass. Absent: for itself. */
+  readonly git?: SharedGit;
+}
+
+export interface World {
+  readonly fleets: readonly EtcdFleet[];
+  readonly clusters: readonly EtcdCluster[];
+}
+
+export type FleetResult =
+  /** `fleet`: as claimed, or as listed where nothing was claimed. */
+  | {
+      readonly kind: 'done';
+      readonly fleet: EtcdFleet;
+      readonly outcome: FleetOutcome;
+      readonly planned?: readonly string[];
+      /** What Git asks for; in a dry run only. */
+      readonly asked?: FleetPlan;
+    }
+  /** Another invocation is at work on it, and reports. */
+  | { readonly kind: 'left'; readonly fleet: EtcdFleet };
+
+/**
+ * One fleet: asks Git, applies what it says. Never throws for what Git or the API server says: one fleet's failure must
+ * not stop the others.
+ */
+export async function passFleet(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult> {
+  const skipped = reasonToSkip(fleet, context.followUp);
+  if (skipped) return { kind: 'done', fleet, outcome: nothingApplied({ kind: 'skipped', because: skipped }) };
+  try {
+    const first = await attempt(fleet, world, context);
+    if (first) return first;
+    // Another invocation was faster. Look at everything again, once: of two that race, one gets through.
+    const { git: _, ...alone } = context; // what was resolved before this look is too old for it
+    const again = await lookAgain(fleet, context);
+    if (!again) return { kind: 'left', fleet };
+    return (await attempt(again.fleet, again.world, alone)) ?? { kind: 'left', fleet: again.fleet };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const retryable = error.class !== 'terminal';
+    const reading: Reading = { kind: 'failed', reason: 'ApiServerRefused', message: error.message, retryable };
+    return { kind: 'done', fleet, outcome: nothingApplied(reading) };
+  }
+}
+
+/**
+ * A follow-up asks Git only where an earlier invocation began to apply and did not live to finish, or where a person
+ * asked for it.
+ */
+function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follow-up' | undefined {
+  const { spec, status } = fleet;
+  if (spec.suspend) return 'suspended';
+  if (!followUp || wantsReconcile(fleet)) return undefined;
+  const { attempted, applied } = status?.revision ?? {};
+  const unfinished = attempted !== undefined && attempted !== applied && !status?.problemCount;
+  return unfinished ? undefined : 'follow-up';
+}
+
+async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult | undefined> {
+  const { kube, namespace, dryRun, log, signal, gitMs } = context;
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(gitMs)]);
+  using own = shareGit(inTime);
+  const reading = await readGit(fleet, world.clusters, { kube, signal: inTime, git: context.git ?? own });
+  logReading(fleet, reading, log);
+  if (reading.kind !== 'tree') return { kind: 'done', fleet, outcome: nothingApplied(reading) };
+
+  const input = { fleet, ...world, scope: namespace };
+  if (dryRun) {
+    const plan = planFleet({ ...input, revision: reading.revision, tree: reading.tree });
+    const outcome = { ...nothingApplied(reading), problems: plan.problems };
+    const planned = [
+      ...plan.applies.map(({ kind, spec }) => `${kind} ${spec.namespace}/${spec.name}`),
+      ...plan.prune.map((cluster) => `delete ${keyOf(cluster)}`),
+      ...plan.keep.map(({ cluster, because }) => `keep ${keyOf(cluster)} (${because})`),
+    ];
+    return { kind: 'done', fleet, outcome, planned, asked: plan };
+  }
+  const result = await actOnFleet({ ...input, reading, kube, signal, log });
+  if (result.kind === 'lost') return undefined;
+  for (const key of result.outcome.changed)
+    log({ fleet: keyOf(fleet), cluster: key, revision: reading.revision }, 'applied');
+  for (const key of result.outcome.pruned)
+    log({ fleet: keyOf(fleet), cluster: key, revision: reading.revision }, 'deleted: no longer in Git');
+  return { kind: 'done', fleet: result.fleet, outcome: result.outcome };
+}
+
+async function lookAgain(
+  fleet: EtcdFleet,
+  { kube, namespace, signal }: FleetContext,
+): Promise<{ readonly fleet: EtcdFleet; readonly world: World } | undefined> {
+  const [fleets, clusters] = await Promise.all([
+    kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
+    kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+  ]);
+  const now = fleets.items.find(({ metadata }) => metadata.uid === fleet.metadata.uid);
+  return now && { fleet: now, world: { fleets: fleets.items, clusters: clusters.items } };
+}
+
+function logReading(fleet: EtcdFleet, reading: Reading, log: Log): void {
+  const name = keyOf(fleet);
+  if (reading.kind === 'failed') {
+    log({ fleet: name, reason: reading.reason, problem: reading.message }, 'Git could not be read');
+  } else if (reading.kind !== 'skipped') {
+    const found = reading.kind === 'unchanged' ? 'nothing changed in Git' : 'read from Git';
+    log({ fleet: name, revision: reading.revision }, found);
+  }
+  if (reading.kind !== 'tree') return;
+  for (const { file, line, column, message } of reading.tree.warnings ?? []) {
+    log({ fleet: name, place: `${file}:${line}:${column}`, warning: message }, 'allowed, and probably not meant');
+  }
+}

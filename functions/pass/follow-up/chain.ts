@@ -1,0 +1,134 @@
+import type { KubeObject } from '../../../reconcile/kube.ts';
+
+/** Where a follow-up stands: which chain, and which of its Jobs. */
+export interface ChainLink {
+  readonly chain: string;
+  readonly number: number;
+}
+
+export interface Job extends KubeObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+export interface CronJob extends KubeObject {
+  readonly spec: {
+    readonly suspend?: boolean;
+    readonly jobTemplate: {
+      readonly metadata?: {
+        readonly labels?: Readonly<Record<string, string>>;
+        readonly annotations?: Readonly<Record<string, string>>;
+      };
+      readonly spec: JobSpec;
+    };
+  };
+}
+
+interface JobSpec {
+  readonly template: {
+    readonly spec: { readonly containers: readonly { readonly args?: readonly string[] }[] };
+  };
+}
+
+export const followUpLabel = 'etcd.ratchet.dev/follow-up';
+export const chainLabel = 'etcd.ratchet.dev/chain';
+
+/** Long enough to read its log, short enough not to gather. */
+const ttlSeconds = 60;
+/** A Job whose node died stays active for ever; after this long it no longer stands for its chain. */
+const staleAfterMs = 180_000;
+
+/** The next Job of a chain. It is named after its place in it: made twice, it is one Job. */
+export function followUpJob(cronJob: CronJob, { chain, number }: ChainLink): Job & { readonly spec: object } {
+  return jobOf(cronJob, {
+    suffix: `${chain}-${number}`,
+    labels: { [followUpLabel]: 'true', [chainLabel]: chain },
+    args: [`--follow-up=${chain}.${number}`],
+  });
+}
+
+export interface JobFacts {
+  /** At most 24 characters. */
+  readonly suffix: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** After those that the CronJob gives. */
+  readonly args: readonly string[];
+}
+
+/**
+ * A Job made from the CronJob's own template, so that it runs as the tick does: same image, account, limits, arguments.
+ *
+ * The CronJob owns it without controlling it: it goes when the CronJob goes, but does not count as one of the runs in
+ * its history.
+ */
+export function jobOf(
+  { metadata, spec }: CronJob,
+  { suffix, labels, annotations, args }: JobFacts,
+): Job & { readonly spec: object } {
+  const { jobTemplate } = spec;
+  const { template } = jobTemplate.spec;
+  const [first, ...others] = template.spec.containers;
+  const container = { ...first, args: [...(first?.args ?? []), ...args] };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      // Job names are labels of their pods, too: 63 characters.
+      name: `${metadata.name.slice(0, 38)}-${suffix}`,
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      labels: { ...jobTemplate.metadata?.labels, ...labels },
+      ...((jobTemplate.metadata?.annotations || annotations) && {
+        annotations: { ...jobTemplate.metadata?.annotations, ...annotations },
+      }),
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: metadata.name, uid: metadata.uid ?? '' }],
+    },
+    spec: {
+      ...jobTemplate.spec,
+      ttlSecondsAfterFinished: ttlSeconds,
+      template: { ...template, spec: { ...template.spec, containers: [container, ...others] } },
+    },
+  };
+}
+
+/** The links that these Jobs are; nothing of a Job that is no link. */
+export function linksOf(jobs: readonly Job[]): readonly ChainLink[] {
+  return jobs.flatMap(({ metadata: { name, labels } }) => {
+    const chain = labels?.[chainLabel];
+    const number = chain && new RegExp(`-${chain}-(\\d+)$`).exec(name)?.[1];
+    return number ? [{ chain, number: Number(number) }] : [];
+  });
+}
+
+/** Neither finished, nor on its way out, nor so old that its node must be dead. */
+export function isActive({ metadata, status }: Job, now: Date): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  const age = now.getTime() - Date.parse(metadata.creationTimestamp ?? '');
+  const finished = status?.conditions?.some(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+  return !finished && !(age > staleAfterMs);
+}
+
+/**
+ * Whether the first looks later than whatever the second was made for. It goes on then, and the second one ends: so two
+ * lines of follow-ups become one.
+ */
+export function supersedes(one: ChainLink, other: ChainLink): boolean {
+  return one.chain === other.chain ? one.number > other.number : one.chain < other.chain;
+}
+
+/**
+ * The link that comes after all others: it looks when everything that its maker did is done.
+ *
+ * @param active those under way, the maker's own included
+ * @param known all that there are, finished ones too: the API server refuses a second Job of one name
+ */
+export function nextLink(active: readonly ChainLink[], known: readonly ChainLink[], newChain: () => string): ChainLink {
+  const [last] = active.toSorted((a, b) => (supersedes(a, b) ? -1 : 1));
+  if (!last) return { chain: newChain(), number: 1 };
+  const { chain } = last;
+  const numbers = [...active, ...known].filter((one) => one.chain === chain).map(({ number }) => number);
+  return { chain, number: Math.max(...numbers) + 1 };
+}

@@ -1,0 +1,109 @@
+import { isReason, type Kube, resources } from '../../../reconcile/kube.ts';
+import {
+  type ChainLink,
+  type CronJob,
+  followUpJob,
+  followUpLabel,
+  isActive,
+  type Job,
+  linksOf,
+  nextLink,
+  supersedes,
+} from './chain.ts';
+
+export interface CronJobName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface FollowUpContext {
+  readonly kube: Kube;
+  readonly cronJob: CronJobName;
+  /** What this invocation is itself; absent: no link of a chain. */
+  readonly link?: ChainLink | undefined;
+  /**
+   * Whether it leaves what a follow-up that is under way may not know: that one may have looked for the last time, or
+   * be dead. Where not, it only makes sure that there is one.
+   */
+  readonly isNew: boolean;
+  readonly newChain: () => string;
+  readonly signal: AbortSignal;
+}
+
+export type FollowUp =
+  | { readonly kind: 'created'; readonly job: string }
+  /** One goes on that was made after this invocation's news. */
+  | { readonly kind: 'under-way' }
+  | { readonly kind: 'none'; readonly because: string };
+
+/**
+ * Makes sure that a follow-up looks after what this invocation did: a Job that does not exist yet can't have looked too
+ * early. It is made also while another one is under way, which then ends (`standingOf`).
+ *
+ * @throws {KubeError} That costs time only: the next tick takes over.
+ */
+export async function followUp(context: FollowUpContext): Promise<FollowUp> {
+  const { kube, cronJob, link, isNew, newChain, signal } = context;
+  const { owner, jobs, active } = await lookedUp(context);
+  if (!owner) return none(`there is no CronJob ${nameOf(cronJob)}`);
+  // Kubernetes starts no Job of a suspended CronJob by itself, but it does start those that are made from its template.
+  if (owner.spec.suspend) return none(`CronJob ${nameOf(cronJob)} is suspended`);
+  if (!isNew && active.some((one) => !link || supersedes(one, link))) return { kind: 'under-way' };
+  const job = followUpJob(owner, nextLink([...active, ...(link ? [link] : [])], linksOf(jobs), newChain));
+  try {
+    await kube.create(resources.jobs, job, { signal });
+  } catch (error) {
+    // Another invocation made it since our list, so it looks after what we did.
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  return { kind: 'created', job: job.metadata.name };
+}
+
+/** Whether a follow-up is to go on: people may have stopped everything, or a later follow-up may have taken over. */
+export type Standing = 'on' | 'stopped' | 'superseded';
+
+/**
+ * Asked before each look of a follow-up. One that is superseded has nothing to add: the later one was made after this
+ * one's last look, and waits for the same.
+ *
+ * @throws {KubeError}
+ */
+export async function standingOf(context: Omit<FollowUpContext, 'isNew' | 'newChain'>): Promise<Standing> {
+  const { link } = context;
+  if (!link) return (await isStopped(context.kube, context.cronJob, context.signal)) ? 'stopped' : 'on';
+  const { owner, active } = await lookedUp(context);
+  if (!owner || owner.spec.suspend === true) return 'stopped';
+  return active.some((one) => supersedes(one, link)) ? 'superseded' : 'on';
+}
+
+async function lookedUp({
+  kube,
+  cronJob: { namespace, name },
+  signal,
+}: Pick<FollowUpContext, 'kube' | 'cronJob' | 'signal'>) {
+  const [owner, { items: jobs }] = await Promise.all([
+    kube.get<CronJob>(resources.cronJobs, namespace, name, { signal }),
+    kube.list<Job>(resources.jobs, { namespace, labelSelector: `${followUpLabel}=true`, signal }),
+  ]);
+  const now = kube.now() ?? new Date();
+  return { owner, jobs, active: linksOf(jobs.filter((job) => isActive(job, now))) };
+}
+
+/**
+ * Whether people have stopped everything: the CronJob is suspended, or gone. A follow-up that runs already, or waits
+ * for something, ends with the step that it is at.
+ *
+ * @throws {KubeError}
+ */
+export async function isStopped(kube: Kube, { namespace, name }: CronJobName, signal: AbortSignal): Promise<boolean> {
+  const owner = await kube.get<CronJob>(resources.cronJobs, namespace, name, { signal });
+  return !owner || owner.spec.suspend === true;
+}
+
+function nameOf({ namespace, name }: CronJobName): string {
+  return `${namespace}/${name}`;
+}
+
+function none(because: string): FollowUp {
+  return { kind: 'none', because };
+}

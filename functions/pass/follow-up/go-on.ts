@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { type Kube, KubeError } from '../../../reconcile/kube.ts';
+import type { Identity } from '../../environment.ts';
+import type { Log } from '../../log.ts';
+import type { PassResult } from '../pass-context.ts';
+import type { ChainLink } from './chain.ts';
+import { emitFollowUps, SinkError, sinkFrom } from './sink.ts';
+
+export interface GoingOn {
+  readonly kube: Kube;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cronJob: NonNullable<Identity['cronJob']>;
+  /** What this invocation is itself; absent: no link of a chain. */
+  readonly link?: ChainLink | undefined;
+  /** Whether it leaves what a follow-up that is under way may not know. */
+  readonly isNew: boolean;
+  /** How many follow-ups before the next one have seen nothing move; only events are counted. */
+  readonly again?: number;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes sure that what a pass left is followed up: by an event, where a sink takes it, else by a Job.
+ *
+ * @returns whether a follow-up comes. If not, that costs time only: the next tick goes on.
+ */
+export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
+  const { kube, cronJob, env, log, signal, link, isNew } = context;
+  try {
+    const { followUp, isStopped } = await import('./follow-up.ts');
+    if (env.K_SINK) {
+      if (await isStopped(kube, cronJob, signal)) return none(log, `CronJob ${nameOf(cronJob)} is suspended`);
+      if (await emitted(clusters, context)) return true;
+    }
+    const newChain = () => randomBytes(5).toString('hex');
+    const next = await followUp({ kube, cronJob, link, isNew, newChain, signal });
+    if (next.kind === 'none') return none(log, next.because);
+    if (next.kind === 'under-way') return none(log, 'another follow-up is under way');
+    log({ job: next.job }, 'a follow-up goes on');
+    return true;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    log({ problem: error.message }, 'no follow-up could be made; the next tick goes on');
+    return false;
+  }
+}
+
+/** Whether the sink has taken it: an event that did not arrive is a Job. */
+async function emitted(
+  clusters: PassResult['clusters'],
+  { env, cronJob, log, again }: Pick<GoingOn, 'env' | 'cronJob' | 'log' | 'again'>,
+): Promise<boolean> {
+  const waiting = clusters.filter(({ workRemains }) => workRemains);
+  try {
+    const sink = sinkFrom(env);
+    if (!sink) return false;
+    const names = waiting.map(({ namespace, name }) => `${namespace}/${name}`);
+    await emitFollowUps(sink, sourceOf(cronJob), names, again);
+    log({ sink: sink.url.host, clusters: names.length }, 'a follow-up goes on');
+    return true;
+  } catch (error) {
+    if (!(error instanceof SinkError)) throw error;
+    log({ problem: error.message }, 'the sink did not take a follow-up; a Job goes on');
+    return false;
+  }
+}
+
+function none(log: Log, because: string): true {
+  log({ reason: because }, 'no follow-up');
+  return true;
+}
+
+/** The installation, as the API server's addresses name it. */
+function sourceOf({ namespace, name }: GoingOn['cronJob']): string {
+  return `/apis/batch/v1/namespaces/${namespace}/cronjobs/${name}`;
+}
+
+function nameOf({ namespace, name }: GoingOn['cronJob']): string {
+  return `${namespace}/${name}`;
+}

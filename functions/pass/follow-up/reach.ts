@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import type { Kube } from '../../../reconcile/kube.ts';
+import type { Log } from '../../log.ts';
+import type { PassContext } from '../pass-context.ts';
+
+export interface Invocation {
+  readonly kube: Kube;
+  readonly log: Log;
+  readonly holder: PassContext['holder'];
+  readonly signal: AbortSignal;
+  /** When everything must be over, in milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+/** How an invocation reaches what it works on; each client is loaded only when it is needed. */
+export function reachOf(invocation: Invocation) {
+  return {
+    ...invocation,
+    // One for each who asks: who asked closes it.
+    etcd: async (tls) => (await import('../../../reconcile/clients/etcd.ts')).connectEtcd(tls ? { tls } : {}),
+    wire: async (...what) =>
+      (await import('../../../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
+    nonce: () => randomBytes(16).toString('hex'),
+  } satisfies Partial<PassContext>;
+}

@@ -1,0 +1,50 @@
+import type { Wake } from '../../reconcile/cluster/know/decision.ts';
+import type { KubeObject } from '../../reconcile/kube.ts';
+
+export type Changing = Extract<Wake, { on: 'change' }>['of'];
+
+interface Status {
+  readonly phase?: string;
+  readonly ready?: boolean;
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
+  readonly containerStatuses?: readonly {
+    readonly restartCount?: number;
+    readonly state?: { readonly waiting?: { readonly reason?: string }; readonly terminated?: object };
+  }[];
+  readonly capacity?: Readonly<Record<string, string>>;
+  readonly updateRevision?: string;
+}
+
+/**
+ * What matters of an object, in a word that differs when a step could come out differently; empty for one that is only
+ * on its way (a pod being scheduled, an unbound volume).
+ */
+export function matterOf(kind: Changing, object: KubeObject): string {
+  if (object.metadata.deletionTimestamp !== undefined) return 'leaving';
+  const status: Status = (object as { readonly status?: Status }).status ?? {};
+  switch (kind) {
+    case 'pods':
+      return podMatter(status);
+    case 'volumeClaims':
+      return [status.phase === 'Pending' ? '' : status.phase, ...Object.values(status.capacity ?? {})].join(' ').trim();
+    case 'statefulSets':
+      return `exists ${status.updateRevision ?? ''}`;
+    case 'peers':
+      return `exists ${status.ready ?? ''}`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** `ContainerCreating` and `PodInitializing` are the normal course; every other reason to wait is trouble. */
+function podMatter({ phase, conditions = [], containerStatuses = [] }: Status): string {
+  if (conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return 'ready';
+  if (phase === 'Failed' || phase === 'Succeeded') return phase;
+  const unscheduled = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False')?.reason;
+  const troubles = containerStatuses.flatMap(({ state, restartCount = 0 }) => {
+    const reason = state?.waiting?.reason;
+    if (state?.terminated) return [`exited ${restartCount}`];
+    return reason && !['ContainerCreating', 'PodInitializing'].includes(reason) ? [`${reason} ${restartCount}`] : [];
+  });
+  return [unscheduled ?? '', ...troubles].join(' ').trim();
+}

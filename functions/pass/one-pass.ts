@@ -1,0 +1,66 @@
+import type { Identity } from '../environment.ts';
+import type { TickOptions } from '../tick/options.ts';
+import type { Standing } from './follow-up/follow-up.ts';
+import { leaveWork } from './follow-up/leave-work.ts';
+import { pass } from './pass.ts';
+import type { PassContext, PassResult } from './pass-context.ts';
+
+export interface OnePassContext extends Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs' | 'isStopped' | 'onNews'> {
+  /** Whose template follow-ups are made from. */
+  readonly cronJob: Identity['cronJob'];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** For making a follow-up when the time for everything else is over, in milliseconds. */
+const leavingMs = 3_000;
+
+const whyNot = {
+  stopped: 'the CronJob is suspended',
+  superseded: 'a later follow-up goes on',
+} as const satisfies Record<Exclude<Standing, 'on'>, string>;
+
+/**
+ * One pass, and what goes on after it. Nothing where a follow-up has nothing to do.
+ *
+ * @throws {KubeError} when no pass could be made
+ */
+export async function onePass(
+  options: TickOptions,
+  { cronJob, env, ...context }: OnePassContext,
+): Promise<PassResult | undefined> {
+  const { kube, log, signal } = context;
+  const stands = () => standing(options, { kube, cronJob, signal });
+  const before = await stands();
+  if (before !== 'on') {
+    log({ outcome: 'none' }, `${whyNot[before]}: this follow-up does nothing`);
+    return undefined;
+  }
+  return pass({
+    ...context,
+    dryRun: options.dryRun,
+    followUp: options.followUp !== undefined,
+    waitMs: options.wait * 1000,
+    isStopped: async () => (await stands()) !== 'on',
+    onNews: async (news) => {
+      if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
+      // Making sure of the next one is worth time of its own, as telling what was done is.
+      const inTime = signal.aborted ? AbortSignal.timeout(leavingMs) : signal;
+      await leaveWork(news, options, { kube, log, env, cronJob, signal: inTime });
+    },
+  });
+}
+
+/**
+ * Kubernetes starts Jobs made from a suspended CronJob's template: they ask themselves. A tick started by hand is
+ * meant.
+ */
+async function standing(
+  { followUp, goOn }: TickOptions,
+  { kube, cronJob, signal }: Pick<OnePassContext, 'kube' | 'cronJob' | 'signal'>,
+): Promise<Standing> {
+  if (!(followUp || goOn) || !cronJob) return 'on';
+  const { chain, number } = followUp ?? {};
+  const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
+  const { standingOf } = await import('./follow-up/follow-up.ts');
+  return standingOf({ kube, cronJob, link, signal });
+}

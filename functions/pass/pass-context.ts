@@ -1,0 +1,46 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { ClusterResult } from '../../reconcile/cluster/result.ts';
+import type { StepContext } from '../../reconcile/cluster/step-context.ts';
+import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
+import type { ObjectName } from '../tick/options.ts';
+import type { FleetResult } from './fleet-pass.ts';
+
+export interface StepAndWaitContext extends StepContext {
+  readonly namespace?: string | undefined;
+  readonly fleet?: ObjectName | undefined;
+  readonly clusters: readonly ObjectName[];
+  /** Milliseconds to wait for what the decisions named. */
+  readonly waitMs: number;
+  /**
+   * Asked after each wait, before anything else is done: whether people have stopped everything meanwhile, or a later
+   * follow-up goes on.
+   */
+  readonly isStopped?: () => Promise<boolean>;
+}
+
+export interface PassContext extends StepAndWaitContext {
+  readonly followUp: boolean;
+  /** With clusters that are named: also tell their fleets how they are. */
+  readonly tellFleets?: boolean;
+  /** Called when everything is done but the checks of requests: a roll-out waits for no review. */
+  readonly onNews?: (news: PassNews) => Promise<void>;
+  /** When everything must be over, in milliseconds since the epoch. */
+  readonly deadline: number;
+  /** Where commit statuses lead; absent: nowhere. */
+  readonly links?: PageLinks | undefined;
+}
+
+export interface PassResult extends PassNews {
+  readonly fleets: readonly { readonly fleet: EtcdFleet; readonly result: FleetResult }[];
+}
+
+/** What the follow-up must know. */
+export interface PassNews {
+  readonly clusters: readonly ClusterResult[];
+  /** Another step would be worth taking, soon. */
+  readonly workRemains: boolean;
+  /** Whether anything was done: what others have seen before that is no longer all there is. */
+  readonly moved: boolean;
+  /** Whether something failed that may succeed when repeated, or another invocation was at it. */
+  readonly unsettled: boolean;
+}

@@ -1,0 +1,120 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { ClusterResult } from '../../reconcile/cluster/result.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { areChecked, areLeftOver } from '../checks/branch.ts';
+import { chosenClusters, chosenFleets } from './chosen.ts';
+import { settledWithin, wasSilent } from './early.ts';
+import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
+import { listClusters } from './list-clusters.ts';
+import { isUnderWay } from './next-look.ts';
+import type { PassContext, PassNews, PassResult } from './pass-context.ts';
+import { reportFleet } from './report-fleet.ts';
+import { secretsOnce } from './secrets-once.ts';
+import { shareGit } from './shared-git.ts';
+import { stepAndWait } from './step-and-wait.ts';
+import { timeForGit } from './time-for-git.ts';
+
+const patienceMs = 3_000;
+/** What a dead forge may cost. */
+const forgeMs = 8_000;
+
+/**
+ * One pass: what Git says is applied, every cluster gets one step, the fleets and forges are told.
+ *
+ * @throws {KubeError} when fleets, clusters or what they consist of can't be listed: then no pass was made
+ */
+export async function pass(context: PassContext): Promise<PassResult> {
+  const { kube, namespace, signal } = context;
+  const [fleetList, clusterList] = await Promise.all([
+    kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
+    kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+  ]);
+  const world: World = { fleets: fleetList.items, clusters: clusterList.items };
+  const chosen = chosenFleets(context, world.fleets, world.clusters);
+  const gitMs = timeForGit(context.deadline, Date.now());
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
+  const aboutFleets = { ...context, kube: secretsOnce(kube) };
+  const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
+  const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
+  const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
+  const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
+  const stepped = await stepAndWait(context, scope, clusterList.resourceVersion);
+
+  const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
+  // Report each fleet independently: a dead repository or forge delays only its own fleet's news.
+  const told = running.map(async (one) => {
+    const result = await one;
+    const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
+    const left = merged(listed, stepped.results);
+    return { passed: await reported(aboutFleets, result, { fleets: world.fleets, clusters: left }), left };
+  });
+  const goneOn = Promise.all(told).then(async (all): Promise<PassNews> => {
+    const results = all.map(({ passed }) => passed.result);
+    const late = results.some(isLate);
+    const news = {
+      clusters: stepped.results,
+      workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
+      moved: results.some(hasWritten) || stepped.moved,
+      unsettled: results.some(needsRetry) || stepped.results.some(isUnsettled),
+    };
+    await context.onNews?.(news);
+    return news;
+  });
+  const checks = told.map(async (one) => {
+    const { passed, left } = await one;
+    return checked(aboutFleets, passed, { fleets: world.fleets, clusters: left });
+  });
+  const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
+  return { fleets, ...news };
+}
+
+type FleetPassed = PassResult['fleets'][number];
+
+async function reported(
+  { kube, log, dryRun, followUp, deadline, links }: PassContext,
+  result: FleetResult,
+  { fleets, clusters }: World,
+): Promise<FleetPassed> {
+  if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
+  // What was done is worth saying also when the time for doing is over.
+  const left = Math.max(deadline - Date.now(), 3_000);
+  const signal = AbortSignal.timeout(left);
+  const forgeDeadline = Date.now() + Math.min(forgeMs, left - 2_000);
+  const always = !followUp;
+  const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always, fleets, links });
+  return { fleet, result };
+}
+
+/**
+ * Only ticks check requests, after everything else: a roll-out waits for no request. Loaded only where a fleet asks for
+ * checks.
+ */
+async function checked(context: PassContext, passed: FleetPassed, world: World): Promise<FleetPassed> {
+  if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
+  if (!areChecked(passed.fleet) && !areLeftOver(passed.fleet)) return passed;
+  const { checkRequests } = await import('../checks/check-pass.ts');
+  return checkRequests(passed, world, context);
+}
+
+function hasWritten(result: FleetResult): boolean {
+  return result.kind === 'done' && (result.outcome.changed.size > 0 || result.outcome.pruned.length > 0);
+}
+
+function isUnsettled(result: ClusterResult): boolean {
+  return result.workRemains && (result.outcome === 'failed' || isUnderWay(result));
+}
+
+function needsRetry(result: FleetResult): boolean {
+  return result.kind === 'done' && result.outcome.retries.length > 0;
+}
+
+/** The clusters as this pass left them. */
+function merged(listed: readonly EtcdCluster[], results: readonly ClusterResult[]): readonly EtcdCluster[] {
+  const stepped = new Map(results.map((result) => [result.cluster.metadata.uid, result.cluster]));
+  return listed.map((cluster) => {
+    const left = stepped.get(cluster.metadata.uid);
+    // Changed since it was stepped: what the step reported is about an older spec.
+    return left && left.metadata.generation === cluster.metadata.generation ? left : cluster;
+  });
+}

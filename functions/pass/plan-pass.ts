@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import type { FleetPlan, PlannedApply } from '../../reconcile/fleet/plan.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { chosenClusters, chosenFleets } from './chosen.ts';
+import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
+import type { PassContext } from './pass-context.ts';
+import { readOnly } from './read-only.ts';
+import { shareGit } from './shared-git.ts';
+import { timeForGit } from './time-for-git.ts';
+
+export type PlanPassContext = Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs'>;
+
+export interface PlanPassResult {
+  readonly fleets: readonly { readonly fleet: EtcdFleet; readonly result: FleetResult }[];
+  readonly clusters: readonly ClusterPlan[];
+}
+
+/**
+ * What would be done for every cluster if what Git says were applied now. Reads, and writes nothing: not even a claim
+ * or a status.
+ *
+ * @throws {KubeError} when fleets, clusters or what they consist of can't be listed
+ */
+export async function planPass(context: PlanPassContext): Promise<PlanPassResult> {
+  const { namespace, signal } = context;
+  const kube = readOnly(context.kube);
+  const [fleetList, clusterList] = await Promise.all([
+    kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
+    kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+  ]);
+  const world: World = { fleets: fleetList.items, clusters: clusterList.items };
+  const gitMs = timeForGit(context.deadline, Date.now());
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
+  const looking = { ...context, kube, dryRun: true, followUp: false, gitMs, git };
+  const fleets = await Promise.all(
+    chosenFleets(context, world.fleets, world.clusters).map(async (fleet) => ({
+      fleet,
+      result: await passFleet(fleet, world, looking),
+    })),
+  );
+  const kept = chosenClusters(context, world.fleets, world.clusters);
+  const asked = await intentsOf(fleets.map(({ result }) => result));
+  const intents = new Map<string, Intent>(kept.map((cluster) => [keyOf(cluster), { kind: 'keep', cluster }]));
+  for (const intent of asked) intents.set(keyOf(intent.cluster), intent);
+  const clusters = await planClusters({ ...context, kube }, { namespace, intents: [...intents.values()] });
+  return { fleets, clusters };
+}
+
+async function intentsOf(results: readonly FleetResult[]): Promise<readonly Intent[]> {
+  const plans = results.flatMap((result) => (result.kind === 'done' && result.asked ? [result.asked] : []));
+  return (await Promise.all(plans.map(intentsFor))).flat();
+}
+
+/** What is to become of each cluster that a fleet's plan is about. */
+export async function intentsFor({ applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>): Promise<readonly Intent[]> {
+  if (applies.length + prune.length === 0) return [];
+  const { withDefaults } = await import('../../manifests/api/defaults.ts');
+  return [
+    ...applies.flatMap((apply) => intentOf(apply, withDefaults)),
+    ...prune.map((cluster): Intent => ({ kind: 'delete', cluster })),
+  ];
+}
+
+function intentOf(apply: PlannedApply, withDefaults: (cluster: EtcdCluster) => EtcdCluster): readonly Intent[] {
+  if (apply.kind === 'settled') return [];
+  const { object, namespace } = apply.spec;
+  // `findSpecs` has validated it.
+  const desired = withDefaults({ ...(object as EtcdCluster), metadata: { ...object.metadata, namespace } });
+  if (apply.kind === 'create') return [{ kind: 'create', cluster: desired }];
+  const { live } = apply;
+  const isSame = isDeepStrictEqual(live.spec, desired.spec);
+  return [isSame ? { kind: 'keep', cluster: live } : { kind: 'update', cluster: live, desired }];
+}

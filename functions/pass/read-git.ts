@@ -1,0 +1,69 @@
+import { GitError } from '../../gitops/git/error.ts';
+import { formatRevision, type Revision } from '../../gitops/git/revision.ts';
+import { validateSource } from '../../gitops/git/source.ts';
+import type { Tree } from '../../gitops/git/tree.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import type { DesiredTree, Reading } from '../../reconcile/fleet/reading.ts';
+import { isUnchanged } from '../../reconcile/fleet/unchanged.ts';
+import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { fleetSource } from './fleet-git.ts';
+import type { SharedGit } from './shared-git.ts';
+
+/**
+ * What a fleet's repository says now: one request if nothing moved, one more to fetch what did; none for what another
+ * fleet has asked in the same pass.
+ *
+ * Never throws for what Git, the Secret or a person did wrong: that is an answer, too.
+ *
+ * @param clusters listed before this is called, so that what is applied later is fenced against what happens meanwhile
+ */
+export async function readGit(
+  fleet: EtcdFleet,
+  clusters: readonly EtcdCluster[],
+  { kube, signal, git }: { readonly kube: Kube; readonly signal: AbortSignal; readonly git: SharedGit },
+): Promise<Reading> {
+  const { url, ref, path = fleetDefaults.path } = fleet.spec.git;
+  const [wrong] = validateSource({ url, ref, path });
+  if (wrong) return { kind: 'failed', reason: 'InvalidSource', message: `spec.git.${wrong}`, retryable: false };
+
+  let revision: Revision | undefined;
+  try {
+    const repository = git.join(await fleetSource(fleet, { kube, signal }));
+    revision = await repository.resolve();
+    const name = formatRevision({ ref, sha: revision.sha });
+    if (isUnchanged(fleet, name, clusters)) return { kind: 'unchanged', revision: name };
+    return { kind: 'tree', revision: name, tree: await readTree(await repository.fetch(revision), fleet, signal) };
+  } catch (error) {
+    const at = revision ? { revision: formatRevision({ ref, sha: revision.sha }) } : {};
+    if (error instanceof GitError) {
+      return {
+        kind: 'failed',
+        ...at,
+        reason: error.reason,
+        message: error.message,
+        retryable: error.class === 'retryable',
+      };
+    }
+    if (error instanceof KubeError) {
+      return {
+        kind: 'failed',
+        reason: 'SecretUnreadable',
+        message: error.message,
+        retryable: error.class !== 'terminal',
+      };
+    }
+    if (signal.aborted) {
+      const message = `${url} could not be read in the time there was`;
+      return { kind: 'failed', ...at, reason: 'Timeout', message, retryable: true };
+    }
+    throw error;
+  }
+}
+
+/** Loaded only where something is to be fetched: a pass over an unchanged fleet parses no YAML. */
+async function readTree(tree: Tree, fleet: EtcdFleet, signal: AbortSignal): Promise<DesiredTree> {
+  const { desiredTree } = await import('./desired-tree.ts');
+  return desiredTree(tree, fleet, signal);
+}

@@ -1,0 +1,68 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import type { FleetOutcome } from '../../reconcile/fleet/outcome.ts';
+import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
+import { verdictsOf } from '../../reconcile/fleet/roll-up.ts';
+import { type FleetReport, fleetStatus, problemsOf } from '../../reconcile/fleet/status.ts';
+import { wantedStatuses } from '../../reconcile/fleet/wanted-statuses.ts';
+import { differs, writeFleetStatus } from '../../reconcile/fleet/write.ts';
+import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+import { withReportName } from './reports-as.ts';
+import { sendStatuses } from './send-statuses.ts';
+
+export interface ReportContext {
+  readonly kube: Kube;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** When the forge must have been given up, in milliseconds since the epoch. */
+  readonly forgeDeadline: number;
+  /** A tick leaves the time of its run also where nothing else changed; a follow-up does not. */
+  readonly always: boolean;
+  /** All there are: two of them may have one name. */
+  readonly fleets: readonly EtcdFleet[];
+  /** Where statuses lead. */
+  readonly links?: PageLinks | undefined;
+}
+
+/**
+ * Tells the forge and the fleet's status how things are. At most one write.
+ *
+ * Never throws for what the API server or the forge says; the next pass reports again.
+ *
+ * @returns the fleet as it is now
+ */
+export async function reportFleet(
+  { fleet: found, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
+  clusters: readonly EtcdCluster[],
+  { kube, log, signal, forgeDeadline, always, fleets, links }: ReportContext,
+): Promise<EtcdFleet> {
+  const fleet = withReportName(found, fleets);
+  const verdicts = verdictsOf(ownClusters(fleet, clusters));
+  const problems = problemsOf(fleet, outcome);
+  const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
+  const forge = await sendStatuses(fleet, wanted, { kube, signal, deadline: forgeDeadline });
+  if (forge?.failure) {
+    log(
+      { fleet: keyOf(fleet), reason: forge.failure.reason, problem: forge.failure.message },
+      'the forge was not told',
+    );
+  }
+  const report: FleetReport = {
+    fleet,
+    outcome,
+    clusters: verdicts,
+    ...(forge && { forge }),
+    now: kube.now() ?? new Date(),
+  };
+  const status = fleetStatus(report);
+  if (!always && !differs(found.status, status)) return found;
+  try {
+    await writeFleetStatus(kube, found, status, signal);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    log({ fleet: keyOf(fleet), problem: error.message }, 'the status could not be written');
+  }
+  return { ...fleet, status };
+}

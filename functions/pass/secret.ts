@@ -1,0 +1,32 @@
+import { GitError } from '../../gitops/git/error.ts';
+import { type Kube, type KubeObject, resources } from '../../reconcile/kube.ts';
+
+interface Secret extends KubeObject {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The data of a Secret that a fleet names, as it is: base64.
+ *
+ * @throws {GitError} InvalidCredentials when there is none, or it is a service account's
+ * @throws {KubeError}
+ */
+export async function readSecret(
+  kube: Kube,
+  namespace: string,
+  name: string,
+  field: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const secret = await kube.get<Secret>(resources.secrets, namespace, name, { signal });
+  // It has a key `token`, too, and the fleet's author decides to which host that would be sent.
+  if (secret?.type === 'kubernetes.io/service-account-token') {
+    throw new GitError(
+      'InvalidCredentials',
+      `Secret ${namespace}/${name} holds the token of a service account, which is sent nowhere: correct ${field}`,
+    );
+  }
+  if (secret) return secret.data ?? {};
+  throw new GitError('InvalidCredentials', `there is no Secret ${namespace}/${name}: create it, or correct ${field}`);
+}

@@ -1,0 +1,21 @@
+import type { Hono } from 'hono';
+import type { Kube } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+
+/** What every group of routes is given. */
+export interface ServeContext {
+  readonly kube: Kube;
+  readonly log: Log;
+  readonly env: NodeJS.ProcessEnv;
+  readonly version: string;
+  /** Look at this one only. */
+  readonly namespace?: string | undefined;
+  /** Aborts when the process is asked to leave; requests under way are finished. */
+  readonly stop: AbortSignal;
+}
+
+export interface RouteGroup {
+  readonly app: Hono;
+  /** What is missing to serve, in a word for `/readyz`; absent: nothing ever is. */
+  readonly ready?: () => Promise<string | undefined>;
+}

@@ -1,0 +1,64 @@
+import { conditionOf, kstatusOf } from '../../reconcile/fleet/kstatus.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { place } from '../../reconcile/fleet/statements.ts';
+import type { PassResult } from '../pass/pass-context.ts';
+
+/** The results, for a person or for a program. */
+export function render(result: PassResult, format: 'text' | 'json', extra: { readonly requests: object }): string {
+  switch (format) {
+    case 'text':
+      return asText(result);
+    case 'json':
+      return `${JSON.stringify({ ...asData(result), ...extra })}\n`;
+    default:
+      return format satisfies never;
+  }
+}
+
+function asData({ fleets, clusters, workRemains }: PassResult) {
+  return {
+    fleets: fleets.map(({ fleet, result }) => ({
+      namespace: fleet.metadata.namespace,
+      name: fleet.metadata.name,
+      revision: fleet.status?.revision,
+      ready: conditionOf(fleet.status, 'Ready'),
+      ...(result.kind === 'left' && { leftToAnotherInvocation: true }),
+      ...(result.kind === 'done' && {
+        problems: result.outcome.problems ?? [],
+        retries: result.outcome.retries,
+        changed: [...result.outcome.changed],
+        pruned: result.outcome.pruned,
+        ...(result.planned && { planned: result.planned }),
+      }),
+    })),
+    clusters: clusters.map(({ cluster: _, ...rest }) => rest),
+    workRemains,
+  };
+}
+
+function asText({ fleets, clusters }: PassResult): string {
+  const lines: string[] = [];
+  for (const { fleet, result } of fleets) {
+    const ready = conditionOf(fleet.status, 'Ready');
+    lines.push(`fleet    ${keyOf(fleet)}  ${ready ? `${ready.reason}: ${ready.message}` : 'not reported yet'}`);
+    if (result.kind !== 'done') continue;
+    for (const line of result.planned ?? []) lines.push(`         would ${line}`);
+    if (result.planned) for (const problem of result.outcome.problems ?? []) lines.push(`         ${place(problem)}`);
+  }
+  for (const { namespace, name, decision, outcome, problem } of clusters) {
+    const done = outcome === 'none' ? decision.kind : outcome;
+    const cure = decision.kind === 'refuse' ? ` To go on: ${decision.cure}` : '';
+    lines.push(`cluster  ${namespace}/${name}  ${done}  ${decision.reason}: ${problem ?? decision.message}${cure}`);
+  }
+  if (lines.length === 0) lines.push('there is no EtcdFleet and no EtcdCluster here');
+  return `${lines.join('\n')}\n`;
+}
+
+/** What `--detailed-exitcode` tells: a person first, because more steps won't help there. */
+export function detailedExitCode({ fleets, clusters, workRemains }: PassResult): 0 | 3 | 4 {
+  const stalled =
+    clusters.some(({ decision }) => decision.kind === 'refuse') ||
+    fleets.some(({ fleet }) => kstatusOf(fleet) === 'Failed');
+  if (stalled) return 3;
+  return workRemains ? 4 : 0;
+}

@@ -1,0 +1,87 @@
+import type { ClusterPlan } from '../../reconcile/cluster/foresee/plan-clusters.ts';
+import { planText } from '../../reconcile/cluster/foresee/table.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
+import { place } from '../../reconcile/fleet/statements.ts';
+import type { FleetResult } from '../pass/fleet-pass.ts';
+import type { PlanPassResult } from '../pass/plan-pass.ts';
+
+/** The plans, for a person or for a program. */
+export function renderPlans(
+  result: PlanPassResult,
+  format: 'text' | 'json',
+  extra: { readonly requests: object },
+): string {
+  switch (format) {
+    case 'text':
+      return asText(result);
+    case 'json':
+      return `${JSON.stringify({ ...asData(result), ...extra })}\n`;
+    default:
+      return format satisfies never;
+  }
+}
+
+function asData({ fleets, clusters }: PlanPassResult) {
+  return {
+    fleets: fleets.map(({ fleet, result }) => ({
+      namespace: fleet.metadata.namespace,
+      name: fleet.metadata.name,
+      git: saysOf(result),
+      problems: result.kind === 'done' ? (result.asked?.problems ?? []) : [],
+      kept: result.kind === 'done' ? (result.asked?.keep ?? []).map(keptOf) : [],
+    })),
+    clusters,
+  };
+}
+
+function asText({ fleets, clusters }: PlanPassResult): string {
+  const blocks: string[] = [];
+  for (const { fleet, result } of fleets) {
+    const { problems = [], keep = [] } = (result.kind === 'done' ? result.asked : undefined) ?? {};
+    const kept = keep.map(keptOf).map(({ name, because }) => `  keeps ${name}: ${because}`);
+    const wrong = problems.map((problem) => `  ${place(problem)}`);
+    blocks.push([`fleet ${keyOf(fleet)}  ${saysOf(result)}`, ...kept, ...wrong].join('\n'));
+  }
+  for (const cluster of clusters) blocks.push(blockOf(cluster));
+  if (blocks.length === 0) return 'there is no EtcdFleet and no EtcdCluster here\n';
+  return `${blocks.join('\n\n')}\n`;
+}
+
+const intents = {
+  keep: '',
+  update: ' changes',
+  create: ' is created',
+  delete: ' is deleted',
+} as const satisfies Record<ClusterPlan['intent'], string>;
+
+function blockOf({ namespace, name, intent, planned, problem }: ClusterPlan): string {
+  const title = `${namespace}/${name}${intents[intent]}`;
+  if (!planned) return `${title}  could not be looked at: ${problem}`;
+  return `${title}  ${planned.summary}\n${planText(planned)}`;
+}
+
+function saysOf(result: FleetResult): string {
+  if (result.kind === 'left') return 'another invocation is at work on it';
+  const { reading } = result.outcome;
+  switch (reading.kind) {
+    case 'unchanged':
+      return `${reading.revision}: as it is applied`;
+    case 'tree':
+      return `${reading.revision}: as it would be applied`;
+    case 'failed':
+      return `${reading.reason}: ${reading.message}; planned is what is live`;
+    case 'skipped':
+      return `is ${reading.because}; planned is what is live`;
+  }
+}
+
+function keptOf({ cluster, because }: { readonly cluster: Parameters<typeof keyOf>[0]; readonly because: string }) {
+  return { name: keyOf(cluster), because };
+}
+
+/** What `--detailed-exitcode` tells of plans: a person first. */
+export function planExitCode({ clusters }: PlanPassResult): 0 | 3 | 4 {
+  const stuck = clusters.some(({ planned }) => planned?.end.kind === 'refused' || planned?.end.kind === 'circles');
+  if (stuck) return 3;
+  return clusters.every(({ planned }) => planned?.end.kind === 'done' && planned.steps.length === 0) ? 0 : 4;
+}

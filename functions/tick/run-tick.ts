@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { connectKube } from '../../reconcile/clients/kube.ts';
+import { pageLinks } from '../../reconcile/fleet/page-links.ts';
+import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { identityFrom, pageUrlFrom } from '../environment.ts';
+import type { Log } from '../log.ts';
+import { reachOf } from '../pass/follow-up/reach.ts';
+import { onePass } from '../pass/one-pass.ts';
+import type { PlanPassContext } from '../pass/plan-pass.ts';
+import type { TickOptions } from './options.ts';
+import { detailedExitCode, render } from './output.ts';
+
+export interface TickContext {
+  readonly version: string;
+  readonly log: Log;
+  /** Aborts when the process is asked to leave. */
+  readonly stop: AbortSignal;
+  readonly env: NodeJS.ProcessEnv;
+  readonly out: (text: string) => void;
+}
+
+/** One pass, from connecting to the exit code. */
+export async function runTick(options: TickOptions, context: TickContext): Promise<number> {
+  const { log, stop, env, out, version } = context;
+  if (options.delay) await pause(options.delay * 1000, undefined, { signal: stop }).catch(() => undefined);
+  const deadline = Date.now() + options.timeout * 1000;
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(options.timeout * 1000)]);
+  const identity = identityFrom(env);
+  const page = pageUrlFrom(env);
+  if (page.problem) log({ problem: page.problem }, 'commit statuses lead nowhere');
+  let kube: Kube | undefined;
+  try {
+    kube = await connectKube({
+      userAgent: `etcd-ratchet/${version}`,
+      ...(options.kubeconfig && { kubeconfig: options.kubeconfig }),
+    });
+    const reach = {
+      ...reachOf({ kube, log, holder: identity.holder, signal, deadline }),
+      namespace: options.namespace,
+      fleet: options.fleet,
+      clusters: options.clusters,
+    };
+    if (options.plan) return await printPlans(options, reach, out);
+    if (options.check) {
+      const { printChecks } = await import('../checks/check-command.ts');
+      return await printChecks(options.check, options.output, reach, out);
+    }
+    const links = page.url && pageLinks(page.url);
+    const result = await onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined });
+    if (!result) return 0;
+    out(render(result, options.output, { requests: kube.requests() }));
+    return options.detailedExitcode ? detailedExitCode(result) : 0;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    log({ reason: error.reason, problem: explain(error) }, 'no pass could be made');
+    return 1;
+  } finally {
+    kube?.close();
+  }
+}
+
+/** Loaded only where it is asked for: a tick simulates nothing. */
+async function printPlans(
+  { output, detailedExitcode }: TickOptions,
+  context: PlanPassContext,
+  out: (text: string) => void,
+): Promise<number> {
+  const [{ planPass }, { planExitCode, renderPlans }] = await Promise.all([
+    import('../pass/plan-pass.ts'),
+    import('./plan-output.ts'),
+  ]);
+  const result = await planPass(context);
+  out(renderPlans(result, output, { requests: context.kube.requests() }));
+  return detailedExitcode ? planExitCode(result) : 0;
+}
+
+function explain(error: KubeError): string {
+  if (error.status !== 404) return error.message;
+  return `the custom resource definitions of etcd.ratchet.dev are not installed: kubectl apply -k manifests/install (${error.message})`;
+}

@@ -1,0 +1,104 @@
+import Type from 'typebox';
+import { type Api, apiAt, type Call } from '../api.ts';
+import { basicOrToken } from '../authorization.ts';
+import { bitbucketStatus } from '../bitbucket-status.ts';
+import { changeRequests } from '../change-request.ts';
+import type { ChangeRequest, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
+import { gather } from '../pages.ts';
+import { encodedPath, repositoryOf, withoutSlash } from '../repository.ts';
+
+/** bitbucket.org, by an access token, or by an account's e-mail address and API token. */
+export const bitbucketCloud: ForgeKind = { accepts: ['token', 'basic'], open: openBitbucketCloud };
+
+const endpoint = Type.Object({
+  branch: Type.Object({ name: Type.String() }),
+  // Null when the fork is gone.
+  commit: Type.Optional(Type.Union([Type.Object({ hash: Type.String() }), Type.Null()])),
+  repository: Type.Optional(Type.Union([Type.Object({ full_name: Type.String() }), Type.Null()])),
+});
+
+export const bitbucketCloudRequests = Type.Object({
+  values: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      title: Type.String(),
+      draft: Type.Optional(Type.Boolean()),
+      links: Type.Object({ html: Type.Object({ href: Type.String() }) }),
+      source: endpoint,
+      destination: endpoint,
+    }),
+  ),
+  next: Type.Optional(Type.String()),
+});
+
+type Told = Type.Static<typeof bitbucketCloudRequests>['values'][number];
+
+export const bitbucketCloudCommits = Type.Object({ values: Type.Array(Type.Object({ hash: Type.String() })) });
+
+const pageSize = 50;
+/** Requests under way at once. */
+const lanes = 5;
+
+function openBitbucketCloud(access: ForgeAccess): Forge {
+  const { base, owner, name } = repositoryOf(access.gitUrl);
+  const address = withoutSlash(access.apiUrl ?? 'https://api.bitbucket.org/2.0');
+  const api = apiAt({ ...access, address, authorize: basicOrToken(access.credentials, 'Bearer') });
+  const path = `/repositories${encodedPath([owner, name])}`;
+  const web = `${base}${encodedPath([owner, name])}`;
+  const commitUrl = (sha: string) => `${web}/commits/${sha}`;
+  return {
+    address,
+    async post(status, { signal }) {
+      const body = bitbucketStatus(status, commitUrl(status.sha));
+      await api.send('POST', `${path}/commit/${status.sha}/statuses/build`, body, { purpose: 'statuses', signal });
+    },
+    openRequests: (target, { signal }) =>
+      gather(1, async (page) => {
+        const call: Call = { purpose: 'requests', signal };
+        const only = `destination.branch.name=${JSON.stringify(target)}`;
+        const query = `state=OPEN&q=${encodeURIComponent(only)}&sort=-created_on&pagelen=${pageSize}&page=${page}`;
+        const { value } = await api.get(`${path}/pullrequests?${query}`, bitbucketCloudRequests, call);
+        const requests = await inLanes(value.values, async (told) =>
+          toRequest(told, web, await headOf(api, path, told, call)),
+        );
+        return { requests: requests.flat(), next: value.next === undefined ? undefined : page + 1 };
+      }),
+    commitUrl,
+  };
+}
+
+function toRequest(
+  { id, title, draft, links, source, destination }: Told,
+  web: string,
+  headSha: string | undefined,
+): ChangeRequest[] {
+  const fork = source.repository?.full_name !== destination.repository?.full_name;
+  return changeRequests({
+    number: id,
+    title,
+    url: links.html.href,
+    page: `${web}/pull-requests/${id}`,
+    headSha,
+    // There are no refs for requests, and a branch of this name in the target is another one.
+    headRef: fork ? undefined : `refs/heads/${source.branch.name}`,
+    target: destination.branch.name,
+    fork,
+    draft: draft === true,
+  });
+}
+
+/** The list tells only the first twelve digits of a commit; its own list of commits, newest first, tells all. */
+async function headOf(api: Api, path: string, { id, source }: Told, call: Call): Promise<string | undefined> {
+  const short = source.commit?.hash;
+  if (!short) return undefined;
+  const { value } = await api.get(`${path}/pullrequests/${id}/commits?pagelen=1`, bitbucketCloudCommits, call);
+  return value.values.find(({ hash }) => hash.startsWith(short))?.hash;
+}
+
+async function inLanes<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
+  const results: Out[] = [];
+  for (let start = 0; start < items.length; start += lanes) {
+    results.push(...(await Promise.all(items.slice(start, start + lanes).map(work))));
+  }
+  return results;
+}

@@ -1,0 +1,155 @@
+import Type from 'typebox';
+import { type Api, apiAt, type Call } from '../api.ts';
+import { tokenOf } from '../authorization.ts';
+import { changeRequests } from '../change-request.ts';
+import type { CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
+import { keepOneComment } from '../one-comment.ts';
+import { gather } from '../pages.ts';
+import { encodedPath, type RepositoryName, repositoryOf, withoutSlash } from '../repository.ts';
+import { type AppCredentials, appAuthorization } from './app.ts';
+
+/** GitHub and GitHub Enterprise, by a token or as an App. */
+export const gitHub: ForgeKind = { accepts: ['token', 'app'], open: openGitHub };
+
+/** What we need of `pulls/list`. */
+export const gitHubPulls = Type.Array(
+  Type.Object({
+    number: Type.Integer(),
+    title: Type.String(),
+    html_url: Type.String(),
+    draft: Type.Optional(Type.Boolean()),
+    head: Type.Object({ sha: Type.String(), repo: Type.Union([Type.Object({ id: Type.Number() }), Type.Null()]) }),
+    base: Type.Object({ ref: Type.String(), repo: Type.Object({ id: Type.Number() }) }),
+  }),
+);
+
+/** What we need of `issues/list-comments`. */
+export const gitHubComments = Type.Array(
+  Type.Object({
+    id: Type.Number(),
+    body: Type.Optional(Type.String()),
+    user: Type.Union([Type.Object({ id: Type.Number() }), Type.Null()]),
+    performed_via_github_app: Type.Optional(
+      Type.Union([Type.Object({ id: Type.Number(), client_id: Type.Optional(Type.String()) }), Type.Null()]),
+    ),
+  }),
+);
+
+export const gitHubUser = Type.Object({ id: Type.Number() });
+
+const pageSize = 50;
+
+function openGitHub(access: ForgeAccess): Forge {
+  const repository = repositoryOf(access.gitUrl);
+  const { base, owner, name } = repository;
+  const address = withoutSlash(access.apiUrl ?? apiOf(repository));
+  const api = apiAt({
+    ...access,
+    address,
+    accept: 'application/vnd.github+json',
+    authorize: identity(access, address, name),
+  });
+  const path = `/repos${encodedPath([owner, name])}`;
+  const web = `${base}${encodedPath([owner, name])}`;
+  return {
+    address,
+    async post(status, { signal }) {
+      await api.send('POST', `${path}/statuses/${status.sha}`, gitHubStatus(status), { purpose: 'statuses', signal });
+    },
+    openRequests: (target, { signal }) =>
+      gather(1, async (page) => {
+        const query = `state=open&sort=created&direction=desc&base=${encodeURIComponent(target)}&per_page=${pageSize}&page=${page}`;
+        const { value } = await api.get(`${path}/pulls?${query}`, gitHubPulls, { purpose: 'requests', signal });
+        const requests = value.flatMap(({ number, title, html_url, draft, head, base: { ref, repo } }) =>
+          changeRequests({
+            number,
+            title,
+            url: html_url,
+            page: `${web}/pull/${number}`,
+            headSha: head.sha,
+            headRef: `refs/pull/${number}/head`,
+            target: ref,
+            fork: head.repo?.id !== repo.id,
+            draft: draft === true,
+          }),
+        );
+        return { requests, next: value.length < pageSize ? undefined : page + 1 };
+      }),
+    async comment({ number }, comment, { signal }) {
+      const call: Call = { purpose: 'comments', signal };
+      const isOurs = await authorship(api, access, call);
+      await keepOneComment(
+        {
+          address,
+          async page(page) {
+            const found = await api.get(
+              `${path}/issues/${number}/comments?per_page=${pageSize}&page=${page}`,
+              gitHubComments,
+              call,
+            );
+            const comments = found.value.map((one) => ({ id: one.id, body: one.body ?? '', ours: isOurs(one) }));
+            return { comments, last: comments.length < pageSize };
+          },
+          async create(body) {
+            await api.send('POST', `${path}/issues/${number}/comments`, { body }, call);
+          },
+          async update(id, body) {
+            await api.send('PATCH', `${path}/issues/comments/${id}`, { body }, call);
+          },
+        },
+        comment,
+      );
+    },
+    commitUrl: (sha) => `${web}/commit/${sha}`,
+  };
+}
+
+/** The body of a status; Gitea takes the same. */
+export function gitHubStatus({ state, context, description, targetUrl }: CommitStatus) {
+  return { state, context, description, ...(targetUrl ? { target_url: targetUrl } : {}) };
+}
+
+function apiOf({ base, host }: RepositoryName): string {
+  if (host === 'github.com' || host === 'www.github.com') return 'https://api.github.com';
+  // Enterprise Cloud with data residency has its API beside it, Enterprise Server below it.
+  return host.endsWith('.ghe.com') ? `https://api.${host}` : `${base}/api/v3`;
+}
+
+/** A token by which an App may read the repository with Git, and nothing else, for an hour. @throws ForgeError */
+export async function gitHubReadToken(
+  access: Omit<ForgeAccess, 'credentials'> & { readonly credentials: AppCredentials },
+  signal: AbortSignal,
+): Promise<string> {
+  const repository = repositoryOf(access.gitUrl);
+  const place = { ...access, address: withoutSlash(access.apiUrl ?? apiOf(repository)), repository: repository.name };
+  return await appAuthorization(access.credentials, place)({ purpose: 'contents', signal });
+}
+
+type Authorize = (call: Call) => Promise<Record<string, string>>;
+
+function identity(access: ForgeAccess, address: string, repository: string): Authorize {
+  const { credentials } = access;
+  const version = { 'x-github-api-version': '2022-11-28' };
+  if (credentials.kind !== 'app') {
+    const headers = { authorization: `Bearer ${tokenOf(credentials)}`, ...version };
+    return () => Promise.resolve(headers);
+  }
+  const tokenFor = appAuthorization(credentials, { ...access, address, repository });
+  return async (call) => ({ authorization: `Bearer ${await tokenFor(call)}`, ...version });
+}
+
+type ToldComment = Type.Static<typeof gitHubComments>[number];
+
+/** An App may not ask who it is, and need not: GitHub notes on each comment by which App it came. */
+async function authorship(
+  api: Api,
+  { credentials }: ForgeAccess,
+  call: Call,
+): Promise<(comment: ToldComment) => boolean> {
+  if (credentials.kind === 'app') {
+    const { appId } = credentials;
+    return ({ performed_via_github_app: app }) => app?.client_id === appId || String(app?.id) === appId;
+  }
+  const { id } = (await api.get('/user', gitHubUser, call)).value;
+  return ({ user }) => user?.id === id;
+}

@@ -1,0 +1,60 @@
+import { numberAt, optionalTextAt, type Payload, payloadOf, textAt, textsAt } from '../../webhooks/payload.ts';
+import { signedIn } from '../../webhooks/proof.ts';
+import type { Delivery, Receiver, WebhookEvent } from '../../webhooks/receiver.ts';
+
+/** What else happens to a request (labels, assignees, reviews) changes nothing that would be planned. */
+const telling = ['opened', 'reopened', 'synchronize', 'edited', 'ready_for_review', 'converted_to_draft', 'closed'];
+
+/** `X-Hub-Signature-256: sha256=<hex>`; `X-Hub-Signature` beside it is SHA-1, and is not looked at. */
+export const gitHub: Receiver = {
+  ...signedIn('x-hub-signature-256'),
+  read: (delivery) => [readEvent(delivery, delivery.header('x-github-event') ?? '')],
+  id: ({ header }) => header('x-github-delivery'),
+};
+
+/** GitHub's and Gitea's payloads have the same names. */
+export function readEvent(delivery: Delivery, event: string): WebhookEvent {
+  switch (event) {
+    case 'ping':
+      return { kind: 'ping' };
+    case 'push':
+      return readPush(payloadOf(delivery));
+    case 'pull_request':
+    case 'pull_request_sync':
+      return readRequest(payloadOf(delivery));
+    default:
+      return { kind: 'ignored', because: `only push, pull_request and ping are of interest` };
+  }
+}
+
+function readPush(payload: Payload): WebhookEvent {
+  return {
+    kind: 'push',
+    repositoryUrls: repositoryUrls(payload),
+    ref: textAt(payload, 'ref'),
+    before: textAt(payload, 'before'),
+    after: textAt(payload, 'after'),
+  };
+}
+
+function readRequest(payload: Payload): WebhookEvent {
+  const action = optionalTextAt(payload, 'action') ?? '';
+  // Gitea says `synchronized`.
+  if (!telling.some((word) => action.startsWith(word))) {
+    return { kind: 'ignored', because: 'the request itself did not change' };
+  }
+  return {
+    kind: 'request',
+    repositoryUrls: repositoryUrls(payload),
+    target: textAt(payload, 'pull_request', 'base', 'ref'),
+    number: numberAt(payload, 'number'),
+  };
+}
+
+function repositoryUrls(payload: Payload): readonly string[] {
+  return textsAt(payload, [
+    ['repository', 'clone_url'],
+    ['repository', 'html_url'],
+    ['repository', 'ssh_url'],
+  ]);
+}

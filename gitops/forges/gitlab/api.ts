@@ -1,0 +1,129 @@
+import Type from 'typebox';
+import { apiAt, type Call } from '../api.ts';
+import { tokenOf } from '../authorization.ts';
+import { changeRequests } from '../change-request.ts';
+import type { CommitState, CommitStatus, Forge, ForgeAccess, ForgeKind } from '../forge.ts';
+import type { ForgeAnswer } from '../http.ts';
+import { keepOneComment } from '../one-comment.ts';
+import { gather } from '../pages.ts';
+import { cannotTell, encodedPath, partsOf, withoutSlash } from '../repository.ts';
+
+/** gitlab.com and self-managed GitLab, by a personal, group or project access token. */
+export const gitLab: ForgeKind = { accepts: ['token'], open: openGitLab };
+
+export const gitLabRequests = Type.Array(
+  Type.Object({
+    iid: Type.Integer(),
+    title: Type.String(),
+    web_url: Type.String(),
+    // Null while GitLab has not looked at the branch yet, or it is gone.
+    sha: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    target_branch: Type.String(),
+    source_project_id: Type.Union([Type.Integer(), Type.Null()]),
+    target_project_id: Type.Integer(),
+    draft: Type.Optional(Type.Boolean()),
+  }),
+);
+
+export const gitLabNotes = Type.Array(
+  Type.Object({ id: Type.Integer(), body: Type.String(), author: Type.Object({ id: Type.Integer() }) }),
+);
+
+export const gitLabUser = Type.Object({ id: Type.Integer() });
+
+const states = {
+  pending: 'pending',
+  success: 'success',
+  failure: 'failed',
+  error: 'failed',
+} as const satisfies Record<CommitState, string>;
+
+const pageSize = 50;
+/** Longer ones are refused, and a shortened address leads nowhere. */
+const longestTargetUrl = 255;
+
+function openGitLab(access: ForgeAccess): Forge {
+  const { base, project } = projectOf(access);
+  const address = withoutSlash(access.apiUrl ?? `${base}/api/v4`);
+  const authorization = `Bearer ${tokenOf(access.credentials)}`;
+  const api = apiAt({ ...access, address, authorize: () => ({ authorization }) });
+  // One segment, whatever groups the project is in.
+  const path = `/projects/${encodeURIComponent(project.join('/'))}`;
+  const web = `${base}${encodedPath(project)}`;
+  return {
+    address,
+    async post(status, { signal }) {
+      const call: Call = { purpose: 'statuses', signal };
+      await api.send('POST', `${path}/statuses/${status.sha}`, gitLabStatus(status), call, saysSoAlready);
+    },
+    openRequests: (target, { signal }) =>
+      gather(1, async (page) => {
+        const query = `state=opened&target_branch=${encodeURIComponent(target)}&order_by=created_at&sort=desc&per_page=${pageSize}&page=${page}`;
+        const { value } = await api.get(`${path}/merge_requests?${query}`, gitLabRequests, {
+          purpose: 'requests',
+          signal,
+        });
+        const requests = value.flatMap(({ iid, title, web_url, sha, draft, ...request }) =>
+          changeRequests({
+            number: iid,
+            title,
+            url: web_url,
+            page: `${web}/-/merge_requests/${iid}`,
+            headSha: sha,
+            headRef: `refs/merge-requests/${iid}/head`,
+            target: request.target_branch,
+            fork: request.source_project_id !== request.target_project_id,
+            draft: draft === true,
+          }),
+        );
+        return { requests, next: value.length < pageSize ? undefined : page + 1 };
+      }),
+    async comment({ number }, comment, { signal }) {
+      const call: Call = { purpose: 'comments', signal };
+      const { id: me } = (await api.get('/user', gitLabUser, call)).value;
+      const notes = `${path}/merge_requests/${number}/notes`;
+      await keepOneComment(
+        {
+          address,
+          async page(page) {
+            const query = `sort=asc&order_by=created_at&per_page=${pageSize}&page=${page}`;
+            const { value } = await api.get(`${notes}?${query}`, gitLabNotes, call);
+            const comments = value.map(({ id, body, author }) => ({ id, body, ours: author.id === me }));
+            return { comments, last: comments.length < pageSize };
+          },
+          async create(body) {
+            await api.send('POST', notes, { body }, call);
+          },
+          async update(id, body) {
+            await api.send('PUT', `${notes}/${id}`, { body }, call);
+          },
+        },
+        comment,
+      );
+    },
+    commitUrl: (sha) => `${web}/-/commit/${sha}`,
+  };
+}
+
+export function gitLabStatus({ state, context, description, targetUrl }: CommitStatus) {
+  const fits = targetUrl !== undefined && targetUrl.length <= longestTargetUrl;
+  return { state: states[state], name: context, description, ...(fits ? { target_url: targetUrl } : {}) };
+}
+
+/** A status that is in this state already: GitLab calls that a transition that it cannot make. */
+function saysSoAlready({ status, body }: ForgeAnswer): boolean {
+  return status === 400 && body.includes('Cannot transition status via');
+}
+
+/**
+ * Projects lie in groups of groups; where GitLab lies below a path of its host, only the API's address tells which is
+ * which.
+ */
+function projectOf({ gitUrl, apiUrl }: ForgeAccess): { readonly base: string; readonly project: readonly string[] } {
+  const { url, segments } = partsOf(gitUrl);
+  const below = apiUrl === undefined ? [] : partsOf(apiUrl).segments.slice(0, -2);
+  const prefixed = below.every((segment, index) => segments[index] === segment) ? below : [];
+  const project = segments.slice(prefixed.length);
+  if (!url || project.length < 2) throw cannotTell(gitUrl, '/<group>/<project>');
+  return { base: `${url.origin}${encodedPath(prefixed)}`, project };
+}

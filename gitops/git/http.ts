@@ -1,0 +1,187 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { type Route, routeTo } from '../net/agent.ts';
+import type { ProxyEnvironment } from '../net/proxy.ts';
+import { GitError } from './error.ts';
+import { answerError, connectionError } from './http-errors.ts';
+import type { GitCredentials, GitSource } from './source.ts';
+
+/** What one conversation with a Git server may cost. */
+export interface GitLimits {
+  /** Milliseconds for one request with all its redirects, from connecting to the last byte. */
+  readonly requestMs: number;
+  /** Milliseconds without a byte. */
+  readonly idleMs: number;
+  /** Bytes of one answer. */
+  readonly maxBytes: number;
+}
+
+const defaultLimits: GitLimits = { requestMs: 120_000, idleMs: 20_000, maxBytes: 256 * 1024 * 1024 };
+
+interface GitRequest {
+  readonly method: 'GET' | 'POST';
+  /** Relative to the repository's URL: `info/refs?service=git-upload-pack`. */
+  readonly resource: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  /** The only content type that is an answer; everything else is a web page or a proxy. */
+  readonly expect: string;
+}
+
+/** A source with an open connection to its server. Close it when done, else the process stays for its idle sockets. */
+export interface GitConnection extends Disposable {
+  readonly source: GitSource;
+  /** Requests sent so far, redirects included. */
+  requests(): number;
+  /** @throws GitError */
+  send(request: GitRequest, signal: AbortSignal): Promise<Buffer>;
+  close(): void;
+}
+
+const maxRedirects = 3;
+
+/**
+ * Our own HTTP, because a Git server is a stranger: every request has a deadline, an idle time-out and a size limit,
+ * trusts the source's own authority, and never takes its credentials to another host.
+ *
+ * @throws GitError ProxyRefused if what names the proxy makes no sense
+ */
+export function connect(
+  source: GitSource,
+  limits: Partial<GitLimits> = {},
+  proxy: ProxyEnvironment | undefined = undefined,
+): GitConnection {
+  const bounds = { ...defaultLimits, ...limits };
+  const secure = new URL(source.url).protocol === 'https:';
+  const { agent, end } = routeOf(source, secure, proxy);
+  let requests = 0;
+
+  async function send(request: GitRequest, signal: AbortSignal): Promise<Buffer> {
+    const deadline = AbortSignal.timeout(bounds.requestMs);
+    const either = AbortSignal.any([signal, deadline]);
+    let idle = false;
+    let url = new URL(`${source.url.replace(/\/+$/, '')}/${request.resource}`);
+    either.addEventListener('abort', end, { once: true });
+    try {
+      for (let redirects = 0; ; redirects++) {
+        requests++;
+        const answer = await once(url, request, either, () => {
+          idle = true;
+        });
+        const location = redirectTarget(answer, url);
+        if (!location) return await bodyOf(answer, request, source, bounds.maxBytes);
+        answer.destroy();
+        if (redirects === maxRedirects) {
+          throw new GitError('RedirectRefused', `${source.url} redirects more than ${maxRedirects} times`);
+        }
+        url = followed(url, location, source);
+      }
+    } catch (error) {
+      if (error instanceof GitError) throw error;
+      if (signal.aborted)
+        throw new GitError('Aborted', `gave up asking ${source.url}: the invocation's time is used up`);
+      if (deadline.aborted) {
+        throw new GitError('Timeout', `${source.url} did not finish its answer within ${bounds.requestMs / 1000} s`);
+      }
+      if (idle) throw new GitError('Timeout', `${source.url} sent nothing for ${bounds.idleMs / 1000} s`);
+      throw connectionError(source.url, error);
+    } finally {
+      either.removeEventListener('abort', end);
+    }
+  }
+
+  function once(
+    url: URL,
+    { method, headers, body, expect }: GitRequest,
+    signal: AbortSignal,
+    onIdle: () => void,
+  ): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const sent = (secure ? requestHttps : requestHttp)(url, {
+      agent,
+      method,
+      signal,
+      timeout: bounds.idleMs,
+      headers: {
+        accept: expect,
+        'user-agent': 'git/etcd-ratchet',
+        ...authorization(source.credentials),
+        ...(body ? { 'content-length': body.length } : {}),
+        ...headers,
+      },
+    });
+    sent.on('timeout', () => {
+      onIdle(); // first: destroying shows up as a connection error, also in the middle of a body
+      sent.destroy();
+    });
+    sent.on('error', reject);
+    sent.on('response', resolve);
+    sent.end(body);
+    return promise;
+  }
+
+  return { source, requests: () => requests, send, close: end, [Symbol.dispose]: end };
+}
+
+function routeOf({ url, credentials }: GitSource, secure: boolean, proxy: ProxyEnvironment | undefined): Route {
+  try {
+    return routeTo(secure, { caBundle: credentials?.caBundle, proxy, keepAlive: true });
+  } catch (error) {
+    throw connectionError(url, error);
+  }
+}
+
+function authorization(credentials: GitCredentials | undefined): Record<string, string> {
+  const { username, password, token } = credentials ?? {};
+  const secret = token ?? password;
+  if (secret === undefined) return {};
+  // Forges ignore the user name beside a token, but most insist on there being one; this is the one GitHub documents.
+  const user = username ?? 'x-access-token';
+  return { authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}` };
+}
+
+function redirectTarget({ statusCode, headers }: IncomingMessage, base: URL): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(statusCode ?? 0)) return undefined;
+  const { location } = headers;
+  return location === undefined ? undefined : (URL.parse(location, base.href) ?? undefined);
+}
+
+/** A renamed repository redirects within its host; anything else could be after the credentials. */
+function followed(from: URL, to: URL, source: GitSource): URL {
+  if (to.origin !== from.origin) {
+    throw new GitError(
+      'RedirectRefused',
+      `${source.url} redirects to ${to.origin}, and credentials must not follow: if that is the repository's new home, change the url`,
+    );
+  }
+  to.username = '';
+  to.password = '';
+  return to;
+}
+
+async function bodyOf(
+  answer: IncomingMessage,
+  request: GitRequest,
+  source: GitSource,
+  maxBytes: number,
+): Promise<Buffer> {
+  const type = answer.headers['content-type']?.split(';')[0]?.trim() ?? 'none';
+  if (answer.statusCode !== 200 || type !== request.expect) {
+    answer.destroy();
+    throw answerError(source, answer.statusCode ?? 0, answer.headers, type);
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      answer.destroy();
+      throw new GitError(
+        'TooLarge',
+        `${source.url} sent more than ${maxBytes} bytes: keep the specs in a smaller repository`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}

@@ -1,0 +1,136 @@
+import { GitError } from './error.ts';
+import { memoryFs } from './memory-fs.ts';
+import type { Revision } from './revision.ts';
+import { indexPack } from './wire/pack-index.ts';
+
+export interface TreeEntry {
+  readonly name: string;
+  readonly kind: 'folder' | 'file' | 'symlink' | 'submodule';
+  readonly oid: string;
+}
+
+/** The files of one commit. */
+export interface Tree {
+  readonly revision: Revision;
+  /** Object name of the root folder. */
+  readonly root: string;
+  /** @throws GitError BadAnswer if the object is missing or not a folder */
+  folder(oid: string): Promise<readonly TreeEntry[]>;
+  /** @throws GitError BadAnswer if the object is missing or not a file */
+  file(oid: string): Promise<Uint8Array>;
+}
+
+/** What packs hold, by object name. */
+export interface Objects extends Pick<Tree, 'folder' | 'file'> {
+  /** `undefined` if it is not there: history is fetched only so deep. @throws GitError BadAnswer if it is damaged */
+  commit(sha: string): Promise<Commit | undefined>;
+}
+
+export interface Commit {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  /** Seconds since the epoch, as the committer says. */
+  readonly at: number;
+}
+
+/**
+ * Opens the commit that a pack holds.
+ *
+ * @throws GitError CommitNotFound if the object is not a commit, BadAnswer if the pack lacks objects, TooLarge
+ */
+export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> {
+  const { commit, folder, file } = await openPacks([pack], revision);
+  const found = await commit(revision.sha);
+  if (!found) throw lacking(revision, 'the commit');
+  return { revision, root: found.tree, folder, file };
+}
+
+/**
+ * Loads what reads packs: here and not at the top, since a check that finds nothing new should not pay for it (cold
+ * start is a feature).
+ */
+export async function loadReader(): Promise<typeof import('isomorphic-git').default> {
+  // The default export: a bundled CommonJS package has no other.
+  return (await import('isomorphic-git')).default;
+}
+
+/**
+ * Opens packs that were fetched for a revision; what one holds need not be in the others.
+ *
+ * @throws GitError BadAnswer, TooLarge
+ */
+export async function openPacks(packs: readonly Buffer[], revision: Revision): Promise<Objects> {
+  const git = await loadReader();
+  const files = new Map<string, Buffer>();
+  for (const [index, pack] of packs.entries()) {
+    files.set(`/git/objects/pack/pack-${index}.idx`, await indexPack(pack));
+    files.set(`/git/objects/pack/pack-${index}.pack`, pack);
+  }
+  const repository = { fs: memoryFs(files), gitdir: '/git', cache: {} };
+
+  async function reading<T>(what: string, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (cause) {
+      throw lacking(revision, what, cause);
+    }
+  }
+
+  async function commit(sha: string): Promise<Commit | undefined> {
+    const object = await git
+      .readObject({ ...repository, oid: sha, format: 'content' })
+      .catch((error: unknown) =>
+        isNotFound(error) ? undefined : Promise.reject(lacking(revision, 'a commit', error)),
+      );
+    if (!object) return undefined;
+    if (object.type !== 'commit') {
+      throw new GitError(
+        'CommitNotFound',
+        `${revision.ref} names a ${object.type}, not a commit: name a branch, a tag of a commit, or a commit`,
+      );
+    }
+    const { commit } = await reading('a commit', () => git.readCommit({ ...repository, oid: sha }));
+    return { tree: commit.tree, parents: commit.parent, at: commit.committer.timestamp };
+  }
+
+  return {
+    commit,
+    folder: (oid) =>
+      reading(`folder ${oid}`, async () => {
+        const { object, type } = await git.readObject({ ...repository, oid, format: 'content' });
+        if (type !== 'tree') throw new Error(`it is a ${type}`);
+        return [...entriesOf(Buffer.from(object as Uint8Array))];
+      }),
+    file: (oid) => reading(`file ${oid}`, async () => (await git.readBlob({ ...repository, oid })).blob),
+  };
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'NotFoundError';
+}
+
+function lacking({ sha }: Revision, what: string, cause?: unknown): GitError {
+  return new GitError('BadAnswer', `the Git server's data for ${sha} lacks or damages ${what}`, { cause });
+}
+
+/**
+ * `<mode> <name>\0<20 bytes>`, repeated. Read here because isomorphic-git refuses a whole folder for one name that
+ * would be unsafe to check out, such as one with a backslash; nothing is ever checked out here.
+ */
+function* entriesOf(tree: Buffer): Generator<TreeEntry> {
+  for (let at = 0; at < tree.length; ) {
+    const space = tree.indexOf(0x20, at);
+    const end = tree.indexOf(0, space);
+    if (space < 0 || end < 0 || end + 21 > tree.length) throw new Error('it ends in the middle of an entry');
+    const kind = kindOf(tree.toString('latin1', at, space));
+    yield { name: tree.toString('utf8', space + 1, end), kind, oid: tree.toString('hex', end + 1, end + 21) };
+    at = end + 21;
+  }
+}
+
+function kindOf(mode: string): TreeEntry['kind'] {
+  if (/^0?40000$/.test(mode)) return 'folder';
+  if (mode === '120000') return 'symlink';
+  if (mode === '160000') return 'submodule';
+  return 'file';
+}

@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises';
+import { GitError, stopIfAborted } from '../git/error.ts';
+import type { Tree } from '../git/tree.ts';
+import type { FoundDocument } from './found.ts';
+import type { ParsedFile } from './parse.ts';
+import type { Problem } from './problem.ts';
+import { walk } from './walk.ts';
+
+export interface DocumentLimits {
+  readonly maxFiles: number;
+  /** Bytes of one file; a larger one is that file's problem. */
+  readonly maxFileBytes: number;
+  /** Bytes of all files together; more, and nothing is read. */
+  readonly maxTotalBytes: number;
+}
+
+/** What was parsed before, by path and object name: most files of two commits are the same. */
+export type ParsedBefore = Map<string, ParsedFile>;
+
+const defaultDocumentLimits: DocumentLimits = {
+  maxFiles: 50_000,
+  maxFileBytes: 1024 * 1024,
+  maxTotalBytes: 256 * 1024 * 1024,
+};
+
+/** Milliseconds of parsing without a break. */
+const longestTurnMs = 50;
+
+export interface Documents {
+  /** In order of file and line. Ours and others': every map that was found where ours might be. */
+  readonly documents: readonly FoundDocument[];
+  readonly problems: readonly Problem[];
+  /** What was not looked into and why, for a person; no problem unless something is to be pruned. */
+  readonly notes: readonly string[];
+  /** Every name under the path: a source file that is not among them is gone. */
+  readonly names: ReadonlySet<string>;
+  readonly files: number;
+  /** Files that are broken but not ours. */
+  readonly ignored: number;
+  /** Whether everything that could be ours was parsed. Unless it was, nothing may be pruned (I8). */
+  readonly readWhole: boolean;
+}
+
+/**
+ * Reads every YAML and JSON document under a path.
+ *
+ * @throws GitError PathNotFound, TooLarge, BadAnswer: then nothing is known of the tree, and nothing may be changed
+ */
+export async function readDocuments(
+  tree: Tree,
+  path: string,
+  limits: Partial<DocumentLimits> = {},
+  signal?: AbortSignal,
+  before: ParsedBefore = new Map(),
+): Promise<Documents> {
+  const { maxFiles, maxFileBytes, maxTotalBytes } = { ...defaultDocumentLimits, ...limits };
+  const { bytesAsText, parseFile } = await import('./parse.ts');
+  const { mentionsUs } = await import('./recognise.ts');
+  const { files, names, hidden } = await walk(tree, path, maxFiles, signal);
+  const documents: FoundDocument[] = [];
+  const problems: Problem[] = [];
+  let ignored = 0;
+  let total = 0;
+  let turn = performance.now();
+  for (const file of files) {
+    if (performance.now() - turn > longestTurnMs) {
+      await setImmediate(); // or no timer, and so no deadline, could fire before the last file
+      turn = performance.now();
+    }
+    stopIfAborted(signal);
+    const bytes = await tree.file(file.oid);
+    total += bytes.length;
+    if (total > maxTotalBytes) {
+      throw new GitError(
+        'TooLarge',
+        `the files under ${path || 'the root'} have more than ${maxTotalBytes} bytes: set a narrower path`,
+      );
+    }
+    if (bytes.length > maxFileBytes) {
+      if (!mentionsUs(bytesAsText(bytes))) ignored++;
+      else problems.push(tooLarge(file.path, bytes.length, maxFileBytes));
+      continue;
+    }
+    const key = `${file.oid} ${file.path}`;
+    const parsed = before.get(key) ?? parseFile(file.path, bytes);
+    before.set(key, parsed);
+    documents.push(...parsed.documents);
+    problems.push(...parsed.problems);
+    if (parsed.ignored) ignored++;
+  }
+  const notes = hidden.map((entry) => `${entry.path} ${entry.message}`);
+  return {
+    documents,
+    problems,
+    notes,
+    names,
+    files: files.length,
+    ignored,
+    readWhole: problems.length === 0 && hidden.length === 0,
+  };
+}
+
+function tooLarge(file: string, bytes: number, limit: number): Problem {
+  return {
+    file,
+    line: 0,
+    column: 0,
+    message: `the file has ${bytes} bytes, more than the ${limit} that are read: split it`,
+  };
+}

@@ -1,0 +1,169 @@
+import type { Kind } from '../../manifests/api/group.ts';
+import type { Documents } from './documents.ts';
+import { type FoundDocument, isObject, type Locate } from './found.ts';
+import { byPlace, type Problem } from './problem.ts';
+import { recognise } from './recognise.ts';
+
+/** A desired resource, as it stands in Git: valid, with its namespace, defaults not filled in. */
+interface SpecDocument {
+  readonly object: Readonly<Record<string, unknown>>;
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Where its fields stand. */
+  readonly locate: Locate;
+}
+
+/** What the schema says against an object; `path` leads to the field, or to where it is missing. */
+type Validate = (
+  object: unknown,
+) => readonly { readonly path: readonly (string | number)[]; readonly message: string }[];
+
+export interface Specs {
+  /** By namespace and name. */
+  readonly specs: readonly SpecDocument[];
+  /** By place. One with a name belongs to that cluster, which is still listed in Git, only not usable. */
+  readonly problems: readonly Problem[];
+  /** Whether the cluster of every document that could be ours is known. Unless it is, nothing may be pruned (I8). */
+  readonly complete: boolean;
+}
+
+export interface SpecOptions {
+  readonly validate: Validate;
+  /** Namespace of documents that name none; without it they must. */
+  readonly defaultNamespace?: string;
+}
+
+/** Finds the specs among the documents: recognised, named, valid and unique. One bad document never spoils another. */
+export function findSpecs(read: Pick<Documents, 'documents' | 'problems' | 'readWhole'>, options: SpecOptions): Specs {
+  const candidates: Candidate[] = [];
+  const problems: Problem[] = [...read.problems];
+  let complete = read.readWhole;
+
+  for (const document of read.documents) {
+    const outcome = examine(document, options);
+    if (outcome.kind === 'foreign') continue;
+    if (outcome.kind === 'nameless') {
+      problems.push(...outcome.problems);
+      complete = false;
+    } else candidates.push(outcome);
+  }
+
+  const specs: SpecDocument[] = [];
+  const byIdentity = Map.groupBy(candidates, ({ spec }) => `${spec.namespace}/${spec.name}`);
+  for (const same of byIdentity.values()) {
+    if (same.length > 1) problems.push(...same.map((candidate) => duplicate(candidate, same)));
+    problems.push(...same.flatMap((candidate) => candidate.problems));
+    const [only] = same;
+    if (only && same.length === 1 && only.problems.length === 0) specs.push(only.spec);
+  }
+  specs.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  return { specs, problems: problems.sort(byPlace), complete };
+}
+
+interface Candidate {
+  readonly kind: 'candidate';
+  readonly spec: SpecDocument;
+  readonly problems: readonly Problem[];
+}
+
+type Outcome =
+  | Candidate
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'nameless'; readonly problems: readonly Problem[] };
+
+/** Under its own name, or the one it would have in the default namespace. */
+function examine(document: FoundDocument, options: SpecOptions): Outcome {
+  const { file, line, column, locate } = document;
+  const recognition = recognise(document.object);
+  if (recognition.kind === 'foreign') return wrapped(document);
+
+  const object = recognition.kind === 'ours' ? inNamespace(document.object, options.defaultNamespace) : document.object;
+  const owner = ownerOf(object);
+  function problem(path: readonly (string | number)[], message: string): Problem {
+    return { file, ...locate(path, saysTooMuch(message) ? 'key' : 'value'), message, ...owner };
+  }
+
+  if (recognition.kind === 'mistaken') {
+    return { kind: 'nameless', problems: [problem(recognition.path, recognition.message)] };
+  }
+  if (recognition.as !== 'EtcdCluster') {
+    const instead = recognition.as === 'EtcdPeer' ? 'etcd-ratchet writes it itself' : 'apply it with kubectl';
+    return {
+      kind: 'nameless',
+      problems: [problem(['kind'], `${recognition.as} does not belong in Git: ${instead}`)],
+    };
+  }
+
+  const problems = document.doubts.map((doubt) => ({ ...doubt, ...owner }));
+  problems.push(...options.validate(object).map(({ path, message }) => problem(path, message)));
+  if (object.status !== undefined) {
+    problems.push(problem(['status'], 'status is written by etcd-ratchet, not in Git: remove it'));
+  }
+  const { namespace, name } = owner;
+  if (namespace === undefined || name === undefined) {
+    const [key, missing] = name === undefined ? ['name', 'metadata.name'] : ['namespace', 'metadata.namespace'];
+    if (problems.length === 0) problems.push(problem(['metadata', key], `${missing} is required`));
+    return { kind: 'nameless', problems };
+  }
+  return {
+    kind: 'candidate',
+    spec: { object, kind: recognition.as, namespace, name, file, line, column, locate },
+    problems,
+  };
+}
+
+/** A `List`, as `kubectl get -o yaml` writes it, must not hide our documents by being foreign itself. */
+function wrapped({ file, object, locate }: FoundDocument): Outcome {
+  const { items } = object;
+  const at = Array.isArray(items)
+    ? items.findIndex((item) => isObject(item) && recognise(item).kind !== 'foreign')
+    : -1;
+  if (at < 0) return { kind: 'foreign' };
+  const message = 'this resource stands inside a list: write it as a document of its own';
+  return { kind: 'nameless', problems: [{ file, ...locate(['items', at], 'value'), message }] };
+}
+
+function duplicate({ spec }: Candidate, same: readonly Candidate[]): Problem {
+  const others = same
+    .filter((other) => other.spec !== spec)
+    .map((other) => `${other.spec.file}:${other.spec.line}:${other.spec.column}`);
+  const { file, line, column, kind, namespace, name } = spec;
+  const message = `${kind} ${namespace}/${name} is also at ${listed(others)}: none of them is used until one is left`;
+  return { file, line, column, message, kind, namespace, name };
+}
+
+function listed(places: readonly string[]): string {
+  return places.length <= 5
+    ? places.join(', ')
+    : `${places.slice(0, 5).join(', ')} and ${places.length - 5} more places`;
+}
+
+function ownerOf(object: Readonly<Record<string, unknown>>): Pick<Problem, 'kind' | 'namespace' | 'name'> {
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const { namespace, name } = metadata;
+  return {
+    ...(typeof object.kind === 'string' ? { kind: object.kind } : {}),
+    ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
+    ...(typeof name === 'string' && name !== '' ? { name } : {}),
+  };
+}
+
+function inNamespace(object: FoundDocument['object'], fallback: string | undefined): FoundDocument['object'] {
+  const { metadata } = object;
+  if (fallback === undefined || !isObject(metadata)) return object;
+  if (metadata.namespace !== undefined && metadata.namespace !== null) return object;
+  return { ...object, metadata: { ...metadata, namespace: fallback } };
+}
+
+/** Whether the field itself is the mistake, and not its value. */
+function saysTooMuch(message: string): boolean {
+  return /not a known field|remove it|valid key/.test(message);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,19 @@
+/**
+ * What holds where a field is left out, said once: the schema (and so the CRD) and what runs without an API server's
+ * defaults take it from here. Apart from the schema, which not every invocation loads.
+ */
+
+export const imageDefaults = { repository: 'quay.io/coreos/etcd' } as const;
+
+/** Of `spec.volumeRetention`; `whenReplaced` is in healing-defaults.ts. */
+export const retentionDefaults = { whenDeleted: 'Retain', whenScaled: 'Delete' } as const;
+
+/** Of `spec.tls.issuerRef`. */
+export const issuerDefaults = { kind: 'Issuer', group: 'cert-manager.io' } as const;
+
+export const fleetDefaults = {
+  path: '.',
+  serviceAccountName: 'fleet',
+  maxClustersInProgress: '10%',
+  pullRequests: 'Enabled',
+} as const;

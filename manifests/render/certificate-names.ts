@@ -1,0 +1,128 @@
+import { clientServiceName, headlessServiceName, podHost } from './names.ts';
+
+/** Which certificates a cluster has, who signs them and what they are for: names only, nothing secret. */
+
+/** Members among themselves, and clients with members: apart, so that no client's certificate makes it a member. */
+export type Authority = 'peer' | 'client';
+
+/** What one leaf is presented for. */
+type Purpose = 'peer' | 'server' | 'reconciler' | 'application';
+
+export type Usage = 'serverAuth' | 'clientAuth';
+
+/** Everything that a leaf says, but for its key and its time. */
+export interface LeafPlan {
+  readonly purpose: Purpose;
+  readonly authority: Authority;
+  /** In the cluster's namespace, with the keys `tls.crt`, `tls.key` and `ca.crt`. */
+  readonly secretName: string;
+  /** The member's, for `peer` and `server`. */
+  readonly peer?: string;
+  readonly commonName: string;
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly usages: readonly Usage[];
+}
+
+export function authoritySecretName(cluster: string, authority: Authority): string {
+  return `${cluster}-${authority}-ca`;
+}
+
+/** For applications: mounted as it is. */
+export function applicationSecretName(cluster: string): string {
+  return `${cluster}-client-tls`;
+}
+
+export function reconcilerSecretName(cluster: string): string {
+  return `${cluster}-reconciler-tls`;
+}
+
+export function memberSecretName(peer: string, purpose: 'peer' | 'server'): string {
+  return `${peer}-${purpose}-tls`;
+}
+
+/**
+ * Where cert-manager writes a leaf, and the name of the Certificate that asks for it. Not the Secret that is mounted:
+ * that one gets the leaf once every holder of the CA trusts it.
+ */
+export function issuedSecretName({ secretName }: Pick<LeafPlan, 'secretName'>): string {
+  return `${secretName}-issued`;
+}
+
+/**
+ * The schema lets through DNS names, of which some look like IPv4 addresses, and IPv6 addresses, which alone have
+ * colons.
+ */
+function isAddress(name: string): boolean {
+  return name.includes(':') || /^(25[0-5]|2[0-4]\d|1?\d?\d)([.](25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
+}
+
+/** The leaves of one member. */
+export function memberLeaves(
+  { namespace, cluster, dnsNames = [] }: { namespace: string; cluster: string; dnsNames?: readonly string[] },
+  peer: string,
+): readonly [peer: LeafPlan, server: LeafPlan] {
+  const host = podHost(namespace, cluster, peer);
+  // TLS clients look for an address among the addresses only.
+  const [addresses, names] = [dnsNames.filter(isAddress), dnsNames.filter((name) => !isAddress(name))];
+  return [
+    {
+      purpose: 'peer',
+      authority: 'peer',
+      secretName: memberSecretName(peer, 'peer'),
+      peer,
+      commonName: peer,
+      // No IP addresses, and no wildcard: etcd looks the name up and compares it with where the connection comes from.
+      dnsNames: [host],
+      ipAddresses: [],
+      usages: ['serverAuth', 'clientAuth'],
+    },
+    {
+      purpose: 'server',
+      authority: 'client',
+      secretName: memberSecretName(peer, 'server'),
+      peer,
+      commonName: peer,
+      dnsNames: once([
+        host,
+        ...inDomains(`${clientServiceName(cluster)}.${namespace}`),
+        clientServiceName(cluster),
+        `${clientServiceName(cluster)}.${namespace}`,
+        ...inDomains(`${headlessServiceName(cluster)}.${namespace}`),
+        `${host}.cluster.local`,
+        'localhost',
+        ...names,
+      ]),
+      ipAddresses: once(['127.0.0.1', '::1', ...addresses]),
+      // clientAuth as well: etcd's own gateway dials the member with the server's certificate.
+      usages: ['serverAuth', 'clientAuth'],
+    },
+  ];
+}
+
+/** The leaves that are not a member's: ours, and the one for applications. */
+export function clusterLeaves(cluster: string): readonly [reconciler: LeafPlan, application: LeafPlan] {
+  const leaf = (purpose: 'reconciler' | 'application', secretName: string, commonName: string): LeafPlan => ({
+    purpose,
+    authority: 'client',
+    secretName,
+    // With etcd's authentication on, this is the name of the user; ours must still reach maintenance and membership.
+    commonName,
+    dnsNames: [],
+    ipAddresses: [],
+    usages: ['clientAuth'],
+  });
+  return [
+    leaf('reconciler', reconcilerSecretName(cluster), 'root'),
+    leaf('application', applicationSecretName(cluster), `${cluster}-client`),
+  ];
+}
+
+/** People name also what is there already: twice in a plan, it would never be what a certificate says. */
+function once(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
+}
+
+function inDomains(name: string): readonly string[] {
+  return [`${name}.svc`, `${name}.svc.cluster.local`];
+}

@@ -1,0 +1,105 @@
+import { parseDuration } from '../api/duration.ts';
+import type { EtcdPeer } from '../api/etcd-peer.ts';
+import { reservedBecause } from '../api/reserved-flags.ts';
+import { compareVersions, parseVersion } from '../api/version.ts';
+import { unknownFlags } from './etcd-flags.ts';
+import { clientUrl, peerUrl, ports, schemeOf } from './names.ts';
+import { quotaBackendBytes } from './quota.ts';
+import { tlsFlags } from './tls-files.ts';
+
+export const dataDirectory = '/var/lib/etcd/data';
+
+/**
+ * etcd's flags for one peer, sorted, so that equal inputs give equal pods.
+ *
+ * Built per minor: an unknown flag makes etcd exit with 2, and 3.7 dropped all that began with `--experimental-`. What
+ * the two bootstrap variables say is not among them: those come from the environment, because a flag would win over the
+ * seal.
+ *
+ * @throws {RangeError} for a version, duration or quantity that is none; the API refuses those before they come here.
+ */
+export function etcdArgs(peer: EtcdPeer): string[] {
+  return written({ ...flagsOf(peer), ...corruptionChecks(peer.spec.version) });
+}
+
+/**
+ * The same member as a cluster of one, which only its own pod can reach. The addresses that it advertises stay: it
+ * answers there again when it is started without this. It compares its data with no other member, since none counts any
+ * more.
+ */
+export function isolatedArgs(peer: EtcdPeer): string[] {
+  const scheme = schemeOf(peer.spec.tls.mode);
+  return written({
+    ...flagsOf(peer),
+    'listen-peer-urls': `${scheme}://127.0.0.1:${ports.peer}`,
+    'listen-client-urls': `${scheme}://127.0.0.1:${ports.client}`,
+    'force-new-cluster': true,
+  });
+}
+
+function flagsOf(peer: EtcdPeer): Flags {
+  return { ...extraFlags(peer), ...settings(peer), ...addresses(peer), ...tlsFlags(peer) };
+}
+
+function written(flags: Flags): string[] {
+  return Object.entries(flags)
+    .map(([flag, value]) => `--${flag}=${value}`)
+    .sort();
+}
+
+type Flags = Readonly<Record<string, string | number | boolean>>;
+
+function addresses({ metadata, spec }: EtcdPeer): Flags {
+  const namespace = metadata.namespace ?? 'default';
+  const scheme = schemeOf(spec.tls.mode);
+  // For Go, 0.0.0.0 is every address of the host, IPv6 included; "[::]" would fail where IPv6 is switched off.
+  return {
+    name: metadata.name,
+    'data-dir': dataDirectory,
+    'listen-peer-urls': `${scheme}://0.0.0.0:${ports.peer}`,
+    'listen-client-urls': `${scheme}://0.0.0.0:${ports.client}`,
+    // Plain HTTP also under TLS: kubelet's probes have no client certificate, and this listener knows health and
+    // metrics only.
+    'listen-metrics-urls': `http://0.0.0.0:${ports.metrics}`,
+    'initial-advertise-peer-urls': peerUrl(namespace, spec.clusterName, metadata.name, scheme),
+    'advertise-client-urls': clientUrl(namespace, spec.clusterName, metadata.name, scheme),
+    'initial-cluster-token': spec.bootstrap.token,
+  };
+}
+
+function settings({ spec }: EtcdPeer): Flags {
+  const { autoCompaction, heartbeatInterval, electionTimeout, snapshotCount } = spec.etcd ?? {};
+  return {
+    logger: 'zap',
+    'log-outputs': 'stderr',
+    // Defaults of etcd's, said aloud because the planner's safety rests on them.
+    'strict-reconfig-check': true,
+    'pre-vote': true,
+    'quota-backend-bytes': quotaBackendBytes(spec),
+    ...(autoCompaction && {
+      'auto-compaction-mode': autoCompaction.mode,
+      'auto-compaction-retention': autoCompaction.retention,
+    }),
+    ...(heartbeatInterval !== undefined && { 'heartbeat-interval': parseDuration(heartbeatInterval) }),
+    ...(electionTimeout !== undefined && { 'election-timeout': parseDuration(electionTimeout) }),
+    ...(snapshotCount !== undefined && { 'snapshot-count': snapshotCount }),
+  };
+}
+
+/** A member that lost or mangled data should say so, at its start and at every compaction. */
+function corruptionChecks(version: string): Flags {
+  const hasFeatureGates = compareVersions(parseVersion(version), { major: 3, minor: 6, patch: 0 }) >= 0;
+  if (hasFeatureGates) return { 'feature-gates': 'InitialCorruptCheck=true,CompactHashCheck=true' };
+  return { 'experimental-initial-corrupt-check': true, 'experimental-compact-hash-check-enabled': true };
+}
+
+/**
+ * The API refuses reserved ones; they are left out here too, because one that slipped through could undo the seal.
+ * Those that this minor does not know are refused by name further up, and never reach it: a version is changed before
+ * the flags are.
+ */
+function extraFlags({ spec }: EtcdPeer): Flags {
+  const given = Object.entries(spec.etcd?.extraArgs ?? {});
+  const unknown = unknownFlags(Object.keys(spec.etcd?.extraArgs ?? {}), parseVersion(spec.version));
+  return Object.fromEntries(given.filter(([flag]) => reservedBecause(flag) === undefined && !unknown.includes(flag)));
+}

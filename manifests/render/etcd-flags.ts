@@ -1,0 +1,37 @@
+import type { Version } from '../api/version.ts';
+
+/**
+ * Flags of etcd that not every supported minor knows, and which do (asked of 3.5.35, 3.6.16 and 3.7.3 themselves). An
+ * unknown flag makes a member exit with 2. Reserved flags are not listed.
+ */
+const since36 = [
+  'bootstrap-defrag-threshold-megabytes',
+  'compaction-batch-limit',
+  'compaction-sleep-interval',
+  'distributed-tracing-address',
+  'distributed-tracing-instance-id',
+  'distributed-tracing-sampling-rate',
+  'distributed-tracing-service-name',
+  'downgrade-check-time',
+  'enable-distributed-tracing',
+  'experimental-warning-unary-request-duration',
+  'log-format',
+  'memory-mlock',
+  'snapshot-catchup-entries',
+  'warning-apply-duration',
+  'warning-unary-request-duration',
+  'watch-progress-notify-interval',
+];
+const until35 = ['enable-v2', 'experimental-enable-v2v3'];
+const until36 = 'experimental-';
+
+/** Of these flags those that etcd of this version does not know, as far as that is known here. */
+export function unknownFlags(flags: readonly string[], { major, minor }: Version): string[] {
+  if (major !== 3) return [];
+  return flags.filter(
+    (flag) =>
+      (minor < 6 && since36.includes(flag)) ||
+      (minor > 5 && (until35.includes(flag) || flag.startsWith('proxy-'))) ||
+      (minor > 6 && flag.startsWith(until36)),
+  );
+}

@@ -1,0 +1,28 @@
+import { group } from '../api/group.ts';
+import type { definitions } from '../api/kinds.ts';
+
+type Plural = (typeof definitions)[keyof typeof definitions]['plural'];
+
+/**
+ * A command about something in a namespace, for a person to copy: without `-n` it would look into the namespace of
+ * their context.
+ */
+export function kubectl(
+  { namespace = 'default' }: { readonly namespace?: string | undefined },
+  command: string,
+): string {
+  return `kubectl -n ${namespace} ${command}`;
+}
+
+/**
+ * The command that sets an annotation, for a person to copy. The resource is named with its group: the short names are
+ * those of other etcd operators, too, and kubectl would pick any.
+ */
+export function annotateCommand(
+  plural: Plural,
+  { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
+  annotation: string,
+  value: string,
+): string {
+  return kubectl({ namespace }, `annotate --overwrite ${plural}.${group} ${name} ${annotation}=${value}`);
+}

@@ -1,0 +1,155 @@
+import { group } from '../api/group.ts';
+import { urlOf } from './hosts.ts';
+
+export { group } from '../api/group.ts';
+
+/** Every name that is derived from a cluster's, in one place: builders write them, observing recognises them. */
+
+/** Container ports of every etcd pod, and of the headless Service. */
+export const ports = { client: 2379, peer: 2380, metrics: 2381 } as const;
+
+export const labels = {
+  managedBy: 'app.kubernetes.io/managed-by',
+  name: 'app.kubernetes.io/name',
+  instance: 'app.kubernetes.io/instance',
+  cluster: `${group}/cluster`,
+  peer: `${group}/peer`,
+  fleet: `${group}/fleet`,
+} as const;
+
+export const annotations = {
+  // On volumes: what outlives every other object.
+  token: `${group}/token`,
+  initialCluster: `${group}/initial-cluster`,
+  clusterId: `${group}/cluster-id`,
+  memberId: `${group}/member-id`,
+  version: `${group}/version`,
+  nextVersion: `${group}/next-version`,
+  minorSince: `${group}/minor-since`,
+  tlsMode: `${group}/tls-mode`,
+  mayHaveStarted: `${group}/may-have-started`,
+  evidence: `${group}/evidence`,
+  replacedAt: `${group}/replaced-at`,
+  volumeState: `${group}/volume-state`,
+  disk: `${group}/disk`,
+  outvoted: `${group}/outvoted`,
+  recovery: `${group}/recovery`,
+  lastSeenOn: `${group}/last-seen-on`,
+  stays: `${group}/stays`,
+  // On the Secrets of CAs.
+  trust: `${group}/trust`,
+  servedSince: `${group}/served-since`,
+  // On the Secrets of leaves that others sign.
+  handedOverAt: `${group}/handed-over-at`,
+  // On what we build.
+  inputsHash: `${group}/inputs-hash`,
+  // On what a fleet applied.
+  fleetName: `${group}/fleet-name`,
+  source: `${group}/source`,
+  // From people.
+  paused: `${group}/paused`,
+  reconcile: `${group}/reconcile`,
+  rotateCertificates: `${group}/rotate-certificates`,
+  recoverQuorum: `${group}/recover-quorum`,
+  acceptDisks: `${group}/accept-disks`,
+  confirmPrune: `${group}/confirm-prune`,
+} as const;
+
+/**
+ * By these a person approves what can't be undone: to set one takes the verb `approve`
+ * (manifests/install/cluster/approvals.yaml).
+ */
+export const approvals = [annotations.recoverQuorum, annotations.acceptDisks, annotations.confirmPrune] as const;
+
+export type Scheme = 'http' | 'https';
+
+export function peerName(cluster: string, ordinal: number): string {
+  return `${cluster}-${ordinal}`;
+}
+
+/**
+ * The ordinal in a peer's name, `undefined` when the name is not one of this cluster's peers.
+ *
+ * Only the spelling of {@link peerName} counts: `c-01` is a foreign object, and so is `c-1-0`, which is a pod of ours
+ * or a peer of a cluster named `c-1`.
+ */
+export function ordinalOf(cluster: string, name: string): number | undefined {
+  if (!name.startsWith(`${cluster}-`)) return undefined;
+  const digits = name.slice(cluster.length + 1);
+  if (!/^(0|[1-9]\d{0,8})$/.test(digits)) return undefined;
+  return Number(digits);
+}
+
+/** The pod that a peer's StatefulSet of one replica makes. */
+export function podName(peer: string): string {
+  return `${peer}-0`;
+}
+
+/** The one-shot Job that makes a cluster of one out of what this peer's volume holds. */
+export function recoveryJobName(peer: string): string {
+  return `${peer}-recovery`;
+}
+
+/** Whose Job that is. */
+export function recoveredMember(job: string): string {
+  return job.replace(/-recovery$/, '');
+}
+
+export function headlessServiceName(cluster: string): string {
+  return `${cluster}-peers`;
+}
+
+export function clientServiceName(cluster: string): string {
+  return cluster;
+}
+
+/** The pod's name in DNS, by the headless Service. No cluster domain: that differs between installations. */
+export function podHost(namespace: string, cluster: string, peer: string): string {
+  return `${podName(peer)}.${headlessServiceName(cluster)}.${namespace}.svc`;
+}
+
+export function peerUrl(namespace: string, cluster: string, peer: string, scheme: Scheme = 'http'): string {
+  return urlOf(scheme, podHost(namespace, cluster, peer), ports.peer);
+}
+
+export function clientUrl(namespace: string, cluster: string, peer: string, scheme: Scheme = 'http'): string {
+  return urlOf(scheme, podHost(namespace, cluster, peer), ports.client);
+}
+
+export function schemeOf(tlsMode: string): Scheme {
+  return tlsMode === 'Disabled' ? 'http' : 'https';
+}
+
+/** On every object of a cluster. */
+export function labelsOf(cluster: string): Record<string, string> {
+  return {
+    [labels.managedBy]: 'etcd-ratchet',
+    [labels.name]: 'etcd',
+    [labels.instance]: cluster,
+    [labels.cluster]: cluster,
+  };
+}
+
+/** On every object of one peer. */
+export function peerLabels(cluster: string, peer: string): Record<string, string> {
+  return { ...labelsOf(cluster), [labels.peer]: peer };
+}
+
+/** What Services and the disruption budget select: the cluster's etcd pods, and no Job's. */
+export function podSelector(cluster: string): Record<string, string> {
+  return { [labels.name]: 'etcd', [labels.cluster]: cluster };
+}
+
+/**
+ * Of a recovery's pod: listed together with the members', and selected by none of what selects those.
+ */
+export function recoveryPodLabels(cluster: string): Record<string, string> {
+  return { ...labelsOf(cluster), [labels.name]: 'etcd-recovery' };
+}
+
+/** The same as a string, for `status.selector` (the scale subresource) and list calls. */
+export function selectorOf(cluster: string): string {
+  return Object.entries(podSelector(cluster))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+}

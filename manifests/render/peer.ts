@@ -1,0 +1,92 @@
+import type { EtcdCluster, EtcdClusterSpec } from '../api/etcd-cluster.ts';
+import type { EtcdPeer, EtcdPeerSpec, PeerBootstrap } from '../api/etcd-peer.ts';
+import { imageDefaults } from '../api/spec-defaults.ts';
+import { tlsDefaults } from '../api/tls-defaults.ts';
+import { formatVersion, parseVersion } from '../api/version.ts';
+import { labelsOf, peerName } from './names.ts';
+import { ownerReference } from './owner-reference.ts';
+
+/** A cluster's spec as far as it can be honoured, with the CAs that its members must have loaded. */
+export type EffectiveSpec = Omit<EtcdClusterSpec, 'tls'> & {
+  readonly tls?: NonNullable<EtcdClusterSpec['tls']> & { readonly trust?: string };
+};
+
+/** What a member is made from: its peer's spec without what says which member it is. */
+export type PeerInputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstrap'>;
+
+/**
+ * What no member is made from, and what reads it instead. A new field of a cluster that no peer has does not compile
+ * without a row.
+ */
+export const ofTheCluster = {
+  replicas: 'how many members there are: scale, hibernate',
+  healing: 'how long a member may be down: heal, recreate-pod',
+  defragmentation: 'when a member is defragmented: defragment',
+  volumeRetention: 'what becomes of volumes: finish-deletion, finish-removal, delete-replaced',
+  disruption: 'what a drain may do: the disruption budget',
+  suspend: 'whether anything is done: stay-suspended',
+} as const satisfies Readonly<Record<Exclude<keyof EtcdClusterSpec, keyof PeerInputs>, string>>;
+
+/** Every field that a peer has of its cluster. A new one of a peer that is not made here does not compile. */
+const made: { readonly [K in keyof Required<PeerInputs>]: (spec: EffectiveSpec) => PeerInputs[K] } = {
+  version: ({ version }) => formatVersion(parseVersion(version)),
+  // With the API's own default, for a spec that did not pass the API server.
+  image: ({ image }) => ({ ...imageDefaults, ...image }),
+  storage: ({ storage }) => storage,
+  etcd: ({ etcd }) => etcd,
+  tls: ({ tls }) => peerTls(tls),
+  resources: ({ resources }) => resources,
+  podTemplate: ({ podTemplate }) => podTemplate,
+};
+
+/** What a cluster's effective spec means for each of its members. */
+export function peerInputs(effective: EffectiveSpec): PeerInputs {
+  const fields = Object.entries(made).map(([field, make]) => [field, make(effective)] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as PeerInputs;
+}
+
+/**
+ * What only decides about the certificates themselves starts no member anew; a new field of `spec.tls` says here that
+ * it does not.
+ */
+export const ofTheCertificates = {
+  dnsNames: 'certify',
+  certificateLifetime: 'certify',
+  authorityLifetime: 'certify',
+  rotationOverlap: 'rotate-authorities',
+  issuerRef: 'request-certificates',
+  peerIssuerRef: 'request-certificates',
+  peerSecretName: 'check-certificates',
+  serverSecretName: 'check-certificates',
+  clientSecretName: 'check-certificates',
+} as const satisfies Readonly<
+  Record<Exclude<keyof NonNullable<EtcdClusterSpec['tls']>, keyof EtcdPeerSpec['tls']>, string>
+>;
+
+function peerTls(tls: EffectiveSpec['tls']): EtcdPeerSpec['tls'] {
+  const { mode = tlsDefaults.mode, trust } = tls ?? {};
+  return { mode, ...(trust !== undefined && { trust }) };
+}
+
+/**
+ * The peer of this ordinal. Its spec holds all inputs of the member, so that whatever is built later needs no cluster.
+ */
+export function etcdPeer(
+  cluster: EtcdCluster,
+  effective: EffectiveSpec,
+  ordinal: number,
+  bootstrap: PeerBootstrap,
+): EtcdPeer {
+  const { name, namespace } = cluster.metadata;
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdPeer',
+    metadata: {
+      name: peerName(name, ordinal),
+      ...(namespace !== undefined && { namespace }),
+      labels: labelsOf(name),
+      ownerReferences: [ownerReference('EtcdCluster', cluster)],
+    },
+    spec: { clusterName: name, ordinal, ...peerInputs(effective), bootstrap },
+  };
+}

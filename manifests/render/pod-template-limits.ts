@@ -1,0 +1,78 @@
+import type { PodTemplate } from '../api/member-settings.ts';
+import { isRecord } from './is-record.ts';
+import { group, labelsOf } from './names.ts';
+import { notMergeable } from './pod-template-merge.ts';
+import { tlsMountPath } from './tls-files.ts';
+
+const ownVolumes = ['data', 'peer-tls', 'server-tls'] as const;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * What of a `podTemplate` no installer can allow, as fields with a reason; empty when there is nothing.
+ *
+ * Identity, data and the seal are ours: `podTemplate()` puts them back whatever the template says, and this says why a
+ * person's line had no effect.
+ */
+export function reservedIn(template: PodTemplate): string[] {
+  const spec = template.spec ?? {};
+  return [
+    ...ourLabels(template),
+    ...notMergeable(spec),
+    ...['restartPolicy', 'hostname', 'subdomain', 'setHostnameAsFQDN'].flatMap((field) =>
+      spec[field] === undefined ? [] : [`spec.${field}: it is fixed, because the member's address depends on it`],
+    ),
+    ...records(spec, 'containers').flatMap(([container, path]) =>
+      container.name === 'etcd' ? reservedInEtcd(container, path) : [],
+    ),
+    ...records(spec, 'volumes').flatMap(([volume, path]) =>
+      ownVolumes
+        .filter((name) => name === volume.name)
+        .map((name) => `${path}: the volume "${name}" is the member's own; choose another name`),
+    ),
+  ];
+}
+
+function ourLabels({ metadata }: PodTemplate): string[] {
+  return Object.keys({ ...metadata?.labels, ...metadata?.annotations })
+    .filter((key) => key.startsWith(`${group}/`) || Object.hasOwn(labelsOf(''), key))
+    .map((key) => `metadata: ${key} is set by etcd-ratchet`);
+}
+
+function reservedInEtcd(container: Json, path: string): string[] {
+  return [
+    ...(container.command === undefined ? [] : [`${path}.command: etcd itself is run`]),
+    ...(container.args === undefined ? [] : [`${path}.args: use spec.etcd and spec.etcd.extraArgs`]),
+    ...(container.image === undefined ? [] : [`${path}.image: use spec.image and spec.version`]),
+    ...(container.envFrom === undefined
+      ? []
+      : [`${path}.envFrom: it could bring etcd's own variables; list the variables one by one in env`]),
+    ...records(container, 'env', path).flatMap(([variable, at]) =>
+      String(variable.name).startsWith('ETCD_')
+        ? [`${at}: ${variable.name} would be a flag of etcd; use spec.etcd`]
+        : [],
+    ),
+    ...records(container, 'volumeMounts', path).flatMap(([mount, at]) =>
+      ownVolumes.some((name) => name === mount.name) || overlaps(mount.mountPath)
+        ? [`${at}: /var/lib/etcd and /etc/etcd/tls hold the member's data and certificates`]
+        : [],
+    ),
+  ];
+}
+
+function overlaps(mountPath: unknown): boolean {
+  if (typeof mountPath !== 'string') return false;
+  const path = mountPath.replace(/\/+$/, '');
+  return ['/var/lib/etcd', tlsMountPath].some(
+    (ours) => `${ours}/`.startsWith(`${path}/`) || path.startsWith(`${ours}/`),
+  );
+}
+
+/** The records of a list, each with its path. */
+export function records(parent: Json, field: string, path = 'spec'): [Json, string][] {
+  const list = parent[field];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry: unknown, index): [Json, string][] =>
+    isRecord(entry) ? [[entry, `${path}.${field}[${index}]`]] : [],
+  );
+}

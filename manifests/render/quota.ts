@@ -1,0 +1,25 @@
+import type { EtcdPeerSpec } from '../api/etcd-peer.ts';
+import { parseQuantity } from '../api/quantity.ts';
+
+const MiB = 2 ** 20;
+const GiB = 2 ** 30;
+
+/** etcd warns above 8 GiB: recovery and defragmentation become slow. */
+const largestQuota = 8 * GiB;
+
+/** The write-ahead log keeps five files of 64 MB, and one more is being allocated. */
+const logReserve = 512 * MiB;
+
+/**
+ * `--quota-backend-bytes`, in bytes: what is set, or what the volume can bear.
+ *
+ * Half of what the log leaves, because the database needs room for a second copy of itself: defragmentation writes one,
+ * and so does a member that receives a snapshot from the leader. On tiny volumes a quarter. A full disk is worse than
+ * the NOSPACE alarm: the alarm is disarmed after compaction, a full disk keeps etcd from starting.
+ */
+export function quotaBackendBytes({ etcd, storage }: Pick<EtcdPeerSpec, 'etcd' | 'storage'>): number {
+  if (etcd?.quotaBackendBytes !== undefined) return Math.floor(parseQuantity(etcd.quotaBackendBytes));
+  const volume = parseQuantity(storage.size);
+  const bearable = Math.max(volume / 4, (volume - logReserve) / 2);
+  return Math.min(Math.max(MiB, Math.floor(bearable / MiB) * MiB), largestQuota);
+}

@@ -1,0 +1,90 @@
+import type { EtcdPeer } from '../api/etcd-peer.ts';
+import type { Container, Job } from '../kube-types.ts';
+import { dataDirectory, isolatedArgs } from './etcd-args.ts';
+import { annotations, labels, peerLabels, recoveryJobName, recoveryPodLabels } from './names.ts';
+import { ownerReference } from './owner-reference.ts';
+import { dataMountPath, dataVolume, etcdContainer, type Offered, podTemplate } from './pod-template.ts';
+import { isolatedReadiness } from './probes.ts';
+
+/** The init container that keeps a copy of the data; what it says when it fails is told by its exit codes. */
+const setAsideContainer = 'set-aside';
+export const setAsideCodes = { noRoom: 3, ranAlready: 4, noData: 5 } as const;
+
+export interface RecoveryOrder {
+  /** etcd-ratchet's own: etcd's image has neither shell nor `cp`. */
+  readonly image: string;
+  readonly id: string;
+  readonly attempt: number;
+  /** A person has said that it may be done without. */
+  readonly withoutCopy: boolean;
+}
+
+/**
+ * A member's pod, once, with `--force-new-cluster`: it keeps its data, its ID and its name, and forgets all others.
+ * Only its kubelet can reach it, so no member joins it and no client writes to it; for that it is started anew without
+ * the flag.
+ *
+ * Kubernetes never restarts or repeats it: before another one is made, a step must have seen that no client was let in
+ * yet. Its bootstrap variables are those of a sealed member, so that on an empty volume it exits.
+ */
+export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder, offered?: Offered): Job {
+  const { name, namespace } = peer.metadata;
+  const { clusterName } = peer.spec;
+  const { metadata, spec } = podTemplate(peer, offered);
+  const etcd = spec.containers.find((container) => container.name === etcdContainer);
+  // No sidecars: they would only keep the pod from ending.
+  const containers = etcd ? [isolated(etcd, peer)] : [];
+  const initContainers = [...(spec.initContainers ?? []), setAside(order)];
+  // A StatefulSet adopts a pod that bears its labels and has no owner.
+  const { [labels.peer]: _, ...given } = metadata.labels;
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: recoveryJobName(name),
+      ...(namespace !== undefined && { namespace }),
+      labels: peerLabels(clusterName, name),
+      annotations: { [annotations.recovery]: `${order.id}/${order.attempt}` },
+      ownerReferences: [ownerReference('EtcdPeer', peer)],
+    },
+    spec: {
+      backoffLimit: 0,
+      template: {
+        metadata: {
+          ...(metadata.annotations && { annotations: metadata.annotations }),
+          labels: { ...given, ...recoveryPodLabels(clusterName) },
+        },
+        spec: { ...spec, restartPolicy: 'Never', initContainers, containers },
+      },
+    },
+  };
+}
+
+/**
+ * A database that does not come up is not restarted, so nothing probes whether it lives; it is done when it leads
+ * itself.
+ */
+function isolated({ livenessProbe: _, lifecycle: __, ...etcd }: Container, peer: EtcdPeer): Container {
+  return { ...etcd, args: isolatedArgs(peer), readinessProbe: isolatedReadiness() };
+}
+
+function setAside({ image, id, attempt, withoutCopy }: RecoveryOrder): Container {
+  return {
+    name: setAsideContainer,
+    image,
+    command: ['node', '/app/set-aside.js'],
+    args: [
+      `--data=${dataDirectory}`,
+      `--recovery=${id}`,
+      `--attempt=${attempt}`,
+      ...(withoutCopy ? ['--without-copy'] : []),
+    ],
+    resources: { requests: { cpu: '50m', memory: '128Mi' } },
+    volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+    },
+  };
+}

@@ -1,0 +1,251 @@
+import type { VolumeState } from '../api/etcd-peer.ts';
+import type { TlsMode } from '../api/tls-settings.ts';
+import { formatInitialCluster, type InitialCluster, parseInitialCluster } from './initial-cluster.ts';
+import { annotations } from './names.ts';
+import { formatSealedDisk, parseSealedDisk, type SealedDisk } from './sealed-disk.ts';
+
+/**
+ * What a volume knows of its member. It survives everything but the volume, so it is the strongest memory after etcd.
+ */
+export interface VolumeRecord {
+  /** etcd's initial-cluster-token: volumes with the same one belong together. */
+  readonly token: string;
+  /** As it was, or is to be, at this member's first start. */
+  readonly initialCluster: InitialCluster;
+  /** Hex, as etcd prints it; known once the member was seen in a member list. */
+  readonly clusterId?: string;
+  /** Hex, as etcd prints it. */
+  readonly memberId?: string;
+  /**
+   * Planned while bootstrapping, afterwards the last one that was seen to run when no member had yet to change its own;
+   * of a member that was taken back meanwhile, what it had run.
+   */
+  readonly version: string;
+  /**
+   * Written before a higher one may be started, and taken away when that is `version`, or was never kept: it may have
+   * run.
+   */
+  readonly nextVersion?: string;
+  /** From this index of raft's log on, every entry was written by members of this minor. */
+  readonly minorSince?: MinorSince;
+  readonly tlsMode: TlsMode;
+  /**
+   * While bootstrapping: written before its member may be started for the first time. Without it, no member ever ran on
+   * this volume.
+   */
+  readonly mayHaveStarted?: true;
+  /**
+   * Its member left because its data differed from most others': the volume is kept so that a person can find out why.
+   */
+  readonly evidence?: true;
+  /**
+   * When its member was given up, though the spec asked for as many: it is kept until another one votes, and for a time
+   * after that.
+   */
+  readonly replacedAt?: string;
+  readonly state: VolumeState;
+  /** Noted when it is sealed; absent where that was before there was such a note, until it is next seen well. */
+  readonly disk?: SealedDisk;
+  /**
+   * Members that a recovery of this cluster left behind. Theirs is another history: wherever their data turn up, they
+   * never start.
+   */
+  readonly outvoted?: readonly OutvotedMember[];
+  /** On the volume that a recovery goes on from, until that is over. */
+  readonly recovery?: Recovery;
+}
+
+export interface OutvotedMember {
+  readonly name: string;
+  /** Hex, as etcd prints it. */
+  readonly memberId: string;
+}
+
+export interface Recovery {
+  /** Of the approval that it rests on: no two recoveries of a cluster have the same. */
+  readonly id: string;
+  /** Of the last Job that was made for it, counted from 1; 0: none yet. No attempt is ever run twice on a volume. */
+  readonly attempt: number;
+  /**
+   * Where pods of the members were seen last: what is gone from the API server may still run on a node that it does not
+   * hear.
+   */
+  readonly lastSeenOn: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface MinorSince {
+  /** Like `3.6`. */
+  readonly minor: string;
+  /** Decimal: such an index uses all 64 bits, and this is written into claims. */
+  readonly index: string;
+}
+
+/** One field of the record, as it stands on the volume. */
+interface Field<T> {
+  /** By name, and what a person can put there. The first one says whether the field is there at all. */
+  readonly annotations: readonly { readonly name: string; readonly wanted: string }[];
+  /** Absent: it may always be missing. */
+  readonly isNeeded?: (before: Partial<VolumeRecord>) => boolean;
+  readonly decode: (texts: readonly (string | undefined)[]) => Decoded<T>;
+  /** A text for each annotation; `undefined`: that one is not written. */
+  readonly encode: (value: T) => readonly (string | undefined)[];
+}
+
+/** `wrong`: the annotation of that number is nonsense; with a problem where that says more than what is wanted. */
+type Decoded<T> = { readonly value: T | undefined } | { readonly wrong: number; readonly problem?: string };
+
+type Fields = { readonly [K in keyof Required<VolumeRecord>]: Field<NonNullable<VolumeRecord[K]>> };
+
+/**
+ * Total maps, so that the compiler holds them against the API's own lists without loading its schemas: this file is on
+ * the path of every invocation. What each state allows is the table in ARCHITECTURE.md, "What remembers what".
+ *
+ * `started`: entered from a started member only; without its IDs nothing could ever prove that it is safe to let go.
+ */
+const states: Readonly<Record<VolumeState, 'started' | 'any'>> = {
+  bootstrapping: 'any',
+  joining: 'any',
+  sealed: 'started',
+  hibernating: 'started',
+  releasing: 'any',
+  released: 'any',
+  recovering: 'started',
+  recovered: 'started',
+  superseded: 'any',
+};
+const tlsModes: Readonly<Record<TlsMode, true>> = { Managed: true, CertManager: true, Provided: true, Disabled: true };
+
+const isAlways = () => true;
+const isStarted = ({ state }: Partial<VolumeRecord>) => state !== undefined && states[state] === 'started';
+
+const idPattern = /^[1-9a-f][0-9a-f]{0,15}$/;
+const idInWords = "an ID in hexadecimal, as in etcd's member list";
+const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
+const namePattern = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
+const nodePattern = namePattern;
+const recoveryPattern = /^([0-9a-f]{12})\/(0|[1-9]\d{0,5})$/;
+/** metav1.Time. */
+const timePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
+
+/**
+ * Every field of the record with its annotation. A new field without a row does not compile. They are read in this
+ * order, and the first problem is the one that is told.
+ */
+export const fields: Fields = {
+  token: {
+    ...matching(annotations.token, 'letters, digits, ".", "_" and "-"', /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/),
+    isNeeded: isAlways,
+  },
+  initialCluster: {
+    annotations: [{ name: annotations.initialCluster, wanted: 'members like a=http://a:2380,b=http://b:2380' }],
+    isNeeded: isAlways,
+    decode: ([text = '']) => {
+      const list = parseInitialCluster(text);
+      return 'problem' in list ? { wrong: 0, problem: list.problem } : { value: list.members };
+    },
+    encode: (members) => [formatInitialCluster(members)],
+  },
+  version: { ...matching(annotations.version, 'a version like 3.6.16', versionPattern), isNeeded: isAlways },
+  nextVersion: matching(annotations.nextVersion, 'a version like 3.6.16, or absent', versionPattern),
+  minorSince: {
+    annotations: [{ name: annotations.minorSince, wanted: 'a minor and an index like 3.6@1234, or absent' }],
+    decode: ([text = '']) => {
+      const [, minor, index] = sincePattern.exec(text) ?? [];
+      return minor === undefined || index === undefined ? { wrong: 0 } : { value: { minor, index } };
+    },
+    encode: ({ minor, index }) => [`${minor}@${index}`],
+  },
+  tlsMode: { ...oneOf(annotations.tlsMode, tlsModes), isNeeded: isAlways },
+  state: { ...oneOf(annotations.volumeState, states), isNeeded: isAlways },
+  clusterId: { ...matching(annotations.clusterId, idInWords, idPattern), isNeeded: isStarted },
+  memberId: { ...matching(annotations.memberId, idInWords, idPattern), isNeeded: isStarted },
+  mayHaveStarted: mark(annotations.mayHaveStarted),
+  evidence: mark(annotations.evidence),
+  disk: {
+    annotations: [
+      {
+        name: annotations.disk,
+        wanted: "a PersistentVolume's name, then a space and its volumeHandle if it has one, or absent",
+      },
+    ],
+    decode: ([text = '']) => found(parseSealedDisk(text)),
+    encode: (disk) => [formatSealedDisk(disk)],
+  },
+  replacedAt: matching(annotations.replacedAt, 'a time like 2026-01-02T03:04:05Z, or absent', timePattern),
+  outvoted: {
+    annotations: [{ name: annotations.outvoted, wanted: 'members and their IDs like orders-1=a1b2, or absent' }],
+    decode: ([text = '']) => found(readPairs(text, idPattern)?.map(([name, memberId]) => ({ name, memberId }))),
+    encode: (members) => [writePairs(members.map(({ name, memberId }) => [name, memberId]))],
+  },
+  recovery: {
+    annotations: [
+      { name: annotations.recovery, wanted: 'an approval and an attempt like 0123456789ab/1, or absent' },
+      { name: annotations.lastSeenOn, wanted: 'members and their nodes like orders-1=node-a, or absent' },
+    ],
+    decode: readRecovery,
+    encode: ({ id, attempt, lastSeenOn }) => [
+      `${id}/${attempt}`,
+      writePairs(Object.entries(lastSeenOn).flatMap(([name, nodes]) => nodes.map((node) => [name, node]))),
+    ],
+  },
+};
+
+function matching(name: string, wanted: string, pattern: RegExp): Field<string> {
+  return {
+    annotations: [{ name, wanted }],
+    decode: ([text = '']) => (pattern.test(text) ? { value: text } : { wrong: 0 }),
+    encode: (text) => [text],
+  };
+}
+
+/** Whatever it says, it is there. */
+function mark(name: string): Field<true> {
+  return {
+    annotations: [{ name, wanted: '"true", or absent' }],
+    decode: () => ({ value: true }),
+    encode: () => ['true'],
+  };
+}
+
+function oneOf<K extends string>(name: string, words: Readonly<Record<K, unknown>>): Field<K> {
+  const isWord = (text: string): text is K => Object.hasOwn(words, text);
+  return {
+    annotations: [{ name, wanted: `one of ${Object.keys(words).join(', ')}` }],
+    decode: ([text = '']) => (isWord(text) ? { value: text } : { wrong: 0 }),
+    encode: (word) => [word],
+  };
+}
+
+function found<T>(value: T | undefined): Decoded<T> {
+  return value === undefined ? { wrong: 0 } : { value };
+}
+
+/** Where pods were seen is read also where no recovery is: nonsense there is nonsense. */
+function readRecovery([own, seen]: readonly (string | undefined)[]): Decoded<Recovery> {
+  const pairs = seen === undefined ? [] : readPairs(seen, nodePattern);
+  if (!pairs) return { wrong: 1 };
+  if (own === undefined) return { value: undefined };
+  const [, id, attempt] = recoveryPattern.exec(own) ?? [];
+  return id === undefined ? { wrong: 0 } : { value: { id, attempt: Number(attempt), lastSeenOn: grouped(pairs) } };
+}
+
+/** `a=1,b=2`, as {@link writePairs} writes it. */
+function readPairs(text: string, value: RegExp): readonly (readonly [string, string])[] | undefined {
+  const pairs = text.split(',').map((entry): [string, string] => {
+    const [name = '', rest = ''] = entry.split('=', 2);
+    return [name, rest];
+  });
+  return pairs.every(([name, rest]) => namePattern.test(name) && value.test(rest)) ? pairs : undefined;
+}
+
+/** None: no annotation. */
+function writePairs(pairs: readonly (readonly [string, string])[]): string | undefined {
+  return pairs.length === 0 ? undefined : pairs.map(([name, value]) => `${name}=${value}`).join(',');
+}
+
+/** A member may have been seen on several nodes. */
+function grouped(pairs: readonly (readonly [string, string])[]): Readonly<Record<string, readonly string[]>> {
+  const groups = Map.groupBy(pairs, ([name]) => name);
+  return Object.fromEntries([...groups].map(([name, same]) => [name, same.map(([, value]) => value)]));
+}

@@ -1,0 +1,56 @@
+/**
+ * Every way in which the agent fails, in one word each: a closed table, because the controller reads the word, never
+ * the sentence. `retry`: the same request may succeed later. `defect`: what was read is not a sound snapshot.
+ */
+export const failures = {
+  InvalidRequest: 'request',
+  Unreachable: 'retry',
+  Stalled: 'retry',
+  Deadline: 'retry',
+  Stopped: 'retry',
+  NoQuorum: 'retry',
+  OnlyLearners: 'person',
+  AnotherCluster: 'person',
+  Corrupt: 'person',
+  EtcdRefused: 'retry',
+  CompactedMeanwhile: 'retry',
+  Forbidden: 'person',
+  NoSuchBucket: 'person',
+  WrongRegion: 'person',
+  Full: 'person',
+  Exists: 'person',
+  NotFound: 'person',
+  Changed: 'person',
+  StoreRefused: 'person',
+  TornSnapshot: 'retry',
+  BadTrailer: 'defect',
+  WrongDigest: 'defect',
+  NotASnapshot: 'defect',
+  NoKey: 'person',
+  CannotDecrypt: 'defect',
+  NotRestorable: 'defect',
+  Mismatch: 'defect',
+  DataPresent: 'person',
+  NodeTooOld: 'person',
+  Unexpected: 'retry',
+} as const satisfies Record<string, 'request' | 'retry' | 'person' | 'defect'>;
+
+export type FailureReason = keyof typeof failures;
+
+/** Exit codes of the agent. The termination message says the same in words. */
+export const exitCodes = { done: 0, retry: 1, request: 2, person: 3, defect: 4 } as const;
+
+/** The message: what is, what it means, what to do. It never holds a credential or a key. */
+export class BackupFailure extends Error {
+  override readonly name = 'BackupFailure';
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.reason = reason;
+  }
+}
+
+export function exitCodeOf(reason: FailureReason): number {
+  return exitCodes[failures[reason]];
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type ObjectLocation, urlOf } from '../../manifests/api/object-template.ts';
+import { decoded } from './encoding.ts';
+import { BackupFailure } from './failure.ts';
+import { flushDirectory, ignoreMissing, writeFlushed } from './files.ts';
+import { type BackupRecord, readRecord } from './record.ts';
+import type { Store } from './store.ts';
+import { checkedTrailer, type SoundSnapshot } from './trailer.ts';
+
+export interface FetchRequest {
+  readonly location: ObjectLocation;
+  /** Where the snapshot is to lie: absolute, in a directory that is ours. */
+  readonly file: string;
+  /** Private keys of age. */
+  readonly identities?: readonly string[];
+}
+
+export interface FetchTools {
+  readonly store: Store;
+  readonly signal: AbortSignal;
+}
+
+export interface Fetched {
+  readonly file: string;
+  readonly snapshot: SoundSnapshot;
+  /** `undefined` of a snapshot that another tool took: it is held against etcd's own checksum alone. */
+  readonly record: BackupRecord | undefined;
+}
+
+/**
+ * A snapshot in a file, checked on the way: the object against its record, what is in it against etcd's checksum. The
+ * file gets its name when it is whole and on the disk, so a second call finds it, whatever ended the first.
+ *
+ * @throws {BackupFailure}
+ */
+export async function fetchSnapshot(request: FetchRequest, { store, signal }: FetchTools): Promise<Fetched> {
+  const { location, file, identities } = request;
+  const record = await readRecord(store, location.path, { signal });
+  const there = await soundFile(file, signal);
+  if (there !== undefined) return { file, snapshot: sameAs(record, there), record };
+  const partial = join(dirname(file), `.fetching-${basename(file)}`);
+  await mkdir(dirname(file), { recursive: true });
+  await rm(partial, { force: true });
+  let snapshot: SoundSnapshot | undefined;
+  const stored = store.read(location.path, { signal });
+  const body = checkedTrailer(decoded(asRecorded(stored, record), identities), (found) => {
+    snapshot = found;
+  });
+  await writeFlushed(partial, body, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOSPC') throw error;
+    throw new BackupFailure(
+      'Full',
+      `there is no room for the snapshot in ${dirname(file)}: give that volume more`,
+      error,
+    );
+  });
+  if (snapshot === undefined)
+    throw new BackupFailure('NotASnapshot', `${urlOf(location)} is empty: use another backup`);
+  const sound = sameAs(record, snapshot);
+  await rename(partial, file);
+  await flushDirectory(dirname(file));
+  return { file, snapshot: sound, record };
+}
+
+/** Passes an object on, and fails at its end where it is not the one that was recorded. */
+async function* asRecorded(
+  chunks: AsyncIterable<Uint8Array>,
+  record: BackupRecord | undefined,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (record === undefined) return;
+  const sha256 = hash.digest('hex');
+  if (bytes === record.bytes && sha256 === record.sha256) return;
+  const words =
+    bytes === record.bytes
+      ? `sha256 ${sha256}, recorded is ${record.sha256}`
+      : `${bytes} bytes, recorded are ${record.bytes}`;
+  throw new BackupFailure(
+    'WrongDigest',
+    `${record.object} has ${words}: it was changed or cut off after the backup; use another one`,
+  );
+}
+
+function sameAs(record: BackupRecord | undefined, snapshot: SoundSnapshot): SoundSnapshot {
+  if (record === undefined || record.snapshot.sha256 === snapshot.sha256) return snapshot;
+  throw new BackupFailure(
+    'WrongDigest',
+    `the snapshot has sha256 ${snapshot.sha256}, and the record of ${record.object} says ${record.snapshot.sha256}: they are not of one backup; use another one`,
+  );
+}
+
+/** `undefined` where there is none. Read whole: a name alone proves nothing of a disk. */
+async function soundFile(file: string, signal: AbortSignal): Promise<SoundSnapshot | undefined> {
+  if ((await lstat(file).catch(ignoreMissing)) === undefined) return undefined;
+  let snapshot: SoundSnapshot | undefined;
+  for await (const _ of checkedTrailer(createReadStream(file, { signal, highWaterMark: 1024 * 1024 }), (found) => {
+    snapshot = found;
+  }));
+  return snapshot;
+}

@@ -1,0 +1,135 @@
+import { recordSuffix } from '../../manifests/api/object-template.ts';
+import { BackupFailure } from './failure.ts';
+import type { Store, StoreOptions } from './store.ts';
+
+/**
+ * What is known of a backup. It lies beside the object, as `<object>.json`, and is written last: an object without its
+ * record is not a backup, whatever killed the agent.
+ */
+export interface BackupRecord {
+  readonly format: 1;
+  /** The asker, as the request names it: the UID of an EtcdBackup. */
+  readonly id: string;
+  /** Like `gs://bucket/path`. */
+  readonly object: string;
+  /** Of the object as it is stored. */
+  readonly bytes: number;
+  /** Of the object as it is stored. Hex. */
+  readonly sha256: string;
+  /** The store's own word for this very object. */
+  readonly version: string;
+  /** What etcd sent, before it was compressed and encrypted. The digest is that of the whole file. */
+  readonly snapshot: { readonly bytes: number; readonly sha256: string };
+  readonly compression: 'none' | 'gzip' | 'zstd';
+  readonly encryption: 'none' | 'age';
+  /** Of the member that sent it. */
+  readonly etcdVersion: string;
+  readonly clusterId: string;
+  readonly memberId: string;
+  /** All that was acknowledged up to this revision is in it. Read of the member before it made the snapshot. */
+  readonly revision: number;
+  /** Nothing after this revision is in it. Read of the member after it had made the snapshot. */
+  readonly revisionAtMost: number;
+  /** `null`: the revision is one that was just compacted up to, of which etcd gives no hash that compares. */
+  readonly hashKV: { readonly hash: number; readonly revision: number; readonly compactRevision: number } | null;
+  /** When the agent began, by its own clock. RFC 3339. */
+  readonly takenAt: string;
+  /** From there until the object was stored, in milliseconds. */
+  readonly tookMs: number;
+}
+
+/** More would be none of ours. Bytes. */
+const largest = 64 * 1024;
+
+export async function writeRecord(
+  store: Store,
+  name: string,
+  record: BackupRecord,
+  options: StoreOptions,
+): Promise<void> {
+  const text = `${JSON.stringify(record, null, 2)}\n`;
+  await store.put(`${name}${recordSuffix}`, once(Buffer.from(text)), options);
+}
+
+/**
+ * `undefined` where there is none: the object may be a person's own snapshot, or one whose upload was never finished.
+ */
+export async function readRecord(store: Store, name: string, options: StoreOptions): Promise<BackupRecord | undefined> {
+  const path = `${name}${recordSuffix}`;
+  const stored = await store.stat(path, options);
+  if (stored === undefined) return undefined;
+  if (stored.bytes > largest) throw notARecord(store, path, `it has ${stored.bytes} bytes`);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of store.read(path, options)) chunks.push(chunk);
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch (cause) {
+    throw notARecord(store, path, 'it is no JSON', cause);
+  }
+  const problem = problemOf(value);
+  if (problem !== undefined) throw notARecord(store, path, problem);
+  return value as BackupRecord;
+}
+
+const shape = {
+  format: isOne,
+  id: isText,
+  object: isText,
+  bytes: isCount,
+  sha256: isDigest,
+  version: isText,
+  snapshot: (value) => isObject(value) && isCount(value.bytes) && isDigest(value.sha256),
+  compression: (value) => value === 'none' || value === 'gzip' || value === 'zstd',
+  encryption: (value) => value === 'none' || value === 'age',
+  etcdVersion: isText,
+  clusterId: isText,
+  memberId: isText,
+  revision: isCount,
+  revisionAtMost: isCount,
+  hashKV: (value) =>
+    value === null ||
+    (isObject(value) && isCount(value.hash) && isCount(value.revision) && Number.isSafeInteger(value.compactRevision)),
+  takenAt: (value) => isText(value) && !Number.isNaN(Date.parse(value)),
+  tookMs: isCount,
+} as const satisfies Record<keyof BackupRecord, (value: unknown) => boolean>;
+
+function problemOf(value: unknown): string | undefined {
+  if (!isObject(value)) return 'it is no object';
+  const wrong = Object.entries(shape).find(([field, holds]) => !holds(value[field]));
+  return wrong && `its field ${wrong[0]} is absent or wrong`;
+}
+
+function notARecord(store: Store, path: string, what: string, cause?: unknown): BackupFailure {
+  const cure =
+    'a newer agent may have written it: use that one, or restore the object by another name, without a record';
+  return new BackupFailure(
+    'StoreRefused',
+    `${store.place}/${path} is not the record of a backup: ${what}; ${cure}`,
+    cause,
+  );
+}
+
+async function* once(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield chunk;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isOne(value: unknown): boolean {
+  return value === 1;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 4096;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}

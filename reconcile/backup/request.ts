@@ -1,0 +1,156 @@
+import Type, { type Static } from 'typebox';
+import { type ObjectLocation, parseLocation } from '../../manifests/api/object-template.ts';
+import { isPlainObject, notPlainData } from '../../manifests/api/plain-data.ts';
+import { collectProblems, shown } from '../../manifests/api/problem.ts';
+import { list, map, object, type ReadonlyDeep, structural, text } from '../../manifests/api/schema.ts';
+import { didYouMean } from '../../manifests/api/suggest.ts';
+import { walk } from '../../manifests/api/walk.ts';
+import { BackupFailure } from './failure.ts';
+
+/** What the agent is asked: one JSON document. It names files for all that is secret, and holds none of it. */
+
+const path = (options: { readonly description?: string } = {}) => text(1024, { minLength: 1, ...options });
+
+const storeSchema = object({
+  directory: Type.Optional(path({ description: 'Where the PersistentVolumeClaim of a pvc:// object is mounted.' })),
+  gcs: Type.Optional(
+    object({
+      keyFile: Type.Optional(path({ description: "A service account's JSON key. Without it: workload identity." })),
+      endpoint: Type.Optional(text(1024, { description: "In place of Google's." })),
+      anonymous: Type.Optional(Type.Boolean({ description: 'Send no credentials to that endpoint.' })),
+    }),
+  ),
+  s3: Type.Optional(
+    object({
+      endpoint: Type.Optional(text(1024, { description: "In place of Amazon's." })),
+      region: Type.Optional(text(64)),
+      pathStyle: Type.Optional(Type.Boolean({ description: 'Default: true with an endpoint.' })),
+      credentialsDirectory: Type.Optional(
+        path({
+          description: 'access-key-id, secret-access-key and maybe session-token. Without it: a role of the pod.',
+        }),
+      ),
+    }),
+  ),
+});
+
+const fetchSchema = {
+  object: text(2048, { minLength: 1, description: 'Its whole name, like gs://bucket/path.db.' }),
+  store: Type.Optional(storeSchema),
+  identityFile: Type.Optional(path({ description: 'Private keys of age, one a line, to open what is encrypted.' })),
+  deadlineSeconds: Type.Integer({ minimum: 1, maximum: 7 * 24 * 3600, description: 'For everything.' }),
+};
+
+const programsSchema = object({
+  directory: path({ description: 'An empty directory of the agent alone, with room for the snapshot twice.' }),
+  etcd: path({ description: 'The program, of the version that took the snapshot.' }),
+  etcdutl: path(),
+});
+
+const schemas = {
+  backup: object({
+    operation: Type.Enum(['backup']),
+    id: text(253, {
+      minLength: 1,
+      description: 'The asker, like the UID of an EtcdBackup: asked again, the same backup is found.',
+    }),
+    ...fetchSchema,
+    source: object({
+      endpoints: list(text(1024, { minLength: 1 }), 32),
+      clusterId: Type.Optional(text(16, { pattern: '^[0-9a-f]+$' })),
+      tls: Type.Optional(
+        object({
+          directory: path({
+            description: 'A mounted Secret with ca.crt, and tls.crt and tls.key if etcd asks for a certificate.',
+          }),
+          serverNames: Type.Optional(
+            map<string>(text(253), 32, {
+              description: "By endpoint: the name in its certificate. Default: the endpoint's host.",
+            }),
+          ),
+        }),
+      ),
+    }),
+    compression: Type.Optional(Type.Enum(['none', 'gzip', 'zstd'])),
+    recipientsFile: Type.Optional(
+      path({ description: 'Public keys of age, one a line: with it, the object is encrypted.' }),
+    ),
+    verify: Type.Optional(programsSchema),
+  }),
+  fetch: object({
+    operation: Type.Enum(['fetch']),
+    ...fetchSchema,
+    file: path({ description: 'Where the snapshot is to lie.' }),
+  }),
+  restore: object({
+    operation: Type.Enum(['restore']),
+    id: text(253, {
+      minLength: 1,
+      description: 'The asker, like the UID of an EtcdRestore: asked again, what it restored is found.',
+    }),
+    ...fetchSchema,
+    file: path({ description: 'Where the snapshot is to lie meanwhile; it stays.' }),
+    dataDirectory: path({ description: "etcd's, a subdirectory of the volume." }),
+    etcdutl: path({ description: 'The program, of the version that is to run.' }),
+    member: object({
+      name: text(253, { minLength: 1 }),
+      peerUrl: text(1024, { minLength: 1 }),
+      token: text(128, { minLength: 1 }),
+      bumpRevision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000_000_000 })),
+    }),
+  }),
+  verify: object({ operation: Type.Enum(['verify']), ...fetchSchema, scratch: programsSchema }),
+};
+
+type Operation = keyof typeof schemas;
+type OfOperation<K extends Operation> = ReadonlyDeep<Static<(typeof schemas)[K]>> & {
+  readonly location: ObjectLocation;
+};
+export type BackupAsked = OfOperation<'backup'>;
+export type AgentRequest = BackupAsked | OfOperation<'fetch'> | OfOperation<'restore'> | OfOperation<'verify'>;
+
+const operations = Object.keys(schemas) as readonly Operation[];
+
+/** @throws {BackupFailure} InvalidRequest with everything that is wrong with it. */
+export function parseRequest(json: string): AgentRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (cause) {
+    throw invalid(['the request is no JSON'], cause);
+  }
+  const strange = notPlainData(value);
+  if (strange !== undefined || !isPlainObject(value)) throw invalid([`the request ${strange ?? 'is no object'}`]);
+  const operation = operations.find((known) => known === value.operation);
+  if (operation === undefined) {
+    const hint = typeof value.operation === 'string' ? didYouMean(value.operation, operations) : '';
+    throw invalid([`operation must be one of ${operations.join(', ')}, is ${shown(value.operation)}${hint}`]);
+  }
+  const problems = collectProblems();
+  walk(structural(schemas[operation]), value, [], problems);
+  const found = problems.found.map(({ message }) => message);
+  if (isPlainObject(value.source)) found.push(...problemsOf(value.source.endpoints));
+  const location = typeof value.object === 'string' ? parseLocation(value.object) : undefined;
+  if (location !== undefined && 'problem' in location) found.push(`object: ${location.problem}`);
+  if (found.length > 0 || location === undefined || 'problem' in location) throw invalid(found);
+  if (location.scheme === 'pvc' && directoryOf(value) === undefined)
+    throw invalid(['store.directory is required for a pvc:// object']);
+  return { ...value, location } as unknown as AgentRequest;
+}
+
+function problemsOf(endpoints: unknown): readonly string[] {
+  if (!Array.isArray(endpoints)) return [];
+  if (endpoints.length === 0) return ['source.endpoints is empty: list at least one client URL of etcd'];
+  const wrong = endpoints.filter(
+    (endpoint) => typeof endpoint !== 'string' || !/^https?:\/\/[^/@\s]+$/.test(endpoint) || !URL.canParse(endpoint),
+  );
+  return wrong.map((endpoint) => `source.endpoints holds ${shown(endpoint)}: write it like https://10.0.0.1:2379`);
+}
+
+function directoryOf(value: Record<string, unknown>): unknown {
+  return isPlainObject(value.store) ? value.store.directory : undefined;
+}
+
+function invalid(problems: readonly string[], cause?: unknown): BackupFailure {
+  return new BackupFailure('InvalidRequest', `the request can't be carried out: ${problems.join('; ')}`, cause);
+}

@@ -1,0 +1,105 @@
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { BackupFailure } from './failure.ts';
+import { type Fetched, type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
+import { flushDirectory, ignoreMissing } from './files.ts';
+import { run } from './run-program.ts';
+
+export interface RestoreRequest extends FetchRequest {
+  /** The asker, so that a repeated request finds what it made. */
+  readonly id: string;
+  /** etcd's data directory: absolute, in a directory that is ours, as of a PVC's subdirectory. */
+  readonly dataDirectory: string;
+  /** The program, of the version that is to run on the data. */
+  readonly etcdutl: string;
+  readonly member: RestoredMember;
+}
+
+interface RestoredMember {
+  readonly name: string;
+  readonly peerUrl: string;
+  /** Of a new cluster: members of the old one must not be able to join. */
+  readonly token: string;
+  /**
+   * By so many revisions the restored store is ahead, so that watchers can't go back in time. etcdutl 3.6 and later.
+   */
+  readonly bumpRevision?: number;
+}
+
+export interface Restored {
+  readonly dataDirectory: string;
+  /** What was restored; `undefined` where an earlier call with this ID had done it all. */
+  readonly fetched: Fetched | undefined;
+}
+
+/**
+ * A member's data directory out of a snapshot, alone in a new cluster. It gets its name when it is whole; existing
+ * data are never touched.
+ *
+ * @throws {BackupFailure} DataPresent where there are data that this request did not restore.
+ */
+export async function restoreSnapshot(request: RestoreRequest, tools: FetchTools): Promise<Restored> {
+  const { dataDirectory, id } = request;
+  const parent = dirname(dataDirectory);
+  const mark = join(parent, `.restored-${basename(dataDirectory)}.json`);
+  const present = await inodeOf(dataDirectory);
+  if (present !== undefined) {
+    const noted = await readNote(mark);
+    if (noted?.id === id && noted.inode === present) return { dataDirectory, fetched: undefined };
+    throw new BackupFailure(
+      'DataPresent',
+      `${dataDirectory} exists, and this restore did not make it: nothing is restored over existing data; give it an empty volume`,
+    );
+  }
+  const fetched = await fetchSnapshot(request, tools);
+  const temporary = join(parent, `.restoring-${basename(dataDirectory)}`);
+  await mkdir(parent, { recursive: true });
+  await rm(temporary, { recursive: true, force: true });
+  await run(request.etcdutl, restoreArguments(fetched.file, temporary, request.member), {
+    signal: tools.signal,
+    failed: notRestorable,
+  });
+  // Which directory is ours is known before it gets its name: by its inode, which stays.
+  await writeFile(mark, `${JSON.stringify({ id, inode: await inodeOf(temporary) })}\n`, { flush: true });
+  await flushDirectory(parent);
+  await rename(temporary, dataDirectory);
+  await flushDirectory(parent);
+  return { dataDirectory, fetched };
+}
+
+function restoreArguments(file: string, directory: string, member: RestoredMember): readonly string[] {
+  const { name, peerUrl, token, bumpRevision } = member;
+  return [
+    'snapshot',
+    'restore',
+    file,
+    `--name=${name}`,
+    `--data-dir=${directory}`,
+    `--initial-cluster=${name}=${peerUrl}`,
+    `--initial-cluster-token=${token}`,
+    `--initial-advertise-peer-urls=${peerUrl}`,
+    ...(bumpRevision === undefined ? [] : [`--bump-revision=${bumpRevision}`, '--mark-compacted']),
+  ];
+}
+
+function notRestorable(said: string): BackupFailure {
+  return new BackupFailure(
+    'NotRestorable',
+    `etcdutl does not restore the snapshot: ${said}; see that it is not of a newer minor than etcdutl, or use another backup`,
+  );
+}
+
+async function inodeOf(path: string): Promise<string | undefined> {
+  return (await lstat(path, { bigint: true }).catch(ignoreMissing))?.ino.toString();
+}
+
+async function readNote(path: string): Promise<{ readonly id: unknown; readonly inode: unknown } | undefined> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissing);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as { readonly id: unknown; readonly inode: unknown };
+  } catch {
+    // Torn by a kill: written before any directory had its name, so it proves nothing.
+    return undefined;
+  }
+}

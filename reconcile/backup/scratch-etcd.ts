@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { BackupFailure } from './failure.ts';
+import { lastWords, notStarted } from './run-program.ts';
+
+/** A real etcd on loopback, alone, on a restored data directory. */
+export interface ScratchEtcd extends AsyncDisposable {
+  readonly endpoint: string;
+}
+
+export interface ScratchOptions {
+  /** The program. */
+  readonly etcd: string;
+  readonly name: string;
+  readonly dataDirectory: string;
+  readonly clientPort: number;
+  readonly peerUrl: string;
+  /** Files; with them it answers only clients with a certificate of that authority. */
+  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  readonly signal: AbortSignal;
+  /** Resolves when it answers. */
+  readonly ready: (endpoint: string) => Promise<boolean>;
+}
+
+export async function startScratchEtcd(options: ScratchOptions): Promise<ScratchEtcd> {
+  const { etcd, tls, signal } = options;
+  const endpoint = `https://127.0.0.1:${options.clientPort}`;
+  const args = [
+    `--name=${options.name}`,
+    `--data-dir=${options.dataDirectory}`,
+    `--listen-client-urls=${endpoint}`,
+    `--advertise-client-urls=${endpoint}`,
+    `--listen-peer-urls=${options.peerUrl}`,
+    `--initial-advertise-peer-urls=${options.peerUrl}`,
+    `--initial-cluster=${options.name}=${options.peerUrl}`,
+    `--trusted-ca-file=${tls.ca}`,
+    `--cert-file=${tls.cert}`,
+    `--key-file=${tls.key}`,
+    '--client-cert-auth',
+    // A database above its quota would raise an alarm, which changes what is compared.
+    `--quota-backend-bytes=${100 * 1024 ** 3}`,
+    '--unsafe-no-fsync',
+    '--log-level=error',
+  ];
+  const child = spawn(etcd, args, { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  let failure: Error | undefined;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4_000);
+  });
+  child.once('error', (error) => {
+    failure = error;
+  });
+  const ended = once(child, 'close').catch(() => undefined);
+  const stop = async () => {
+    child.kill('SIGKILL');
+    if (child.pid !== undefined) await ended;
+  };
+  try {
+    while (!(await options.ready(endpoint))) {
+      if (failure !== undefined) throw notStarted(etcd, failure);
+      const outcome = child.exitCode ?? child.signalCode;
+      if (outcome !== null) throw notServed(lastWords(said, outcome));
+      await pause(50, undefined, { signal });
+    }
+  } catch (error) {
+    await stop();
+    signal.throwIfAborted();
+    throw error;
+  }
+  return { endpoint, [Symbol.asyncDispose]: stop };
+}
+
+function notServed(said: string): BackupFailure {
+  return new BackupFailure(
+    'NotRestorable',
+    `etcd does not start on the restored snapshot: ${said}; use another backup`,
+  );
+}
+
+/** Two ports that are free now. */
+export async function freePorts(): Promise<readonly [number, number]> {
+  const servers = [createServer(), createServer()];
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const address = server.address();
+      return typeof address === 'object' && address !== null ? address.port : 0;
+    }),
+  );
+  for (const server of servers) server.close();
+  const [client = 0, peer = 0] = ports;
+  return [client, peer];
+}

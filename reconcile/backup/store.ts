@@ -1,0 +1,36 @@
+/**
+ * Where backups are kept: the least that every object store and a directory can do. `stores/` implements it; all of
+ * them are held to one contract test.
+ */
+
+export interface StoredObject {
+  /** Within the bucket, without a leading slash. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Changes whenever the object does: a generation, an ETag, an inode and its times. */
+  readonly version: string;
+  readonly modifiedAt: Date;
+}
+
+export interface StoreOptions {
+  readonly signal: AbortSignal;
+}
+
+/** All throw a BackupFailure with the place, the cause and a cure, and nothing else. */
+export interface Store {
+  /** For messages, like `gs://bucket`. */
+  readonly place: string;
+  /**
+   * Makes the object when `body` has ended without an error, never before, and only if there is none of this name
+   * (`Exists`). If `body` throws, nothing is left under the name, and the error is thrown as it is.
+   */
+  put(name: string, body: AsyncIterable<Uint8Array>, options: StoreOptions): Promise<StoredObject>;
+  /** @throws {BackupFailure} NotFound; Changed when the object was replaced while it was read. */
+  read(name: string, options: StoreOptions): AsyncIterable<Uint8Array>;
+  /** In the order of their names. */
+  list(prefix: string, options: StoreOptions): AsyncIterable<StoredObject>;
+  stat(name: string, options: StoreOptions): Promise<StoredObject | undefined>;
+  /** Deletes this version and no other. Done also when it is gone already. @throws {BackupFailure} Changed. */
+  delete(object: Pick<StoredObject, 'name' | 'version'>, options: StoreOptions): Promise<void>;
+  close(): void;
+}

@@ -1,0 +1,264 @@
+/** Google Cloud Storage. Loaded lazily as a whole: the client takes 0.2 s. */
+
+import { randomUUID } from 'node:crypto';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { type File, Storage } from '@google-cloud/storage';
+import { BackupFailure } from '../failure.ts';
+import type { Store, StoredObject, StoreOptions } from '../store.ts';
+import { networkFailure, patiently, resumed } from './transfer.ts';
+
+export interface GcsSettings {
+  /** A service account's key. Without it: workload identity, or whatever else the environment offers (ADC). */
+  readonly keyFile?: string;
+  /** In place of Google's, as of a private endpoint or an emulator. */
+  readonly endpoint?: string;
+  /** With an endpoint: no credentials are sent. */
+  readonly anonymous?: boolean;
+}
+
+/** Sent, and sent again where it was lost, as one. Bytes; a multiple of 256 KiB. The client holds up to two. */
+const chunkSize = 8 * 1024 * 1024;
+
+/** The client counts both over the whole upload, not over one chunk: a long one would end with its fourth hiccup. */
+const uploadRetries = { maxRetries: 100, totalTimeout: 7 * 24 * 3600, maxRetryDelay: 10 };
+const callRetries = { maxRetries: 4, totalTimeout: 60, maxRetryDelay: 10 };
+
+/** By which an upload whose answer was lost knows its own object. */
+const nonceKey = 'ratchet-upload';
+
+export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
+  const place = `gs://${bucketName}`;
+  const common = {
+    ...(settings.keyFile && { keyFilename: settings.keyFile }),
+    ...(settings.endpoint && {
+      apiEndpoint: settings.endpoint,
+      useAuthWithCustomEndpoint: settings.anonymous !== true,
+    }),
+    // The client would ask the metadata server for it, and no call here needs one.
+    projectId: 'unused',
+  };
+  const uploads = new Storage({ ...common, retryOptions: uploadRetries }).bucket(bucketName);
+  const calls = new Storage({ ...common, retryOptions: callRetries }).bucket(bucketName);
+  let known: Promise<unknown> | undefined;
+  return { place, put, read, list, stat, delete: remove, close: () => undefined };
+
+  /** Credentials that are absent or wrong are told as such, before anything else may go wrong. */
+  function credentials(): Promise<unknown> {
+    if (settings.anonymous) return Promise.resolve();
+    known ??= patiently(calls.storage.authClient.getAccessToken(), `the credentials for ${place}`).catch(
+      (error: unknown) => {
+        throw error instanceof BackupFailure
+          ? error
+          : (networkFailure(error, 'the issuer of Google credentials') ?? noCredentials());
+      },
+    );
+    return known;
+  }
+
+  function noCredentials(): BackupFailure {
+    const cure = settings.keyFile
+      ? `see that the Secret holds the JSON key of a service account that exists (${settings.keyFile})`
+      : "bind the pod's service account to a Google one (workload identity), or mount the JSON key of a service account";
+    return new BackupFailure('Forbidden', `there are no valid credentials for ${place}: ${cure}`);
+  }
+
+  async function put(name: string, body: AsyncIterable<Uint8Array>, { signal }: StoreOptions): Promise<StoredObject> {
+    await credentials();
+    const nonce = randomUUID();
+    const stream = uploads.file(name).createWriteStream({
+      resumable: true,
+      chunkSize,
+      // The name is free, or nothing is made.
+      preconditionOpts: { ifGenerationMatch: 0 },
+      validation: 'crc32c',
+      contentType: name.endsWith('.json') ? 'application/json' : 'application/octet-stream',
+      metadata: { metadata: { [nonceKey]: nonce } },
+    });
+    const ended = finished(stream, { signal });
+    // It is awaited below; until then, it must not count as unhandled.
+    ended.catch(() => undefined);
+    let failed: { readonly error: unknown } | undefined;
+    try {
+      await send(
+        kept(body, (error) => {
+          failed = { error };
+        }),
+        stream,
+        ended,
+        `${place}/${name}`,
+      );
+    } catch (error) {
+      stream.destroy();
+      if (failed !== undefined) throw failed.error;
+      signal.throwIfAborted();
+      const failure = failureOf(error, name, 'put');
+      // The answer to our own last chunk may have been lost, and the next one says that the name is taken.
+      const found = failure instanceof BackupFailure && failure.reason === 'Exists' ? await details(name) : undefined;
+      if (found === undefined || found.nonce !== nonce) throw failure;
+    }
+    const stored = await details(name);
+    if (stored?.nonce === nonce) return stored.object;
+    throw new BackupFailure(
+      'Changed',
+      `${place}/${name} was deleted or replaced as soon as it was stored: look at what else writes there`,
+    );
+  }
+
+  function read(name: string, { signal }: StoreOptions): AsyncIterable<Uint8Array> {
+    let object: StoredObject | undefined;
+    return resumed({
+      what: `${place}/${name}`,
+      signal,
+      failureOf: (error) => failureOf(error, name, 'read'),
+      open: async function* (from) {
+        await credentials();
+        object ??= await stat(name);
+        if (object === undefined) throw missing(name);
+        // Of nothing, no range can be asked for.
+        if (from >= object.bytes) return;
+        const file = calls.file(name, { generation: object.version });
+        // What is stored is what is hashed; and of a part of it, the client can check nothing.
+        yield* file.createReadStream({
+          start: from,
+          decompress: false,
+          validation: false,
+        }) as AsyncIterable<Uint8Array>;
+      },
+    });
+  }
+
+  async function* list(prefix: string): AsyncGenerator<StoredObject> {
+    await credentials();
+    let pageToken: string | undefined;
+    do {
+      const query = { prefix, autoPaginate: false, maxResults: 1000, ...(pageToken && { pageToken }) };
+      const [files, next] = await guarded(calls.getFiles(query), prefix, 'list');
+      for (const file of files) yield objectOf(file.name, file.metadata);
+      pageToken = (next as { readonly pageToken?: string } | null)?.pageToken;
+    } while (pageToken !== undefined);
+  }
+
+  async function stat(name: string): Promise<StoredObject | undefined> {
+    await credentials();
+    return (await details(name))?.object;
+  }
+
+  async function details(name: string) {
+    try {
+      const [metadata] = await patiently(calls.file(name).getMetadata(), `${place}/${name}`);
+      return { object: objectOf(name, metadata), nonce: metadata.metadata?.[nonceKey] };
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined;
+      throw failureOf(error, name, 'stat');
+    }
+  }
+
+  async function remove({ name, version }: Pick<StoredObject, 'name' | 'version'>): Promise<void> {
+    const stored = await stat(name);
+    if (stored === undefined) return;
+    // The precondition decides; a store that resembles Google's may not know it.
+    if (stored.version !== version) throw replaced(name);
+    try {
+      await patiently(calls.file(name).delete({ ifGenerationMatch: version }), `${place}/${name}`);
+    } catch (error) {
+      if (statusOf(error) !== 404) throw failureOf(error, name, 'delete');
+    }
+  }
+
+  async function guarded<T>(promise: Promise<T>, name: string, call: Call): Promise<T> {
+    return patiently(promise, `${place}/${name}`).catch((error: unknown) => {
+      throw failureOf(error, name, call);
+    });
+  }
+
+  function replaced(name: string): BackupFailure {
+    return new BackupFailure('Changed', `${place}/${name} is not deleted: it was replaced since it was listed`);
+  }
+
+  function missing(name: string): BackupFailure {
+    return new BackupFailure('NotFound', `there is no ${place}/${name}: look for its name in the status of the backup`);
+  }
+
+  /** Without the client's error as its cause: the request's headers hang on it. */
+  function failureOf(error: unknown, name: string, call: Call): unknown {
+    if (error instanceof BackupFailure) return error;
+    const at = `${place}/${name}`;
+    const status = statusOf(error);
+    if (status === 412 && call === 'put')
+      return new BackupFailure(
+        'Exists',
+        `${at} exists already, and a backup replaces nothing: choose another name, as by {{timestamp}}`,
+      );
+    if (status === 412) return replaced(name);
+    if (status === 404 && (call === 'put' || call === 'list'))
+      return new BackupFailure('NoSuchBucket', `there is no bucket ${place}: create it, or correct its name`);
+    if (status === 404) return missing(name);
+    if (status === 401 || status === 403)
+      return new BackupFailure(
+        'Forbidden',
+        `${at}: Google refuses to ${call} (${status}): grant the service account roles/storage.objectAdmin on the bucket, and see that its billing and quota are in order`,
+      );
+    if (status !== undefined && (status === 408 || status === 429 || status >= 500))
+      return new BackupFailure(
+        'Unreachable',
+        `${at}: Google answers ${status} to ${call} again and again: try again later`,
+      );
+    if (status !== undefined)
+      return new BackupFailure(
+        'StoreRefused',
+        `${at}: Google refuses to ${call} (${status}): see that the bucket is as it should be`,
+      );
+    return networkFailure(error, place) ?? broken(error, at);
+  }
+
+  function broken(error: unknown, at: string): BackupFailure {
+    const { name } = Object(error) as { readonly name?: unknown };
+    return new BackupFailure(
+      'Unreachable',
+      `${at}: the transfer broke off (${typeof name === 'string' ? name : 'no reason given'}): try again`,
+    );
+  }
+}
+
+type Call = 'put' | 'read' | 'list' | 'stat' | 'delete';
+
+/** Only as fast as it is taken. */
+async function send(
+  body: AsyncIterable<Uint8Array>,
+  stream: Writable,
+  ended: Promise<void>,
+  what: string,
+): Promise<void> {
+  for await (const chunk of body) {
+    if (stream.write(chunk)) continue;
+    const { promise: drained, resolve } = Promise.withResolvers<void>();
+    stream.once('drain', resolve);
+    await patiently(Promise.race([drained, ended]), what);
+  }
+  stream.end();
+  await patiently(ended, what);
+}
+
+async function* kept(chunks: AsyncIterable<Uint8Array>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    failed(error);
+    throw error;
+  }
+}
+
+function objectOf(name: string, { size, generation, updated }: File['metadata']): StoredObject {
+  return { name, bytes: Number(size), version: String(generation), modifiedAt: new Date(updated ?? 0) };
+}
+
+/** The client puts the HTTP status here or there. */
+function statusOf(error: unknown): number | undefined {
+  const { code, status, response } = Object(error) as {
+    code?: unknown;
+    status?: unknown;
+    response?: { status?: unknown };
+  };
+  return [code, status, response?.status].map(Number).find((number) => number >= 400 && number < 600);
+}

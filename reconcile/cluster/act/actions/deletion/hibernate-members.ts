@@ -1,0 +1,32 @@
+import type { Ref } from '../../../know/action.ts';
+import { moved } from '../../../know/outcome.ts';
+import { each, type Program } from '../../requests/program.ts';
+import { deleteStatefulSet } from '../../requests/removing.ts';
+import { liveVolume, writeRecord } from '../../requests/volumes.ts';
+import { defineAction, namesOf } from '../define.ts';
+
+/** Every volume is told before the first member stops: a step that finds it then knows that nothing was lost. */
+export const hibernateMembers = defineAction('hibernate-members', {
+  target: ({ volumes }) => namesOf(volumes),
+  *run({ volumes, statefulSets }) {
+    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating'));
+    yield* each(statefulSets, deleteStatefulSet);
+  },
+});
+
+/** What makes them members that may be started, sealed as they were; `start-members` does that. */
+export const wakeMembers = defineAction('wake-members', {
+  target: ({ volumes }) => namesOf(volumes),
+  parts: (action) => action.volumes.map((volume) => ({ ...action, volumes: [volume] })),
+  *run({ volumes }) {
+    yield* each(volumes, (volume) => turn(volume, 'hibernating', 'sealed'));
+  },
+});
+
+function* turn({ name, uid }: Ref, from: 'sealed' | 'hibernating', to: 'sealed' | 'hibernating'): Program {
+  const { record, readAt, ...volume } = yield* liveVolume(name);
+  if (volume.uid !== uid) throw moved(`volume ${name} is another one than was looked at`);
+  if (record.state === to) return;
+  if (record.state !== from) throw moved(`volume ${name} is ${record.state}`);
+  yield* writeRecord({ readAt, record: { ...record, state: to } });
+}

@@ -1,0 +1,23 @@
+import { moved } from '../../../know/outcome.ts';
+import { livePeer } from '../../requests/objects.ts';
+import { deletePod, readPod } from '../../requests/pods.ts';
+import { together } from '../../requests/program.ts';
+import { defineAction } from '../define.ts';
+import { clearToRun } from '../rolling/going-back.ts';
+
+/**
+ * Deletes a pod that is not Ready; its volume and its member stay.
+ *
+ * Guards I1: read again just before, it is the pod that was looked at, and it is still not Ready. Guards I6: its
+ * template may say a lower minor than it ran.
+ */
+export const recreatePod = defineAction('recreate-pod', {
+  target: ({ pod }) => pod.name,
+  *run({ pod: { name, uid } }) {
+    const { peer, pod } = yield* together({ peer: livePeer(name), pod: readPod({ name }) });
+    if (pod?.uid !== uid || pod.leaving) return;
+    if (pod.ready) throw moved(`${name} has become Ready`);
+    yield* clearToRun(name, pod, peer.inputs.version);
+    yield* deletePod({ uid, readAt: pod.readAt });
+  },
+});

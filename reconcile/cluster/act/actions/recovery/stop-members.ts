@@ -1,0 +1,42 @@
+import type { Recovery, VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { moved } from '../../../know/outcome.ts';
+import { each, together } from '../../requests/program.ts';
+import { askQuorum, seeWhereTheyRun } from '../../requests/recovery.ts';
+import { deletePodOf, deleteStatefulSet } from '../../requests/removing.ts';
+import { liveVolume, writeRecord } from '../../requests/volumes.ts';
+import { defineAction, namesOf } from '../define.ts';
+
+/**
+ * All members stop. Before that it is recorded where they run: later, a pod that kubelet ended looks the same as a pod
+ * that was deleted by force.
+ *
+ * Asked again just before the first is stopped: no quorum answers. Members that were given up may have returned, and
+ * accept writes; then a person decides between the two.
+ */
+export const stopMembers = defineAction('stop-members', {
+  target: ({ statefulSets, pods }) => namesOf([...statefulSets, ...pods]),
+  *run({ volume, statefulSets, pods }) {
+    const { record, readAt } = yield* liveVolume(volume.name);
+    const { recovery, state } = record;
+    if (!isOnItsWay.has(state) || !recovery) throw moved(`volume ${volume.name} is ${state}`);
+    const isFirst = state === 'recovering' && recovery.attempt === 0;
+    if (isFirst && statefulSets.some(({ name }) => name === volume.name) && (yield* askQuorum({})))
+      throw moved('a quorum answers again');
+    const elsewhere = yield* seeWhereTheyRun({ known: recovery.lastSeenOn });
+    if (Object.keys(elsewhere).length > 0) {
+      const lastSeenOn = bothOf(recovery.lastSeenOn, elsewhere);
+      yield* writeRecord({ readAt, record: { ...record, recovery: { ...recovery, lastSeenOn } } });
+    }
+    yield* together({ statefulSets: each(statefulSets, deleteStatefulSet), pods: each(pods, deletePodOf) });
+  },
+});
+
+const isOnItsWay: ReadonlySet<VolumeRecord['state']> = new Set(['recovering', 'recovered']);
+
+/** All are kept: a pod that was deleted by force, and recreated on another node, may still run on the first one. */
+function bothOf(before: Recovery['lastSeenOn'], now: Recovery['lastSeenOn']): Recovery['lastSeenOn'] {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+  return Object.fromEntries(
+    [...names].map((name) => [name, [...new Set([...(before[name] ?? []), ...(now[name] ?? [])])]]),
+  );
+}

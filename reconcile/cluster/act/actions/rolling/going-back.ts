@@ -1,0 +1,31 @@
+import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manifests/api/version.ts';
+import { moved } from '../../../know/outcome.ts';
+import type { PodRead } from '../../requests/pods.ts';
+import type { Program } from '../../requests/program.ts';
+import { askMayGoBackTo } from '../../requests/versions.ts';
+import { liveVolume, writeRecord } from '../../requests/volumes.ts';
+
+/**
+ * Guards I6, just before a member is given, or started on, a version: its pod did not run a higher minor; or another
+ * member never did, nor can come up on it meanwhile, and no member that answers says that the cluster version has
+ * moved. Then the volume is told what ran: the pod that shows it goes.
+ *
+ * @throws {StepError} otherwise.
+ */
+export function* clearToRun(name: string, pod: PodRead | undefined, version: string): Program {
+  const ran = pod?.everStarted ? pod.version : undefined;
+  if (!isVersion(ran) || minorOf(parseVersion(ran)) <= minorOf(parseVersion(version))) return;
+  if (!(yield* askMayGoBackTo({ version })))
+    throw moved(`${name} has run etcd ${ran}, and may not go back to ${version}`);
+  yield* noteRan(name, ran);
+}
+
+/**
+ * Before a member goes back to a lower version: the next pod of the higher one, if there is one, would not show that it
+ * has run.
+ */
+function* noteRan(name: string, version: string): Program {
+  const { record, readAt } = yield* liveVolume(name);
+  if (record.state === 'bootstrapping' || !isHigher(version, record.version)) return;
+  yield* writeRecord({ readAt, record: { ...record, version } });
+}

@@ -1,0 +1,48 @@
+import type { Inputs } from '../../../know/inputs.ts';
+import type { StatefulSetView } from '../../../know/observation.ts';
+import { moved } from '../../../know/outcome.ts';
+import { livePeer, readStatefulSet } from '../../requests/objects.ts';
+import { deletePod, readPod } from '../../requests/pods.ts';
+import { type Program, together } from '../../requests/program.ts';
+import { defineAction, namesOf } from '../define.ts';
+import { clearToRun } from './going-back.ts';
+import { changeInputs } from './member-template.ts';
+
+/**
+ * Gives members that are not Ready the effective configuration: peer, then StatefulSet, then the pod goes.
+ *
+ * Guards I1: a pod that has become Ready meanwhile is left alone; the next step sees what to do. Deleted with UID and
+ * resourceVersion, not evicted: a pod that is not Ready does not serve, and a budget without quorum would protect it
+ * forever.
+ */
+export const reconfigureMembers = defineAction('reconfigure-members', {
+  target: ({ peers }) => namesOf(peers),
+  parts: (action) => action.peers.map((peer) => ({ ...action, peers: [peer] })),
+  *run({ peers, inputs }) {
+    for (const { name, uid } of peers) {
+      const peer = yield* livePeer(name);
+      if (peer.uid !== uid) throw moved(`peer ${name} was recreated`);
+      yield* requireStillDue(name, inputs);
+      const set = yield* changeInputs(peer, inputs);
+      if (set) yield* restartIfNotReady(name, set, inputs);
+    }
+  },
+});
+
+/**
+ * Time has passed since the decision. A pod that became Ready on its template has nothing to be cured of; and what has
+ * started since may have written data that a lower minor must not open (I6).
+ */
+function* requireStillDue(name: string, { version }: Inputs): Program {
+  const { set, pod } = yield* together({ set: readStatefulSet({ name }), pod: readPod({ name }) });
+  if (!pod) return;
+  yield* clearToRun(name, pod, version);
+  if (pod.ready && pod.revision === set?.updateRevision) throw moved(`${name} has become Ready since`);
+}
+
+function* restartIfNotReady(name: string, set: StatefulSetView, { version }: Inputs): Program {
+  const pod = yield* readPod({ name });
+  if (!pod || pod.leaving || pod.ready || pod.revision === set.updateRevision) return;
+  yield* clearToRun(name, pod, version);
+  yield* deletePod({ uid: pod.uid, readAt: pod.readAt });
+}

@@ -1,0 +1,21 @@
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { isReason, resources } from '../../kube.ts';
+import type { ActContext } from './actions/context.ts';
+
+/** Of this release, for a step that runs from a command line; a test holds it against manifests/image. */
+export const publishedImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0';
+
+/** The image that this very step runs from, so that a mirrored or patched one is used for its Jobs as well. */
+export async function ownImage({ kube, cluster, signal }: ActContext): Promise<string> {
+  const { pod = '', uid } = cluster.status?.step?.holder ?? {};
+  const [namespace, name] = pod.split('/');
+  if (!namespace || !name) return publishedImage;
+  try {
+    const found = await kube.get<Pod>(resources.pods, namespace, name, { signal });
+    const image = found?.metadata.uid === uid ? found?.spec.containers[0]?.image : undefined;
+    return image ?? publishedImage;
+  } catch (error) {
+    if (isReason(error, 'Forbidden')) return publishedImage;
+    throw error;
+  }
+}

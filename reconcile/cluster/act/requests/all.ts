@@ -1,0 +1,127 @@
+import { deleteAuthority, hasPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
+import { adoptIssued, orderCertificate, readCertificate, readIssued } from './cert-manager.ts';
+import { growVolume, markReplacing, unmarkReplacing, writeConfigMap } from './changing.ts';
+import { applySharedObject, restoreLabelsOf, setClusterFinalizer } from './cluster.ts';
+import { isOnDisk, readDiskBehind } from './disks.ts';
+import { askMember, askMembers, moveLeader, requireAgreement } from './leadership.ts';
+import { handOverLeaf, readLeaf, signLeaf, trustBesideLeaf } from './leaves.ts';
+import { makeConfigMap, makePeer, makeStatefulSet, makeVolume, makeVolumeAnew } from './making.ts';
+import { addToList, listMembers, promote, removeFromList } from './membership.ts';
+import { makeAuthority, succeedAuthority } from './new-authorities.ts';
+import { readConfigMap, readPeer, readStatefulSet } from './objects.ts';
+import { deletePod, evictPod, readOtherPods, readPod } from './pods.ts';
+import {
+  askQuorum,
+  askRemains,
+  askWhatRuns,
+  createRecoveryJob,
+  deleteJob,
+  readAttempt,
+  seeWhereTheyRun,
+} from './recovery.ts';
+import { awaitVolumeGone, deleteConfigMap, deletePeer, deletePodOf, deleteStatefulSet } from './removing.ts';
+import type { Behaviour } from './request.ts';
+import {
+  addEntries,
+  askSizes,
+  compactTo,
+  defragment,
+  disarm,
+  listAlarms,
+  noteDefragmented,
+  requireSameData,
+} from './space.ts';
+import { tryTemplate, writeInputs, writeTemplate } from './templates.ts';
+import { askMayGoBackTo } from './versions.ts';
+import { deleteVolume, listOtherVolumes, readPvc, readVolume, touchVolume, writeRecord } from './volumes.ts';
+
+/** All requests. A new request needs its contract in `test/integration/requests`, or it does not compile. */
+export const requests = named({
+  readVolume,
+  readPvc,
+  readDiskBehind,
+  isOnDisk,
+  makeVolume,
+  makeVolumeAnew,
+  makePeer,
+  makeConfigMap,
+  makeStatefulSet,
+  markReplacing,
+  unmarkReplacing,
+  writeConfigMap,
+  growVolume,
+  awaitVolumeGone,
+  deletePeer,
+  deleteStatefulSet,
+  deleteConfigMap,
+  deletePodOf,
+  applySharedObject,
+  setClusterFinalizer,
+  restoreLabelsOf,
+  addToList,
+  writeRecord,
+  listOtherVolumes,
+  touchVolume,
+  deleteVolume,
+  readPeer,
+  readConfigMap,
+  readStatefulSet,
+  tryTemplate,
+  writeInputs,
+  writeTemplate,
+  readPod,
+  readOtherPods,
+  evictPod,
+  deletePod,
+  listMembers,
+  promote,
+  removeFromList,
+  askMembers,
+  askMember,
+  moveLeader,
+  requireAgreement,
+  askMayGoBackTo,
+  hasPods,
+  readAuthority,
+  makeAuthority,
+  succeedAuthority,
+  trustOnlyNewest,
+  writeAuthorityRecord,
+  deleteAuthority,
+  readLeaf,
+  signLeaf,
+  trustBesideLeaf,
+  handOverLeaf,
+  readCertificate,
+  orderCertificate,
+  readIssued,
+  adoptIssued,
+  askSizes,
+  listAlarms,
+  disarm,
+  compactTo,
+  defragment,
+  noteDefragmented,
+  requireSameData,
+  addEntries,
+  askQuorum,
+  askRemains,
+  seeWhereTheyRun,
+  askWhatRuns,
+  readAttempt,
+  createRecoveryJob,
+  deleteJob,
+});
+
+export type RequestKind = keyof typeof requests;
+
+/** Each stands under its own kind, or it does not compile. */
+function named<T extends { readonly [K in keyof T]: { readonly kind: K } }>(table: T): T {
+  return table;
+}
+
+/** @throws {Error} for an unknown kind. */
+export function behaviourOf(kind: string): Behaviour<unknown, unknown> {
+  if (!Object.hasOwn(requests, kind)) throw new Error(`there is no request ${kind}`);
+  return requests[kind as RequestKind].behaviour as Behaviour<unknown, unknown>;
+}

@@ -1,0 +1,169 @@
+import type { Secret } from '../../../../manifests/kube-types.ts';
+import {
+  type CertManagerCertificate,
+  certificateResource,
+  corrected,
+  isCurrent,
+} from '../../../../manifests/render/cert-manager-certificate.ts';
+import { issuedSecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
+import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
+import { resources } from '../../../kube.ts';
+import type { CertificateOrder } from '../../know/action.ts';
+import { isOwnedBy } from '../../know/certificates/issued.ts';
+import { certificateFor } from '../../know/certificates/order.ts';
+import type { IssuedView, LeafView, SecretState } from '../../know/observation.ts';
+import { certificateOwner, issuedSecretState } from '../../observe/certificates/issued.ts';
+import { asChanged, type LeafOwner, referenceTo, requireAsRead, secretWritten } from './certificate-secrets.ts';
+import type { Host } from './host.ts';
+import { getOne, type Live, writeBack } from './live.ts';
+import type { ReadAt } from './read-at.ts';
+import { defineRequest } from './request.ts';
+
+/** What cert-manager is asked for, and the Secrets that it answers with. */
+
+interface Ordered {
+  readonly order: CertificateOrder;
+  readonly owner: LeafOwner;
+}
+
+export interface CertificateRead {
+  readonly uid: string;
+  /** Whether its controller is the owner that was asked for. */
+  readonly current: boolean;
+  /** Whether it asks for what is ordered. */
+  readonly asksForThis: boolean;
+  readonly readAt: ReadAt;
+}
+
+/** The Certificate that stands for an order, if there is one. */
+export const readCertificate = defineRequest('readCertificate', {
+  words: ({ order: { plan } }: Ordered) => `reads Certificate ${issuedSecretName(plan)}`,
+  live: async (ordered, live): Promise<CertificateRead | undefined> => {
+    const wanted = wantedFor(ordered, live);
+    const found = await getOne<CertManagerCertificate>(live, certificateResource, wanted.metadata.name);
+    return (
+      found && {
+        uid: found.metadata.uid ?? '',
+        current: isControlledBy(found, ordered.owner.uid),
+        asksForThis: isCurrent(found, wanted),
+        readAt: live.keep('certificate', wanted.metadata.name, found),
+      }
+    );
+  },
+  model: (state, { order: { plan } }, host) => {
+    const found = leafOf(state, plan, host)?.issued?.certificate;
+    if (!found || found.state === 'missing') return { state, answer: undefined };
+    const [uid, asksForThis] = found.state === 'ours' ? [found.uid, found.current] : ['', false];
+    const readAt = { object: 'certificate', name: issuedSecretName(plan), at: 'current' } as const;
+    return { state, answer: { uid, current: found.state === 'ours', asksForThis, readAt } };
+  },
+});
+
+function wantedFor({ order, owner }: Ordered, live: Live): CertManagerCertificate {
+  return certificateFor(live.cluster, order, referenceTo(owner, live));
+}
+
+function leafOf<S>(state: S, { secretName }: LeafPlan, host: Host<S>): LeafView | undefined {
+  return host.certificates.leaves(state).find(({ plan }) => plan.secretName === secretName);
+}
+
+/** By POST where nothing was asked yet, else by PUT over exactly what was read. */
+export const orderCertificate = defineRequest('orderCertificate', {
+  words: ({ order: { plan } }: Ordered & { readonly readAt?: ReadAt }) =>
+    `asks cert-manager for ${issuedSecretName(plan)}`,
+  writes: ({ order: { plan }, readAt }) => ({
+    fence: readAt ? 'version' : 'absent',
+    object: 'certificate',
+    name: issuedSecretName(plan),
+  }),
+  live: async ({ readAt, ...ordered }, live): Promise<void> => {
+    const { kube, kept, signal } = live;
+    const wanted = wantedFor(ordered, live);
+    try {
+      if (!readAt) await kube.create(certificateResource, wanted, { signal });
+      else await writeBack(live, certificateResource, corrected(kept<CertManagerCertificate>(readAt), wanted));
+    } catch (error) {
+      throw asChanged(error, `Certificate ${wanted.metadata.name}`);
+    }
+  },
+  model: (state, { order: { plan }, readAt }, host) => {
+    const issued = leafOf(state, plan, host)?.issued;
+    if (!issued) return { state, answer: undefined };
+    const found = issued.certificate ?? { state: 'missing' };
+    requireAsRead(host, `Certificate ${issued.name}`, { readAt, isThere: found.state !== 'missing' });
+    const { uid, createdAt } =
+      found.state === 'ours' ? found : { uid: `certificate-${issued.name}`, createdAt: host.certificates.now(state) };
+    const said = { state: 'issuing', reason: 'NotObserved', message: 'it was not looked at yet' } as const;
+    const certificate = { state: 'ours', uid, current: true, createdAt, said } as const;
+    return {
+      state: host.certificates.putIssued(state, plan.secretName, { ...issued, certificate }),
+      answer: undefined,
+    };
+  },
+});
+
+export interface IssuedRead {
+  readonly state: Exclude<SecretState, 'missing'>;
+  /** Whether it goes with the Certificate that was asked for. */
+  readonly owned: boolean;
+  readonly readAt: ReadAt;
+}
+
+/** `certificateUid`: of the Certificate of the same name; absent: there is none. */
+interface OfCertificate {
+  readonly name: string;
+  readonly certificateUid?: string;
+}
+
+/** Whose the Secret is that cert-manager writes, or would take over. */
+export const readIssued = defineRequest('readIssued', {
+  words: ({ name }: OfCertificate) => `sees whose Secret ${name} is`,
+  live: async ({ name, certificateUid: uid }, live): Promise<IssuedRead | undefined> => {
+    const found = await getOne<Secret>(live, resources.secrets, name);
+    const certificate = uid === undefined ? ({ state: 'missing' } as const) : ({ state: 'ours', uid } as const);
+    const state = issuedSecretState(live.cluster.metadata.name, name, found, certificate);
+    if (!found || state === 'missing') return undefined;
+    return { state, owned: uid !== undefined && isOwnedBy(found, uid), readAt: live.keep('secret', name, found) };
+  },
+  model: (state, { name }, host) => {
+    const found = named(state, name, host)?.issued;
+    if (!found || found.secret === 'missing') return { state, answer: undefined };
+    const readAt = { object: 'secret', name, at: 'current' } as const;
+    return { state, answer: { state: found.secret, owned: found.owned, readAt } };
+  },
+});
+
+function named<S>(state: S, name: string, host: Host<S>): (LeafView & { readonly issued: IssuedView }) | undefined {
+  for (const leaf of host.certificates.leaves(state)) {
+    if (leaf.issued?.name === name) return { ...leaf, issued: leaf.issued };
+  }
+  return undefined;
+}
+
+/**
+ * cert-manager keeps the Secrets of deleted Certificates, keys and all; with its Certificate as owner, a Secret goes
+ * too.
+ */
+export const adoptIssued = defineRequest('adoptIssued', {
+  words: ({ readAt: { name } }: { readonly readAt: ReadAt; readonly certificateUid: string }) =>
+    `lets Secret ${name} go with its Certificate`,
+  writes: ({ readAt }) => secretWritten(readAt.name, readAt),
+  live: async ({ readAt, certificateUid }, live): Promise<void> => {
+    const secret = live.kept<Secret>(readAt);
+    const { ownerReferences = [] } = secret.metadata;
+    const owners = [...ownerReferences, certificateOwner(readAt.name, certificateUid)];
+    const wanted = { ...secret, metadata: { ...secret.metadata, ownerReferences: owners } };
+    try {
+      await writeBack<Secret>(live, resources.secrets, wanted);
+    } catch (error) {
+      throw asChanged(error, `Secret ${readAt.name}`);
+    }
+  },
+  model: (state, { readAt }, host) => {
+    const leaf = named(state, readAt.name, host);
+    requireAsRead(host, `Secret ${readAt.name}`, { readAt, isThere: leaf !== undefined });
+    if (!leaf) return { state, answer: undefined };
+    const issued = { ...leaf.issued, owned: true };
+    return { state: host.certificates.putIssued(state, leaf.plan.secretName, issued), answer: undefined };
+  },
+});

@@ -1,0 +1,137 @@
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
+import { labelsOf, peerLabels } from '../../../../manifests/render/names.ts';
+import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
+import { inEachFamily } from '../../../../manifests/render/services.ts';
+import { isReason, type KubeObject, type Resource, resources } from '../../../kube.ts';
+import type { LabelledRef, SharedObject } from '../../know/action.ts';
+import { isListed } from '../../know/listed.ts';
+import { volumesFinalizer } from '../../know/marks.ts';
+import type { Shared } from '../../know/observation.ts';
+import { needsPerson } from '../../know/outcome.ts';
+import { sharedObject } from '../../know/shared-objects.ts';
+import { nameTaken } from '../actions/context.ts';
+import { getOne, writeBack } from './live.ts';
+import { defineRequest } from './request.ts';
+
+/** What is the cluster's and no member's; and labels. */
+
+const shared = {
+  'headless-service': { key: 'headlessService', resource: resources.services },
+  'client-service': { key: 'clientService', resource: resources.services },
+  'disruption-budget': { key: 'disruptionBudget', resource: resources.disruptionBudgets },
+} as const satisfies Record<SharedObject, { readonly key: keyof Shared; readonly resource: Resource }>;
+
+interface SharedWish {
+  readonly object: SharedObject;
+  readonly minAvailable: number;
+}
+
+/** Makes it what it should be, or removes it where none should be. @throws {StepError} `NameTaken`. */
+export const applySharedObject = defineRequest('applySharedObject', {
+  words: (wish: SharedWish) => `${isNeeded(wish) ? 'applies' : 'removes'} the ${wish.object}`,
+  writes: ({ object }) => ({ fence: 'version', object: shared[object].key }),
+  live: async (wish, live): Promise<void> => {
+    const { kube, cluster, signal } = live;
+    const { resource } = shared[wish.object];
+    const wanted = sharedObject(wish.object, cluster, wish.minAvailable);
+    const { namespace, name } = wanted.metadata;
+    const found = await getOne<Service | PodDisruptionBudget>(live, resource, name);
+    if (found && !isControlledBy(found, cluster.metadata.uid ?? '')) throw nameTaken(resource, name);
+    if (!isNeeded(wish)) {
+      if (found?.metadata.uid)
+        await kube.delete(resource, namespace, name, { preconditions: { uid: found.metadata.uid }, signal });
+      return;
+    }
+    if (found) {
+      await writeBack(live, resource, merge(found, wanted));
+      return;
+    }
+    try {
+      await kube.create(resource, isService(wanted) ? inEachFamily(wanted) : wanted, { signal });
+    } catch (error) {
+      if (isReason(error, 'AlreadyExists')) throw nameTaken(resource, name);
+      throw error;
+    }
+  },
+  model: (state, wish, host) => {
+    const { key, resource } = shared[wish.object];
+    const { state: found } = host.shared(state, key);
+    if (found === 'foreign' || found === 'leftover') throw nameTaken(resource, wish.object);
+    const { minAvailable } = wish;
+    const view = isNeeded(wish)
+      ? { state: 'present' as const, ...(wish.object === 'disruption-budget' && { minAvailable }) }
+      : { state: 'missing' as const };
+    return { state: host.putShared(state, key, view), answer: undefined };
+  },
+});
+
+/** A disruption budget that is not needed is deleted. */
+function isNeeded({ object, minAvailable }: SharedWish): boolean {
+  return object !== 'disruption-budget' || minAvailable > 0;
+}
+
+function isService(wanted: Service | PodDisruptionBudget): wanted is Service {
+  return wanted.kind === 'Service';
+}
+
+/** Our fields win; an allocated address, or a label of another owner, stays. */
+function merge<T extends Service | PodDisruptionBudget>(found: T, wanted: T): T {
+  return {
+    ...found,
+    metadata: {
+      ...found.metadata,
+      labels: { ...found.metadata.labels, ...wanted.metadata.labels },
+      annotations: { ...found.metadata.annotations, ...wanted.metadata.annotations },
+    },
+    spec: { ...found.spec, ...wanted.spec },
+  };
+}
+
+/** With the resourceVersion that the step was written with: nothing happened since. */
+export const setClusterFinalizer = defineRequest('setClusterFinalizer', {
+  words: ({ present }: { readonly present: boolean }) => (present ? 'sets the finalizer' : 'removes the finalizer'),
+  writes: () => ({ fence: 'cluster' }),
+  live: async ({ present }, live): Promise<void> => {
+    const { cluster } = live;
+    const others = (cluster.metadata.finalizers ?? []).filter((finalizer) => finalizer !== volumesFinalizer);
+    const finalizers = present ? [...others, volumesFinalizer] : others;
+    const metadata = { ...cluster.metadata, finalizers };
+    await writeBack<EtcdCluster>(live, resources.clusters, { ...cluster, metadata });
+  },
+  model: (state, { present }, host) => ({ state: host.finalizer(state, present), answer: undefined }),
+});
+
+const labelled = {
+  peer: resources.peers,
+  volume: resources.volumeClaims,
+  configMap: resources.configMaps,
+  statefulSet: resources.statefulSets,
+} as const satisfies Record<LabelledRef['of'], Resource>;
+
+/**
+ * Our labels come back on the one object that was judged ours, by its UID, and only over exactly what was read; those
+ * of others stay.
+ *
+ * @throws {StepError} `LabelsRefused` when they are gone again in the answer: an admission policy takes them off.
+ */
+export const restoreLabelsOf = defineRequest('restoreLabelsOf', {
+  words: ({ of, name }: LabelledRef) => `restores our labels on ${of} ${name}`,
+  writes: ({ of, name }) => ({ fence: 'version', object: of, name }),
+  live: async ({ of, name, uid }, live): Promise<void> => {
+    const resource = labelled[of];
+    const clusterName = live.cluster.metadata.name;
+    const found = await getOne<KubeObject>(live, resource, name);
+    if (found?.metadata.uid !== uid || found.metadata.deletionTimestamp !== undefined) return;
+    if (isListed(found, clusterName)) return;
+    const labels = { ...found.metadata.labels, ...labelsOf(clusterName), ...peerLabels(clusterName, name) };
+    const metadata = { ...found.metadata, labels };
+    const written = await writeBack<KubeObject>(live, resource, { ...found, metadata });
+    if (isListed(written, clusterName)) return;
+    throw needsPerson(
+      'LabelsRefused',
+      `the labels of ${resource.kind} ${name} are taken off again as soon as they are set, so an admission policy does it. To go on: exempt the objects of EtcdCluster ${clusterName} from that policy`,
+    );
+  },
+  model: (state, ref, host) => ({ state: host.labelled(state, ref), answer: undefined }),
+});

@@ -1,0 +1,202 @@
+import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
+import type { Job, Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
+import { annotations, labels, ordinalOf, podName, recoveryJobName } from '../../../../manifests/render/names.ts';
+import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
+import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
+import type { Recovery } from '../../../../manifests/render/volume-record.ts';
+import { EtcdError } from '../../../etcd.ts';
+import { resources } from '../../../kube.ts';
+import { isReady } from '../../observe/pods.ts';
+import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
+import { offeredToMembers } from '../actions/offered.ts';
+import { ownImage } from '../own-image.ts';
+import type { JobSeen, LogSeen, RecoveryPodSeen } from './host.ts';
+import { getOne, type Live } from './live.ts';
+import type { ReadAt } from './read-at.ts';
+import { conflict } from './refusals.ts';
+import { defineRequest } from './request.ts';
+
+/** A recovery that a person approved: the questions before all members stop, and the Job that leaves one member. */
+
+/** Whether a member that can be asked hears a quorum. */
+export const askQuorum = defineRequest('askQuorum', {
+  words: () => 'sees whether a quorum answers',
+  live: async (_: Record<string, never>, live): Promise<boolean> => live.etcd.endpoints.size > 0 && hasQuorum(live),
+  model: (state, _, host) => ({ state, answer: host.etcd.hasQuorum(state) }),
+});
+
+async function hasQuorum({ etcdNow, signal }: Live): Promise<boolean> {
+  const { etcd, endpoints } = await etcdNow();
+  try {
+    await etcd.members(endpoints, { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof EtcdError) return false;
+    throw error;
+  }
+}
+
+/** What is left of a quorum: whether there is one, and how far the log of every member that answers is decided. */
+export interface Remains {
+  readonly quorum: boolean;
+  readonly logs: readonly LogSeen[];
+}
+
+/** All of it at one moment. */
+export const askRemains = defineRequest('askRemains', {
+  words: () => 'asks every member how far its log goes, and whether a quorum answers',
+  live: async (_: Record<string, never>, live): Promise<Remains> => {
+    const [quorum, logs] = await Promise.all([hasQuorum(live), logsOf(live)]);
+    return { quorum, logs };
+  },
+  model: (state, _, host) => ({
+    state,
+    answer: { quorum: host.etcd.hasQuorum(state), logs: host.etcd.logs(state) },
+  }),
+});
+
+async function logsOf({ etcdNow, signal }: Live): Promise<readonly LogSeen[]> {
+  const { etcd, endpoints } = await etcdNow();
+  const asked = await Promise.allSettled(endpoints.map((endpoint) => etcd.status(endpoint, { signal })));
+  return asked.flatMap((answer) => {
+    if (answer.status === 'rejected') return [];
+    const { memberId, raftIndex } = answer.value;
+    return [{ memberId, raftIndex: String(raftIndex) }];
+  });
+}
+
+type Nodes = Recovery['lastSeenOn'];
+
+/** Which node each member's pod is on, by the member's name; what is known is left out. */
+export const seeWhereTheyRun = defineRequest('seeWhereTheyRun', {
+  words: () => 'sees on which nodes the members are',
+  live: async ({ known }: { readonly known: Nodes }, live): Promise<Nodes> => {
+    const { metadata, status } = live.cluster;
+    const members = (status?.members ?? []).map((member) => podName(member.name));
+    const pods = await listOursAnd<Pod>(live, resources.pods, members);
+    return without(known, nodesOf(pods.flatMap((pod) => placeOf(pod, metadata.name))));
+  },
+  model: (state, { known }, host) => ({ state, answer: without(known, host.recovery.nodes(state)) }),
+});
+
+function without(known: Nodes, nodes: Nodes): Nodes {
+  const left = Object.entries(nodes).map(
+    ([name, seen]) => [name, seen.filter((node) => !known[name]?.includes(node))] as const,
+  );
+  return Object.fromEntries(left.filter(([, seen]) => seen.length > 0));
+}
+
+/** Several pods may have one member's name. Each of their nodes counts: the end of each pod must be seen. */
+function nodesOf(places: readonly (readonly [string, string])[]): Nodes {
+  const nodes = new Map<string, readonly string[]>();
+  for (const [name, node] of places) nodes.set(name, [...new Set([...(nodes.get(name) ?? []), node])]);
+  return Object.fromEntries(nodes);
+}
+
+/** Any client may have given our label to a pod, with any value. */
+function placeOf({ metadata, spec }: Pod, cluster: string): readonly (readonly [string, string])[] {
+  const member = metadata.labels?.[labels.peer] ?? metadata.name.replace(/-0$/, '');
+  const isOurs = ordinalOf(cluster, member) !== undefined;
+  return isOurs && spec.nodeName !== undefined ? [[member, spec.nodeName]] : [];
+}
+
+interface OfMember {
+  /** Of the member whose volume the cluster goes on from. */
+  readonly name: string;
+}
+
+/** Whether anything of a member runs, or may be made to run at any moment. */
+export const askWhatRuns = defineRequest('askWhatRuns', {
+  words: ({ name }: OfMember) => `sees whether anything of ${name} runs`,
+  live: async ({ name }, live): Promise<boolean> => {
+    const [set, pod] = await Promise.all([
+      getOne<StatefulSet>(live, resources.statefulSets, name),
+      getOne<Pod>(live, resources.pods, podName(name)),
+    ]);
+    return set !== undefined || pod !== undefined;
+  },
+  model: (state, { name }, host) => ({
+    state,
+    answer: host.get(state, name, 'statefulSet') !== undefined || host.pod(state, name) !== undefined,
+  }),
+});
+
+/** What there is of an attempt. */
+export interface Attempt {
+  readonly job?: JobSeen;
+  readonly pod?: RecoveryPodSeen;
+}
+
+/** The Job of a member, and the pod of this name, which that has made up. */
+export const readAttempt = defineRequest('readAttempt', {
+  words: ({ name }: OfMember & { readonly pod: string }) => `reads the Job of ${name}, and its pod`,
+  live: async ({ name, pod }, live): Promise<Attempt> => {
+    const [job, found] = await Promise.all([
+      getOne<Job>(live, resources.jobs, recoveryJobName(name)),
+      getOne<Pod>(live, resources.pods, pod),
+    ]);
+    return {
+      ...(job && { job: { uid: job.metadata.uid ?? '', attempt: attemptOf(job) } }),
+      ...(found && { pod: { name: pod, uid: found.metadata.uid ?? '', ready: isReady(found) } }),
+    };
+  },
+  model: (state, { name, pod }, host) => {
+    const job = host.recovery.job(state, name);
+    const found = host.recovery.pods(state).find((one) => one.name === pod);
+    const answer: Attempt = {
+      ...(job && { job: { uid: job.uid, attempt: job.attempt } }),
+      ...(found && { pod: { name: pod, uid: found.uid, ready: found.ready } }),
+    };
+    return { state, answer };
+  },
+});
+
+function attemptOf({ metadata }: Job): string {
+  return metadata.annotations?.[annotations.recovery] ?? '';
+}
+
+interface Order {
+  /** Its peer, as it was read: the Job is made from it. */
+  readonly peer: ReadAt;
+  readonly id: string;
+  readonly attempt: number;
+  readonly withoutCopy: boolean;
+}
+
+/** Done already where there is a Job of this very attempt. @throws {StepError} `NameTaken` where there is any other. */
+export const createRecoveryJob = defineRequest('createRecoveryJob', {
+  words: ({ peer: { name }, attempt }: Order) => `makes the Job of ${name}, attempt ${attempt}`,
+  writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
+  live: async ({ peer: readAt, id, attempt, withoutCopy }, live): Promise<void> => {
+    const peer = live.kept<EtcdPeer>(readAt);
+    const [image, offered] = await Promise.all([ownImage(live), offeredToMembers(live)]);
+    const job = recoveryJob(peer, { image, id, attempt, withoutCopy }, offered);
+    await createOurs<Job>(
+      live,
+      resources.jobs,
+      job,
+      (found) => isControlledBy(found, peer.metadata.uid ?? '') && attemptOf(found) === attemptOf(job),
+    );
+  },
+  model: (state, { peer: { name }, id, attempt }, host) => {
+    const found = host.recovery.job(state, name);
+    if (!found) return { state: host.recovery.makeJob(state, name, `${id}/${attempt}`), answer: undefined };
+    if (found.attempt !== `${id}/${attempt}`) throw nameTaken(resources.jobs, recoveryJobName(name));
+    return { state, answer: undefined };
+  },
+});
+
+/** With its pod, which ends as any other does. */
+export const deleteJob = defineRequest('deleteJob', {
+  words: ({ name }: OfMember & { readonly uid: string }) => `deletes the Job of ${name}`,
+  writes: ({ name }) => ({ fence: 'uid', object: 'job', name }),
+  live: async ({ name, uid }, { kube, cluster, signal }: Live): Promise<void> => {
+    const options = { preconditions: { uid }, propagation: 'Background', signal } as const;
+    await kube.delete(resources.jobs, cluster.metadata.namespace, recoveryJobName(name), options);
+  },
+  model: (state, { name, uid }, host) => {
+    const found = host.recovery.job(state, name);
+    if (found && found.uid !== uid) throw conflict(`there is another ${recoveryJobName(name)} by now`);
+    return { state: found ? host.recovery.removeJob(state, name) : state, answer: undefined };
+  },
+});

@@ -1,0 +1,37 @@
+import type { Refusal } from '../../../etcd.ts';
+import { StepError } from '../../know/outcome.ts';
+
+/**
+ * How the API server and etcd refuse. The model halves throw these, so that class and reason are those of the live ones
+ * (`failureOf`).
+ */
+
+/** A write, or a deletion, of an object that is another one by now, or was written to since it was read. */
+export function conflict(message: string): StepError {
+  return new StepError({ class: 'precondition', reason: 'Conflict', message });
+}
+
+/** A POST of a name that is taken. */
+export function alreadyExists(message: string): StepError {
+  return new StepError({ class: 'precondition', reason: 'AlreadyExists', message });
+}
+
+/** An eviction that a disruption budget does not allow: it may, later. */
+export function notAllowedYet(message: string): StepError {
+  return new StepError({ class: 'retryable', reason: 'TooManyRequests', message });
+}
+
+/** It is certain that etcd has not made the change. */
+export function refusedByEtcd(reason: Refusal, message: string): StepError {
+  return new StepError({ class: 'precondition', reason, message });
+}
+
+/** It is not known what became of it. */
+export function didNotAnswer(): StepError {
+  return new StepError({ class: 'retryable', reason: 'EtcdDidNotAnswer', message: 'no quorum answers' });
+}
+
+/** It was not sent. */
+export function unreachable(): StepError {
+  return new StepError({ class: 'retryable', reason: 'EtcdUnreachable', message: 'no quorum answers' });
+}

@@ -1,0 +1,59 @@
+import type { Offered } from '../../../../manifests/render/pod-template.ts';
+import type { EtcdAdmin } from '../../../etcd-admin.ts';
+import type { KubeObject } from '../../../kube.ts';
+import type { ActContext } from '../actions/context.ts';
+import { offeredToMembers } from '../actions/offered.ts';
+import { behaviourOf } from './all.ts';
+import type { Live } from './live.ts';
+import { type Program, run } from './program.ts';
+import type { ReadAt } from './read-at.ts';
+
+/**
+ * Carries out a program against the API server and etcd. Every write is fenced by the context that it is given
+ * (`fence.ts`), and by what its request carries.
+ *
+ * @throws {StepError | KubeError | EtcdError}
+ */
+export async function runLive<R>(program: Program<R>, context: ActContext): Promise<R> {
+  const live = liveFrom(context);
+  try {
+    return await run(program, ({ kind, ask }) => behaviourOf(kind).live(ask, live));
+  } finally {
+    await live.close();
+  }
+}
+
+function liveFrom(context: ActContext): Live & { close(): Promise<void> } {
+  const objects = new Map<string, KubeObject>();
+  let connecting: Promise<EtcdAdmin> | undefined;
+  let offering: Promise<Offered> | undefined;
+  return {
+    ...context,
+    etcdNow: async () => {
+      connecting ??= context.etcd.connect();
+      return { etcd: await connecting, endpoints: [...context.etcd.endpoints.values()] };
+    },
+    offered: () => {
+      offering ??= offeredToMembers(context);
+      return offering;
+    },
+    keep: (object, name, found) => {
+      const readAt: ReadAt = { object, name, at: found.metadata.resourceVersion ?? '' };
+      objects.set(keyOf(readAt), found);
+      return readAt;
+    },
+    kept: <T extends KubeObject>(readAt: ReadAt) => {
+      const found = objects.get(keyOf(readAt));
+      if (!found) throw new Error(`${readAt.object} ${readAt.name} was not read at version ${readAt.at}`);
+      return found as T;
+    },
+    close: async () => {
+      const etcd = await connecting?.catch(() => undefined);
+      etcd?.close();
+    },
+  };
+}
+
+function keyOf({ object, name, at }: ReadAt): string {
+  return `${object}/${name}/${at}`;
+}

@@ -1,0 +1,29 @@
+import type { Restart } from '../know/action.ts';
+import { successorOf } from '../know/leadership.ts';
+import type { Slot } from '../know/observation.ts';
+import type { Situation } from '../know/situation.ts';
+import { votersOf } from '../know/voters.ts';
+
+/**
+ * How the pod of a member is ended for a restart. Leadership is handed over first. The disruption budget decides,
+ * except in a cluster of one or two members: no restart there can keep the quorum, so the pod is deleted.
+ */
+export function restartOf(slot: Slot, situation: Situation): Restart | undefined {
+  const { name, pod } = slot;
+  if (!pod) return undefined;
+  const successor = successorOf(slot, situation);
+  return {
+    pod: { name, uid: pod.uid },
+    by: interrupts(situation) ? 'deletion' : 'eviction',
+    ...(successor && { successor }),
+  };
+}
+
+/** For people: what a restart means to a cluster of this size. */
+export function meanwhile(situation: Situation): string {
+  return interrupts(situation) ? '; a cluster of this size does not serve meanwhile' : '';
+}
+
+function interrupts({ membership }: Situation): boolean {
+  return membership.kind === 'known' && votersOf(membership.members).length < 3;
+}

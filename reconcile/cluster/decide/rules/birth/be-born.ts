@@ -1,0 +1,164 @@
+import { isDeepStrictEqual } from 'node:util';
+import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
+import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { type BirthRecord, recordOf } from '../../../know/life.ts';
+import type { Slot } from '../../../know/observation.ts';
+import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { firstStartOfBirth } from '../../first-start.ts';
+import { adoptable } from './adopt.ts';
+import { dueShared } from './support-members.ts';
+
+/**
+ * Birth: all volumes, peers and ConfigMaps first, then all StatefulSets, with one random token and one recorded member
+ * list. A birth is finished exactly as recorded, whatever the spec says meanwhile.
+ *
+ * Guards I5: two halves of a cluster with different member lists, or a half that starts before the other half is
+ * recorded, could form two clusters behind one Service.
+ */
+export function beBorn(situation: Situation): Decision | undefined {
+  const { life } = situation;
+  switch (life.stage) {
+    case 'unclear':
+      return refuse(life.reason, life.message, life.cure);
+    case 'unborn':
+      return conceive(situation);
+    case 'birth':
+      return discardStrays(situation, life.strays) ?? replaceUnbound(situation) ?? prepare(situation, life.record);
+    case 'born':
+      return discardStrays(situation, life.strays);
+  }
+}
+
+function conceive(situation: Situation): Decision {
+  const { cluster, effective, nonce, lease } = situation;
+  if (lease.kind === 'abandoned' && lease.action?.kind === 'prepare-members') {
+    return act(
+      lease.action,
+      'PreparingMembers',
+      'finishing the birth that another invocation began, as it recorded it',
+    );
+  }
+  const invalid = effective.refusals[0];
+  if (invalid) return refuse(invalid.reason, invalid.message, invalid.cure);
+  if (effective.replicas === 0) {
+    return refuse('NothingToHibernate', 'spec.replicas is 0, and there is no data yet', 'set spec.replicas to 3');
+  }
+  const { name, namespace = '' } = cluster.metadata;
+  const members = Array.from({ length: effective.replicas }, (_, ordinal) => peerName(name, ordinal));
+  const scheme = schemeOf(effective.inputs.tls.mode);
+  const record: VolumeRecord = {
+    token: nonce,
+    initialCluster: members.map((member) => ({ name: member, url: peerUrl(namespace, name, member, scheme) })),
+    version: effective.inputs.version,
+    tlsMode: effective.inputs.tls.mode,
+    state: 'bootstrapping',
+  };
+  const shared = dueShared(situation);
+  const starts = firstStartOfBirth(situation, members, nonce);
+  return act(
+    {
+      kind: 'prepare-members',
+      members: members.map((member) => ({ name: member, record })),
+      inputs: effective.inputs,
+      ...(shared && { shared }),
+      ...(starts && { starts }),
+    },
+    'PreparingMembers',
+    starts
+      ? `recording the volumes and peers of ${members.join(', ')}, and starting them when all are recorded`
+      : `recording the volumes and peers of ${members.join(', ')} before any of them starts`,
+  );
+}
+
+/** Made by an outdated invocation, under another token or after the birth, and never bound: it holds no data. */
+function discardStrays({ slots }: Situation, strays: readonly Slot[]): Decision | undefined {
+  const late = slots.flatMap((slot) => (slot.late ? [{ ...slot, volume: slot.late }] : []));
+  const volumes = [...strays, ...late].flatMap(({ name, volume }) =>
+    volume && !volume.leaving && !volume.bound ? [{ name, uid: volume.uid }] : [],
+  );
+  if (volumes.length === 0) return undefined;
+  return act(
+    { kind: 'delete-volumes', volumes },
+    'DiscardingStrayVolumes',
+    'deleting volumes of an abandoned birth: none was ever bound',
+  );
+}
+
+/** A volume that was never bound holds no data: a wrong class or size is cured by recreating it. */
+function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
+  const wrong = slots.find(
+    ({ peer, volume }) =>
+      peer !== undefined &&
+      volume !== undefined &&
+      !volume.bound &&
+      // The mark names the new storage already, while the volume is still the old one.
+      (peer.replacingVolume === volume.uid || !isDeepStrictEqual(peer.inputs.storage, effective.inputs.storage)),
+  );
+  if (!wrong?.volume) return undefined;
+  if (wrong.volume.leaving) return oldVolumeLeaving(wrong);
+  return act(
+    {
+      kind: 'replace-unbound-volume',
+      volume: { name: wrong.name, uid: wrong.volume.uid },
+      storage: effective.inputs.storage,
+    },
+    'ReplacingUnboundVolume',
+    `recreating volume ${wrong.name} as the spec now asks: it was never bound`,
+  );
+}
+
+function oldVolumeLeaving({ name }: Slot): Decision {
+  return wait('OldVolumeLeaving', `the old volume of ${name} is being deleted`, { on: 'change', of: 'volumeClaims' });
+}
+
+function prepare({ slots, effective, membership }: Situation, record: BirthRecord): Decision | undefined {
+  const departing = slots.find(
+    (slot) =>
+      slot.volume?.leaving &&
+      recordOf(slot)?.token !== record.token &&
+      record.initialCluster.some(({ name }) => name === slot.name),
+  );
+  // The record of a departing volume is not from this birth, and its name is not free yet.
+  if (departing) return oldVolumeLeaving(departing);
+  const incomplete = record.initialCluster.flatMap(({ name }) => {
+    const slot = slots.find((candidate) => candidate.name === name);
+    const isPrepared = slot?.configMap !== undefined || (slot && isOnOtherDisk(slot));
+    if (slot?.volume && slot.peer && isPrepared && slot.peer.replacingVolume === undefined) return [];
+    if (!slot?.volume && !mayMakeVolume(name, slot, slots, membership)) return [];
+    const known = slot && recordOf(slot);
+    if (known && !adoptable[known.state]) return [];
+    const fresh: VolumeRecord = {
+      token: record.token,
+      initialCluster: record.initialCluster,
+      version: record.version,
+      tlsMode: record.tlsMode,
+      state: 'bootstrapping',
+    };
+    return [{ name, record: known ?? fresh }];
+  });
+  if (incomplete.length === 0) return undefined;
+  return act(
+    { kind: 'prepare-members', members: incomplete, inputs: effective.inputs },
+    'PreparingMembers',
+    `preparing ${incomplete.map(({ name }) => name).join(', ')} as the birth was recorded`,
+  );
+}
+
+/**
+ * Whether an empty volume may be made for a recorded member. Never for a member that may have started: no client was
+ * admitted before the seals, but a voter that lost its log can still break the others.
+ */
+function mayMakeVolume(
+  name: string,
+  slot: Slot | undefined,
+  slots: readonly Slot[],
+  membership: Situation['membership'],
+): boolean {
+  // The mark alone is not enough: a sealed ConfigMap proves that the member has started since.
+  if (slot?.peer?.replacingVolume !== undefined) return !slot.configMap?.immutable;
+  if (slot?.peer || slot?.configMap) return false;
+  if (membership.kind === 'known') return !membership.members.some((member) => member.name === name);
+  return !slots.some((other) => recordOf(other)?.state === 'sealed');
+}

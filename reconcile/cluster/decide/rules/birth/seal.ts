@@ -1,0 +1,85 @@
+import { annotations } from '../../../../../manifests/render/names.ts';
+import type { SealedMember } from '../../../know/action.ts';
+import { act, type Decision, refuse } from '../../../know/decision.ts';
+import { isInSync } from '../../../know/health.ts';
+import { recordOf } from '../../../know/life.ts';
+import type { Membership, Slot } from '../../../know/observation.ts';
+import type { Situation } from '../../../know/situation.ts';
+
+type KnownMembership = Extract<Membership, { kind: 'known' }>;
+
+/**
+ * Started members are sealed: from then on their bootstrap settings no longer name them, so that on an empty volume
+ * they exit instead of rejoining under their old ID.
+ *
+ * Guards I5. A voter that comes back empty under its ID forgets writes that it acknowledged; the loss was reproduced on
+ * etcd 3.5, 3.6 and 3.7, with initial-cluster-state `new` and `existing`.
+ */
+export function seal(situation: Situation): Decision | undefined {
+  const { slots, membership } = situation;
+  if (membership.kind === 'unknown') return undefined;
+  const recovered = slots.find((slot) => recordOf(slot)?.state === 'recovered');
+  if (recovered) return sealRecovered(recovered, membership);
+  const members = slots.flatMap((slot): SealedMember[] => {
+    const record = recordOf(slot);
+    if (record?.state !== 'bootstrapping' && record?.state !== 'joining') return [];
+    if (slot.volume?.leaving || slot.endpoint.kind === 'unknown') return [];
+    const { memberId, version } = slot.endpoint.status;
+    const listed = membership.members.find(({ id }) => id === memberId);
+    return listed?.name === slot.name ? [{ name: slot.name, memberId, version }] : [];
+  });
+  if (members.length === 0) return undefined;
+  const opens = endsBirth(members, situation);
+  const promotes = !opens && members.length === 1 && mayVote(members[0], situation);
+  const then = opens ? '; then the Service for clients is opened' : promotes ? '; then it becomes a voter' : '';
+  return act(
+    {
+      kind: 'seal-members',
+      clusterId: membership.clusterId,
+      members,
+      ...(opens && { opens: true as const }),
+      ...(promotes && { promotes: true as const }),
+    },
+    'SealingMembers',
+    `sealing ${members.map(({ name }) => name).join(', ')}: once started, a member never starts empty again${then}`,
+  );
+}
+
+/** A learner that etcd would promote now. */
+function mayVote(member: SealedMember | undefined, { slots, membership }: Situation): boolean {
+  const slot = slots.find(({ name }) => name === member?.name);
+  if (!slot || membership.kind === 'unknown' || !isInSync(slot, slots)) return false;
+  return membership.members.some(({ id, isLearner }) => id === member?.memberId && isLearner);
+}
+
+/** Whether every recorded member is sealed with these, and only the Service for clients is missing. */
+function endsBirth(members: readonly SealedMember[], { life, slots, shared }: Situation): boolean {
+  const { state } = shared.clientService;
+  if (life.stage !== 'birth' || (state !== 'missing' && state !== 'drifted')) return false;
+  const sealed = new Set(members.map(({ name }) => name));
+  const names = [...life.record.initialCluster, ...slots.filter(({ peer }) => peer?.current)].map(({ name }) => name);
+  return names.every((name) => {
+    const slot = slots.find((one) => one.name === name);
+    return sealed.has(name) || (slot && recordOf(slot)?.state === 'sealed' && slot.configMap?.immutable);
+  });
+}
+
+/** After a recovery: the member list, of which it is the quorum, has it alone. */
+function sealRecovered(slot: Slot, { clusterId, members }: KnownMembership): Decision | undefined {
+  const { name, endpoint } = slot;
+  if (endpoint.kind === 'unknown') return undefined;
+  const { memberId, version } = endpoint.status;
+  const [only, ...others] = members;
+  if (only?.id !== recordOf(slot)?.memberId || only?.id !== memberId || only.isLearner || others.length > 0) {
+    return refuse(
+      'RecoveredListUnexpected',
+      `${name} was to be the only member after its recovery, and the member list has ${members.map((member) => member.name || member.id).join(', ')}`,
+      `look at "etcdctl member list"; if the PVC was restored from a backup and the recovery is long over, set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed; else remove every member that does not belong there (etcdctl member remove)`,
+    );
+  }
+  return act(
+    { kind: 'seal-members', clusterId, members: [{ name, memberId, version }] },
+    'RecoveredQuorum',
+    `${name} is the only member now, and serves: the recovery is over, and the cluster grows again as the spec asks`,
+  );
+}

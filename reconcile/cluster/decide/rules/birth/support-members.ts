@@ -1,0 +1,100 @@
+import { clientServiceName, headlessServiceName } from '../../../../../manifests/render/names.ts';
+import type { SharedObject } from '../../../know/action.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
+import { hasDeparted } from '../../../know/life.ts';
+import type { SharedView, Slot } from '../../../know/observation.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { isBehind } from '../volumes/follow-volumes.ts';
+
+/**
+ * What members depend on: Services and the disruption budget. Needs no quorum. An object of another owner under such a
+ * name is left alone: before birth no member starts beside it; a cluster that is born is looked after all the same
+ * (`what-may-go-on.ts`).
+ */
+export function supportMembers(situation: Situation): Decision | undefined {
+  return sharedObjects(situation) ?? nameTaken(situation) ?? awaitCollection(situation);
+}
+
+function sharedObjects(situation: Situation): Decision | undefined {
+  // A birth makes the objects that it needs itself.
+  const due = situation.life.stage === 'unborn' ? undefined : dueShared(situation);
+  if (!due) return undefined;
+  return act({ kind: 'apply-shared', ...due }, 'ApplyingServices', messageFor(due.objects));
+}
+
+/** The objects that are missing or differ from what they should be. */
+export function dueShared(
+  situation: Situation,
+): { readonly objects: readonly SharedObject[]; readonly minAvailable: number } | undefined {
+  const { shared, life, effective, slots } = situation;
+  if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
+  const { disruptionBudget } = shared;
+  // Only etcd says how many members vote: while it does not answer, the last number stands.
+  const kept =
+    situation.membership.kind === 'unknown' && life.stage === 'born' ? disruptionBudget.minAvailable : undefined;
+  const minAvailable = kept ?? minAvailableFor(votersToProtect(situation), situation);
+  const objects: SharedObject[] = [];
+  if (isToBeMade(shared.headlessService)) objects.push('headless-service');
+  // Clients are admitted only when every recorded member is sealed, volume and ConfigMap: from then on I5 holds. A
+  // member without a volume is judged by its ConfigMap: an unsealed one would rejoin under its old ID on an empty
+  // volume.
+  const sealed =
+    life.stage === 'born' && !slots.some((slot) => isBehind(slot) || (isOpen(slot) && !life.strays.includes(slot)));
+  if (sealed && isToBeMade(shared.clientService)) objects.push('client-service');
+  const isWrong =
+    minAvailable === 0
+      ? disruptionBudget.state !== 'missing'
+      : disruptionBudget.state !== 'present' || disruptionBudget.minAvailable !== minAvailable;
+  if (isWrong && !isOthers(disruptionBudget)) {
+    objects.push('disruption-budget');
+  }
+  if (objects.length === 0) return undefined;
+  return { objects, minAvailable };
+}
+
+function messageFor(objects: readonly SharedObject[]): string {
+  return objects.includes('client-service')
+    ? 'opening the Service for clients: every member is sealed'
+    : 'making or correcting the Services and the disruption budget';
+}
+
+/** It could start on an empty volume; so could one that is to be adopted with the ConfigMap that its PVC kept. */
+function isOpen(slot: Slot): boolean {
+  const { peer, volume, configMap } = slot;
+  const isKept = configMap !== undefined && volume !== undefined && !hasDeparted(slot);
+  return !configMap?.immutable && (peer?.current === true || isKept);
+}
+
+function isToBeMade({ state }: SharedView): boolean {
+  return state === 'missing' || state === 'drifted';
+}
+
+/** Owned by another owner, or by a deleted namesake. */
+function isOthers({ state }: SharedView): boolean {
+  return state === 'foreign' || state === 'leftover';
+}
+
+/** Objects with our labels and without an owner of ours are never collected: a person must look. */
+function nameTaken({ cluster, shared }: Situation): Decision | undefined {
+  const { name } = cluster.metadata;
+  const [foreign] = [
+    ...(shared.headlessService.state === 'foreign' ? [`a Service ${headlessServiceName(name)}`] : []),
+    ...(shared.clientService.state === 'foreign' ? [`a Service ${clientServiceName(name)}`] : []),
+    ...(shared.disruptionBudget.state === 'foreign' ? [`a PodDisruptionBudget ${name}`] : []),
+  ];
+  if (foreign === undefined) return undefined;
+  return refuse(
+    'NameTaken',
+    `there is ${foreign} with the labels of this cluster, and no resource of etcd-ratchet owns it: it is left alone`,
+    'if nothing needs it, delete it (no volume is deleted with it); else recreate it under another name and without the etcd.ratchet.dev labels',
+  );
+}
+
+function awaitCollection({ shared }: Situation): Decision | undefined {
+  if (!Object.values(shared).some(({ state }) => state === 'leftover')) return undefined;
+  return wait('OldObjectsLeaving', 'Services of an earlier resource are still being garbage collected', {
+    on: 'time',
+    afterSeconds: 1,
+  });
+}

@@ -1,0 +1,82 @@
+import type { Ref } from '../../../know/action.ts';
+import { act, type Decision, done, refuse, wait } from '../../../know/decision.ts';
+import { hasDeparted, isAsleep, recordOf } from '../../../know/life.ts';
+import type { Slot } from '../../../know/observation.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { podThatStays } from '../../../know/staying.ts';
+import { waitForRoom } from '../../wait-for-room.ts';
+
+/**
+ * The spec asks for no members, and all are healthy: the volumes are marked, then all members stop. Data, addresses and
+ * certificates stay.
+ *
+ * A named exception to I1. Below the gate: a cluster that is not healthy is healed first, because it cannot be healed
+ * while it hibernates.
+ */
+export function hibernate(situation: Situation): Decision | undefined {
+  const { effective, slots, life, crowdedBy } = situation;
+  if (effective.replicas > 0 || life.stage !== 'born') return undefined;
+  return crowdedBy ? waitForRoom(situation) : stop(slots);
+}
+
+/**
+ * A cluster that hibernates, or stops, or wakes: it follows the spec of now, whatever was begun. It wakes as it was, on
+ * the version that ran; other changes of the spec come after that.
+ *
+ * Guards I5: a hibernated volume is sealed when it wakes, as it was before.
+ */
+export function sleep(situation: Situation): Decision | undefined {
+  const { effective, slots, life } = situation;
+  if (life.stage !== 'born') return undefined;
+  const asleep = slots.filter(isAsleep);
+  if (asleep.length === 0) return undefined;
+  if (effective.replicas > 0) {
+    return act(
+      { kind: 'wake-members', volumes: asleep.flatMap(volumeOf) },
+      'WakingMembers',
+      `the members start again on their volumes: ${namesOf(asleep)}`,
+    );
+  }
+  const going = slots.find(({ volume, statefulSet }) => volume?.leaving && statefulSet);
+  if (going) {
+    return refuse(
+      'VolumeLeaving',
+      `volume ${going.name} is being deleted, and disappears when its member stops: so the member is not stopped`,
+      'set spec.replicas to what it was, and that member is replaced; or, if its data may go, delete its StatefulSet',
+    );
+  }
+  const running = slots.filter(({ statefulSet }) => statefulSet?.current && !statefulSet.leaving);
+  if (running.length > 0 || slots.some((slot) => recordOf(slot)?.state === 'sealed')) return stop(slots);
+  const members = slots.filter((slot) => !hasDeparted(slot));
+  if (members.some(({ statefulSet, pod }) => statefulSet || pod)) {
+    const staying = podThatStays(members, situation);
+    if (staying) return staying;
+    return wait(
+      'MembersStopping',
+      'the members are stopping',
+      { on: 'change', of: 'pods' },
+      { on: 'time', afterSeconds: 2 },
+    );
+  }
+  return done('Hibernating', 'no member runs, as the spec asks; the volumes are kept');
+}
+
+function stop(slots: readonly Slot[]): Decision {
+  const members = slots.filter((slot) => ['sealed', 'hibernating'].includes(recordOf(slot)?.state ?? ''));
+  const statefulSets = slots.flatMap(({ name, statefulSet }): Ref[] =>
+    statefulSet?.current && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
+  );
+  return act(
+    { kind: 'hibernate-members', volumes: members.flatMap(volumeOf), statefulSets },
+    'Hibernating',
+    `stopping ${namesOf(members)}: the spec asks for no members; their volumes are kept`,
+  );
+}
+
+function volumeOf({ name, volume }: Slot): Ref[] {
+  return volume ? [{ name, uid: volume.uid }] : [];
+}
+
+function namesOf(slots: readonly Slot[]): string {
+  return slots.map(({ name }) => name).join(', ');
+}

@@ -1,0 +1,133 @@
+import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
+import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { isOutOfSpace } from '../../../know/databases.ts';
+import { act, type Decision } from '../../../know/decision.ts';
+import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
+import { memberOf } from '../../../know/health.ts';
+import { recordOf } from '../../../know/life.ts';
+import { outvotedBy } from '../../../know/outvoted.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { learnersFail } from '../../failed-joins.ts';
+import { firstStartOfLearner } from '../../first-start.ts';
+import { removalOf } from '../../removal.ts';
+import { waitForRoom } from '../../wait-for-room.ts';
+
+/** More members than there are: the volume and the peer of one more are recorded, and `join` makes it a member. */
+export function grow(situation: Situation): Decision | undefined {
+  const { membership, effective } = situation;
+  if (membership.kind === 'unknown' || membership.members.length >= effective.replicas) return undefined;
+  const member = joiner(situation);
+  if (!member) return undefined;
+  const failing = learnersFail(situation);
+  if (failing) return failing;
+  if (situation.crowdedBy) return waitForRoom(situation);
+  const { clusterId } = membership;
+  const { name, record } = member;
+  const url = record.initialCluster.find((one) => one.name === name)?.url ?? '';
+  const starts = firstStartOfLearner(situation, name, record.token);
+  const minAvailable = budgetWithOneMore(situation);
+  return act(
+    {
+      kind: 'prepare-members',
+      members: [member],
+      inputs: { ...effective.inputs, storage: effective.newStorage },
+      ...(minAvailable !== undefined && { shared: { objects: ['disruption-budget'], minAvailable } }),
+      ...(starts && { starts: { ...starts, joins: { url, clusterId } } }),
+    },
+    'PreparingMember',
+    starts
+      ? `recording ${name}, adding it to the member list as a learner, which has no vote yet, and starting it`
+      : `recording the volume and the peer of ${name}, a new member`,
+  );
+}
+
+/** The disruption budget's number with one more member; `undefined`: it is right, or not ours to write. */
+function budgetWithOneMore(situation: Situation): number | undefined {
+  const { disruptionBudget } = situation.shared;
+  if (disruptionBudget.state !== 'present' && disruptionBudget.state !== 'missing') return undefined;
+  const wanted = minAvailableFor(votersToProtect(situation) + 1, situation);
+  return wanted === (disruptionBudget.minAvailable ?? 0) ? undefined : wanted;
+}
+
+/**
+ * The next member, as its volume records it. Its ordinal is the lowest free one: no peer, pod or volume has it (also of
+ * a former member), no entry of the list, and no member that a recovery left behind, which may still turn up.
+ */
+export function joiner({
+  membership,
+  effective,
+  life,
+  cluster,
+  slots,
+}: Situation): { readonly name: string; readonly record: VolumeRecord } | undefined {
+  if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
+  const { members, clusterId } = membership;
+  const { name: clusterName, namespace = '' } = cluster.metadata;
+  const scheme = schemeOf(effective.inputs.tls.mode);
+  const urlOf = (member: string) => peerUrl(namespace, clusterName, member, scheme);
+  const outvoted = outvotedBy(slots);
+  const isTaken = (ordinal: number) =>
+    slots.some((slot) => slot.ordinal === ordinal) ||
+    outvoted.some((member) => member.name === peerName(clusterName, ordinal)) ||
+    members.some(({ peerURLs }) => peerURLs.includes(urlOf(peerName(clusterName, ordinal))));
+  let ordinal = 0;
+  while (isTaken(ordinal)) ordinal += 1;
+  const name = peerName(clusterName, ordinal);
+  const others = members.map((member) => ({ name: member.name, url: member.peerURLs[0] ?? '' }));
+  const record: VolumeRecord = {
+    token: life.token,
+    initialCluster: [...others, { name, url: urlOf(name) }],
+    clusterId,
+    version: effective.inputs.version,
+    tlsMode: effective.inputs.tls.mode,
+    state: 'joining',
+    ...(outvoted.length > 0 && { outvoted }),
+  };
+  return { name, record };
+}
+
+/**
+ * The same as `shrink`, before members that are to be removed are restarted for another version or configuration. Steps
+ * that other rules have begun come first: between two versions the removed member may be the last that never ran the
+ * higher one, and so the only way back (I6); and a cluster that is out of space first gets its quota.
+ */
+export function shrinkFirst(situation: Situation): Decision | undefined {
+  const isSettled = runOneVersion(situation) && !isOutOfSpace(situation.slots);
+  return isSettled ? shrink(situation) : undefined;
+}
+
+/** Every member was given one version, runs it, and its volume has recorded that. */
+function runOneVersion({ slots }: Situation): boolean {
+  const ours = slots.filter(({ peer }) => peer?.current);
+  const versions = ours.flatMap((slot) => {
+    const { version, nextVersion = version } = recordOf(slot) ?? {};
+    const runs = slot.endpoint.kind === 'known' ? slot.endpoint.status.version : undefined;
+    return [slot.peer?.inputs.version, version, nextVersion, runs];
+  });
+  return new Set(versions).size === 1;
+}
+
+/**
+ * Fewer members than there are: the one with the highest ordinal is removed, compared as numbers; a leader hands
+ * leadership over first.
+ *
+ * Guards I1: all are healthy, and it is one at a time.
+ */
+export function shrink(situation: Situation): Decision | undefined {
+  const { membership, effective, life, slots } = situation;
+  if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
+  const { members } = membership;
+  // No members asked for means hibernation, not removal.
+  if (effective.replicas === 0 || members.length <= effective.replicas) return undefined;
+  const [last] = slots
+    .filter((slot) => memberOf(slot, members) && recordOf(slot))
+    .toSorted((a, b) => b.ordinal - a.ordinal);
+  const member = last && memberOf(last, members);
+  if (!last || !member) return undefined;
+  if (situation.crowdedBy) return waitForRoom(situation);
+  return act(
+    removalOf(last, member, membership.clusterId, situation),
+    'RemovingMember',
+    `removing ${last.name} from the member list: the spec asks for fewer members`,
+  );
+}

@@ -1,0 +1,234 @@
+import { annotateCommand, kubectl } from '../../../../../manifests/render/kubectl.ts';
+import { annotations, ordinalOf } from '../../../../../manifests/render/names.ts';
+import type { OutvotedMember } from '../../../../../manifests/render/volume-record.ts';
+import type { ListedMember } from '../../../../etcd.ts';
+import type { Reason } from '../../../../reasons.ts';
+import type { Ailment } from '../../../know/ailment.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { ailmentOf } from '../../../know/health.ts';
+import { isHeldUpFor } from '../../../know/held-up.ts';
+import { isToBeTold } from '../../../know/leftovers.ts';
+import { hasDeparted, recordOf } from '../../../know/life.ts';
+import {
+  approvalGiven,
+  approvalOf,
+  isGoing,
+  type Loss,
+  type LostMember,
+  lossOf,
+  nameOf,
+  type Survivor,
+} from '../../../know/lost.ts';
+import type { Slot } from '../../../know/observation.ts';
+import { personsAilment } from '../../../know/persons-ailment.ts';
+import { quorumOf } from '../../../know/quorum.ts';
+import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { whatStays } from '../../../know/staying.ts';
+import { hasRunHigher, mayGoBackTo } from '../../../know/versions-run.ts';
+
+/**
+ * The member list is unknown. While pods may still start, this waits; when so many voters are lost that no quorum can
+ * return, a person reads what is lost, which member has the most data, and how to go on from there.
+ *
+ * Guards I9: without a list from a quorum, no member is replaced and nothing is deleted. The one exception is a
+ * recovery that a person approves for exactly this loss.
+ */
+export function awaitQuorum(situation: Situation): Decision | undefined {
+  const { membership, life } = situation;
+  if (membership.kind === 'known') return undefined;
+  // A member that is being recovered is the only one.
+  const alone = situation.slots.filter(isBeingRecovered);
+  const loss = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
+  if (loss) return recovery(loss, situation) ?? quorumLost(loss, situation);
+
+  const held = heldBack(situation);
+  if (held) return held;
+  const slots = alone.length > 0 ? alone : situation.slots.filter((slot) => isToBeTold(slot) && !isOnOtherDisk(slot));
+  const persons = personsAilment(slots, situation);
+  if (persons) return refuse(persons.reason, persons.message, persons.cure);
+  const ailments = slots.flatMap((slot) => ailmentOf(slot, situation) ?? []);
+  const left = whatStays(situation);
+  if (left) return left;
+  const apart = ailments.find(({ reason }) => slots.some(({ endpoint }) => isApart(endpoint, reason)));
+  if (apart) return wait(apart.reason, apart.message, { on: 'time', afterSeconds: 2 });
+  return wait(
+    'WaitingForQuorum',
+    `${waitingFor(situation, slots, ailments)}${bornTooLarge(situation)}`,
+    { on: 'change', of: 'pods' },
+    { on: 'time', afterSeconds: 2 },
+  );
+}
+
+/**
+ * A member that ran a higher minor should go back, and waits for a member that may still start on that minor. The
+ * template of the latter cannot be corrected without ending its pod, and with the pod its PVC and the data of the lower
+ * minor would disappear.
+ */
+function heldBack(situation: Situation): Decision | undefined {
+  const { slots, effective } = situation;
+  const { version } = effective.inputs;
+  const ran = slots.find(({ peer, pod }) => peer?.current && hasRunHigher(pod, version));
+  const higher = ran?.pod?.version;
+  const holder = slots.find(
+    ({ volume, pod }) => volume?.leaving && pod?.version === higher && !hasRunHigher(pod, version),
+  );
+  if (!ran || !holder?.pod || mayGoBackTo(version, situation)) return undefined;
+  return refuse(
+    'HeldBackByClaim',
+    `${ran.name} has run etcd ${higher}, and may go back to ${version} only when ${holder.name} cannot start on ${higher} any more: its pod may, and its PVC is being deleted, so ending that pod would delete its data`,
+    `set spec.version to ${higher} again, and correct what keeps members from running on it (${kubectl(ran, `logs ${ran.name}-0 --previous`)} says why)`,
+  );
+}
+
+export function isBeingRecovered(slot: Slot): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'recovering' || state === 'recovered';
+}
+
+/** A person has approved exactly this loss. */
+function recovery(loss: Loss, situation: Situation): Decision | undefined {
+  const { life, membership, slots } = situation;
+  const [best] = loss.survivors;
+  if (life.stage !== 'born' || life.clusterId === undefined || !best?.slot.volume || !best.slot.peer?.current)
+    return undefined;
+  if (isGoing(best)) return undefined;
+  if (membership.kind === 'known' || !membership.last) return undefined;
+  const { clusterId, strays } = life;
+  const { id, text } = approvalOf(clusterId, loss);
+  if (approvalGiven(situation) !== text) return undefined;
+  const others = slots.filter((slot) => slot !== best.slot && !strays.includes(slot) && !hasDeparted(slot));
+  const outvoted = allOf(membership.last, others, situation).filter(({ memberId }) => memberId !== best.memberId);
+  const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
+  const { name, memberId, raftIndex } = best;
+  return act(
+    {
+      kind: 'begin-recovery',
+      id,
+      clusterId,
+      approval: text,
+      volume: { name, uid: best.slot.volume.uid },
+      memberId,
+      raftIndex: String(raftIndex),
+      voters: membership.last.flatMap((member) => (member.isLearner ? [] : [member.id])),
+      outvoted,
+      volumes,
+    },
+    'RecoveringQuorum',
+    `as approved, ${situation.cluster.metadata.name} goes on with the data of ${name}, and without ${outvoted.map((member) => member.name).join(', ')} for ever`,
+  );
+}
+
+/**
+ * Every member on the list and every member with a volume: the list is that of one member, which may have missed later
+ * decisions. A name outside our pattern is left out, because a person may have chosen it.
+ */
+function allOf(
+  list: readonly ListedMember[],
+  others: readonly Slot[],
+  { cluster }: Situation,
+): readonly OutvotedMember[] {
+  const listed = list.map((member) => {
+    const name = nameOf(member);
+    const isOurs = ordinalOf(cluster.metadata.name, name) !== undefined;
+    return { name: isOurs ? name : member.id, memberId: member.id };
+  });
+  const remembered = others.flatMap((slot): OutvotedMember[] => {
+    const memberId = recordOf(slot)?.memberId;
+    return memberId === undefined ? [] : [{ name: slot.name, memberId }];
+  });
+  return [...new Map([...remembered, ...listed].map((member) => [member.memberId, member])).values()];
+}
+
+/** A member on a dead node is not lost before the node is: then no snapshot is needed. */
+function nodesFirst(lost: Loss['lost']): string {
+  const nodes = lost.flatMap(({ slot }) => (slot?.pod?.leaving && slot.pod.node !== undefined ? [slot.pod.node] : []));
+  if (nodes.length === 0) return '';
+  return `bring node ${[...new Set(nodes)].join(', ')} back: its members go on with the data that they have. Only where that is impossible: `;
+}
+
+function quorumLost(loss: Loss, situation: Situation): Decision {
+  const { cluster, life } = situation;
+  const { name } = cluster.metadata;
+  const { lost, silent, survivors } = loss;
+  const names = lost.map(inWords).join(', ');
+  if (survivors.length + silent.length === 0) {
+    return refuse(
+      'AllMembersLost',
+      `every member of ${name} is lost: ${names}; the cluster never starts empty in their place`,
+      `${nodesFirst(lost)}restore the disks themselves: PersistentVolumeClaims of these names, with their annotations, bound to the PersistentVolumes that they had; where there are only copies (snapshots of storage, all of one point in time), members on restored PVCs do not start before you approve that the cluster goes back to their data; or delete the EtcdCluster and what is left of its PVCs, create it again, and load a snapshot of etcd into it`,
+    );
+  }
+  const [best] = survivors;
+  const gone = `${names}: lost, and with them the quorum of ${name}`;
+  const unseen = silent.length > 0 ? `; ${listed(silent)} not running, so their data are unknown` : '';
+  if (!best || life.stage !== 'born' || life.clusterId === undefined) {
+    return refuse(
+      'QuorumLost',
+      `${gone}; ${best ? holding(best) : 'no other member answers'}`,
+      life.stage === 'born'
+        ? `restore the lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies), or make ${listed(silent)} run`
+        : 'no client was ever admitted: delete the EtcdCluster with its PersistentVolumeClaims, and create it again',
+    );
+  }
+  if (isGoing(best)) {
+    return refuse(
+      'QuorumLost',
+      `${gone}; ${holding(best)}, and its volume is being deleted and disappears with its pod${unseen}`,
+      `save the data of ${best.name} as long as its pod runs (etcdctl snapshot save needs no quorum), and restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)`,
+    );
+  }
+  const { text } = approvalOf(life.clusterId, loss);
+  const given = approvalGiven(situation);
+  const other =
+    given === undefined ? '' : `; the present approval (${annotations.recoverQuorum}) is for another loss, and void`;
+  return refuse(
+    'QuorumLost',
+    `${gone}; ${holding(best)}${unseen}${other}`,
+    `restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies); or approve that the cluster goes on with the data of ${best.name}, and without the others for ever: ` +
+      annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, text),
+  );
+}
+
+function inWords({ name, because }: LostMember): string {
+  return `${name} (${because})`;
+}
+
+function holding({ name, raftTerm, raftIndex, revision }: Survivor): string {
+  return `of the members that answer, ${name} has the most data (term ${raftTerm}, index ${raftIndex}, revision ${revision})`;
+}
+
+function listed(members: readonly { readonly name: string }[]): string {
+  return members.map(({ name }) => name).join(', ');
+}
+
+/** Whether this TLS failure is what separates us from this endpoint, and it is not dead. */
+function isApart(endpoint: Slot['endpoint'], reason: Reason): boolean {
+  return endpoint.kind === 'unknown' && endpoint.tls !== undefined && endpoint.tls === reason;
+}
+
+/**
+ * A recorded birth follows the spec only after a quorum of it has run: any member may have started with the recorded
+ * list. After that, members that never ran are removed (`take-back`).
+ */
+function bornTooLarge({ life, cluster: { spec, metadata } }: Situation): string {
+  if (life.stage !== 'birth' || life.clusterId !== undefined) return '';
+  const recorded = life.record.initialCluster.length;
+  if (spec.replicas === 0 || spec.replicas >= recorded) return '';
+  return `; the birth was recorded with ${recorded} members: make room for ${quorumOf(recorded)}, and the others are removed; or, as no client was admitted yet, delete EtcdCluster ${metadata.name} with its PersistentVolumeClaims, and create it again`;
+}
+
+/** During birth the same message while members start one by one: each peer's own condition has the details. */
+function waitingFor({ cluster, life }: Situation, slots: readonly Slot[], ailments: readonly Ailment[]): string {
+  const { name } = cluster.metadata;
+  const heldUp = ailments.find(
+    ({ reason }) => reason === 'PodUnscheduled' || reason === 'OldObjectsLeaving' || isHeldUpFor(reason),
+  );
+  if (heldUp) return heldUp.message;
+  const allRun = ailments.every(({ reason }) => reason === 'NoQuorum' || reason === 'EndpointSilent');
+  if (allRun) return `the members of ${name} run, but no quorum of them answers`;
+  const missing = slots.filter(({ endpoint }) => endpoint.kind === 'unknown');
+  return life.stage === 'born' && missing.length > 0
+    ? `waiting for ${listed(missing)}: without them ${name} has no quorum`
+    : `waiting for a quorum of the members of ${name} to start`;
+}

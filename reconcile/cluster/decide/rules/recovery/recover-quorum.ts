@@ -1,0 +1,105 @@
+import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { hasDeparted, recordOf } from '../../../know/life.ts';
+import { openFences } from '../../../know/node-fence.ts';
+import type { Slot } from '../../../know/observation.ts';
+import { unmarkedOf } from '../../../know/outvoted.ts';
+import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { podThatStays } from '../../../know/staying.ts';
+import { askAbout } from '../volumes/another-disk.ts';
+import { isBeingRecovered } from './await-quorum.ts';
+import { problemOf, quorumReturned } from './recovery-doubts.ts';
+import { force, leftover, podLeaving } from './recovery-job.ts';
+
+/**
+ * A recovery that a person approved, from the mark on the volume on: it is finished, whatever the annotation says by
+ * now.
+ *
+ * Every other volume is marked as outvoted; all members stop; each is seen stopped; a Job reduces the member list on
+ * the chosen volume to that one member; the Job is deleted. Then the member starts at its old address, where members
+ * that were left behind learn that they are.
+ *
+ * Guards I5 and I9: until the end no client is admitted, so every step can be repeated; from `recovered` on none is.
+ */
+export function recoverQuorum(situation: Situation): Decision | undefined {
+  const chosen = situation.slots.find(isBeingRecovered);
+  const record = chosen && recordOf(chosen);
+  if (!chosen?.volume || !record) return mark(situation) ?? leftover(situation);
+  if (isOnOtherDisk(chosen)) return askAbout([chosen], situation, 'some');
+  const recovery = record.recovery;
+  const problem = problemOf(chosen, recovery, situation);
+  if (problem || !recovery) return problem;
+  if (record.state === 'recovered') {
+    // An outdated invocation may have started a member that was left behind.
+    const others = situation.slots.filter((slot) => slot !== chosen && hasDeparted(slot));
+    return mark(situation) ?? stop(chosen, others, situation) ?? leftover(situation) ?? podLeaving(situation);
+  }
+  return (
+    quorumReturned(chosen, recovery, situation) ??
+    mark(situation) ??
+    outvote(chosen, situation) ??
+    stop(chosen, situation.slots, situation) ??
+    fence(recovery, situation) ??
+    force(chosen, recovery, situation)
+  );
+}
+
+/** Members that were left behind, without a mark on their PVC: none may start, also when the others are gone. */
+function mark({ slots }: Situation): Decision | undefined {
+  const found = unmarkedOf(slots);
+  return found && outvoting(found.witness, found.unmarked);
+}
+
+/** Volumes that the invocation which began the recovery did not mark. */
+function outvote(chosen: Slot, { slots, life }: Situation): Decision | undefined {
+  const strays = life.stage === 'born' ? life.strays : [];
+  const others = slots.filter(
+    (slot) => slot !== chosen && recordOf(slot) && !hasDeparted(slot) && !strays.includes(slot),
+  );
+  return others.length > 0 ? outvoting(chosen, others) : undefined;
+}
+
+function outvoting(witness: Slot, others: readonly Slot[]): Decision | undefined {
+  const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
+  return (
+    witness.volume &&
+    act(
+      { kind: 'outvote-members', volume: { name: witness.name, uid: witness.volume.uid }, volumes },
+      'OutvotingMembers',
+      `${volumes.map(({ name }) => name).join(', ')}: left behind by the recovery from which ${witness.name} goes on; their volumes are kept`,
+    )
+  );
+}
+
+/** Also members that an outdated invocation has started since: none of these may run. */
+function stop(chosen: Slot, slots: readonly Slot[], { cluster }: Situation): Decision | undefined {
+  const statefulSets = slots.flatMap(({ name, statefulSet }) =>
+    statefulSet && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
+  );
+  const pods = slots.flatMap(({ name, statefulSet, pod }) =>
+    pod && !pod.leaving && !statefulSet ? [{ name, uid: pod.uid }] : [],
+  );
+  if (statefulSets.length + pods.length === 0 || !chosen.volume) return undefined;
+  return act(
+    { kind: 'stop-members', volume: { name: chosen.name, uid: chosen.volume.uid }, statefulSets, pods },
+    'StoppingMembers',
+    `stopping members of ${cluster.metadata.name}: none may run while the member list is reduced to one member`,
+  );
+}
+
+/** There is proof that no pod of these members runs. */
+function fence(recovery: Recovery, situation: Situation): Decision | undefined {
+  const { slots, recovery: view } = situation;
+  // Before the first attempt every member was seen stopped, on whatever node.
+  const { lastSeenOn, ...rest } = recovery;
+  const open = openFences(slots, recovery.attempt === 0 ? recovery : { ...rest, lastSeenOn: {} }, view);
+  const stuck = open.find(({ cure }) => cure !== undefined);
+  if (stuck?.cure !== undefined) return refuse('MemberNotFenced', stuck.message, stuck.cure);
+  const [first] = open;
+  if (!first) return undefined;
+  return (
+    podThatStays(slots, situation) ??
+    wait('FencingMembers', first.message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 })
+  );
+}

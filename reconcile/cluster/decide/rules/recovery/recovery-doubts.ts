@@ -1,0 +1,77 @@
+import { annotations } from '../../../../../manifests/render/names.ts';
+import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
+import { type Decision, refuse } from '../../../know/decision.ts';
+import { hasDeparted, recordOf } from '../../../know/life.ts';
+import type { Slot } from '../../../know/observation.ts';
+import { outvotedBy } from '../../../know/outvoted.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { isBeingRecovered } from './await-quorum.ts';
+
+/** The volume that is being recovered and the rest of the cluster contradict each other: a person must decide. */
+export function problemOf(
+  chosen: Slot,
+  recovery: Recovery | undefined,
+  { slots, life }: Situation,
+): Decision | undefined {
+  const { name, volume } = chosen;
+  if (!recovery) {
+    return refuse(
+      'VolumeRecordUnreadable',
+      `volume ${name} is being recovered, and does not name its approval`,
+      `restore annotation ${annotations.recovery} of PersistentVolumeClaim ${name}`,
+    );
+  }
+  const other = slots.find((slot) => isBeingRecovered(slot) && slot.name !== name);
+  if (other) {
+    return refuse(
+      'TwoRecoveries',
+      `${name} and ${other.name} both say that the cluster goes on from them`,
+      `set annotation ${annotations.volumeState} of one of the two PersistentVolumeClaims to superseded`,
+    );
+  }
+  if (volume && (volume.leaving || volume.lost)) {
+    return refuse(
+      'RecoveryVolumeLost',
+      `volume ${name}, which the cluster was to go on from, is ${volume.leaving ? 'being deleted' : 'lost'}`,
+      `restore its disk (PersistentVolumeClaim ${name} with its annotations, bound to the same PersistentVolume); or, to go on from another one that holds data, delete PersistentVolumeClaim ${name} and set annotation ${annotations.volumeState} of the other one to sealed`,
+    );
+  }
+  const strays = life.stage === 'born' ? life.strays : [];
+  const since = slots.find((slot) => slot !== chosen && !strays.includes(slot) && hasJoinedSince(slot, chosen));
+  if (since && recordOf(chosen)?.state === 'recovering') {
+    return refuse(
+      'RecoveryOutdated',
+      `volume ${name} says that the cluster goes on from it alone, and ${since.name} has become a member since, for example because a backup was restored`,
+      `if that recovery is over, set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed`,
+    );
+  }
+  return undefined;
+}
+
+/**
+ * Between the approval and the stop, members that were given up returned, and accept writes that the chosen one may not
+ * have: a person must decide between the two. No member has been stopped yet.
+ */
+export function quorumReturned(
+  { name, statefulSet }: Slot,
+  { attempt }: Recovery,
+  situation: Situation,
+): Decision | undefined {
+  const { membership, cluster } = situation;
+  if (membership.kind === 'unknown' || attempt > 0 || !statefulSet) return undefined;
+  return refuse(
+    'QuorumReturned',
+    `a quorum of ${cluster.metadata.name} answers again, after its recovery from ${name} was approved and before any member was stopped`,
+    `to call the recovery off, remove annotation ${annotations.outvoted} of PersistentVolumeClaim ${name}, and set ${annotations.volumeState} of every PVC whose member is on "etcdctl member list" to sealed; to go on with it, delete the StatefulSets of the others`,
+  );
+}
+
+/**
+ * Members at the begin of the recovery are known by their IDs. The data of any other member were not given up, and no
+ * person has approved that they are.
+ */
+function hasJoinedSince(slot: Slot, chosen: Slot): boolean {
+  const record = recordOf(slot);
+  if (record?.memberId === undefined || hasDeparted(slot) || isBeingRecovered(slot)) return false;
+  return !outvotedBy([chosen]).some(({ memberId }) => memberId === record.memberId);
+}

@@ -1,0 +1,206 @@
+import { isHigher } from '../../../../../manifests/api/version.ts';
+import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
+import { annotateCommand } from '../../../../../manifests/render/kubectl.ts';
+import { annotations } from '../../../../../manifests/render/names.ts';
+import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
+import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
+import type { Ref } from '../../../know/action.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import type { Inputs } from '../../../know/inputs.ts';
+import { recordOf } from '../../../know/life.ts';
+import { approvalGiven } from '../../../know/lost.ts';
+import type { RecoveryJobView, RecoveryPodView, Slot, VolumeView } from '../../../know/observation.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { recoveryPodThatStays } from '../../../know/staying.ts';
+
+/**
+ * The Job that reduces the member list to one: made when every member is seen stopped, and repeated where that helps.
+ */
+export function force(chosen: Slot, recovery: Recovery, situation: Situation): Decision | undefined {
+  const { recovery: view, effective } = situation;
+  const { name, volume, peer } = chosen;
+  if (!volume) return undefined;
+  if (view?.kind !== 'known') {
+    return refuse(
+      'RecoveryNotPermitted',
+      `Jobs cannot be read: ${view?.cause ?? 'they were not read'}`,
+      'apply the roles of this release of etcd-ratchet (manifests/install)',
+    );
+  }
+  if (!peer?.current || peer.leaving) return bringPeer(chosen, situation);
+  const wanted = inputsFor(peer.inputs, effective.inputs);
+  const isOutdated = inputsHash(wanted) !== inputsHash(peer.inputs);
+  const { job, pods } = view;
+  if (job) return follow({ name, volume }, { job, pod: pods[0], isOutdated }, recovery, situation);
+  if (pods.length > 0) return leaving('the pod of an earlier attempt is terminating', situation);
+  if (isOutdated) {
+    return act(
+      { kind: 'reconfigure-members', peers: [{ name, uid: peer.uid }], inputs: wanted },
+      'CuringConfiguration',
+      `giving ${name} the configuration of the spec before the Job is made`,
+    );
+  }
+  const withoutCopy = mayDoWithoutCopy(situation);
+  return act(
+    {
+      kind: 'force-new-cluster',
+      volume: { name, uid: volume.uid },
+      peer: { name, uid: peer.uid },
+      id: recovery.id,
+      attempt: recovery.attempt + 1,
+      withoutCopy,
+    },
+    'ForcingNewCluster',
+    `making a one-member cluster from the data of ${name}${withoutCopy ? ', without a copy, as approved' : '; a copy of them is kept on its volume'}`,
+  );
+}
+
+/** The Job is made from the peer alone. */
+function bringPeer(chosen: Slot, { effective }: Situation): Decision {
+  const { name, peer } = chosen;
+  const record = recordOf(chosen);
+  if (peer || !record)
+    return wait('OldObjectsLeaving', `the old peer of ${name} is being deleted`, { on: 'change', of: 'peers' });
+  return act(
+    { kind: 'prepare-members', members: [{ name, record }], inputs: effective.inputs },
+    'AdoptingVolumes',
+    `preparing ${name}, from which the cluster goes on`,
+  );
+}
+
+/** What exists of an attempt. */
+interface Attempt {
+  readonly job: RecoveryJobView;
+  readonly pod: RecoveryPodView | undefined;
+  /** The spec by now asks for something else than its pod is made from. */
+  readonly isOutdated: boolean;
+}
+
+function follow(
+  { name, volume }: { readonly name: string; readonly volume: Pick<VolumeView, 'uid'> },
+  { job, pod, isOutdated }: Attempt,
+  { id, attempt }: Recovery,
+  situation: Situation,
+): Decision {
+  if (job.leaving) return leaving('the Job of an earlier attempt is being deleted', situation);
+  const isStale = job.attempt !== `${id}/${attempt}`;
+  if (isStale || (job.failed && isOutdated)) return repeating(job);
+  if (job.failed) return failed(name, pod, job, situation);
+  if (pod?.ready && !pod.leaving) {
+    return act(
+      {
+        kind: 'conclude-recovery',
+        volume: { name, uid: volume.uid },
+        job: { name: job.name, uid: job.uid },
+        pod: { name: pod.name, uid: pod.uid },
+        id,
+        attempt,
+      },
+      'ConcludingRecovery',
+      `${name} is its own leader: from now on it starts without --force-new-cluster`,
+    );
+  }
+  const held = pod?.waiting ?? pod?.unscheduled;
+  if (held === undefined || passing.has(held))
+    return (
+      recoveryPodThatStays(situation) ??
+      wait('RecoveringData', `a Job makes a one-member cluster from the data of ${name}`, ...soon)
+    );
+  if (isOutdated) return repeating(job);
+  return refuse(
+    'RecoveryPodStuck',
+    `the pod of Job ${job.name} does not start (${held})`,
+    `see the cause: kubectl -n ${situation.cluster.metadata.namespace} describe pod ${pod?.name}; the recovery goes on when that, or the spec, is corrected`,
+  );
+}
+
+/**
+ * A Job that cannot run is cured by the spec of now, except for a higher version: the rules for upgrades apply that
+ * when the cluster is whole again.
+ */
+function inputsFor(present: Inputs, wanted: Inputs): Inputs {
+  return isHigher(wanted.version, present.version) ? present : wanted;
+}
+
+const soon = [
+  { on: 'change', of: 'pods' },
+  { on: 'time', afterSeconds: 2 },
+] as const;
+
+const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
+
+/** A failure that another attempt may cure is tried again; a failure that names its cause is left to a person. */
+function failed(name: string, pod: RecoveryPodView | undefined, job: Ref, situation: Situation): Decision {
+  const { cluster } = situation;
+  const failure = pod?.failure;
+  const again = repeating(job);
+  if (failure?.reason === 'OOMKilled') {
+    return refuse(
+      'RecoveryOutOfMemory',
+      `container ${failure.container} of Job ${job.name} was killed because it has too little memory`,
+      'raise spec.resources.limits.memory: the Job is then recreated',
+    );
+  }
+  if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure.code)) return again;
+  const { namespace = 'default' } = cluster.metadata;
+  if (failure.code === setAsideCodes.noRoom && failure.container === 'set-aside') {
+    if (mayDoWithoutCopy(situation)) return again;
+    return refuse(
+      'NoRoomForCopy',
+      `volume ${name} has no room for the safety copy that precedes --force-new-cluster: ${failure.words}`,
+      `enlarge the volume (kubectl -n ${namespace} patch pvc ${name}) or back it up, then kubectl -n ${namespace} delete job ${job.name}; or approve the recovery without a copy: ` +
+        annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, withoutCopyText(situation)),
+    );
+  }
+  return refuse(
+    'RecoveryFailed',
+    `Job ${job.name} has failed in container ${failure.container}: ${failure.words || `exit code ${failure.code}`}`,
+    `correct that, then kubectl -n ${namespace} delete job ${job.name}: it is recreated; the earlier data of ${name} are in before-recovery-… on its volume`,
+  );
+}
+
+/** The existing Job is deleted with its pod; then the next one is made. */
+function repeating({ name, uid }: Ref): Decision {
+  return act(
+    { kind: 'delete-recovery-job', job: { name, uid } },
+    'RepeatingRecovery',
+    `Job ${name} ended without a result: it is recreated; no client was admitted yet`,
+  );
+}
+
+/** By a signal: an eviction, or a node that shuts down. */
+function isKilled(code: number): boolean {
+  return code === 137 || code === 143;
+}
+
+function withoutCopyText({ life }: Situation): string {
+  return `${life.stage === 'born' ? life.clusterId : ''}/without-copy`;
+}
+
+function mayDoWithoutCopy(situation: Situation): boolean {
+  return approvalGiven(situation) === withoutCopyText(situation);
+}
+
+/** A Job that is no longer needed, or that an outdated invocation made: its number keeps it from having any effect. */
+export function leftover({ recovery }: Situation): Decision | undefined {
+  if (recovery?.kind !== 'known' || !recovery.job || recovery.job.leaving) return undefined;
+  const { name, uid } = recovery.job;
+  return act(
+    { kind: 'delete-recovery-job', job: { name, uid } },
+    'DeletingRecoveryJob',
+    `deleting Job ${name}: the recovery is over`,
+  );
+}
+
+/** Two pods would have the same data open. */
+export function podLeaving(situation: Situation): Decision | undefined {
+  const { recovery } = situation;
+  if (recovery?.kind === 'unknown') return wait('RecoveryPodLeaving', recovery.cause, ...soon);
+  if (!recovery || (recovery.pods.length === 0 && !recovery.job)) return undefined;
+  return leaving('the pod of the recovery is terminating; then its member starts', situation);
+}
+
+/** On a dead node the pod never ends: then a person is told. */
+function leaving(message: string, situation: Situation): Decision {
+  return recoveryPodThatStays(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
+}

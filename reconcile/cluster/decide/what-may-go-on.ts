@@ -1,0 +1,168 @@
+import type { ActionKind } from '../know/action.ts';
+import type { Decision } from '../know/decision.ts';
+import type { Rule, Situation } from '../know/situation.ts';
+import { adopt } from './rules/birth/adopt.ts';
+import { beBorn } from './rules/birth/be-born.ts';
+import { restoreLabels } from './rules/birth/restore-labels.ts';
+import { seal } from './rules/birth/seal.ts';
+import { startMembers } from './rules/birth/start-members.ts';
+import { supportMembers } from './rules/birth/support-members.ts';
+import { blameCertificates } from './rules/certificates/blame-certificates.ts';
+import { lackedBeforeAStart } from './rules/certificates/certify.ts';
+import { provideCertificates } from './rules/certificates/provide-certificates.ts';
+import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
+import { keepRequesting } from './rules/certificates/request-certificates.ts';
+import { retireAuthorities, rotateAuthorities } from './rules/certificates/rotate-authorities.ts';
+import { sleep } from './rules/deletion/hibernate.ts';
+import { holdFinalizer } from './rules/deletion/hold-finalizer.ts';
+import { gate } from './rules/general/gate.ts';
+import { dropLearner } from './rules/membership/drop-learner.ts';
+import { finishRemoval } from './rules/membership/finish-removal.ts';
+import { heal } from './rules/membership/heal.ts';
+import { join } from './rules/membership/join.ts';
+import { letRemovedGo } from './rules/membership/let-removed-go.ts';
+import { recreatePod } from './rules/membership/recreate-pod.ts';
+import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
+import { isBeingRecovered } from './rules/recovery/await-quorum.ts';
+import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
+import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
+import { finishRolling } from './rules/rolling/finish-rolling.ts';
+import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
+import { upgrade } from './rules/rolling/upgrade.ts';
+import { defragment } from './rules/space/defragment.ts';
+import { freeSpace, lackSpace } from './rules/space/free-space.ts';
+import { barMembers } from './rules/volumes/bar-members.ts';
+import { deleteReplaced } from './rules/volumes/delete-replaced.ts';
+import { followVolumes } from './rules/volumes/follow-volumes.ts';
+import { growVolumes } from './rules/volumes/grow-volumes.ts';
+import { noteDisks } from './rules/volumes/note-disks.ts';
+import { outliveVolume } from './rules/volumes/outlive-volume.ts';
+
+/** What may still be done when a rule decided and cannot get what it wants. */
+export interface Passing {
+  /** Rules that depend on it, and may not act. */
+  readonly holds: readonly Rule[];
+  /** Whether the rules below the gate, which change a working cluster, may begin. */
+  readonly changesMayGoOn: boolean;
+  /** Waits of rules further down depend on it: such a wait would hide the cause. */
+  readonly inVain: boolean;
+}
+
+/** By the rule's decision: a refusal, a wait, or an action refused for good. `undefined`: no rule below may act. */
+type Passes = (said: Decision, situation: Situation) => Passing | undefined;
+
+/** Only changes depend on it; waits of other rules end all the same. */
+const besides: Passing = { holds: [], changesMayGoOn: false, inVain: false };
+/** A member does not get what it needs: the others are looked after, and no rule waits for that member. */
+const without: Passing = { holds: [], changesMayGoOn: false, inVain: true };
+/** Two changes of the member list at once could leave no quorum (I2). */
+const membership: readonly Rule[] = [outliveVolume, heal, letRemovedGo, dropLearner, join];
+const cares: Passing = { holds: [], changesMayGoOn: true, inVain: false };
+
+/**
+ * Every rule that may be passed over; below a rule that is missing here, no rule may act.
+ *
+ * Not `finishDeletion`, `staySuspended`, `hibernate` (a person's decision), `awaitLease`, `awaitLeftovers` (an old pod
+ * may write), `judgeCorruption`, `keepIdentity` (it is unknown whose data are right, or whose list that is),
+ * `anotherDisk`, `awaitQuorum` and `gate` (the rules below need what these ask for).
+ */
+export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
+  [holdFinalizer, () => besides],
+  // Without its labels an object is read by name.
+  [restoreLabels, () => besides],
+  // No member may start on another disk than the one it was sealed on (I5): `startMembers` checks that itself.
+  [barMembers, () => ({ ...without, holds: [recreatePod, finishRolling] })],
+  [supportMembers, support],
+  // No member starts with settings that contradict its volume; `startMembers` checks that itself (I5).
+  [followVolumes, () => without],
+  // In a cluster that is born: volumes without a member.
+  [beBorn, () => besides],
+  [sleep, (_, { effective }) => (effective.replicas > 0 ? without : undefined)],
+  [adopt, () => without],
+  [provideCertificates, certificates],
+  // A recovery is finished, or left to a person; leftovers of one are not urgent.
+  [recoverQuorum, (_, { slots }) => (slots.some(isBeingRecovered) ? undefined : besides)],
+  [startMembers, () => without],
+  // A restart would use the template that could not be corrected.
+  [cureConfiguration, () => ({ ...without, holds: [finishRolling] })],
+  // Members that are not sealed get no vote (I5): `promote-learner` checks that itself. An unexpected list is left to a
+  // person.
+  [seal, ({ reason }) => (reason === 'RecoveredListUnexpected' ? undefined : without)],
+  [finishRemoval, removal],
+  [freeSpace, onlyAction(besides)],
+  [growVolumes, () => besides],
+  [keepRequesting, () => cares],
+  [blameCertificates, (_, { certificates: { kind } }) => (kind === 'read' ? beforeTheGate : undefined)],
+  [
+    reloadAuthorities,
+    ({ reason }) => (reason === 'AuthorityLost' ? undefined : { ...without, holds: [finishRolling] }),
+  ],
+  [recreatePod, () => without],
+  ...membership.map((rule): [Rule, Passes] => [rule, ({ kind }) => (kind === 'wait' ? undefined : ofOneMember)]),
+  [finishRolling, () => ofOneMember],
+  // Each of these checks again what it needs, and the gate has found every member healthy. No member is added on a
+  // version or configuration that cannot be had.
+  [noteDisks, onlyAction(cares)],
+  [retireAuthorities, onlyAction(cares)],
+  [upgrade, onlyAction({ ...cares, holds: [rollConfiguration, rotateAuthorities, grow] })],
+  [rollConfiguration, onlyAction({ ...cares, holds: [rotateAuthorities, grow] })],
+  [rotateAuthorities, onlyAction(cares)],
+  [lackSpace, onlyAction(cares)],
+  [grow, onlyAction(cares)],
+  [shrinkFirst, onlyAction(cares)],
+  [shrink, onlyAction(cares)],
+  [deleteReplaced, onlyAction(cares)],
+  [defragment, onlyAction(cares)],
+]);
+
+/**
+ * Actions on which a quorum, or a member's life, depends. Where such an action keeps failing for a cause that may pass,
+ * other rules go on; but where no other step is possible it is retried at every look, as after its first failure.
+ */
+export const keepsAlive: ReadonlySet<ActionKind> = new Set<ActionKind>([
+  'follow-volumes',
+  'bar-members',
+  'wake-members',
+  'prepare-members',
+  'issue-certificates',
+  'start-members',
+  'seal-members',
+  'remove-member',
+  'recreate-pod',
+  'add-learner',
+  'promote-learner',
+  'outvote-members',
+  'delete-recovery-job',
+]);
+
+/** The rule names that member's trouble more precisely than the gate would. */
+const ofOneMember: Passing = { ...without, holds: [gate] };
+const beforeTheGate: Passing = { ...without, holds: [finishRolling, gate] };
+
+function onlyAction(passing: Passing): Passes {
+  return ({ kind }) => (kind === 'act' ? passing : undefined);
+}
+
+/** Without the headless Service a restarted member finds no other member. */
+function support(said: Decision): Passing {
+  const hasAddresses =
+    said.kind === 'act' && said.action.kind === 'apply-shared' && !said.action.objects.includes('headless-service');
+  return hasAddresses ? besides : { ...besides, holds: [finishRolling] };
+}
+
+/** No member starts before its certificates exist. */
+function certificates({ kind }: Decision, situation: Situation): Passing {
+  const { certificates: seen } = situation;
+  const starts = seen.kind === 'read' && lackedBeforeAStart(situation, seen).length > 0;
+  if (starts) return { ...beforeTheGate, holds: [startMembers, ...beforeTheGate.holds] };
+  return kind === 'wait' ? beforeTheGate : besides;
+}
+
+/**
+ * A removal that was begun may still be applied: no other member is added or removed before. Deleting the objects of a
+ * removed member is no such case.
+ */
+function removal(said: Decision): Passing {
+  if (said.kind === 'act' && said.action.kind === 'retire-member') return { ...besides, holds: [gate] };
+  return { ...beforeTheGate, holds: [...membership, ...beforeTheGate.holds] };
+}

@@ -1,0 +1,26 @@
+import { recoveryJobName } from '../../../manifests/render/names.ts';
+import type { RecoveryHost } from '../act/requests/host.ts';
+import type { Observation, RecoveryView } from '../know/observation.ts';
+
+/** A recovery as it would be observed. */
+export const observedRecovery: RecoveryHost<Observation> = {
+  nodes: ({ slots }) => Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node ? [[name, [pod.node]]] : []))),
+  job: (state, name) => {
+    const { job } = recoveryOf(state);
+    return job?.name === recoveryJobName(name) ? job : undefined;
+  },
+  makeJob: (state, name, attempt) => {
+    const uid = `recovery-${attempt.replace('/', '-')}`;
+    const job = { name: recoveryJobName(name), uid, leaving: false, attempt, failed: false };
+    return { ...state, recovery: { ...recoveryOf(state), job } };
+  },
+  removeJob: (state) => {
+    const { job: _, ...rest } = recoveryOf(state);
+    return { ...state, recovery: rest };
+  },
+  pods: (state) => recoveryOf(state).pods,
+};
+
+export function recoveryOf({ recovery }: Observation): Extract<RecoveryView, { kind: 'known' }> {
+  return recovery?.kind === 'known' ? recovery : { kind: 'known', pods: [], nodes: {} };
+}

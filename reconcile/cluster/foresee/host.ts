@@ -1,0 +1,117 @@
+import type { Fresh, Host, PodSeen, Stored } from '../act/requests/host.ts';
+import { volumesFinalizer } from '../know/marks.ts';
+import type { ConfigMapView, Observation, PodView, Shared, Slot } from '../know/observation.ts';
+import { certificatesHost } from './certificates-host.ts';
+import { create, onSlot, replaced, slotOf, without } from './effect.ts';
+import { observedEtcd } from './host-etcd.ts';
+import { observedRecovery } from './host-recovery.ts';
+import { observedSpace } from './host-space.ts';
+import { madeFrom, rememberingItsTemplate, withTemplate } from './knowledge.ts';
+import { withLeavesOf } from './leaves.ts';
+import { seeTemplates } from './settle/pods.ts';
+
+/** A plan's state: what would be observed. No other client interferes, so whatever was read is as it was. */
+export const observationHost: Host<Observation> = {
+  names: ({ slots }) => slots.map(({ name }) => name),
+  get: (state, name, kind) => slotOf(state, name)?.[kind] as Stored[typeof kind] | undefined,
+  pod: (state, name) => {
+    const slot = slotOf(state, name);
+    return slot?.pod && podSeen(slot, slot.pod);
+  },
+  isCurrent: () => true,
+  make: (state, name, kind, build) =>
+    withLeavesOf(create(name, kind, (fresh: Fresh) => stored(kind, build(fresh)) as Slot[typeof kind])(state)),
+  // The live half of a request that writes a template awaits its controller.
+  put: (state, name, kind, object) => {
+    const written = onSlot(name, (slot) => putIn(slot, kind, object))(state);
+    return kind === 'statefulSet' ? seeTemplates(written) : written;
+  },
+  remove: (state, name, kind) => {
+    const slot = slotOf(state, name);
+    if (!slot) return state;
+    switch (kind) {
+      case 'peer':
+        return withoutPeer(state, slot);
+      case 'volume':
+        return slot.volume ? replaced(state, { ...slot, volume: { ...slot.volume, leaving: true } }) : state;
+      case 'pod':
+        return slot.pod ? replaced(state, { ...slot, pod: { ...slot.pod, leaving: true } }) : state;
+      case 'configMap':
+      case 'statefulSet':
+        return without(state, name, kind);
+    }
+  },
+  shared: ({ shared }, kind) => shared[kind],
+  putShared: (state, kind, object) => ({ ...state, shared: { ...state.shared, [kind]: object } as Shared }),
+  labelled: (state, { of, name, uid }) =>
+    onSlot(name, (slot) => {
+      const key = of === 'volume' && !slot.volume ? 'late' : of;
+      const view = slot[key];
+      if (view?.uid !== uid || view.leaving) return slot;
+      const { unlabelled: _, ...rest } = view;
+      return { ...slot, [key]: rest };
+    })(state),
+  finalizer: (state, present) => {
+    const { metadata } = state.cluster;
+    const others = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== volumesFinalizer);
+    const finalizers = present ? [...others, volumesFinalizer] : others;
+    return { ...state, cluster: { ...state.cluster, metadata: { ...metadata, finalizers } } };
+  },
+  looked: ({ cluster, slots }) => ({
+    cluster,
+    slots: slots.map((slot) => ({ ...slot, endpoint: { kind: 'unknown', cause: 'not asked' } })),
+  }),
+  etcd: observedEtcd,
+  certificates: certificatesHost,
+  space: observedSpace,
+  recovery: observedRecovery,
+};
+
+/** It goes at once; what it owned has no owner any more, and is collected. */
+function withoutPeer(observation: Observation, { name, configMap, statefulSet }: Slot): Observation {
+  const orphaned = onSlot(name, (slot) => ({
+    ...slot,
+    ...(configMap?.byPeer && { configMap: orphan(configMap) }),
+    ...(statefulSet && { statefulSet: { ...statefulSet, current: false } }),
+  }))(observation);
+  return withLeavesOf(without(orphaned, name, 'peer'));
+}
+
+function orphan({ byPeer: _, ...rest }: ConfigMapView): ConfigMapView {
+  return { ...rest, current: false };
+}
+
+/** Its controller has yet to see a new template; the pod goes on, and what it was made from is not forgotten. */
+function putIn<K extends keyof Stored>(slot: Slot, kind: K, object: Stored[K]): Slot {
+  const { pod, statefulSet } = slot;
+  if (kind !== 'statefulSet') return { ...slot, [kind]: object };
+  const written = stored(kind, object);
+  const isSame = statefulSet?.inputsHash === (written as Stored['statefulSet']).inputsHash;
+  return {
+    ...slot,
+    statefulSet: written as Stored['statefulSet'],
+    ...(pod && !isSame && { pod: { ...rememberingItsTemplate(pod, madeFrom(slot)), upToDate: 'unknown' as const } }),
+  };
+}
+
+function stored<K extends keyof Stored>(kind: K, object: Stored[K]): Stored[K] {
+  const { inputs } = object as Stored['statefulSet'];
+  return kind === 'statefulSet' && inputs
+    ? (withTemplate(object as Stored['statefulSet'], inputs) as Stored[K])
+    : object;
+}
+
+function podSeen(slot: Slot, pod: PodView): PodSeen {
+  const { uid, leaving, ready, version, upToDate, container } = pod;
+  const { updateRevision = '', inputsHash = '' } = slot.statefulSet ?? {};
+  const made = madeFrom(slot);
+  const isUpToDate = upToDate === 'yes' || (upToDate === 'unknown' && made !== undefined && made === inputsHash);
+  return {
+    uid,
+    leaving,
+    ready,
+    revision: isUpToDate ? updateRevision : `not ${updateRevision}`,
+    ...(version !== undefined && { version }),
+    everStarted: container.everStarted,
+  };
+}

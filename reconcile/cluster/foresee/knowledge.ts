@@ -1,0 +1,75 @@
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import type { Inputs } from '../know/inputs.ts';
+import type { LeafView, Membership, Observation, PodView, Slot, StatefulSetView } from '../know/observation.ts';
+
+/**
+ * What a simulation knows of its own doing, and no look at the world would tell. It travels along in what it makes; no
+ * rule sees it.
+ */
+
+/** What its next pod is made from; absent where it was only ever looked at. */
+type Template = StatefulSetView & { readonly inputs?: Inputs };
+
+/** Hash of the inputs that it was made from. */
+type Made = PodView & { readonly madeFrom?: string };
+
+/** How many objects it has made, so that no two have one UID. */
+export function madeSoFar(observation: Observation & { readonly made?: number }): number {
+  return observation.made ?? 0;
+}
+
+/**
+ * What a pod that is made now would be made from; `undefined` where a crash left another template than the peer asks
+ * for.
+ */
+export function templateOf({ peer, statefulSet }: Slot): Inputs | undefined {
+  const known = (statefulSet as Template | undefined)?.inputs;
+  if (known) return known;
+  return peer && statefulSet?.inputsHash === inputsHash(peer.inputs) ? peer.inputs : undefined;
+}
+
+export function withTemplate(view: StatefulSetView, inputs: Inputs): StatefulSetView {
+  const template: Template = { ...view, inputsHash: inputsHash(inputs), updateRevision: '', inputs };
+  return template;
+}
+
+/** What this pod was made from, as long as anything remembers it. */
+export function madeFrom({ pod, statefulSet }: Slot): string | undefined {
+  return (pod as Made | undefined)?.madeFrom ?? (pod?.upToDate === 'yes' ? statefulSet?.inputsHash : undefined);
+}
+
+export function rememberingItsTemplate(pod: PodView, hash: string | undefined): PodView {
+  const made: Made = { ...pod, ...(hash !== undefined && { madeFrom: hash }) };
+  return made;
+}
+
+type Listed = Extract<Membership, { kind: 'known' }>;
+
+/** What its members would report if they could: etcd remembers its list when no member runs. */
+type Remembering = Observation & { readonly listed?: Listed };
+
+export function rememberedList({ membership, listed }: Remembering): Listed | undefined {
+  return membership.kind === 'known' ? membership : listed;
+}
+
+export function rememberingTheList(observation: Observation, listed: Listed): Observation {
+  const remembering: Remembering = { ...observation, listed };
+  return remembering;
+}
+
+/** Written, and not yet loaded by its holder. */
+type Written = LeafView & { readonly written?: true };
+
+export function asWritten(leaf: LeafView): LeafView {
+  const written: Written = { ...leaf, written: true };
+  return written;
+}
+
+export function isWritten(leaf: Written): boolean {
+  return leaf.written === true;
+}
+
+export function asRead(leaf: Written): LeafView {
+  const { written: _, ...rest } = leaf;
+  return rest;
+}

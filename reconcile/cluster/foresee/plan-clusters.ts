@@ -1,0 +1,134 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { inParallel } from '../../in-parallel.ts';
+import { type Kube, resources } from '../../kube.ts';
+import type { Observation } from '../know/observation.ts';
+import { failureOf } from '../know/outcome.ts';
+import { situate } from '../know/situation.ts';
+import type { Refusal } from '../know/spec-refusal.ts';
+import { type ObserveContext, observe } from '../observe/observe.ts';
+import { type ClusterObjects, readObjects } from '../observe/snapshot.ts';
+import { asCreated, type Desired, planChange, withDesired } from './change.ts';
+import type { Plan } from './plan.ts';
+import { changesOf, summaryOf } from './summary.ts';
+import { type RefusedTemplate, tryMembers } from './try-members.ts';
+
+/** A cluster that is to be planned, and what is to become of it. */
+export type Intent =
+  /** Nothing new is asked of it. */
+  | { readonly kind: 'keep'; readonly cluster: EtcdCluster }
+  /** `desired`: with the API's defaults. */
+  | { readonly kind: 'update'; readonly cluster: EtcdCluster; readonly desired: Desired }
+  | { readonly kind: 'create'; readonly cluster: EtcdCluster }
+  | { readonly kind: 'delete'; readonly cluster: EtcdCluster };
+
+export interface ClusterPlan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly intent: Intent['kind'];
+  /** Absent where it could not be looked at: then `problem` says why. */
+  readonly planned?: Pick<Plan, 'steps' | 'end'> & {
+    /** One line. */
+    readonly summary: string;
+    readonly changes: readonly string[];
+    /** What the new spec asks for and can't be had, unless the live one asks for it already. */
+    readonly refusals: readonly Refusal[];
+    /** It ends with a person, and would not without the change. */
+    readonly needsPerson: boolean;
+    /** What the API server does not take of its pods; asked by a check only. */
+    readonly template?: RefusedTemplate;
+  };
+  readonly problem?: string;
+}
+
+export type PlanContext = Pick<ObserveContext, 'kube' | 'etcd' | 'wire' | 'holder' | 'nonce'> & {
+  readonly signal: AbortSignal;
+  /** Reads no Secret that only an unapplied spec names: its author may be untrusted. */
+  readonly amongStrangers?: boolean;
+  /** Has the API server try the pods that a changed spec asks for. */
+  readonly dryRuns?: boolean;
+};
+
+/** Looked at at once. Each is mostly waiting. */
+const parallel = 16;
+
+/**
+ * The steps to convergence of each of these clusters. Reads, and writes nothing.
+ *
+ * @throws {KubeError} when not even the lists could be read; what keeps one cluster from being looked at is in its
+ * plan.
+ */
+export async function planClusters(
+  context: PlanContext,
+  { namespace, intents }: { readonly namespace?: string | undefined; readonly intents: readonly Intent[] },
+): Promise<readonly ClusterPlan[]> {
+  const { kube, signal } = context;
+  const clusters = intents.map(({ kind, cluster }) => (kind === 'create' ? asCreated(cluster) : cluster));
+  const objects = await readObjects(kube, clusters, { namespace, signal });
+  const waiting = intents.flatMap((intent, index) => {
+    const found = objects[index];
+    return found ? [{ intent, objects: found }] : [];
+  });
+  const plans = await inParallel(waiting, parallel, (next) => planOne(context, next));
+  return plans.toSorted((a, b) => `${a.namespace}/${a.name}`.localeCompare(`${b.namespace}/${b.name}`));
+}
+
+async function planOne(
+  context: PlanContext,
+  { intent, objects }: { readonly intent: Intent; readonly objects: ClusterObjects },
+): Promise<ClusterPlan> {
+  const { namespace = '', name } = intent.cluster.metadata;
+  const facts = { namespace, name, intent: intent.kind };
+  try {
+    const blind = context.amongStrangers && intent.kind === 'create';
+    const kube = blind ? withoutSecrets(context.kube) : context.kube;
+    const { observation } = await observe({ ...context, kube, thorough: true }, objects, context.signal);
+    const desired = desiredBy(intent);
+    const plan = planChange(observation, desired);
+    const { steps, end } = plan;
+    const changes = changesOf(observation, plan);
+    const refusals = desired ? newRefusals(observation, desired, intent.kind) : [];
+    const needsPerson = end.kind === 'refused' && !isRefusedAnyway(observation, intent, end.reason);
+    const summary = summaryOf(observation, plan);
+    const template =
+      context.dryRuns &&
+      desired &&
+      (await tryMembers(withDesired(observation, desired), { kube, signal: context.signal }));
+    return {
+      ...facts,
+      planned: { steps, end, summary, changes, refusals, needsPerson, ...(template && { template }) },
+    };
+  } catch (error) {
+    return { ...facts, problem: failureOf(error).message };
+  }
+}
+
+function newRefusals(observation: Observation, desired: Desired, kind: Intent['kind']): readonly Refusal[] {
+  const before = kind === 'create' ? [] : situate(observation).effective.refusals;
+  const after = situate(withDesired(observation, desired)).effective.refusals;
+  return after.filter(({ field, message }) => !before.some((old) => old.field === field && old.message === message));
+}
+
+function isRefusedAnyway(observation: Observation, { kind, cluster }: Intent, reason: string): boolean {
+  if (kind === 'create') return false;
+  const { end } = planChange(observation, cluster);
+  return end.kind === 'refused' && end.reason === reason;
+}
+
+function withoutSecrets(kube: Kube): Kube {
+  return {
+    ...kube,
+    get: async (resource, ...rest) => (resource === resources.secrets ? undefined : kube.get(resource, ...rest)),
+  };
+}
+
+function desiredBy(intent: Intent): Desired | undefined {
+  switch (intent.kind) {
+    case 'keep':
+    case 'create':
+      return intent.cluster;
+    case 'update':
+      return intent.desired;
+    case 'delete':
+      return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+import type { Reason } from '../../reasons.ts';
+import { targetOf } from '../act/act.ts';
+import { decide } from '../decide/decide.ts';
+import type { ActionKind } from '../know/action.ts';
+import type { Decision } from '../know/decision.ts';
+import type { Observation } from '../know/observation.ts';
+import { type Failure, toldIn } from '../know/outcome.ts';
+import { lastingly } from '../know/set-aside.ts';
+import { situate } from '../know/situation.ts';
+import { laterThan } from './patience.ts';
+import { withReportsAt } from './reports.ts';
+import { carryOut } from './run.ts';
+import { settle } from './settle.ts';
+import { reported, simulate } from './simulate.ts';
+import { traceOf } from './trace.ts';
+
+/** One thing that would be done. */
+export interface PlannedStep {
+  readonly action: ActionKind;
+  readonly target?: string;
+  readonly reason: Reason;
+  readonly message: string;
+  /** A member is started anew with it. */
+  readonly restarts?: true;
+}
+
+export type PlanEnd =
+  | { readonly kind: 'done'; readonly reason: Reason; readonly message: string }
+  /** A person must do something; `cure` says what. */
+  | { readonly kind: 'refused'; readonly reason: Reason; readonly message: string; readonly cure: string }
+  /** For something that may or may not happen, so no step can be foreseen. */
+  | { readonly kind: 'waits'; readonly reason: Reason; readonly message: string }
+  /** The same steps would repeat for ever: a defect of etcd-ratchet, reported instead of hidden. */
+  | { readonly kind: 'circles'; readonly reason: Reason; readonly message: string }
+  /** Longer than a plan may be. */
+  | { readonly kind: 'goes-on'; readonly reason: Reason; readonly message: string };
+
+/** The steps from here to convergence, if nothing fails and no one interferes. */
+export interface Plan {
+  readonly steps: readonly PlannedStep[];
+  readonly end: PlanEnd;
+  /** What would be seen then. */
+  readonly outcome: Observation;
+}
+
+/** Nine members, each replaced and rolled more than once, take fewer. */
+const mostSteps = 250;
+/** Moments at which something may be awaited, between two steps. */
+const mostWaits = 40;
+
+/**
+ * Pure, bounded, and never throws for what is observed.
+ *
+ * @param decideBy other rules than ours; for tests
+ */
+export function plan(observation: Observation, decideBy: (seen: Observation) => Decision = decide): Plan {
+  const steps: PlannedStep[] = [];
+  const seen = new Set<string>();
+  let now = lastingly(observation);
+  let waits = 0;
+  for (;;) {
+    const situation = situate(now);
+    const decision = decideBy(situation);
+    const end = endOf(decision, now);
+    if (end) return { steps, end, outcome: now };
+    const { reason, message } = decision;
+    if (decision.kind === 'act') {
+      const trace = `${reason} ${targetOf(decision.action)} ${traceOf(now)}`;
+      const { moments, failure } = carryOut(decision.action, now);
+      const isStuck = failure && (moments.length === 1 || seen.has(trace));
+      if (isStuck) return { steps: [...steps, stepOf(decision)], end: stuckAt(failure), outcome: now };
+      if (seen.has(trace)) return { steps, end: { kind: 'circles', reason, message }, outcome: now };
+      if (steps.length === mostSteps) return { steps, end: { kind: 'goes-on', reason, message }, outcome: now };
+      seen.add(trace);
+      steps.push(stepOf(decision));
+      now = settle(reported({ ...(moments.at(-1) ?? now), lease: { kind: 'free' } }, situation, decision));
+      waits = 0;
+      if (isGone(now)) return { steps, end: gone, outcome: now };
+      const open = awaitedAfter(decision);
+      if (open) return { steps, end: open, outcome: now };
+      continue;
+    }
+    const told = reported(now, situation, decision);
+    const settled = simulate(told, decision);
+    waits += 1;
+    if (settled !== told && waits < mostWaits) {
+      now = settled;
+      continue;
+    }
+    const at = waits < mostWaits ? laterThan(told, decision) : undefined;
+    if (!at) return { steps, end: { kind: 'waits', reason, message }, outcome: told };
+    now = {
+      ...withReportsAt(told, at),
+      at,
+      ...(told.lease.kind === 'held' && at >= told.lease.until && { lease: { kind: 'free' } }),
+    };
+  }
+}
+
+function stepOf({ action, reason, message }: Extract<Decision, { kind: 'act' }>): PlannedStep {
+  const target = targetOf(action);
+  const restarts = action.kind === 'change-template' && action.restart !== undefined;
+  return {
+    action: action.kind,
+    ...(target !== undefined && target !== '' && { target }),
+    reason,
+    message,
+    ...(restarts && { restarts }),
+  };
+}
+
+/** An action that finds nothing that it may do: what it says is what is waited for, or what a person must do. */
+function stuckAt({ class: kind, reason, message }: Failure): PlanEnd {
+  return kind === 'terminal' ? { kind: 'refused', reason, ...toldIn(message) } : { kind: 'waits', reason, message };
+}
+
+function endOf(decision: Decision, { cluster }: Observation): PlanEnd | undefined {
+  const { reason, message } = decision;
+  switch (decision.kind) {
+    case 'done':
+      return cluster.metadata.deletionTimestamp === undefined
+        ? { kind: 'done', reason, message }
+        : { ...gone, message };
+    case 'refuse':
+      return { kind: 'refused', reason, message, cure: decision.cure };
+    case 'act':
+    case 'wait':
+      return undefined;
+  }
+}
+
+const gone: PlanEnd = {
+  kind: 'done',
+  reason: 'Deleted',
+  message: 'the resource is gone, with everything to be deleted with it',
+};
+
+/** The last finalizer of a resource that is being deleted was what kept it. */
+function isGone({ cluster }: Observation): boolean {
+  const { deletionTimestamp, finalizers = [] } = cluster.metadata;
+  return deletionTimestamp !== undefined && finalizers.length === 0;
+}
+
+function awaitedAfter({ action, reason }: Extract<Decision, { kind: 'act' }>): PlanEnd | undefined {
+  if (action.kind !== 'compact') return undefined;
+  return { kind: 'waits', reason, message: 'how much space that frees is known when it is done' };
+}

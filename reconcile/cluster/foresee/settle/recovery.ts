@@ -1,0 +1,49 @@
+import { recordOf } from '../../know/life.ts';
+import type { Observation, RecoveryView, Slot } from '../../know/observation.ts';
+import type { Effect } from '../effect.ts';
+import { recoveryOf } from '../host-recovery.ts';
+import { rememberedList, rememberingTheList } from '../knowledge.ts';
+
+/** The Job's pod comes up, and its member knows of no other any more; without its Job it goes. */
+export const runRecovery: Effect = (observation) => {
+  const chosen = chosenIn(observation);
+  const view = recoveryOf(observation);
+  if (!chosen) return isEmpty(view) && observation.recovery ? withoutRecovery(observation) : observation;
+  const { job, pods } = view;
+  if (!job) {
+    if (pods.length === 0 && observation.recovery) return observation;
+    return { ...observation, recovery: { ...view, pods: [] } };
+  }
+  if (pods.length > 0 || job.failed) return observation;
+  const pod = { name: `${job.name}-made`, uid: `${job.uid}-pod`, leaving: false, ready: true };
+  return alone({ ...observation, recovery: { ...view, pods: [pod] } }, recordOf(chosen)?.memberId);
+};
+
+/** Whose volume the cluster goes on from. */
+function chosenIn({ slots }: Observation): Slot | undefined {
+  return slots.find((slot) => ['recovering', 'recovered'].includes(recordOf(slot)?.state ?? ''));
+}
+
+function isEmpty({ job, pods }: Extract<RecoveryView, { kind: 'known' }>): boolean {
+  return !job && pods.length === 0;
+}
+
+function withoutRecovery(observation: Observation): Observation {
+  const { recovery: _, ...rest } = observation;
+  return rest;
+}
+
+function alone(observation: Observation, memberId: string | undefined): Observation {
+  const chosen = chosenIn(observation);
+  const record = chosen && recordOf(chosen);
+  const { membership } = observation;
+  const list = rememberedList(observation);
+  const clusterId = list?.clusterId ?? record?.clusterId;
+  const known = list?.members ?? (membership.kind === 'unknown' ? (membership.last ?? []) : []);
+  const members = known.filter(({ id }) => id === memberId).map((member) => ({ ...member, isLearner: false }));
+  if (clusterId === undefined || members.length === 0) return observation;
+  return rememberingTheList(
+    { ...observation, membership: { kind: 'unknown', cause: 'no member runs' } },
+    { kind: 'known', clusterId, members },
+  );
+}

@@ -1,0 +1,82 @@
+import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
+import { hasDeparted, isAsleep, recordOf } from '../know/life.ts';
+import type { Observation } from '../know/observation.ts';
+import type { Plan } from './plan.ts';
+
+/** A plan in one line: `9 steps: 3.5.35→3.6.16, +2 members`. */
+export function summaryOf(before: Observation, plan: Plan): string {
+  const { steps, end } = plan;
+  const count = steps.length === 0 ? 'no steps' : steps.length === 1 ? '1 step' : `${steps.length} steps`;
+  const changes = changesOf(before, plan);
+  const what = changes.length > 0 ? `: ${changes.join(', ')}` : '';
+  return `${count}${what}${ending(end)}`;
+}
+
+/** What a plan comes to: `3.5.35→3.6.16`, `+2 members`. */
+export function changesOf(before: Observation, { steps, outcome }: Plan): readonly string[] {
+  return [
+    ...change(versionOf(before), versionOf(outcome)),
+    ...members(before, outcome),
+    ...change(sizeOf(before), sizeOf(outcome)),
+    ...restarts(steps),
+    ...(steps.some(({ action }) => action === 'rotate-authorities') ? ['new CAs'] : []),
+  ];
+}
+
+function ending(end: Plan['end']): string {
+  switch (end.kind) {
+    case 'done':
+      return '';
+    case 'refused':
+      return `; then a person is needed (${end.reason})`;
+    case 'waits':
+      return `; then it waits (${end.reason})`;
+    case 'circles':
+      return `; then it would go round in circles (${end.reason})`;
+    case 'goes-on':
+      return '; and it goes on from there';
+  }
+}
+
+function change(from: string | undefined, to: string | undefined): readonly string[] {
+  return from === undefined || to === undefined || from === to ? [] : [`${from}→${to}`];
+}
+
+/** What runs, or ran: one version, or the lowest and the highest. */
+function versionOf({ slots }: Observation): string | undefined {
+  const found = slots
+    .filter((slot) => slot.peer?.current && !hasDeparted(slot))
+    .map((slot) => (slot.endpoint.kind === 'known' ? slot.endpoint.status.version : recordOf(slot)?.version))
+    .filter(isVersion)
+    .map(parseVersion)
+    .toSorted(compareVersions)
+    .map(formatVersion);
+  const [lowest, highest] = [found[0], found.at(-1)];
+  return lowest === highest ? lowest : `${lowest}..${highest}`;
+}
+
+function members(before: Observation, after: Observation): readonly string[] {
+  const [sleeping, asleep] = [before, after].map(({ slots }) => slots.some(isAsleep));
+  if (asleep && !sleeping) return [`hibernates ${named(countOf(before))}`];
+  if (sleeping && !asleep) return [`wakes ${named(countOf(after))}`];
+  const more = countOf(after) - countOf(before);
+  return more === 0 ? [] : [`${more > 0 ? '+' : '−'}${named(Math.abs(more))}`];
+}
+
+function named(count: number): string {
+  return count === 1 ? '1 member' : `${count} members`;
+}
+
+function countOf({ membership, slots }: Observation): number {
+  if (membership.kind === 'known') return membership.members.length;
+  return slots.filter((slot) => slot.peer?.current && !hasDeparted(slot)).length;
+}
+
+function sizeOf({ slots }: Observation): string | undefined {
+  return slots.find((slot) => slot.peer?.current && slot.volume?.bound)?.volume?.size;
+}
+
+function restarts(steps: Plan['steps']): readonly string[] {
+  const count = steps.filter(({ action, restarts }) => action === 'restart-member' || restarts).length;
+  return count === 0 ? [] : [count === 1 ? '1 restart' : `${count} restarts`];
+}

@@ -1,0 +1,45 @@
+import { parseDuration } from '../../../../manifests/api/duration.ts';
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import { issuerDefaults } from '../../../../manifests/api/spec-defaults.ts';
+import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
+import type { OwnerReference } from '../../../../manifests/kube-types.ts';
+import {
+  type CertManagerCertificate,
+  certManagerCertificate,
+} from '../../../../manifests/render/cert-manager-certificate.ts';
+import { issuedSecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
+import type { CertificateOrder } from '../action.ts';
+import type { Slot } from '../observation.ts';
+import { peerUidOf } from './wanted.ts';
+
+/** The request to cert-manager for one leaf; `undefined` when the spec, now with another mode, names no issuer. */
+export function orderFor({ spec }: EtcdCluster, slots: readonly Slot[], plan: LeafPlan): CertificateOrder | undefined {
+  const { issuerRef, peerIssuerRef, certificateLifetime = tlsDefaults.certificateLifetime } = spec.tls ?? {};
+  const issuer = plan.authority === 'peer' ? (peerIssuerRef ?? issuerRef) : issuerRef;
+  if (!issuer) return undefined;
+  return {
+    plan,
+    issuerRef: issuer,
+    lifetime: parseDuration(certificateLifetime),
+    ...peerUidOf(slots, plan),
+  };
+}
+
+/** The Certificate for an order. It has the name of the Secret that cert-manager writes. */
+export function certificateFor(
+  { metadata }: EtcdCluster,
+  { plan, issuerRef, lifetime }: CertificateOrder,
+  owner: OwnerReference,
+): CertManagerCertificate {
+  return certManagerCertificate(
+    { ...plan, secretName: issuedSecretName(plan) },
+    { cluster: metadata.name, namespace: metadata.namespace ?? '', owner, issuerRef, lifetime },
+  );
+}
+
+/** As people name it in a message: `ClusterIssuer company-ca`. */
+export function issuerOf({ spec }: EtcdCluster, { authority }: LeafPlan): string {
+  const { issuerRef, peerIssuerRef } = spec.tls ?? {};
+  const issuer = authority === 'peer' ? (peerIssuerRef ?? issuerRef) : issuerRef;
+  return issuer ? `${issuer.kind ?? issuerDefaults.kind} ${issuer.name}` : 'its issuer';
+}

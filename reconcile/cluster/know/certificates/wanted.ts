@@ -1,0 +1,60 @@
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
+import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
+import {
+  clusterLeaves,
+  issuedSecretName,
+  type LeafPlan,
+  memberLeaves,
+} from '../../../../manifests/render/certificate-names.ts';
+import { recordOf } from '../life.ts';
+import type { Slot } from '../observation.ts';
+
+/**
+ * The mode that the volumes were created with; before there are any, the mode of the spec. When the volumes are deleted
+ * nothing records it any more: then the CAs are looked up, whatever the spec says by now.
+ */
+export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode {
+  const born = slots.map(recordOf).find((record) => record !== undefined)?.tlsMode;
+  if (born === undefined && cluster.metadata.deletionTimestamp !== undefined) return 'Managed';
+  return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
+}
+
+/** The leaves that a cluster needs in this mode, ours first: etcd is asked with it. */
+export function wantedLeaves(cluster: EtcdCluster, slots: readonly Slot[], mode: TlsMode): readonly LeafPlan[] {
+  if (mode === 'Disabled') return [];
+  const { name, namespace = '' } = cluster.metadata;
+  const dnsNames = cluster.spec.tls?.dnsNames ?? [];
+  const members = slots
+    .filter(({ peer }) => peer?.current && !peer.leaving)
+    .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames }, slot.name));
+  const [reconciler, application] = clusterLeaves(name);
+  // With mode Provided the applications' certificate is the person's own matter.
+  return mode === 'Provided' ? [reconciler, ...members] : [reconciler, application, ...members];
+}
+
+/** The peer that a leaf is for; the cluster's own leaves have none. */
+export function peerUidOf(slots: readonly Slot[], plan: LeafPlan): { readonly peerUid?: string } {
+  const peer = slots.find(({ name }) => name === plan.peer)?.peer;
+  return peer ? { peerUid: peer.uid } : {};
+}
+
+/**
+ * The Secret from which a leaf of another signer comes: cert-manager's, or a person's. Members never mount it: its
+ * content is inspected first, and handed over when every member can follow (`hand-over.ts`).
+ */
+export function sourceNameOf({ spec }: EtcdCluster, mode: TlsMode, plan: LeafPlan): string | undefined {
+  if (mode === 'CertManager') return issuedSecretName(plan);
+  if (mode !== 'Provided') return undefined;
+  const { peerSecretName, serverSecretName, clientSecretName } = spec.tls ?? {};
+  switch (plan.purpose) {
+    case 'peer':
+      return peerSecretName;
+    case 'server':
+      return serverSecretName;
+    case 'reconciler':
+      return clientSecretName;
+    case 'application':
+      return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Reason } from '../../reasons.ts';
+import type { Action } from './action.ts';
+
+/** What to look at, or when, before the next step can come out differently. */
+export type Wake =
+  /** An object of this kind, of this cluster, changes in a way that matters (readiness, phase, existence). */
+  | { readonly on: 'change'; readonly of: 'pods' | 'statefulSets' | 'volumeClaims' | 'peers' }
+  /** No Kubernetes event announces it: look again after this many seconds. */
+  | { readonly on: 'time'; readonly afterSeconds: number };
+
+/**
+ * What one step came to.
+ *
+ * `reason` is static CamelCase: it becomes a condition's reason and is compared between steps. `message` is for a
+ * person, free of counters and clocks, because it also becomes a commit status.
+ */
+export type Decision = (
+  | { readonly kind: 'act'; readonly action: Action; readonly reason: Reason; readonly message: string }
+  | {
+      readonly kind: 'wait';
+      readonly reason: Reason;
+      readonly message: string;
+      /** Any of these is worth another look. */
+      readonly wakeOn: readonly Wake[];
+    }
+  /** A person must do something; `cure` says what. */
+  | Refused
+  | { readonly kind: 'done'; readonly reason: Reason; readonly message: string }
+) & {
+  /** What else a person must do: it was passed over, because this decision does not depend on it. */
+  readonly besides?: readonly Refused[];
+};
+
+export interface Refused {
+  readonly kind: 'refuse';
+  readonly reason: Reason;
+  readonly message: string;
+  readonly cure: string;
+}
+
+export function act(action: Action, reason: Reason, message: string): Decision {
+  return { kind: 'act', action, reason, message };
+}
+
+export function wait(reason: Reason, message: string, ...wakeOn: readonly Wake[]): Decision {
+  return { kind: 'wait', reason, message, wakeOn };
+}
+
+export function refuse(reason: Reason, message: string, cure: string): Refused {
+  return { kind: 'refuse', reason, message, cure };
+}
+
+export function done(reason: Reason, message: string): Decision {
+  return { kind: 'done', reason, message };
+}

@@ -1,0 +1,77 @@
+import { isUnstarted } from '../../../manifests/render/volume-record.ts';
+import { hasDeparted, isBeingReplaced, recordOf } from './life.ts';
+import type { Observation, Slot } from './observation.ts';
+
+/**
+ * PVCs of a birth that arrived when it was over: the request of an outdated invocation. They are for a member's first
+ * start, and no member ever started on them; all volumes of a birth record a possible start before the first member
+ * starts. Also a PVC that was restored as it was before its member had a vote, or was sealed. No member starts on such
+ * a PVC (I5), and to every rule its member has no volume.
+ */
+export function setLateAside({
+  cluster,
+  slots,
+  membership,
+}: Pick<Observation, 'cluster' | 'slots' | 'membership'>): readonly Slot[] {
+  const begun = new Set(
+    slots.flatMap((slot) => {
+      const record = recordOf(slot);
+      return record && record.state !== 'bootstrapping' && !hasDeparted(slot) ? [record.token] : [];
+    }),
+  );
+  if (begun.size === 0) return cluster.status?.clusterID === undefined ? slots : withoutRestoredBirth(slots);
+  return slots.map((slot) => {
+    const { volume, ...rest } = slot;
+    const isBegun = begun.has(recordOf(slot)?.token ?? '');
+    const isLate = isOutrun(slot, membership) || (isBegun && (isFresh(slot) || isRestoredAsBorn(slot)));
+    return volume && isLate ? { ...rest, late: volume } : slot;
+  });
+}
+
+/**
+ * It says that its member may have started, and the ConfigMap, which is made before that and is deleted with the PVC,
+ * is missing: the PVC was restored as it was at the birth.
+ */
+function isRestoredAsBorn(slot: Slot): boolean {
+  const record = recordOf(slot);
+  return (
+    record?.state === 'bootstrapping' && !isUnstarted(record) && !slot.configMap?.current && !isBeingReplaced(slot)
+  );
+}
+
+/** All PVCs are as a birth made them, and status remembers a cluster: it is not born a second time. */
+function withoutRestoredBirth(slots: readonly Slot[]): readonly Slot[] {
+  const counting = slots.filter((slot) => recordOf(slot) && !hasDeparted(slot));
+  if (counting.length === 0 || !counting.every((slot) => isFreshAndBare(slot) || isRestoredAsBorn(slot))) return slots;
+  return slots.map((slot) => {
+    const { volume, ...rest } = slot;
+    return volume && counting.includes(slot) ? { ...rest, late: volume } : slot;
+  });
+}
+
+function isFreshAndBare(slot: Slot): boolean {
+  return isFresh(slot) && !slot.configMap?.current;
+}
+
+/** A volume that is being recreated still waits for its first start. */
+function isFresh(slot: Slot): boolean {
+  const record = recordOf(slot);
+  return record !== undefined && isUnstarted(record) && !isBeingReplaced(slot);
+}
+
+/**
+ * Its member votes, which happens only after volume and ConfigMap are sealed; the ConfigMap was deleted with the old
+ * PVC.
+ */
+function isOutrun(slot: Slot, membership: Observation['membership']): boolean {
+  const record = recordOf(slot);
+  if (record?.state !== 'joining' || slot.configMap?.current) return false;
+  const url = record.initialCluster.find(({ name }) => name === slot.name)?.url;
+  const listed = membership.kind === 'known' ? membership.members : (membership.last ?? []);
+  return listed.some(({ isLearner, peerURLs }) => !isLearner && url !== undefined && peerURLs.includes(url));
+}
+
+/** No other object of a member exists there. */
+export function isOnlyLate({ late, peer, volume, configMap, statefulSet, pod }: Slot): boolean {
+  return late !== undefined && !(peer || volume || configMap || statefulSet || pod);
+}

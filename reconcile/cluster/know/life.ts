@@ -1,0 +1,183 @@
+import { annotations } from '../../../manifests/render/names.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import type { Reason } from '../../reasons.ts';
+import type { Observation, Slot } from './observation.ts';
+
+/**
+ * The stage of a cluster's life, judged from what records it: volumes first, then peers, then (only to refuse) status.
+ *
+ * The volumes' annotations survive everything but the volumes, so a resource that was deleted and applied again, or
+ * whose status a backup tool dropped, goes on where it was.
+ */
+export type Life =
+  /** No trace of it: it may be born. */
+  | { readonly stage: 'unborn' }
+  /** Recorded, and not yet every recorded member is sealed. Finished exactly as recorded. */
+  | {
+      readonly stage: 'birth';
+      readonly record: BirthRecord;
+      /** Known once a first member is sealed. */
+      readonly clusterId: string | undefined;
+      readonly strays: readonly Slot[];
+    }
+  | {
+      readonly stage: 'born';
+      readonly token: string;
+      readonly clusterId: string | undefined;
+      readonly strays: readonly Slot[];
+    }
+  /** The traces contradict each other, or all data are gone: a person must look. Never "start anew". */
+  | { readonly stage: 'unclear'; readonly reason: Reason; readonly message: string; readonly cure: string };
+
+export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'version'>;
+
+export function lifeOf({ membership, ...seen }: Seen): Life {
+  const unreadable = slotsUnreadable(seen.slots);
+  const [first] = unreadable;
+  if (!first) return lifeIn(seen);
+  const rest = lifeIn({ ...seen, slots: seen.slots.filter((slot) => !unreadable.includes(slot)) });
+  // Where a quorum answers, the records of the others suffice; the unreadable member is left as it is.
+  if (membership?.kind === 'known' && rest.stage === 'born' && rest.clusterId === membership.clusterId) return rest;
+  return { stage: 'unclear', reason: 'VolumeRecordUnreadable', ...unreadableInWords(first) };
+}
+
+type Seen = Pick<Observation, 'cluster' | 'slots' | 'lease'> & Partial<Pick<Observation, 'membership'>>;
+
+export function isUnreadable({ volume }: Pick<Slot, 'volume'>): boolean {
+  return volume?.record.kind === 'invalid';
+}
+
+function slotsUnreadable(slots: readonly Slot[]): readonly Slot[] {
+  return slots.filter(isUnreadable);
+}
+
+/** For people: which annotation of which PVC, and what to do. */
+export function unreadableInWords({ name, volume }: Slot): { readonly message: string; readonly cure: string } {
+  const problem = volume?.record.kind === 'invalid' ? volume.record.problem : 'nothing is wrong';
+  return {
+    message: `the annotations of PersistentVolumeClaim ${name} cannot be read: ${problem}; nothing is done to this member or its volume`,
+    cure: `restore the etcd.ratchet.dev/ annotations of PersistentVolumeClaim ${name}, or, if it holds no data that matters, delete it`,
+  };
+}
+
+function lifeIn({ cluster, slots, lease }: Omit<Seen, 'membership'>): Life {
+  const recorded = slots.flatMap((slot) => {
+    const record = recordOf(slot);
+    return record && mayCount(record) ? [{ slot, record }] : [];
+  });
+  if (recorded.length === 0) return withoutVolumes(cluster, slots);
+
+  const token = mainToken(recorded, slots, lease);
+  if (token === undefined) {
+    return {
+      stage: 'unclear',
+      reason: 'VolumesOfTwoClusters',
+      message: `the volumes ${recorded.map(({ slot }) => slot.name).join(', ')} belong to more than one etcd cluster`,
+      cure: `keep the volumes of the cluster that should live (see their etcd.ratchet.dev/cluster-id annotations), and rename or delete the others`,
+    };
+  }
+
+  const ours = recorded.filter(({ record }) => record.token === token);
+  const strays = recorded.filter(({ record }) => record.token !== token).map(({ slot }) => slot);
+  const unsealed = ours.find(({ record }) => record.state === 'bootstrapping');
+  const replaced = slots.find((slot) => isBeingReplaced(slot) && slot.volume === undefined);
+  const clusterId = ours.find(({ record }) => record.clusterId)?.record.clusterId;
+  if (unsealed) return { stage: 'birth', record: unsealed.record, clusterId, strays };
+  const eldest = ours[0];
+  if (replaced?.peer && eldest) {
+    const { token, initialCluster } = replaced.peer.bootstrap;
+    return { stage: 'birth', record: { ...eldest.record, token, initialCluster }, clusterId, strays };
+  }
+  return { stage: 'born', token, clusterId, strays };
+}
+
+interface Recorded {
+  readonly slot: Slot;
+  readonly record: VolumeRecord;
+}
+
+export function recordOf({ volume }: Pick<Slot, 'volume'>): VolumeRecord | undefined {
+  return volume?.record.kind === 'valid' ? volume.record.record : undefined;
+}
+
+/** Its member is no longer one, and never will be again: its objects count for nothing, and hold up nothing. */
+export function hasDeparted(slot: Pick<Slot, 'volume'>): boolean {
+  const record = recordOf(slot);
+  return record !== undefined && !mayCount(record);
+}
+
+/** Its member does not run, because the spec asks for none. A member whose PVC is being deleted will not wake on it. */
+export function isAsleep(slot: Pick<Slot, 'volume'>): boolean {
+  return recordOf(slot)?.state === 'hibernating' && !slot.volume?.leaving;
+}
+
+/** A sealed ConfigMap outweighs the mark: that member has started since, and its volume held data. */
+export function isBeingReplaced({ peer, configMap }: Slot): boolean {
+  return peer?.replacingVolume !== undefined && !configMap?.immutable;
+}
+
+/** A volume whose member was removed, or that a recovery outvoted, no longer belongs to the cluster. */
+function mayCount({ state }: VolumeRecord): boolean {
+  return state !== 'released' && state !== 'superseded';
+}
+
+function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[]): Life {
+  const replaced = slots.find(isBeingReplaced)?.peer;
+  if (replaced) {
+    const { bootstrap, inputs } = replaced;
+    const record = { ...bootstrap, version: inputs.version, tlsMode: inputs.tls.mode };
+    return { stage: 'birth', record, clusterId: undefined, strays: [] };
+  }
+  const traces = slots.filter(({ peer, configMap }) => peer !== undefined || configMap !== undefined);
+  if (traces.length === 0 && !cluster.status?.clusterID) return { stage: 'unborn' };
+  const once = cluster.status?.clusterID ? ` (etcd cluster ${cluster.status.clusterID})` : '';
+  const left = slots.filter((slot) => recordOf(slot)?.state === 'superseded').map(({ name }) => name);
+  if (left.length > 0) {
+    return {
+      stage: 'unclear',
+      reason: 'AllVolumesGone',
+      message: `${cluster.metadata.name} had members${once}, and only volumes exist that a recovery left behind: ${left.join(', ')}; they hold the data from before it`,
+      cure: `restore the disks themselves (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had); or, to go on from the data before the recovery, set annotation ${annotations.volumeState} of ${left.join(', ')} to sealed`,
+    };
+  }
+  const late = slots.filter((slot) => slot.late?.bound).map(({ name }) => name);
+  const restored =
+    late.length > 0
+      ? `; the PersistentVolumeClaims ${late.join(', ')} have records from before its birth ended, as after a restore, and no member starts on them`
+      : '';
+  return {
+    stage: 'unclear',
+    reason: 'AllVolumesGone',
+    message: `${cluster.metadata.name} had members${once}, and none of their volumes exists; the cluster never starts empty in their place${restored}`,
+    cure: 'restore the disks themselves (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had; members on restored copies do not start before you approve it); or, to start anew with no data, delete the EtcdCluster and create it again',
+  };
+}
+
+/**
+ * The token of the cluster. Volumes that hold data decide; a token that only never-bound volumes have comes from an
+ * outdated invocation, and is discarded later.
+ */
+function mainToken(
+  recorded: readonly Recorded[],
+  slots: readonly Slot[],
+  lease: Observation['lease'],
+): string | undefined {
+  const weighty = tokensOf(
+    recorded.filter(({ slot, record }) => slot.volume?.bound || record.state !== 'bootstrapping'),
+  );
+  if (weighty.size > 1) return undefined;
+  const [decided] = weighty;
+  if (decided !== undefined) return decided;
+
+  const all = tokensOf(recorded);
+  const named = new Set(slots.flatMap(({ peer }) => (peer?.current ? [peer.bootstrap.token] : [])));
+  if (lease.kind === 'abandoned' && lease.action?.kind === 'prepare-members') {
+    for (const { record } of lease.action.members) named.add(record.token);
+  }
+  const [first] = [...named].filter((token) => all.has(token)).sort();
+  return first ?? [...all].sort()[0];
+}
+
+function tokensOf(recorded: readonly { readonly record: VolumeRecord }[]): Set<string> {
+  return new Set(recorded.map(({ record }) => record.token));
+}

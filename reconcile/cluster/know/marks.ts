@@ -1,0 +1,16 @@
+import { group } from '../../../manifests/render/names.ts';
+
+/** On an EtcdCluster whose volumes are to be deleted with it. */
+export const volumesFinalizer = `${group}/volumes`;
+
+/**
+ * On an EtcdPeer: the UID of the unbound volume that is about to be recreated. It is set before the volume is deleted,
+ * so that a crash in between does not look like the loss of a volume that held data.
+ */
+export const replacingVolume = `${group}/replacing-volume`;
+
+/**
+ * On an EtcdPeer: when its member was last asked to defragment, how often in a row that freed nothing, and, where no
+ * history was left by then, at which revision: `<time> <count> [<revision>]`.
+ */
+export const defragmented = `${group}/defragmented`;

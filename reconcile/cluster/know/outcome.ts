@@ -1,0 +1,85 @@
+import { EtcdError } from '../../etcd.ts';
+import { KubeError } from '../../kube.ts';
+import { type Reason, reasonOfApi } from '../../reasons.ts';
+
+/** How carrying out a decision went. */
+export type Outcome =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'acted' }
+  /** Another invocation was faster: nothing was done, and nothing is reported over its report. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Why an action failed, classified once. */
+export interface Failure {
+  /** `retryable` may pass by itself, `precondition` needs a new look, `terminal` needs a person. */
+  readonly class: 'retryable' | 'precondition' | 'terminal';
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** The world was not as the action requires just before it acts; nothing was done. */
+export class StepError extends Error {
+  override readonly name = 'StepError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** The world moved since the decision: look again. */
+export function moved(message: string): StepError {
+  return new StepError({ class: 'precondition', reason: 'WorldMoved', message });
+}
+
+/** A person must do something before this can go on. */
+export function needsPerson(reason: Reason, message: string): StepError {
+  return new StepError({ class: 'terminal', reason, message });
+}
+
+/** Between what is wrong and its cure, in one sentence for a person. */
+const toGoOn = '. To go on: ';
+
+/** What {@link toldIn} separates. */
+export function curedBy(message: string, cure: string): string {
+  return message.includes(toGoOn) ? message : `${message}${toGoOn}${cure}`;
+}
+
+/** What is wrong, and its cure, for a failure that needs a person. */
+export function toldIn(message: string): { readonly message: string; readonly cure: string } {
+  const [what = '', ...cure] = message.split(toGoOn);
+  return { message: what, cure: cure.join(toGoOn) || 'correct what the API server refuses there' };
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof StepError) return error.failure;
+  if (error instanceof KubeError) {
+    const { class: kind, reason, message } = error;
+    return {
+      class: kind,
+      reason: reasonOfApi(reason),
+      message: kind === 'terminal' ? `${message}${toGoOn}${cureOf(error)}` : message,
+    };
+  }
+  if (error instanceof EtcdError) return ofEtcd(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) {
+    return { class: 'retryable', reason: 'Timeout', message: 'the step ran out of time' };
+  }
+  return { class: 'retryable', reason: 'Unexpected', message };
+}
+
+/** A call that may have taken effect: the next step looks before anything else is done. */
+function ofEtcd({ outcome, message, reason }: EtcdError): Failure {
+  if (outcome === 'refused') return { class: 'precondition', reason: reason ?? 'EtcdRefused', message };
+  return { class: 'retryable', reason: outcome === 'ambiguous' ? 'EtcdDidNotAnswer' : 'EtcdUnreachable', message };
+}
+
+/** What a person can do about a refusal that will not pass. */
+function cureOf({ status }: KubeError): string {
+  return status === 401 || status === 403
+    ? 'grant the service account of etcd-ratchet the right that it was refused'
+    : 'change the part of the spec that the API server does not accept';
+}

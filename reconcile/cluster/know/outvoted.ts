@@ -1,0 +1,46 @@
+import type { OutvotedMember } from '../../../manifests/render/volume-record.ts';
+import { hasDeparted, recordOf } from './life.ts';
+import type { Slot } from './observation.ts';
+
+/**
+ * Members that a recovery left behind. Their volumes may turn up at any time, with records from before the recovery: a
+ * PVC restored from a backup says `sealed`, in good faith. All volumes of the members that went on remember them, and
+ * theirs is the truth: for every rule such a volume is `superseded`, whatever it says of itself.
+ *
+ * Two of them at once would be a quorum of the old cluster, and would accept writes.
+ */
+export function withoutOutvoted(slots: readonly Slot[]): readonly Slot[] {
+  return slots.map((slot) => {
+    const record = recordOf(slot);
+    const isLeftBehind = slots.some((other) => leftBehind(other, slot) && !leftBehind(slot, other));
+    if (!slot.volume || !record || hasDeparted(slot) || !isLeftBehind) return slot;
+    const superseded = { ...record, state: 'superseded' as const };
+    return { ...slot, volume: { ...slot.volume, record: { kind: 'valid', record: superseded }, unmarked: true } };
+  });
+}
+
+/** Two volumes that say it of each other both lose their say (`TwoRecoveries`). */
+function leftBehind(by: Slot, { volume }: Slot): boolean {
+  const memberId = recordOf({ ...(volume && { volume }) })?.memberId;
+  return memberId !== undefined && outvotedBy([by]).some((one) => one.memberId === memberId);
+}
+
+/** All that the volumes of these slots remember. Volumes that were left behind or given up have no say. */
+export function outvotedBy(slots: readonly Slot[]): readonly OutvotedMember[] {
+  const all = slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot)?.outvoted ?? [])));
+  return [...new Map(all.map((member) => [member.memberId, member])).values()];
+}
+
+/**
+ * Volumes whose own PVCs lack the mark: an invocation died before it, or the PVC was restored since. With a witness, a
+ * volume that remembers it.
+ */
+export function unmarkedOf(
+  slots: readonly Slot[],
+): { readonly witness: Slot; readonly unmarked: readonly Slot[] } | undefined {
+  for (const witness of slots.filter(({ volume }) => volume?.leaving === false)) {
+    const unmarked = slots.filter((slot) => slot.volume?.unmarked && leftBehind(witness, slot));
+    if (unmarked.length > 0) return { witness, unmarked };
+  }
+  return undefined;
+}

@@ -1,0 +1,5 @@
+export interface Successor {
+  readonly clusterId: string;
+  readonly name: string;
+  readonly memberId: string;
+}

@@ -1,0 +1,34 @@
+import type { ListedMember } from '../../etcd.ts';
+import { goesWithItsVolume, memberOf, type Seen, serves } from './health.ts';
+import type { Slot } from './observation.ts';
+import { quorumOf } from './quorum.ts';
+
+/** Members that have a vote. A learner has none. */
+export function votersOf(members: readonly ListedMember[]): readonly ListedMember[] {
+  return members.filter(({ isLearner }) => !isLearner);
+}
+
+/** On etcd's list, and without an EtcdPeer: nothing can tell whether it is healthy. */
+export function unknownAmong(members: readonly ListedMember[], slots: readonly Slot[]): ListedMember | undefined {
+  const ours = new Set(slots.map((slot) => memberOf(slot, members)?.id));
+  return members.find(({ id }) => !ours.has(id));
+}
+
+/** Voters that are healthy, or would be if their PVCs were not being deleted. */
+export function servingVoters(situation: Seen): readonly Slot[] {
+  const { membership, slots } = situation;
+  if (membership.kind === 'unknown') return [];
+  const voters = votersOf(membership.members);
+  return slots.filter(
+    (slot) => memberOf(slot, voters) && (serves(slot, situation) || goesWithItsVolume(slot, situation)),
+  );
+}
+
+/** Whether enough voters serve, each seen directly, to be a quorum of all: another one may be spared then. */
+export function hasHealthyQuorum(situation: Seen): boolean {
+  const { membership, slots } = situation;
+  if (membership.kind === 'unknown') return false;
+  const voters = votersOf(membership.members);
+  const isWell = (slot: Slot) => memberOf(slot, voters) !== undefined && serves(slot, situation);
+  return slots.filter(isWell).length >= quorumOf(voters.length);
+}

@@ -1,0 +1,126 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { isVersion, parseVersion, type Version } from '../../../manifests/api/version.ts';
+import { urlOf } from '../../../manifests/render/hosts.ts';
+import { ports, schemeOf } from '../../../manifests/render/names.ts';
+import { type Etcd, EtcdError } from '../../etcd.ts';
+import { hasDeparted, recordOf } from '../know/life.ts';
+import type { Endpoint, Membership, Slot } from '../know/observation.ts';
+
+export interface EtcdAnswers {
+  readonly membership: Membership;
+  readonly clusterVersion?: string;
+  readonly slots: readonly Slot[];
+}
+
+/**
+ * What etcd itself reports: the member list, linearizable, so that a quorum confirms it; and each endpoint's status,
+ * asked of that very endpoint. All at once: a member that hangs costs the others nothing.
+ *
+ * Behind a barrier where our own membership change is unfinished: a change that timed out may be applied later. The
+ * list is read again just before any action on it.
+ */
+export async function askEtcd(
+  connect: () => Promise<Etcd>,
+  { cluster, slots }: { readonly cluster: EtcdCluster; readonly slots: readonly Slot[] },
+  signal: AbortSignal,
+): Promise<EtcdAnswers> {
+  const reachable = slots.filter(isReachable);
+  if (reachable.length === 0) {
+    return { membership: { kind: 'unknown', cause: 'no member runs' }, slots };
+  }
+  const etcd = await connect();
+  try {
+    const [membership, clusterVersion, asked] = await Promise.all([
+      askMembers(etcd, reachable.map(endpointOf), { signal, barrier: slots.some(isChanging) }),
+      settledVersion(cluster, slots) ?? askVersion(etcd, reachable, signal),
+      Promise.all(
+        slots.map(async (slot) =>
+          reachable.includes(slot) ? { ...slot, endpoint: await askEndpoint(etcd, slot, signal) } : slot,
+        ),
+      ),
+    ]);
+    return { membership, ...(clusterVersion !== undefined && { clusterVersion }), slots: asked };
+  } finally {
+    etcd.close();
+  }
+}
+
+/**
+ * Whether a member, now or soon, may listen there. A member that a recovery left behind may have been started again by
+ * hand: what it reports of its cluster is outdated.
+ */
+export function isReachable(slot: Slot): boolean {
+  const { pod } = slot;
+  return pod?.address !== undefined && pod.container.state === 'running' && !hasDeparted(slot);
+}
+
+function isChanging(slot: Slot): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'joining' || state === 'releasing';
+}
+
+async function askMembers(
+  etcd: Etcd,
+  endpoints: readonly string[],
+  options: { readonly signal: AbortSignal; readonly barrier: boolean },
+): Promise<Membership> {
+  try {
+    const { clusterId, members } = await etcd.members(endpoints, options);
+    return { kind: 'known', clusterId, members };
+  } catch (error) {
+    const last = await etcd.lastMembers(endpoints, options).catch(() => undefined);
+    return { kind: 'unknown', cause: causeOf(error), ...(last && { last: last.members }) };
+  }
+}
+
+async function askEndpoint(etcd: Etcd, slot: Slot, signal: AbortSignal): Promise<Endpoint> {
+  try {
+    return { kind: 'known', status: await etcd.status(endpointOf(slot), { signal }) };
+  } catch (error) {
+    const tls = error instanceof EtcdError ? error.tls : undefined;
+    return { kind: 'unknown', cause: causeOf(error), ...(tls !== undefined && { tls }) };
+  }
+}
+
+/**
+ * What it was when all members had got there already, on a minor that none of them has left: a cluster version never
+ * goes back on its own. It is told over a connection of its own (`/version` is no gRPC call), which a tick that finds
+ * nothing to do can save.
+ */
+function settledVersion({ spec, status }: EtcdCluster, slots: readonly Slot[]): string | undefined {
+  const settled = status?.clusterVersion;
+  if (!isVersion(spec.version)) return undefined;
+  const { major, minor } = parseVersion(spec.version);
+  const same = slots.every(({ peer }) => !peer || isMinor(peer.inputs.version, { major, minor }));
+  return settled === `${major}.${minor}.0` && same ? settled : undefined;
+}
+
+function isMinor(version: string, { major, minor }: Pick<Version, 'major' | 'minor'>): boolean {
+  const found = parseVersion(version);
+  return found.major === major && found.minor === minor;
+}
+
+/**
+ * The cluster version, from the first member that reports it: it is the cluster's, so one answer is enough. A member
+ * that answers Status but not `/version` is not down for it.
+ */
+async function askVersion(etcd: Etcd, reachable: readonly Slot[], signal: AbortSignal): Promise<string | undefined> {
+  for (const slot of reachable) {
+    try {
+      const { cluster } = await etcd.version(endpointOf(slot), { signal });
+      return isVersion(cluster) ? cluster : undefined;
+    } catch (error) {
+      if (!(error instanceof EtcdError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** By pod address: DNS may still hold, or not yet have, the name of a pod that was just replaced. */
+export function endpointOf({ pod, peer }: Slot): string {
+  return urlOf(schemeOf(peer?.inputs.tls.mode ?? 'Disabled'), pod?.address ?? '', ports.client);
+}
+
+function causeOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,76 @@
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
+import {
+  type CertManagerCertificate,
+  certificateResource,
+} from '../../../../manifests/render/cert-manager-certificate.ts';
+import { annotations, labels } from '../../../../manifests/render/names.ts';
+import { type Kube, KubeError } from '../../../kube.ts';
+import type { Requested } from '../../know/certificates/requested.ts';
+import type { CertManagerView } from '../../know/observation.ts';
+
+/**
+ * All our Certificates in one LIST, and no request where no cluster uses cert-manager: the kind may not be installed,
+ * or not be readable. An error is a value, so that it stops no other cluster.
+ */
+export async function listRequested(
+  kube: Kube,
+  clusters: readonly EtcdCluster[],
+  volumeClaims: (cluster: EtcdCluster) => readonly PersistentVolumeClaim[],
+  options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+): Promise<(cluster: EtcdCluster) => Requested> {
+  const asking = new Set(clusters.filter((cluster) => asksCertManager(cluster, volumeClaims(cluster))));
+  if (asking.size === 0) return () => ({ kind: 'unasked' });
+  const found = await listAll(kube, options);
+  return (cluster) => {
+    if (!asking.has(cluster)) return { kind: 'unasked' };
+    if (found.kind !== 'known') return found;
+    const { name, namespace } = cluster.metadata;
+    const items = found.items.filter(
+      ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.cluster] === name,
+    );
+    return { kind: 'known', items };
+  };
+}
+
+function asksCertManager({ spec }: EtcdCluster, volumeClaims: readonly PersistentVolumeClaim[]): boolean {
+  return (
+    spec.tls?.mode === 'CertManager' ||
+    volumeClaims.some(({ metadata }) => metadata.annotations?.[annotations.tlsMode] === 'CertManager')
+  );
+}
+
+async function listAll(
+  kube: Kube,
+  options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+): Promise<Exclude<Requested, { kind: 'unasked' }>> {
+  try {
+    const labelSelector = `${labels.managedBy}=etcd-ratchet`;
+    const { items } = await kube.list<CertManagerCertificate>(certificateResource, { ...options, labelSelector });
+    return { kind: 'known', items };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return whyNot(error);
+  }
+}
+
+function whyNot({ status, message }: KubeError): Extract<CertManagerView, { kind: 'unknown' }> {
+  const kind = `${certificateResource.kind} (${certificateResource.apiVersion})`;
+  if (status === 404) {
+    return {
+      kind: 'unknown',
+      reason: 'CertManagerNotInstalled',
+      message: `spec.tls.mode is CertManager, and the API server does not serve ${kind}`,
+      cure: 'install cert-manager, with its custom resource definitions',
+    };
+  }
+  if (status === 401 || status === 403) {
+    return {
+      kind: 'unknown',
+      reason: 'CertManagerForbidden',
+      message: `etcd-ratchet may not list ${kind}`,
+      cure: 'add the component manifests/install/components/cert-manager to the installation',
+    };
+  }
+  return { kind: 'unknown', reason: 'CertManagerUnreachable', message };
+}

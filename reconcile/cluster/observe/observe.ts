@@ -1,0 +1,187 @@
+import type { PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
+import { clientServiceName, headlessServiceName } from '../../../manifests/render/names.ts';
+import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
+import type { EtcdTls } from '../../etcd.ts';
+import type { EtcdAdmin } from '../../etcd-admin.ts';
+import { type Kube, KubeError, type KubeObject } from '../../kube.ts';
+import type { EtcdWay } from '../etcd-way.ts';
+import type { Holder } from '../know/holder.ts';
+import type { Certificates, Observation, Shared, SharedView } from '../know/observation.ts';
+import { curedBy, needsPerson } from '../know/outcome.ts';
+import { sharedObject } from '../know/shared-objects.ts';
+import { askEtcd, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
+import { askHashes } from './ask-hashes.ts';
+import { askSpace } from './ask-space.ts';
+import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
+import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
+import { readLease } from './lease.ts';
+import { readPlaces, withDisks } from './read-disks.ts';
+import { readRecovery } from './read-recovery.ts';
+import { readWarnings, withWarnings } from './read-warnings.ts';
+import { isForeign, slotsOf } from './slots.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+export interface ObserveContext {
+  readonly kube: Kube;
+  readonly etcd: (tls?: EtcdTls) => Promise<EtcdAdmin>;
+  readonly wire: AskWire;
+  readonly holder: Holder;
+  readonly nonce: () => string;
+  /** Looks at every certificate, whether or not there is an occasion to: a plan goes beyond what is seen today. */
+  readonly thorough?: boolean;
+}
+
+/** Without it etcd can't be asked at all. */
+const credentialsCure =
+  'put the Secret back (from a backup, or from where spec.tls says that it comes), or grant the service account of etcd-ratchet "get" on it; with spec.tls.mode Managed a Secret that is deleted is made anew';
+
+/** How long etcd may take to answer all that is asked of it, in milliseconds. */
+const etcdBudget = 4000;
+
+export interface Observed {
+  readonly observation: Observation;
+  readonly etcd: EtcdWay;
+  /** What was listed, and what was read by name besides. */
+  readonly objects: ClusterObjects;
+}
+
+/** Reads what one step may look at, and joins it. @throws {KubeError} */
+export async function observe(context: ObserveContext, listed: ClusterObjects, signal: AbortSignal): Promise<Observed> {
+  const { kube } = context;
+  const objects = await withUnlabelled(kube, listed, signal);
+  const observed = await observeThese(context, objects, signal);
+  // Members of which no list has anything at all: only etcd, or the volumes of the others, tell their names.
+  const whole = await withNamed(kube, objects, namesMissing(observed.observation), signal);
+  return whole === objects ? observed : observeThese(context, whole, signal);
+}
+
+async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
+  const { kube, holder, nonce } = context;
+  const at = kube.now() ?? new Date();
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
+  const { cluster } = objects;
+  const [lease, { etcd, ...answers }, recovery, places, warnings] = await Promise.all([
+    readLease(kube, cluster, { now: at, holder, signal }),
+    askMembers(context, objects, at, { signal, inTime }),
+    readRecovery(kube, objects, slotsOf(objects), signal),
+    readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
+    readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
+  ]);
+  const shared = sharedOf(objects);
+  const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
+  return {
+    observation: {
+      at,
+      nonce: nonce(),
+      cluster,
+      shared,
+      ...answers,
+      slots,
+      lease,
+      ...(places?.nodes && { nodes: places.nodes }),
+      ...(recovery && { recovery }),
+    },
+    etcd,
+    objects,
+  };
+}
+
+/** The certificates first: etcd is asked with one of them. */
+async function askMembers(
+  { kube, etcd, wire, thorough = false }: ObserveContext,
+  objects: ClusterObjects,
+  at: Date,
+  { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
+): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory' | 'hashes'> & Pick<Observed, 'etcd'>> {
+  const { cluster, requested } = objects;
+  const slots = slotsOf(objects);
+  const question = { kube, wire, cluster, slots, requested, at, signal };
+  const { certificates, access, whole } = await readCertificates(question).catch(unreadable);
+  const way: EtcdWay = {
+    endpoints: new Map(slots.filter(isReachable).map((slot) => [slot.name, endpointOf(slot)])),
+    connect: async () => {
+      if (access.kind === 'none') throw needsPerson('NoEtcdCredentials', curedBy(access.cause, credentialsCure));
+      return etcd(access.kind === 'tls' ? access.tls : undefined);
+    },
+  };
+  const answers =
+    access.kind === 'none'
+      ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
+      : await askEtcd(way.connect, { cluster, slots }, inTime);
+  const space = await askSpace(way, answers, inTime);
+  // Not within the budget of the others: whole databases are read for it.
+  const data = await askHashes(way, answers, signal);
+  const doubtful = certificates.kind === 'unread' && (thorough || isShutOut(answers));
+  return {
+    certificates: doubtful ? await whole().catch(unseen) : certificates,
+    ...answers,
+    ...space,
+    ...data,
+    etcd: way,
+  };
+}
+
+/** They may reject our certificate, or we theirs. */
+function isShutOut({ membership, slots }: EtcdAnswers): boolean {
+  return (
+    membership.kind === 'unknown' ||
+    slots.some(({ endpoint }) => endpoint.kind === 'unknown' && endpoint.tls !== undefined)
+  );
+}
+
+/** Forbidden, as a rule, by a role that is older than this release: what needs no certificate goes on all the same. */
+function unreadable(error: unknown): CertificateReading {
+  const certificates = unseen(error);
+  const { cause } = certificates;
+  return { certificates, access: { kind: 'none', cause }, whole: async () => certificates };
+}
+
+function unseen(error: unknown): Extract<Certificates, { kind: 'unknown' }> {
+  if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+  return { kind: 'unknown', cause: error.message };
+}
+
+function sharedOf({ cluster, services, disruptionBudgets }: ClusterObjects): Shared {
+  const { name, uid = '' } = cluster.metadata;
+  const service = (wanted: string) => services.find(({ metadata }) => metadata.name === wanted);
+  const budget = disruptionBudgets.find(({ metadata }) => metadata.name === name);
+  const minAvailable = budget?.spec.minAvailable;
+  return {
+    headlessService: {
+      state: stateOf(service(headlessServiceName(name)), sharedObject('headless-service', cluster, 0), uid),
+    },
+    clientService: {
+      state: stateOf(service(clientServiceName(name)), sharedObject('client-service', cluster, 0), uid),
+    },
+    disruptionBudget: {
+      state: stateOf(budget, budget && sharedObject('disruption-budget', cluster, Number(minAvailable)), uid),
+      ...(typeof minAvailable === 'number' && { minAvailable }),
+    },
+  };
+}
+
+function stateOf(
+  found: Service | PodDisruptionBudget | undefined,
+  wanted: KubeObject | undefined,
+  ownerUid: string,
+): SharedView['state'] {
+  if (!found) return 'missing';
+  if (isForeign(found)) return 'foreign';
+  if (found.metadata.deletionTimestamp !== undefined || !isControlledBy(found, ownerUid)) return 'leftover';
+  return wanted && covers(found, wanted) ? 'present' : 'drifted';
+}
+
+/** Whether everything that we set is so in what was found; what others added (an address, a default) is theirs. */
+function covers(found: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(found) &&
+      found.length === wanted.length &&
+      wanted.every((item, index) => covers(found[index], item))
+    );
+  }
+  if (typeof wanted !== 'object' || wanted === null) return found === wanted;
+  if (typeof found !== 'object' || found === null) return false;
+  const fields = found as Readonly<Record<string, unknown>>;
+  return Object.entries(wanted).every(([key, value]) => value === undefined || covers(fields[key], value));
+}

@@ -1,0 +1,104 @@
+import type { ContainerStatus, Job, Node, Pod } from '../../../manifests/kube-types.ts';
+import { annotations, labels, recoveryJobName, recoveryPodLabels } from '../../../manifests/render/names.ts';
+import { isReason, type Kube, KubeError, resources } from '../../kube.ts';
+import { recordOf } from '../know/life.ts';
+import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
+import { isReady } from './pods.ts';
+import { stateOfNode } from './read-nodes.ts';
+import { lastLine } from './slots.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+/**
+ * Asked only while a volume says that its cluster is being recovered, or a pod of a recovery is seen: at rest it costs
+ * nothing.
+ */
+export async function readRecovery(
+  kube: Kube,
+  { cluster, pods }: Pick<ClusterObjects, 'cluster' | 'pods'>,
+  slots: readonly Slot[],
+  signal: AbortSignal,
+): Promise<RecoveryView | undefined> {
+  const { namespace, name } = cluster.metadata;
+  const found = pods.filter(({ metadata }) => isRecoveryPod(metadata.labels, name));
+  const chosen = slots.find((slot) => ['recovering', 'recovered'].includes(recordOf(slot)?.state ?? ''));
+  const jobName = chosen ? recoveryJobName(chosen.name) : found[0]?.metadata.labels?.['batch.kubernetes.io/job-name'];
+  if (jobName === undefined) return undefined;
+  const recovery = chosen && recordOf(chosen)?.recovery;
+  const seen = [...slots.flatMap(({ pod }) => pod?.node ?? []), ...Object.values(recovery?.lastSeenOn ?? {}).flat()];
+  try {
+    const [job, nodes] = await Promise.all([
+      kube.get<Job>(resources.jobs, namespace, jobName, { signal }),
+      recovery?.attempt === 0 ? readNodes(kube, seen, signal) : {},
+    ]);
+    return { kind: 'known', ...(job && { job: jobView(job) }), pods: found.map(podView), nodes };
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+    return { kind: 'unknown', cause: error.message };
+  }
+}
+
+function isRecoveryPod(found: Readonly<Record<string, string>> | undefined, cluster: string): boolean {
+  return found?.[labels.name] === recoveryPodLabels(cluster)[labels.name];
+}
+
+function jobView({ metadata, status }: Job): RecoveryJobView {
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    leaving: metadata.deletionTimestamp !== undefined,
+    attempt: metadata.annotations?.[annotations.recovery] ?? '',
+    // etcd never ends by itself: whatever is over has failed.
+    failed: status?.conditions?.some(({ type, status }) => isEnd(type) && status === 'True') ?? false,
+  };
+}
+
+function isEnd(type: string): boolean {
+  return type === 'Failed' || type === 'FailureTarget' || type === 'Complete';
+}
+
+function podView(pod: Pod): RecoveryPodView {
+  const { metadata, spec, status } = pod;
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const failure = containers.flatMap(failureOf)[0];
+  const waiting = containers.find(({ state }) => state?.waiting)?.state?.waiting?.reason;
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const homeless = spec.nodeName === undefined && scheduled?.status === 'False';
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    leaving: metadata.deletionTimestamp !== undefined,
+    ...(metadata.deletionTimestamp !== undefined && { endsBy: new Date(metadata.deletionTimestamp) }),
+    ...(spec.nodeName !== undefined && { node: spec.nodeName }),
+    ready: isReady(pod),
+    ...(homeless && { unscheduled: scheduled.reason ?? 'Unschedulable' }),
+    ...(waiting !== undefined && { waiting }),
+    ...(failure && { failure }),
+  };
+}
+
+function failureOf({ name, state }: ContainerStatus): NonNullable<RecoveryPodView['failure']>[] {
+  const ended = state?.terminated;
+  if (!ended || ended.exitCode === 0) return [];
+  const { exitCode: code, reason, message = '' } = ended;
+  return [{ container: name, code, words: lastLine(message), ...(reason !== undefined && { reason }) }];
+}
+
+async function readNodes(
+  kube: Kube,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, NodeState>>> {
+  const entries = [...new Set(names)].map(async (name) => [name, await readNode(kube, name, signal)] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** An installation for one namespace may not look at nodes: then what left the API server counts as ended. */
+async function readNode(kube: Kube, name: string, signal: AbortSignal): Promise<NodeState> {
+  try {
+    const node = await kube.get<Node>(resources.nodes, undefined, name, { signal });
+    return node ? stateOfNode(node) : 'gone';
+  } catch (error) {
+    if (isReason(error, 'Forbidden')) return 'unknown';
+    throw error;
+  }
+}

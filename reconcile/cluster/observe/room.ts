@@ -1,0 +1,103 @@
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { fleetDefaults } from '../../../manifests/api/spec-defaults.ts';
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { annotations, labels } from '../../../manifests/render/names.ts';
+import { courseOf, says } from '../../reasons.ts';
+import { effectiveSpec } from '../know/effective.ts';
+import { type Life, lifeOf, recordOf } from '../know/life.ts';
+import type { Slot } from '../know/observation.ts';
+import { slotsOf } from './slots.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+/**
+ * Of clusters that may not begin to change, by their UIDs, the clusters that take the room: as many others of their
+ * fleet as allowed are changing already (`spec.maxClustersInProgress`). Otherwise one commit would roll, shrink or stop
+ * every cluster at once.
+ *
+ * A cluster that has begun goes on. A cluster that is not healthy needs no room to be healed, and takes room all the
+ * same: no other change begins while as many are unhealthy. Of those that want to begin the first by name may, then the
+ * others: a cluster that has to wait says so in its status, and counts among those that want to from then on.
+ */
+export function clustersWithoutRoom(
+  all: readonly ClusterObjects[],
+  fleets: readonly EtcdFleet[],
+): ReadonlyMap<string, readonly string[]> {
+  const without = new Map<string, readonly string[]>();
+  for (const { metadata, spec } of fleets) {
+    const own = all.filter(({ cluster }) => cluster.metadata.labels?.[labels.fleet] === metadata.uid);
+    const [busy, resting] = parted(own, takesRoom);
+    const [wanting, others] = parted(resting, wantsToRoll);
+    const left = Math.max(
+      0,
+      limitOf(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own.length) - busy.length,
+    );
+    const inTurn = [...wanting.toSorted(byName), ...others.toSorted(byName)];
+    const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(nameOf);
+    for (const { cluster } of inTurn.slice(left)) without.set(cluster.metadata.uid ?? '', names);
+  }
+  return without;
+}
+
+/** At least one, or nothing would ever move. */
+function limitOf(limit: number | string, clusters: number): number {
+  const percent = /^(\d+)%$/.exec(String(limit))?.[1];
+  const count = percent === undefined ? Number(limit) : Math.floor((Number(percent) * clusters) / 100);
+  return Math.max(1, count);
+}
+
+function takesRoom(objects: ClusterObjects): boolean {
+  const { spec, metadata } = objects.cluster;
+  // A person stopped it and answers for it: its half-done change must not hold up the others for good.
+  if (spec.suspend || metadata.annotations?.[annotations.paused] !== undefined) return false;
+  const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
+  return isRolling(slots, objects) || isChangingSize(slots) || isUnwell(slots, lifeOfObjects(objects));
+}
+
+/** Some members have what others have not yet, or one that was started anew is not back. */
+function isRolling(slots: readonly Slot[], { cluster }: ClusterObjects): boolean {
+  const wanted = new Set(slots.flatMap(({ peer }) => (peer ? [inputsHash(peer.inputs)] : [])));
+  if (wanted.size > 1 || slots.some(({ pod }) => pod?.upToDate === 'no')) return true;
+  const { history, conditions, replicas, readyReplicas } = cluster.status ?? {};
+  const last = history?.at(-1)?.reason;
+  // With every member healthy, what else a person is asked to do takes no room.
+  const isReady = conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  const isBack = isReady || (readyReplicas !== undefined && readyReplicas === replicas);
+  return courseOf(last) === 'rolls' && !isBack;
+}
+
+/** A member is added or removed. Between two of them another cluster may have its turn. */
+function isChangingSize(slots: readonly Slot[]): boolean {
+  return slots.some((slot) => ['joining', 'releasing'].includes(recordOf(slot)?.state ?? ''));
+}
+
+/** A member that has served does not serve, for any cause. Not a cluster that is being born, or hibernates. */
+function isUnwell(slots: readonly Slot[], life: Life): boolean {
+  return life.stage === 'born' && slots.some((slot) => recordOf(slot)?.state === 'sealed' && !slot.pod?.ready);
+}
+
+function wantsToRoll(objects: ClusterObjects): boolean {
+  const { cluster } = objects;
+  if (says(cluster.status?.lastDecision, 'WaitingForRoom')) return true;
+  const slots = slotsOf(objects);
+  const { inputs } = effectiveSpec({ cluster, slots, certificates: { kind: 'unread' } }, lifeOfObjects(objects));
+  const wanted = inputsHash(inputs);
+  return slots.some(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);
+}
+
+/** As far as it can be told without asking etcd. */
+function lifeOfObjects(objects: ClusterObjects): Life {
+  return lifeOf({ cluster: objects.cluster, slots: slotsOf(objects), lease: { kind: 'free' } });
+}
+
+function parted<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [T[], T[]] {
+  const groups = Map.groupBy(items, isFirst);
+  return [groups.get(true) ?? [], groups.get(false) ?? []];
+}
+
+function byName(a: ClusterObjects, b: ClusterObjects): number {
+  return nameOf(a) < nameOf(b) ? -1 : 1;
+}
+
+function nameOf({ cluster: { metadata } }: ClusterObjects): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}

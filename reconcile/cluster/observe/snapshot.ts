@@ -1,0 +1,74 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import type {
+  ConfigMap,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Service,
+  StatefulSet,
+} from '../../../manifests/kube-types.ts';
+import { labels } from '../../../manifests/render/names.ts';
+import { type Kube, type KubeObject, type Resource, resources } from '../../kube.ts';
+import type { Requested } from '../know/certificates/requested.ts';
+import { listRequested } from './certificates/requested.ts';
+
+/** The objects of one cluster, as they were read. */
+export interface ClusterObjects {
+  readonly cluster: EtcdCluster;
+  readonly peers: readonly EtcdPeer[];
+  readonly volumeClaims: readonly PersistentVolumeClaim[];
+  readonly configMaps: readonly ConfigMap[];
+  readonly statefulSets: readonly StatefulSet[];
+  readonly pods: readonly Pod[];
+  readonly services: readonly Service[];
+  readonly disruptionBudgets: readonly PodDisruptionBudget[];
+  /** Of cert-manager. */
+  readonly requested: Requested;
+}
+
+/**
+ * Everything that clusters own, in one LIST a kind for the whole pass, however many clusters there are.
+ *
+ * `clusters` were listed before: a claim made on their resourceVersion then proves that nothing here is older than the
+ * last step of each.
+ */
+export async function readObjects(
+  kube: Kube,
+  clusters: readonly EtcdCluster[],
+  { namespace, signal }: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+): Promise<readonly ClusterObjects[]> {
+  if (clusters.length === 0) return [];
+  const list = <T extends KubeObject>(resource: Resource) => byCluster<T>(kube, resource, { namespace, signal });
+  const [peers, volumeClaims, configMaps, statefulSets, pods, services, disruptionBudgets] = await Promise.all([
+    list<EtcdPeer>(resources.peers),
+    list<PersistentVolumeClaim>(resources.volumeClaims),
+    list<ConfigMap>(resources.configMaps),
+    list<StatefulSet>(resources.statefulSets),
+    list<Pod>(resources.pods),
+    list<Service>(resources.services),
+    list<PodDisruptionBudget>(resources.disruptionBudgets),
+  ]);
+  const requested = await listRequested(kube, clusters, volumeClaims, { namespace, signal });
+  return clusters.map((cluster) => ({
+    cluster,
+    peers: peers(cluster),
+    volumeClaims: volumeClaims(cluster),
+    configMaps: configMaps(cluster),
+    statefulSets: statefulSets(cluster),
+    pods: pods(cluster),
+    services: services(cluster),
+    disruptionBudgets: disruptionBudgets(cluster),
+    requested: requested(cluster),
+  }));
+}
+
+async function byCluster<T extends KubeObject>(
+  kube: Kube,
+  resource: Resource,
+  options: { readonly namespace: string | undefined; readonly signal: AbortSignal },
+): Promise<(cluster: EtcdCluster) => readonly T[]> {
+  const { items } = await kube.list<T>(resource, { ...options, labelSelector: `${labels.managedBy}=etcd-ratchet` });
+  const groups = Map.groupBy(items, ({ metadata }) => `${metadata.namespace}/${metadata.labels?.[labels.cluster]}`);
+  return ({ metadata }) => groups.get(`${metadata.namespace}/${metadata.name}`) ?? [];
+}

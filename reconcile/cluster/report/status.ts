@@ -1,0 +1,169 @@
+import type {
+  ClusterHistoryEntry,
+  ClusterMemberStatus,
+  EtcdClusterStatus,
+} from '../../../manifests/api/etcd-cluster.ts';
+import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
+import { selectorOf } from '../../../manifests/render/names.ts';
+import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.ts';
+import { targetOf } from '../act/act.ts';
+import { isOutOfSpace } from '../know/databases.ts';
+import type { Decision } from '../know/decision.ts';
+import { drainsStatement } from '../know/drains.ts';
+import { ailmentOf, memberOf } from '../know/health.ts';
+import { startOf } from '../know/learners-time.ts';
+import { isToBeTold } from '../know/leftovers.ts';
+import { isAsleep } from '../know/life.ts';
+import type { Slot } from '../know/observation.ts';
+import type { Outcome } from '../know/outcome.ts';
+import type { Situation } from '../know/situation.ts';
+import { timestamp } from '../know/timestamp.ts';
+import { certificatesStatement, certificatesStatus } from './certificates.ts';
+import { conditionsFrom, statementsFor } from './conditions.ts';
+import { goingOn } from './going-on.ts';
+import { setAsideAfter } from './set-aside-after.ts';
+
+const maxHistory = 20;
+
+/**
+ * The status that reports what this step saw and did. Pure, and equal for equal facts: a comparison with the present
+ * status tells whether a write is needed.
+ */
+export function statusFor(situation: Situation, decision: Decision, outcome: Outcome): EtcdClusterStatus {
+  const { cluster, slots, membership, clusterVersion, at, effective, life } = situation;
+  const previous = cluster.status;
+  const generation = cluster.metadata.generation ?? 0;
+  const members = membersOf(situation);
+  const leader = leaderOf(slots);
+  const version = versionsOf(slots) ?? previous?.version;
+  const clusterID =
+    membership.kind === 'known'
+      ? membership.clusterId
+      : life.stage === 'born'
+        ? (life.clusterId ?? previous?.clusterID)
+        : previous?.clusterID;
+  const allHealthy = members.length > 0 && members.every(({ healthy }) => healthy) && !isOutOfSpace(slots);
+  const setAside = setAsideAfter(situation, decision, outcome);
+  const next = goingOn(situation, decision, outcome);
+  const statements = statementsFor(next, next === decision ? outcome : { kind: 'none' }, {
+    serving: membership.kind === 'known',
+    allHealthy,
+    cause: membership.kind === 'unknown' ? membership.cause : '',
+  });
+  const certificates = certificatesStatus(situation);
+  const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
+  const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
+  return {
+    observedGeneration: generation,
+    ...(answered !== undefined && { lastHandledReconcileAt: answered }),
+    ...(clusterID !== undefined && { clusterID }),
+    ...(leader !== undefined && { leader }),
+    ...(version !== undefined && { version }),
+    ...(clusterVersion !== undefined && { clusterVersion }),
+    replicas: slots.filter(({ peer }) => peer?.current).length,
+    readyReplicas: members.filter(({ healthy }) => healthy).length,
+    selector: selectorOf(cluster.metadata.name),
+    members,
+    ...(certificates && { certificates }),
+    ...(effective.refusals.length > 0 && {
+      refusals: effective.refusals.map(({ reason, message, cure, field }) => ({
+        reason,
+        message: `${message}. To go on: ${cure}`,
+        field,
+      })),
+    }),
+    ...(setAside.length > 0 && { setAside }),
+    ...(history.length > 0 && { history }),
+    lastDecision: { kind: decision.kind, reason: decision.reason, message: decision.message.slice(0, 2000) },
+    ...(previous?.revision !== undefined && { revision: previous.revision }),
+    conditions: conditionsFrom(
+      [...statements, ...certificatesStatement(situation), ...drainsStatement(situation)],
+      previous?.conditions,
+      { generation, at },
+    ),
+  };
+}
+
+function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
+  const { slots, membership, cluster } = situation;
+  const listed = membership.kind === 'known' ? membership.members : [];
+  return slots.filter(isToBeTold).map((slot) => {
+    const member = memberOf(slot, listed);
+    const before = cluster.status?.members?.find(({ name }) => name === slot.name);
+    const started = member?.isLearner ? startOf(slot, situation) : undefined;
+    const id = member?.id ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : before?.id);
+    return {
+      name: slot.name,
+      ...(id !== undefined && { id }),
+      ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
+      ...(started && { startedAt: timestamp(started) }),
+      ...healthOf(slot, situation, before),
+      ...(slot.endpoint.kind === 'known' && {
+        version: slot.endpoint.status.version,
+        dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
+        dbSizeInUse: settled(before?.dbSizeInUse, slot.endpoint.status.dbSizeInUse),
+      }),
+    };
+  });
+}
+
+/**
+ * The clock of `spec.healing`: it starts when a member is first seen unhealthy, and at the first look that finds it
+ * well it is gone.
+ */
+function healthOf(
+  slot: Slot,
+  situation: Situation,
+  before: ClusterMemberStatus | undefined,
+): Pick<ClusterMemberStatus, 'healthy' | 'unhealthySince'> {
+  if (ailmentOf(slot, situation) === undefined) return { healthy: true };
+  if (isAsleep(slot)) return { healthy: false };
+  return { healthy: false, unhealthySince: before?.unhealthySince ?? timestamp(situation.at) };
+}
+
+/** Sizes move with every write; one that moved by less than a tenth is not news, and not worth a write of its own. */
+function settled(before: number | undefined, now: bigint): number {
+  const bytes = Number(now);
+  return before !== undefined && Math.abs(bytes - before) * 10 < before ? before : bytes;
+}
+
+/** One, or the lowest and the highest; `undefined` when no member answers. */
+function versionsOf(slots: readonly Slot[]): string | undefined {
+  const answered = slots.flatMap(({ peer, endpoint }) =>
+    peer?.current && endpoint.kind === 'known' && isVersion(endpoint.status.version) ? [endpoint.status.version] : [],
+  );
+  const [lowest, ...others] = answered.map(parseVersion).toSorted(compareVersions).map(formatVersion);
+  const highest = others.at(-1) ?? lowest;
+  return lowest === highest ? lowest : `${lowest}..${highest}`;
+}
+
+function leaderOf(slots: readonly Slot[]): string | undefined {
+  return slots.find(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.leader === endpoint.status.memberId)
+    ?.name;
+}
+
+function historyAfter(
+  history: readonly ClusterHistoryEntry[],
+  decision: Decision,
+  outcome: Outcome,
+  { at, generation }: { readonly at: Date; readonly generation: number },
+): readonly ClusterHistoryEntry[] {
+  if (decision.kind !== 'act' || (outcome.kind !== 'acted' && outcome.kind !== 'failed')) return history;
+  const target = targetOf(decision.action)?.slice(0, 253);
+  const entry: ClusterHistoryEntry = {
+    at: timestamp(at),
+    action: decision.action.kind,
+    ...(target !== undefined && { target }),
+    reason: outcome.kind === 'failed' ? outcome.failure.reason : decision.reason,
+    message: (outcome.kind === 'failed' ? outcome.failure.message : decision.message).slice(0, 1000),
+    outcome: outcome.kind,
+    generation,
+  };
+  const last = history.at(-1);
+  const again =
+    last?.outcome === 'failed' &&
+    last.action === entry.action &&
+    last.reason === entry.reason &&
+    last.message === entry.message;
+  return again ? history : [...history, entry].slice(-maxHistory);
+}

@@ -1,0 +1,20 @@
+import type { EtcdTls } from '../etcd.ts';
+import type { EtcdAdmin } from '../etcd-admin.ts';
+import type { Kube } from '../kube.ts';
+import type { Holder } from './know/holder.ts';
+import type { AskWire } from './observe/certificates/read.ts';
+
+export interface StepContext {
+  readonly kube: Kube;
+  /** Connects on first use: a pass over clusters of which nothing runs never loads an etcd client. */
+  readonly etcd: (tls?: EtcdTls) => Promise<EtcdAdmin>;
+  /** What a member presents on the wire. */
+  readonly wire: AskWire;
+  readonly holder: Holder;
+  /** Fresh randomness: letters and digits, at least 128 bits. */
+  readonly nonce: () => string;
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Prints what would be done and touches nothing. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,63 @@
+import { attempts, ofTheApiServer } from './reasons/attempts.ts';
+import { certificates, ofSecrets } from './reasons/certificates.ts';
+import { changes } from './reasons/changes.ts';
+import { life } from './reasons/life.ts';
+import type { Course, Meaning } from './reasons/meaning.ts';
+import { members } from './reasons/members.ts';
+import { recovery } from './reasons/recovery.ts';
+
+/**
+ * Every reason that a cluster's decisions, conditions, events and history use: one closed table. A reason that is not
+ * in it does not compile. README's table, docs/reasons.md, the page and all conclusions from a reason come from here.
+ */
+export const meanings = {
+  ...members,
+  ...recovery,
+  ...changes,
+  ...certificates,
+  ...life,
+  ...attempts,
+} as const satisfies Record<string, Meaning>;
+
+/** In the order of the documents. For the test that no reason stands in two tables. */
+export const tables = [members, recovery, changes, certificates, life, attempts] as const;
+
+/** CamelCase, never computed: a condition's reason, compared between steps. */
+export type Reason = keyof typeof meanings;
+
+function isWord(word: string): word is Reason {
+  return Object.hasOwn(meanings, word);
+}
+
+/** A reason from status, which another release may have written. */
+export function reasonIn(word: string): Reason {
+  return isWord(word) ? word : 'OfAnotherRelease';
+}
+
+/**
+ * The API server's own reason, or a general one: a webhook may answer with any word. Its `Expired` means an expired
+ * list; ours means an expired certificate.
+ */
+export function reasonOfApi(word: string): Reason {
+  if (word === 'Expired') return 'Gone';
+  return Object.hasOwn(ofTheApiServer, word) ? (word as keyof typeof ofTheApiServer) : 'ApiServerRefused';
+}
+
+/** Whether it is about a Secret's content: certificates that others provide may come later than the spec. */
+export function isOfSecrets(reason: Reason): boolean {
+  return Object.hasOwn(ofSecrets, reason) || reason === 'SecretsUnreadable';
+}
+
+/** Whether an entry of status has one of these reasons. */
+export function says(told: { readonly reason: string } | undefined, ...reasons: readonly Reason[]): boolean {
+  return reasons.some((reason) => reason === told?.reason);
+}
+
+/** What it says about running members; `undefined` also for a reason of another release. */
+export function courseOf(word: string | undefined): Course | undefined {
+  return meaningOf(word)?.course;
+}
+
+export function meaningOf(word: string | undefined): Meaning | undefined {
+  return word !== undefined && isWord(word) ? meanings[word] : undefined;
+}

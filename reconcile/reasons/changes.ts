@@ -1,0 +1,91 @@
+import { type Meaning, step } from './meaning.ts';
+
+/** Changes of a working cluster: members, version, configuration, volumes, space. */
+
+const oneAtATime = 'nothing: members are added and removed one at a time';
+const oneByOne =
+  'nothing: one member at a time. To take an upgrade back, revert its commit before the last member has it';
+const honoured = 'what the message says; the rest of the spec is applied';
+const givesBack = 'nothing: a member frees the space that its database does not use';
+
+export const changes = {
+  PreparingMember: step('The volume and the peer of a new member are recorded.', 'disrupts'),
+  AddingLearner: { means: 'A member is added as a learner: it has no vote yet.', cure: oneAtATime, course: 'disrupts' },
+  LearnerStarting: { means: 'A learner is starting.', cure: oneAtATime },
+  LearnerCatchingUp: { means: 'A learner is catching up with the leader.', cure: oneAtATime },
+  PromotingLearner: step('A learner is in sync and sealed: it becomes a voter.', 'disrupts'),
+  RemovingMember: { means: 'A member is removed from the member list.', cure: oneAtATime, course: 'disrupts' },
+  RetiringMember: { means: 'The objects of a removed member are deleted.', cure: oneAtATime },
+  TakingBackMember: { means: 'A member that never started is removed from the member list.', cure: oneAtATime },
+  RemovingUnneededLearner: { means: 'A learner is removed: the spec no longer asks for it.', cure: oneAtATime },
+  RemovingFailedLearner: step('A learner that was not promoted in time is removed; another one is tried.'),
+  RemovingGhost: step('A learner without a peer is removed: an outdated invocation added it.'),
+  RemovingDeadMember: step('A member that is down is removed, and a new one takes its place.', 'disrupts'),
+  ReplacingMember: step('The replacement for a member that is down is recorded.', 'disrupts'),
+  DeletingReplacedVolume: {
+    means: 'The volume of a replaced member is deleted: its retention time is over.',
+    cure: oneAtATime,
+  },
+  RecreatingPod: step('A pod that does not become Ready is deleted once, so that it is recreated.'),
+  RemovalUnsafe: {
+    means: 'A removal that was begun cannot be finished without losing the quorum.',
+    cure: 'bring the member back that the message names, or run its command: the removal waits until a quorum survives it',
+  },
+  LearnersFail: {
+    means: 'New members were not promoted in time; the next one is tried after a pause.',
+    cure: 'correct what the message names; the next member is tried at the time that it names, and at once after a change of the spec',
+  },
+  UpgradingMember: { means: 'A member gets the next version of etcd.', cure: oneByOne, course: 'rolls' },
+  RollingBackVersion: { means: 'A member returns to the previous version.', cure: oneByOne, course: 'rolls' },
+  AwaitingClusterVersion: { means: 'All members run a version, and etcd has not adopted it yet.', cure: oneByOne },
+  PreparingUpgrade: { means: 'A precondition of the next minor version is not met yet.', cure: oneByOne },
+  RecordingVersion: step('The version that members run is recorded on their volumes.'),
+  RollingConfiguration: step('A member gets the configuration of the spec.', 'rolls'),
+  FinishingRolling: step('A member with a new template is restarted on it.', 'rolls'),
+  CuringConfiguration: step('A member that is not Ready gets the configuration of the spec.'),
+  CorrectingTemplates: step('StatefulSet templates are corrected; their pods stay.'),
+  ImageOfAnotherVersion: {
+    means: 'An image contains another version of etcd than the spec says.',
+    cure: 'let `spec.version` and `spec.image` name the same version; the other members keep theirs',
+  },
+  HeldBackByClaim: {
+    means: 'A version cannot be rolled back: a member with a PVC that is being deleted may start on it.',
+    cure: 'set `spec.version` to the named version, and correct what keeps members from running on it',
+  },
+  DowngradeRefused: { means: 'The spec asks for a lower version than the one that wrote the data.', cure: honoured },
+  MinorSkipped: { means: 'The spec asks for a minor version that is not the next one.', cure: honoured },
+  PatchTooOld: { means: 'A patch release is too old to run beside the other minor version.', cure: honoured },
+  VersionNotSupported: {
+    means: 'The spec asks for a version that etcd-ratchet does not support.',
+    cure: honoured,
+  },
+  FlagNotInVersion: { means: 'The spec has a flag that this version of etcd does not have.', cure: honoured },
+  VolumeShrinkRefused: { means: 'The spec asks for a smaller volume than the members have.', cure: honoured },
+  StorageClassRefused: { means: 'The spec asks for another storage class than the volumes have.', cure: honoured },
+  ClaimTemplateRefused: {
+    means: 'The spec asks for another PVC template than the volumes were made from.',
+    cure: honoured,
+  },
+  TemplateRefused: { means: 'The spec has a pod or PVC template with fields that are not allowed.', cure: honoured },
+  TlsModeRefused: { means: 'The spec asks for another TLS mode than the cluster was created with.', cure: honoured },
+  NotingDisks: step('The disk behind each volume is recorded.'),
+  GrowingVolumes: step('The volumes are requested to grow to the size of the spec.'),
+  AwaitingVolumeGrowth: {
+    means: 'Volumes were requested to grow, and have not grown yet.',
+    cure: 'nothing, unless it lasts: the storage driver is at work. If the driver cannot grow a mounted volume, delete the pod once',
+  },
+  VolumeCannotGrow: {
+    means: 'A volume cannot, or may not, grow to the size of the spec.',
+    cure: 'what the message says about the storage class, the quota, or the driver; or, where no volume has grown yet, revert the commit. Members are healed meanwhile',
+  },
+  NoSpace: {
+    means: 'etcd is out of space and accepts no writes.',
+    cure: 'nothing, while it is not Stalled: space is being freed ([how](ARCHITECTURE.md#space)). Stalled, the data fill the quota: raise `spec.etcd.quotaBackendBytes`, or `spec.storage.size` where the quota follows the volume, or delete keys',
+    course: 'disrupts',
+  },
+  Defragmenting: {
+    means: 'A member defragments its database and answers no requests meanwhile.',
+    cure: givesBack,
+    course: 'disrupts',
+  },
+} as const satisfies Record<string, Meaning>;

@@ -1,0 +1,29 @@
+/** What one reason says, for people and for code. */
+export interface Meaning {
+  /** One sentence: what is. */
+  readonly means: string;
+  /** What a person does about it; an imperative. */
+  readonly cure: string;
+  /** Absent: the reason says nothing about whether members run. */
+  readonly course?: Course;
+  /** The page's word for a cluster that rests because a person asked for it. */
+  readonly calm?: string;
+}
+
+/**
+ * `rests`: everything that the spec asks for is there. `stopped`: a person suspended all steps, so nothing is awaited.
+ * `rolls`: a member restarts on another template. `disrupts`: the member list changes, or a member does not serve for
+ * a while.
+ */
+export type Course = 'rests' | 'stopped' | 'rolls' | 'disrupts';
+
+/** A step that is being taken, or that waits. README does not list these one by one. */
+export const goesOn = 'nothing: it goes on by itself';
+
+/** README does not list these either. */
+export const isWell = 'nothing: all is well';
+
+/** A row for a step. */
+export function step(means: string, course?: Course): Meaning {
+  return { means, cure: goesOn, ...(course && { course }) };
+}

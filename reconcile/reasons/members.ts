@@ -1,0 +1,94 @@
+import { isWell, type Meaning } from './meaning.ts';
+
+/** What is wrong with one member: its pod, its volume, etcd itself. */
+
+const comesBack = 'nothing: a member starts, stops or catches up. If it lasts, see the logs and events of the pod';
+const correctTheSpec = 'correct the spec; members that do not run get the new one at once';
+const whatKubeletNames =
+  'nothing, while it is not Stalled (`MemberDown`: the member is replaced, where only its volume can be at fault). Stalled, correct what kubelet or the provisioner reports in the message';
+const mayTakeTime =
+  'nothing, while it is not Stalled; then correct what the message names. A large database may need a `startupProbe` with more time in `spec.podTemplate`';
+const whatIsNamed =
+  'correct what the message names: a probe, a node, or a container of `spec.podTemplate`. The member keeps its data';
+const bringTheNodeBack =
+  'restore the named node, or delete its Node object, or confirm that it is off with the command in the message. If finalizers keep objects, remove them';
+const mayBeReplaced = 'nothing, if it may be replaced; else restore it within `spec.healing.memberGracePeriod`';
+const diskGone =
+  'nothing, while a quorum of the others is healthy: the member is replaced. Else do what the message says: restore the disk itself, or save what is there';
+const notOurs =
+  'the member list has a member that etcd-ratchet did not add: run the `etcdctl member` command that the message gives';
+const whoseData =
+  "nothing, while it is not Stalled: members' data are compared, and a member that differs from most is replaced";
+
+export const members = {
+  Healthy: { means: 'The member answers, votes or learns, and has caught up.', cure: isWell },
+  NotStarted: { means: 'The member has no StatefulSet yet.', cure: comesBack },
+  MemberExited: { means: 'etcd has exited and is being restarted.', cure: comesBack },
+  MemberLeaving: { means: 'The member is being removed from the cluster.', cure: comesBack },
+  MemberLagging: { means: 'The member lags behind the leader and catches up.', cure: comesBack },
+  EndpointSilent: { means: 'The pod runs, and etcd in it does not answer.', cure: comesBack },
+  NoLeader: { means: 'The member knows no leader that answers.', cure: comesBack },
+  NoQuorum: { means: 'No quorum of the members answers.', cure: comesBack },
+  PodLeaving: { means: 'The pod is terminating.', cure: comesBack },
+  PodOutdated: { means: 'The pod runs an older template than its StatefulSet has.', cure: comesBack },
+  PodUnscheduled: {
+    means: 'The scheduler finds no node for the pod.',
+    cure: 'make room: uncordon the node, or free CPU and memory; `kubectl -n NAMESPACE describe pod` shows what the scheduler lacks. The member keeps its data',
+  },
+  ImageUnavailable: { means: 'The image cannot be pulled.', cure: correctTheSpec },
+  ContainerCannotStart: { means: 'The runtime cannot start the container.', cure: correctTheSpec },
+  PodRefused: {
+    means: 'The API server refuses to create the pod.',
+    cure: 'correct what the message names: a quota, Pod Security or a webhook refuses the pod; the StatefulSet controller tries again within 17 minutes',
+  },
+  VolumeNotAttached: { means: 'The volume is not attached to the node.', cure: whatKubeletNames },
+  VolumeNotMounted: { means: 'kubelet cannot mount a volume that the pod needs.', cure: whatKubeletNames },
+  VolumeNotProvisioned: { means: 'No PersistentVolume is provisioned for the PVC.', cure: whatKubeletNames },
+  PodSandboxFailed: { means: 'kubelet cannot set up the pod: its network or its runtime.', cure: whatKubeletNames },
+  MemberStarting: { means: 'etcd has started and is not Ready yet.', cure: mayTakeTime },
+  PodMissing: { means: 'The StatefulSet has no pod yet.', cure: mayTakeTime },
+  PodInitializing: { means: 'The init containers have not finished.', cure: mayTakeTime },
+  MemberKeepsExiting: {
+    means: 'etcd exits again and again.',
+    cure: 'see its last log lines in the message; `kubectl -n NAMESPACE logs … --previous` has the rest',
+  },
+  OutOfMemory: {
+    means: 'etcd needs more memory than its limit allows.',
+    cure: 'raise `spec.resources.limits.memory`: the message names the limit in force. The member keeps its data, and is never replaced for it',
+  },
+  MemberKilled: { means: 'etcd is killed again and again.', cure: whatIsNamed },
+  OtherContainerFails: { means: 'A container beside etcd does not run.', cure: whatIsNamed },
+  PodEnded: { means: 'The whole pod has ended, for example after an eviction by kubelet.', cure: whatIsNamed },
+  OldObjectsLeaving: {
+    means: 'Objects of an earlier resource of that name still exist.',
+    cure: 'nothing: objects of a deleted resource are being garbage collected. Only the member that needs their names waits',
+  },
+  PodStays: { means: 'A pod should have terminated and has not.', cure: bringTheNodeBack },
+  OldObjectsStay: { means: 'Objects of an earlier resource should be gone and are not.', cure: bringTheNodeBack },
+  MemberDown: { means: 'A member is down for a cause that only a replacement cures.', cure: mayBeReplaced },
+  MemberRemoved: {
+    means: 'A member is no longer on the member list, and etcd-ratchet did not remove it.',
+    cure: mayBeReplaced,
+  },
+  NotAMember: { means: 'etcd runs, and is not on the member list.', cure: mayBeReplaced },
+  VolumeMissing: { means: "The member's PersistentVolumeClaim is gone.", cure: diskGone },
+  VolumeLost: { means: 'The PersistentVolumeClaim has lost its PersistentVolume.', cure: diskGone },
+  VolumeLeaving: { means: 'The PersistentVolumeClaim is being deleted, and disappears with its pod.', cure: diskGone },
+  UnknownMember: { means: 'The member list has a member without an EtcdPeer.', cure: notOurs },
+  UnknownLearner: { means: 'The member list has a learner that etcd-ratchet did not add.', cure: notOurs },
+  Corrupt: {
+    means: "etcd has raised the alarm CORRUPT, and the members' data are compared.",
+    cure: whoseData,
+    course: 'disrupts',
+  },
+  MemberCorrupt: { means: "The member's data differ from those of the majority.", cure: whoseData },
+  RemovingCorruptMember: {
+    means: 'A member whose data differ from those of the majority is removed.',
+    cure: whoseData,
+    course: 'disrupts',
+  },
+  DataDiffer: {
+    means: 'The data of members differ, and no majority decides which are right.',
+    cure: 'find out which data are right, and remove the other members with etcdctl: they are replaced, and their volumes kept. An outvoted member with a higher revision may be the only one that has writes which clients rely on: save those first',
+  },
+} as const satisfies Record<string, Meaning>;

@@ -1,0 +1,156 @@
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { type CertificateFacts, factsOf } from './facts.ts';
+import { type Read, readCertificates, readPrivateKey } from './read-entry.ts';
+
+/** What the certificates in a Secret say. No private key, nor any part of one, comes out of here. */
+
+export type SecretKey = 'tls.crt' | 'tls.key' | 'ca.crt';
+
+/** A Secret's `.data`, each value base64. */
+export type SecretData = Readonly<Record<string, string>>;
+
+/** Nothing can be said of the certificate: a key is not there (or empty, as in a Secret made ahead), or unreadable. */
+export type Unreadable =
+  | { readonly kind: 'missing-keys'; readonly keys: readonly SecretKey[] }
+  | { readonly kind: 'unreadable'; readonly key: SecretKey; readonly problem: string };
+
+export type LeafInspection =
+  | Unreadable
+  | {
+      readonly kind: 'readable';
+      readonly leaf: LeafFacts;
+      /** All its certificates by fingerprint, for callers that verify them at once. */
+      readonly parsed: ReadonlyMap<string, X509Certificate>;
+    };
+export type AuthorityInspection = Unreadable | { readonly kind: 'readable'; readonly authority: AuthorityFacts };
+
+interface Trusting {
+  /** Fingerprints of all certificates in `ca.crt`: sorted, each once. Equal lists are equal trust. */
+  readonly trust: readonly string[];
+  /** The certificates in `ca.crt`, in their order. */
+  readonly authorities: readonly CertificateFacts[];
+  /** Whether `tls.key` is the key of the first certificate in `tls.crt`. */
+  readonly keyMatches: boolean;
+}
+
+export interface LeafFacts extends CertificateFacts, Trusting {
+  /** What follows the leaf in `tls.crt`, in its order. */
+  readonly intermediates: readonly CertificateFacts[];
+  /** Certificates in `tls.crt`, the leaf among them. */
+  readonly chainLength: number;
+}
+
+export interface AuthorityFacts extends CertificateFacts, Trusting {
+  /** Whether a cross certificate of the same name and key follows in `tls.crt`. */
+  readonly crossed: boolean;
+  readonly cross?: CertificateFacts;
+}
+
+const keys = ['tls.crt', 'tls.key', 'ca.crt'] as const satisfies readonly SecretKey[];
+
+/** Reads a leaf's Secret. Never throws. */
+export function inspectLeaf(data: SecretData): LeafInspection {
+  const read = readAll(data);
+  if (read.kind !== 'parts') return read;
+  const [leaf, ...intermediates] = read.chainFacts;
+  return {
+    kind: 'readable',
+    leaf: { ...leaf, ...trustingOf(read), intermediates, chainLength: read.chainFacts.length },
+    parsed: read.parsed,
+  };
+}
+
+/** Reads a CA's Secret: `tls.crt` is the CA, then its cross certificate if it has one. Never throws. */
+export function inspectAuthority(data: SecretData): AuthorityInspection {
+  const read = readAll(data);
+  if (read.kind !== 'parts') return read;
+  const [authority, cross] = read.chainFacts;
+  const [certificate, further] = read.chain;
+  const crossed = further !== undefined && isCross(certificate, further);
+  return {
+    kind: 'readable',
+    authority: {
+      ...authority,
+      ...trustingOf(read),
+      crossed,
+      ...(crossed && cross !== undefined ? { cross } : {}),
+    },
+  };
+}
+
+type AtLeastOne<T> = readonly [T, ...T[]];
+
+interface Parts {
+  readonly kind: 'parts';
+  readonly chain: AtLeastOne<X509Certificate>;
+  readonly chainFacts: AtLeastOne<CertificateFacts>;
+  readonly key: KeyObject;
+  readonly authorities: readonly CertificateFacts[];
+  readonly parsed: ReadonlyMap<string, X509Certificate>;
+}
+
+function readAll(data: SecretData): Parts | Unreadable {
+  const missing = keys.filter((key) => !Object.hasOwn(data, key) || data[key] === '');
+  if (missing.length > 0) return { kind: 'missing-keys', keys: missing };
+  const chain = readChain(data['tls.crt']);
+  if ('problem' in chain) return { kind: 'unreadable', key: 'tls.crt', problem: chain.problem };
+  const key = readPrivateKey(data['tls.key']);
+  if ('problem' in key) return { kind: 'unreadable', key: 'tls.key', problem: key.problem };
+  const trust = readChain(data['ca.crt']);
+  if ('problem' in trust) return { kind: 'unreadable', key: 'ca.crt', problem: trust.problem };
+  return {
+    kind: 'parts',
+    chain: chain.value.certificates,
+    chainFacts: chain.value.facts,
+    key: key.value,
+    authorities: trust.value.facts,
+    parsed: new Map([...parsedIn(chain.value), ...parsedIn(trust.value)]),
+  };
+}
+
+function parsedIn({ certificates, facts }: Chain): readonly (readonly [string, X509Certificate])[] {
+  return certificates.flatMap((certificate, index) => {
+    const { fingerprint } = facts[index] ?? {};
+    return fingerprint === undefined ? [] : [[fingerprint, certificate] as const];
+  });
+}
+
+interface Chain {
+  readonly certificates: AtLeastOne<X509Certificate>;
+  readonly facts: AtLeastOne<CertificateFacts>;
+}
+
+function readChain(encoded: string | undefined): Read<Chain> {
+  const read = readCertificates(encoded);
+  if ('problem' in read) return read;
+  const [first, ...rest] = read.value;
+  if (first === undefined) return { problem: 'holds no certificate' };
+  try {
+    const facts: AtLeastOne<CertificateFacts> = [factsOf(first), ...rest.map(factsOf)];
+    return facts.every(hasDates)
+      ? { value: { certificates: [first, ...rest], facts } }
+      : { problem: 'holds a certificate whose dates cannot be read' };
+  } catch {
+    // Left out: OpenSSL's error about a key of an unknown kind does not help.
+    return { problem: 'holds a certificate whose public key cannot be read' };
+  }
+}
+
+function hasDates({ notBefore, notAfter }: CertificateFacts): boolean {
+  return Number.isFinite(notBefore.getTime()) && Number.isFinite(notAfter.getTime());
+}
+
+function trustingOf({ chain: [certificate], key, authorities }: Parts): Trusting {
+  const trust = [...new Set(authorities.map(({ fingerprint }) => fingerprint))].sort();
+  return { trust, authorities, keyMatches: certificate.checkPrivateKey(key) };
+}
+
+/** The same CA, vouched for by another one. */
+function isCross(certificate: X509Certificate, further: X509Certificate): boolean {
+  return (
+    further.ca &&
+    further.subject === certificate.subject &&
+    further.issuer !== further.subject &&
+    further.publicKey.equals(certificate.publicKey)
+  );
+}

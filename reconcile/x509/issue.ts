@@ -1,0 +1,190 @@
+import { createPrivateKey, randomBytes, type webcrypto, X509Certificate } from 'node:crypto';
+import type { LeafPlan } from '../../manifests/render/certificate-names.ts';
+import type { CertificateRequest } from '../clients/x509.ts';
+import { writePem } from './pem.ts';
+
+/** Makes CAs and leaves. Reads no clock and writes nothing: times come in, PEM goes out. */
+
+/** A CA with its key, all PEM. */
+export interface Authority {
+  /** Self-signed. */
+  readonly certificate: string;
+  /** PKCS#8. */
+  readonly key: string;
+  /** The same name and key, signed by the CA before it: parties that trust only that one can still verify. */
+  readonly cross?: string;
+}
+
+/** A leaf with its key, all PEM. */
+export interface IssuedLeaf {
+  /** The leaf, then the CA's cross certificate if it has one that is still valid. */
+  readonly certificate: string;
+  /** PKCS#8. */
+  readonly key: string;
+}
+
+export interface Validity {
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+/** Something cannot be issued as asked. The message never holds key material. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError';
+}
+
+/** ub-common-name of RFC 5280, which Go ignores and OpenSSL's tools refuse to exceed. */
+const maxCommonName = 64;
+const ecdsa = { name: 'ECDSA', namedCurve: 'P-256' } as const;
+
+/**
+ * A new CA: ECDSA P-256, to sign leaves and the next CA's cross certificate.
+ *
+ * Its name is the given one, shortened where X.509's 64 characters need it, and a few random digits: two generations
+ * must never share a name, or verifiers try the wrong one. With `previous`, a cross certificate comes with it, which
+ * ends no later than the previous CA; none if that one has expired already, as it verifies nothing any more.
+ *
+ * @throws {CertificateError} when the validity is empty, or `previous` cannot sign
+ */
+export async function createAuthority({
+  commonName,
+  previous,
+  ...asked
+}: Validity & { readonly commonName: string; readonly previous?: Authority }): Promise<Authority> {
+  const validity = wholeSeconds(asked, commonName);
+  const suffix = ` ${randomBytes(4).toString('hex')}`;
+  const name = commonName.slice(0, maxCommonName - suffix.length).trimEnd() + suffix;
+  const keys = await crypto.subtle.generateKey(ecdsa, true, ['sign', 'verify']);
+  const common = { commonName: name, publicKey: keys.publicKey };
+  const certificate = await sign({
+    ...common,
+    ...validity,
+    signingKey: keys.privateKey,
+    // One CA may stand between it and a leaf: the next generation, by its cross certificate.
+    profile: { kind: 'authority', pathLength: 1 },
+  });
+  const key = await exportKey(keys.privateKey);
+  if (previous === undefined) return { certificate, key };
+
+  const signer = await signerOf(previous);
+  const window = within(validity, signer.facts);
+  if (window === undefined) return { certificate, key };
+  const cross = await sign({
+    ...common,
+    ...window,
+    issuer: previous.certificate,
+    signingKey: signer.key,
+    profile: { kind: 'authority', pathLength: 0 },
+  });
+  return { certificate, key, cross };
+}
+
+/**
+ * A leaf as planned, with a fresh key. It ends no later than the CA.
+ *
+ * A name over 64 characters is refused and not shortened: etcd's authentication takes it for the user's.
+ *
+ * @throws {CertificateError} when the name is too long, the validity empty or past the CA's, or the CA cannot sign
+ */
+export async function issueLeaf(plan: LeafPlan, authority: Authority, asked: Validity): Promise<IssuedLeaf> {
+  const { commonName, dnsNames, ipAddresses, usages, secretName } = plan;
+  if (commonName === '' || commonName.length > maxCommonName) {
+    throw new CertificateError(
+      `the certificate of Secret ${secretName} needs a common name of 1 to ${maxCommonName} characters (X.509), but "${commonName}" has ${commonName.length}: choose a shorter name for the cluster`,
+    );
+  }
+  const signer = await signerOf(authority);
+  const validity = wholeSeconds(asked, `Secret ${secretName}`);
+  const notAfter = earlier(validity.notAfter, signer.facts.validToDate);
+  if (notAfter <= validity.notBefore) {
+    throw new CertificateError(
+      `the CA for Secret ${secretName} ended at ${signer.facts.validToDate.toISOString()}: rotate it first`,
+    );
+  }
+  const keys = await crypto.subtle.generateKey(ecdsa, true, ['sign', 'verify']);
+  const certificate = await sign({
+    commonName,
+    notBefore: validity.notBefore,
+    notAfter,
+    publicKey: keys.publicKey,
+    issuer: authority.certificate,
+    signingKey: signer.key,
+    profile: { kind: 'leaf', dnsNames, ipAddresses, usages },
+  });
+  const useful = signer.cross !== undefined && signer.cross.validToDate > validity.notBefore;
+  return {
+    certificate: certificate + (useful ? (authority.cross ?? '') : ''),
+    key: await exportKey(keys.privateKey),
+  };
+}
+
+/** The library is loaded here, by the first certificate that is really signed. */
+async function sign(request: Omit<CertificateRequest, 'serialNumber'>): Promise<string> {
+  const { signCertificate } = await import('../clients/x509.ts');
+  return writePem('CERTIFICATE', await signCertificate({ ...request, serialNumber: newSerialNumber() }));
+}
+
+/** 16 bytes, positive, and never shorter for a leading zero. */
+function newSerialNumber(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return bytes.toString('hex');
+}
+
+async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
+  return writePem('PRIVATE KEY', new Uint8Array(await crypto.subtle.exportKey('pkcs8', key)));
+}
+
+interface Signer {
+  readonly facts: X509Certificate;
+  readonly key: webcrypto.CryptoKey;
+  readonly cross?: X509Certificate;
+}
+
+async function signerOf(authority: Authority): Promise<Signer> {
+  const { facts, keyObject, ...rest } = readAuthority(authority);
+  if (!facts.ca) throw new CertificateError('the certificate to sign with is not that of a CA');
+  if (keyObject.asymmetricKeyType !== 'ec' || keyObject.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
+    throw new CertificateError('the key of the CA is not an ECDSA key on P-256');
+  }
+  // What a mix of two CAs signs cannot be verified.
+  if (![facts, rest.cross].every((certificate) => certificate?.checkPrivateKey(keyObject) ?? true)) {
+    throw new CertificateError('the key of the CA is not that of its certificate and of its cross certificate');
+  }
+  return { facts, ...rest, key: keyObject.toCryptoKey(ecdsa, false, ['sign']) };
+}
+
+function readAuthority({ certificate, key, cross }: Authority) {
+  try {
+    return {
+      facts: new X509Certificate(certificate),
+      keyObject: createPrivateKey(key),
+      ...(cross === undefined ? {} : { cross: new X509Certificate(cross) }),
+    };
+  } catch {
+    // Without the cause: nothing about a private key goes into an error.
+    throw new CertificateError('the certificate, the key or the cross certificate of the CA cannot be read');
+  }
+}
+
+function wholeSeconds({ notBefore, notAfter }: Validity, what: string): Validity {
+  const validity = { notBefore: atSecond(notBefore), notAfter: atSecond(notAfter) };
+  // Written so that an invalid Date is refused as well.
+  if (validity.notAfter > validity.notBefore) return validity;
+  throw new CertificateError(`the certificate of ${what} would end before it begins`);
+}
+
+/** What both have in common, `undefined` if nothing. */
+function within({ notBefore, notAfter }: Validity, facts: X509Certificate): Validity | undefined {
+  const start = notBefore > facts.validFromDate ? notBefore : facts.validFromDate;
+  const end = earlier(notAfter, facts.validToDate);
+  return end > start ? { notBefore: start, notAfter: end } : undefined;
+}
+
+function earlier(a: Date, b: Date): Date {
+  return a < b ? a : b;
+}
+
+function atSecond(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / 1000) * 1000);
+}

@@ -1,0 +1,173 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Etcd3 } from 'etcd3';
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { labels } from '../../../manifests/render/names.ts';
+import { type Kube, resources } from '../../../reconcile/kube.ts';
+import { accessTo, connectTo } from './client.ts';
+import { measureGaps } from './gaps.ts';
+
+/**
+ * A client that knows every endpoint, as an application that watches its etcd's membership: who fails it is left at
+ * once, and a write that is not answered soon is sent to the next as well, which does no harm because it says the same.
+ *
+ * Without the latter its gaps would be its own deadline. While leadership moves, the old leader drops what followers
+ * pass on to it, and nobody tells them: their clients wait until they have had enough, or for etcd's own seven seconds.
+ */
+export interface KnowingWriter {
+  readonly acknowledged: number;
+  /**
+   * The longest time between two acknowledged writes since this was last asked, what this process slept through
+   * included.
+   */
+  gap(): Gap;
+  /**
+   * The longest time without an acknowledged write since this was last asked, up to now, but for what this process
+   * slept through.
+   */
+  longestGap(): number;
+  /** Stops writing and reads everything back. */
+  finish(): Promise<{ readonly acknowledged: number; readonly lost: number; readonly longestGap: number }>;
+}
+
+export interface Gap {
+  readonly milliseconds: number;
+  /** When it was over, by `Date.now()`. */
+  readonly end: number;
+  /** What went wrong meanwhile: endpoints, in the order in which they were left. */
+  readonly left: readonly string[];
+}
+
+/** One write at one endpoint, in milliseconds: an election takes about one second. */
+const patience = 1_000;
+/** Until the next endpoint is asked as well, in milliseconds. A write takes a few. */
+const soon = 50;
+/**
+ * From one write to the next, in milliseconds: without a rest it would have half the machine to itself, and measure
+ * that.
+ */
+const breath = 5;
+/** Between two looks at who is there, in milliseconds. */
+const rhythm = 200;
+
+export async function startKnowingWriter(
+  kube: Kube,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  prefix: string,
+): Promise<KnowingWriter> {
+  const access = await accessTo(kube, namespace, name);
+  const clients = new Map<string, Etcd3>();
+  const scheme = new URL(access.url).protocol;
+  const stop = new AbortController();
+  const acknowledged: string[] = [];
+  const gaps = measureGaps();
+  const none: Gap = { milliseconds: 0, end: 0, left: [] };
+  let [last, tried, gap] = [performance.now(), 0, none];
+  let left: string[] = [];
+  await look();
+
+  const looking = (async () => {
+    while (!stop.signal.aborted) {
+      await pause(rhythm, undefined, { signal: stop.signal }).catch(() => undefined);
+      await look();
+    }
+  })();
+  const writing = (async () => {
+    for (let number = 0; !stop.signal.aborted; number++) {
+      const key = keyOf(number);
+      tried = number;
+      await pause(breath);
+      if (!(await written(key))) continue;
+      acknowledged.push(key);
+      gaps.acknowledged();
+      const end = performance.now();
+      if (end - last > gap.milliseconds) gap = { milliseconds: end - last, end: Date.now(), left };
+      [last, left] = [end, []];
+    }
+  })();
+
+  return {
+    get acknowledged() {
+      return acknowledged.length;
+    },
+    gap: () => {
+      const longest = gap;
+      gap = none;
+      return longest;
+    },
+    longestGap: gaps.recent,
+    finish: async () => {
+      stop.abort();
+      await Promise.all([writing, looking]);
+      const longestGap = gaps.longest();
+      gaps.close();
+      const reader = connectTo(access, 10_000);
+      const there = new Set<string>();
+      // All in one answer would be more than gRPC takes.
+      for (let thousand = 0; thousand * 1000 <= tried; thousand++) {
+        const some = keyOf(thousand * 1000).slice(0, -3);
+        for (const key of await reader.getAll().prefix(some).keys()) there.add(key);
+      }
+      reader.close();
+      for (const client of clients.values()) client.close();
+      const lost = acknowledged.filter((key) => !there.has(key)).length;
+      return { acknowledged: acknowledged.length, lost, longestGap };
+    },
+  };
+
+  function keyOf(number: number): string {
+    return `${prefix}/${String(number).padStart(9, '0')}`;
+  }
+
+  /** By the first that takes it. The next is asked when one has failed, or has not answered soon. */
+  async function written(key: string): Promise<boolean> {
+    const taken = Promise.withResolvers<true>();
+    const answers: Promise<boolean>[] = [];
+    for (const [address, client] of [...clients]) {
+      const answer = client
+        .put(key)
+        .value(key)
+        .then(
+          () => true,
+          () => leave(address, 'failed'),
+        );
+      void answer.then((isTaken) => isTaken && taken.resolve(true));
+      answers.push(answer);
+      const first = await Promise.race([taken.promise, answer, pause(soon, 'late' as const)]);
+      if (first === true) return true;
+      if (first === 'late') leave(address, 'late');
+    }
+    return Promise.race([taken.promise, Promise.all(answers).then((all) => all.includes(true))]);
+  }
+
+  /** It is asked last from then on. */
+  function leave(address: string, why: string): false {
+    left.push(`${address} ${why}`);
+    const client = clients.get(address);
+    if (client) {
+      clients.delete(address);
+      clients.set(address, client);
+    }
+    return false;
+  }
+
+  async function look(): Promise<void> {
+    const selector = { namespace, labelSelector: `${labels.cluster}=${name}` };
+    const { items } = await kube.list<Pod>(resources.pods, selector);
+    const ready = items.filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined &&
+        status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    );
+    const addresses = new Set(ready.flatMap(({ status }) => status?.podIP ?? []));
+    for (const address of addresses) {
+      if (clients.has(address)) continue;
+      clients.set(address, connectTo({ ...access, url: `${scheme}//${address}:2379` }, patience));
+    }
+    // Told that it is leaving: who knows every endpoint lets go of it before it is gone.
+    for (const [address, client] of [...clients]) {
+      if (addresses.has(address) || clients.size === 1) continue;
+      clients.delete(address);
+      void pause(patience).then(() => client.close());
+    }
+  }
+}

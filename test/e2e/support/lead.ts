@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { urlOf } from '../../../manifests/render/hosts.ts';
+import { podName } from '../../../manifests/render/names.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { connectTo } from './client.ts';
+import type { Scene } from './scene.ts';
+import { until } from './until.ts';
+
+/** Lets this member lead, as it may come about by itself: what happens next is to happen to the leader. */
+export async function makeLeader({ access, list, tickUntil }: Scene, name: string, member: string): Promise<void> {
+  const pods = (await list<Pod>(resources.pods)).filter(({ metadata }) => metadata.name.startsWith(`${name}-`));
+  const { url, ...credentials } = await access(name);
+  const clients = pods.map(({ metadata, status }) => ({
+    pod: metadata.name,
+    client: connectTo(
+      { ...credentials, url: urlOf(url.startsWith('https') ? 'https' : 'http', status?.podIP ?? '', 2379) },
+      5_000,
+    ),
+  }));
+  try {
+    const asked = () =>
+      Promise.all(clients.map(async ({ pod, client }) => ({ pod, client, status: await client.maintenance.status() })));
+    const members = await asked();
+    const next = members.find(({ pod }) => pod === podName(member)) ?? assert.fail(`there is no ${member}`);
+    const id = next.status.header.member_id;
+    const leader = members.find(({ status }) => status.header.member_id === status.leader);
+    if (leader !== next)
+      await (leader ?? assert.fail(`${name} has no leader`)).client.maintenance.moveLeader({ targetID: id });
+    await until(`${member} leads`, async () => (await asked()).every(({ status }) => status.leader === id), {
+      within: 10,
+    });
+  } finally {
+    for (const { client } of clients) client.close();
+  }
+  await tickUntil(name, ({ status }) => status?.leader === member);
+}

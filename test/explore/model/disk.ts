@@ -1,0 +1,8 @@
+export interface Disk {
+  readonly formation: string;
+  readonly memberId: string;
+  /** Some write that clients were told is kept is not on it. */
+  readonly behind: boolean;
+  /** Which attempts of recoveries have run here: the last of each, as `<id>/<number>`. */
+  readonly ran?: readonly string[];
+}

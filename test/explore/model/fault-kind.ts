@@ -1,0 +1,23 @@
+/**
+ * What may go wrong, each of them once or more often as a scenario says. The first four are about invocations and their
+ * requests (`transitions.ts`), the others happen to the world.
+ */
+export type FaultKind = 'death' | 'late' | 'again' | 'second' | WorldFault;
+
+export type WorldFault = NodeFault | MemberFault;
+
+export type NodeFault = 'node' | 'cut' | 'returns' | 'force' | 'restore' | 'jobPod' | 'kill';
+
+type MemberFault =
+  | 'crash'
+  | 'eviction'
+  | 'wipe'
+  | 'claim'
+  | 'lost'
+  | 'peer'
+  | 'set'
+  | 'configMap'
+  | 'remove'
+  | 'leader'
+  | 'lag'
+  | 'status';

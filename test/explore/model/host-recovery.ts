@@ -1,0 +1,23 @@
+import type { RecoveryHost } from '../../../reconcile/cluster/act/requests/host.ts';
+import { nodeOf, recoveryPodName } from './look-recovery.ts';
+import { lacking, placeOf, type World, withPlace } from './state.ts';
+import { freshUid, type Referred } from './uids.ts';
+
+/** A recovery as the API server has it. */
+export function recoveryIn(referred: Referred): RecoveryHost<World> {
+  return {
+    nodes: ({ places }) =>
+      Object.fromEntries(places.flatMap(({ name, pod }) => (pod && !pod.homeless ? [[name, [nodeOf(name)]]] : []))),
+    job: (world, name) => placeOf(world, name)?.job,
+    // Owned by a peer: one that has gone takes it along at once.
+    makeJob: (world, name, attempt) =>
+      withPlace(world, name, (place) =>
+        place.peer ? { ...place, job: { uid: freshUid('job', place, referred), attempt } } : place,
+      ),
+    removeJob: (world, name) => withPlace(world, name, (place) => lacking(place, 'job')),
+    pods: ({ places }) =>
+      places.flatMap(({ name, jobPod }) =>
+        jobPod ? [{ name: recoveryPodName(name), uid: jobPod.uid, ready: jobPod.stage === 'ready' }] : [],
+      ),
+  };
+}

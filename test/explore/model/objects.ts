@@ -1,0 +1,24 @@
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import type { ObjectKind } from '../../../reconcile/cluster/act/requests/read-at.ts';
+import { type Place, placeOf, type World } from './state.ts';
+
+/** The object itself: the same one as long as nothing was written to it. */
+export function objectOf(world: World, kind: ObjectKind | undefined, name: string | undefined): object | undefined {
+  switch (kind) {
+    case undefined:
+      return undefined;
+    case 'headlessService':
+    case 'clientService':
+    case 'disruptionBudget':
+      return world.shared[kind].state === 'missing' ? undefined : world.shared[kind];
+    case 'secret':
+    case 'certificate':
+      throw new Error(`the model has no ${kind}s`);
+    default:
+      return name === undefined ? undefined : placeOf(world, name)?.[kind];
+  }
+}
+
+export function recordIn({ volume }: Pick<Place, 'volume'>): VolumeRecord | undefined {
+  return volume?.record.kind === 'valid' ? volume.record.record : undefined;
+}

@@ -1,0 +1,101 @@
+import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
+import { behaviourOf } from '../../../reconcile/cluster/act/requests/all.ts';
+import {
+  type Answered,
+  type Position,
+  positionAfter,
+  type Request,
+} from '../../../reconcile/cluster/act/requests/program.ts';
+import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
+import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
+import { type Failure, StepError } from '../../../reconcile/cluster/know/outcome.ts';
+import type { Code } from './code.ts';
+import { actedBy } from './former.ts';
+import { type Sending, worldHost } from './host.ts';
+import { clusterName, namespace } from './look.ts';
+import { objectOf } from './objects.ts';
+import type { Acting, World } from './state.ts';
+
+/** Real programs, one request at a time. */
+
+const positions = new WeakMap<readonly Answered[], Position>();
+
+/** Where whoever acts stands. */
+export function positionOf({ action, answers, claimed }: Acting, code: Code): Position {
+  let position = positions.get(answers);
+  if (!position) {
+    position = positionAfter(code.run(action, claimed), answers);
+    positions.set(answers, position);
+  }
+  return position;
+}
+
+/** What an action sees of the resource that it was claimed in. */
+export function claimedIn({ cluster: { uid, annotations = {}, deleting } }: World): Leased {
+  return { namespace, name: clusterName, uid, annotations, deleting: deleting === true };
+}
+
+export type Performed =
+  | { readonly kind: 'answered'; readonly world: World; readonly answer: unknown }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  | { readonly kind: 'wait' };
+
+export function perform(
+  world: World,
+  { kind, ask }: Request,
+  sending: Sending & { readonly former?: true | undefined },
+): Performed {
+  const { model, writes } = behaviourOf(kind);
+  try {
+    let answer: unknown;
+    let waits = false;
+    const after = actedBy(sending, world, (seen) => {
+      const done = model(seen, ask, worldHost(sending));
+      if (done === 'wait') waits = true;
+      else answer = done.answer;
+      return done === 'wait' || !writes ? seen : done.state;
+    });
+    return waits ? { kind: 'wait' } : { kind: 'answered', world: after, answer };
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    return { kind: 'refused', failure: error.failure };
+  }
+}
+
+export function writtenBy({ kind, ask }: Request): Written | undefined {
+  return behaviourOf(kind).writes?.(ask);
+}
+
+export function wordsOf({ kind, ask }: Request): string {
+  return behaviourOf(kind).words(ask);
+}
+
+/** What was read is not current any more once its object has been written to. */
+export function outdated(answers: readonly Answered[], before: World, after: World): readonly Answered[] {
+  if (before === after || answers.length === 0) return answers;
+  let changed = false;
+  const all = answers.map((answered) => {
+    if ('refused' in answered) return answered;
+    const answer = withOutdated(answered.answer, before, after);
+    if (answer === answered.answer) return answered;
+    changed = true;
+    return { answer };
+  });
+  return changed ? all : answers;
+}
+
+interface Readable {
+  readonly readAt?: ReadAt;
+}
+
+function withOutdated(answer: unknown, before: World, after: World): unknown {
+  if (Array.isArray(answer)) {
+    const all = answer.map((one) => withOutdated(one, before, after));
+    return all.some((one, index) => one !== answer[index]) ? all : answer;
+  }
+  const { readAt } = (typeof answer === 'object' && answer ? answer : {}) as Readable;
+  if (readAt?.at !== 'current') return answer;
+  const { object, name } = readAt;
+  if (objectOf(before, object, name) === objectOf(after, object, name)) return answer;
+  return { ...(answer as object), readAt: { ...readAt, at: 'written since' } };
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { until } from '../../e2e/support/until.ts';
+import { provisionEmulators } from '../../support/cluster/binaries.ts';
+import { temporary } from './members.ts';
+
+/** Object stores that we did not write, each a process on loopback with one bucket, `backups`. */
+export interface Emulator extends AsyncDisposable {
+  readonly url: string;
+}
+
+export const bucket = 'backups';
+
+export async function startFakeGcs(externalUrl?: string): Promise<Emulator> {
+  const { 'fake-gcs-server': binary } = await provisionEmulators();
+  const place = await temporary();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  // By default it sends clients to itself for the rest of an upload, past a proxy.
+  const child = spawn(
+    binary,
+    [
+      '-scheme=http',
+      '-host=127.0.0.1',
+      `-port=${port}`,
+      '-backend=filesystem',
+      `-filesystem-root=${place.path}`,
+      `-external-url=${externalUrl ?? url}`,
+      '-log-level=error',
+    ],
+    { stdio: 'ignore' },
+  );
+  await until('fake-gcs-server', async () => {
+    const body = JSON.stringify({ name: bucket });
+    const headers = { 'content-type': 'application/json' };
+    const { ok } = await fetch(`${url}/storage/v1/b?project=p`, { method: 'POST', body, headers });
+    return ok;
+  });
+  return { url, [Symbol.asyncDispose]: () => end(child, place) };
+}
+
+export const s3Secret = 'the-secret-access-key';
+
+/** It wants a file system with extended attributes, or a directory of its own for them. */
+export async function startVersity(): Promise<Emulator> {
+  const { versitygw: binary } = await provisionEmulators();
+  const place = await temporary();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const [root, sidecar] = [join(place.path, 'root'), join(place.path, 'sidecar')];
+  await mkdir(join(root, bucket), { recursive: true });
+  await mkdir(sidecar);
+  const child = spawn(
+    binary,
+    [
+      '--access=access',
+      `--secret=${s3Secret}`,
+      `--port=127.0.0.1:${port}`,
+      '--region=eu-test-1',
+      '--quiet',
+      'posix',
+      `--sidecar=${sidecar}`,
+      root,
+    ],
+    { stdio: 'ignore' },
+  );
+  await until('versitygw', async () => (await fetch(url)).status > 0);
+  return { url, [Symbol.asyncDispose]: () => end(child, place) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function end(child: ChildProcess, place: AsyncDisposable): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+  await place[Symbol.asyncDispose]();
+}

@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { encoded } from '../../../reconcile/backup/encoding.ts';
+import { openStore } from '../../../reconcile/backup/open-store.ts';
+import { type AgentRequest, parseRequest } from '../../../reconcile/backup/request.ts';
+import { checkedTrailer } from '../../../reconcile/backup/trailer.ts';
+
+/**
+ * All that a snapshot goes through behind etcd's client, of so many MiB, to the store of a request; prints the most
+ * memory that it took.
+ *
+ * Arguments: the request, MiB.
+ */
+const [json = '', mebibytes = ''] = process.argv.slice(2);
+const request: AgentRequest = parseRequest(json);
+
+/** In messages as etcd sends them, each a buffer of its own. */
+async function* snapshot(): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  const seed = randomBytes(32 * 1024);
+  for (let sent = 0; sent < Number(mebibytes) * 32; sent++) {
+    const message = Buffer.from(seed);
+    message.writeUInt32LE(sent);
+    hash.update(message);
+    yield message;
+  }
+  yield hash.digest();
+}
+
+const store = await openStore(request.location, request.store);
+const body = encoded(
+  checkedTrailer(snapshot(), () => undefined),
+  { compression: 'none' },
+  () => undefined,
+);
+const started = performance.now();
+const { bytes } = await store.put(request.location.path, body, { signal: AbortSignal.timeout(100_000) });
+store.close();
+const { maxRSS } = process.resourceUsage();
+console.log(
+  JSON.stringify({ bytes, ms: Math.round(performance.now() - started), mebibytes: Math.round(maxRSS / 1024) }),
+);

@@ -1,0 +1,139 @@
+import type { Service } from '../../../manifests/kube-types.ts';
+import {
+  applySharedObject,
+  restoreLabelsOf,
+  setClusterFinalizer,
+} from '../../../reconcile/cluster/act/requests/cluster.ts';
+import type { LabelledRef, SharedObject } from '../../../reconcile/cluster/know/action.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
+import { sharedObject } from '../../../reconcile/cluster/know/shared-objects.ts';
+import { type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+import type { Contract, Contracts } from './contract.ts';
+import { member } from './members.ts';
+import { clusterName, type Scene } from './scene.ts';
+
+const name = 'orders-0';
+const resourceOf = {
+  'headless-service': resources.services,
+  'client-service': resources.services,
+  'disruption-budget': resources.disruptionBudgets,
+} as const satisfies Record<SharedObject, Resource>;
+
+/** One that is there, changed by someone else. */
+const given =
+  (object: SharedObject, change: (made: KubeObject) => KubeObject = (made) => made, minAvailable = 2) =>
+  async (scene: Scene) => {
+    await scene.make<KubeObject>(resourceOf[object], change(sharedObject(object, scene.cluster, minAvailable)));
+  };
+
+const ownedBy =
+  (uid?: string) =>
+  (made: KubeObject): KubeObject => {
+    const [owner] = made.metadata.ownerReferences ?? [];
+    return {
+      ...made,
+      metadata: { ...made.metadata, ownerReferences: owner && uid !== undefined ? [{ ...owner, uid }] : [] },
+    };
+  };
+
+function drifted(made: KubeObject): KubeObject {
+  const { spec } = made as Service;
+  const changed =
+    'selector' in made ? spec : { ...spec, publishNotReadyAddresses: false, selector: { app: 'another' } };
+  return { ...made, spec: changed } as KubeObject;
+}
+
+function ofShared(object: SharedObject): readonly [Contract, ...Contract[]] {
+  const apply = () => applySharedObject({ object, minAvailable: 2 });
+  const earlier = '00000000-0000-4000-8000-000000000003';
+  return [
+    { when: `there is no ${object}`, start: async () => {}, asks: apply },
+    { when: `the ${object} is as it should be`, start: given(object), asks: apply },
+    {
+      when: `the ${object} is of an earlier cluster`,
+      start: given(object, ownedBy(earlier)),
+      asks: apply,
+      refused: 'terminal NameTaken',
+    },
+    {
+      when: `the ${object} is not of this cluster`,
+      start: given(object, ownedBy()),
+      asks: apply,
+      refused: 'terminal NameTaken',
+    },
+  ];
+}
+
+function labels(of: LabelledRef['of']): readonly Contract[] {
+  const ask = ({ slots }: Observation, uid = slots[0]?.[of]?.uid ?? '') => restoreLabelsOf({ of, name, uid });
+  const bare = async (scene: Scene) => {
+    await member(scene);
+    const found = await scene.read<KubeObject>(of, name);
+    await scene.kube.update(labelledIn[of], { ...found, metadata: { ...found.metadata, labels: { team: 'a' } } });
+  };
+  return [
+    { when: `of a ${of} they are gone`, start: bare, asks: (seen) => ask(seen) },
+    { when: `of a ${of} they are there`, asks: (seen) => ask(seen) },
+    { when: `there is another ${of} of that name`, start: bare, asks: (seen) => ask(seen, 'another') },
+  ];
+}
+
+const labelledIn = {
+  peer: resources.peers,
+  volume: resources.volumeClaims,
+  configMap: resources.configMaps,
+  statefulSet: resources.statefulSets,
+} as const satisfies Record<LabelledRef['of'], Resource>;
+
+async function withFinalizers(scene: Scene, finalizers: readonly string[]): Promise<void> {
+  const cluster = await scene.read('cluster', clusterName);
+  await scene.kube.update(resources.clusters, { ...cluster, metadata: { ...cluster.metadata, finalizers } });
+}
+
+export const cluster = {
+  applySharedObject: [
+    ...ofShared('headless-service'),
+    ...ofShared('client-service'),
+    ...ofShared('disruption-budget'),
+    {
+      when: 'the headless-service has drifted',
+      start: given('headless-service', drifted),
+      asks: () => applySharedObject({ object: 'headless-service', minAvailable: 2 }),
+    },
+    {
+      when: 'the disruption-budget asks for another number',
+      start: given('disruption-budget', undefined, 1),
+      asks: () => applySharedObject({ object: 'disruption-budget', minAvailable: 2 }),
+    },
+    {
+      when: 'no disruption-budget is needed, and one is there',
+      start: given('disruption-budget'),
+      asks: () => applySharedObject({ object: 'disruption-budget', minAvailable: 0 }),
+    },
+    {
+      when: 'no disruption-budget is needed, and none is there',
+      start: async () => {},
+      asks: () => applySharedObject({ object: 'disruption-budget', minAvailable: 0 }),
+    },
+  ],
+  setClusterFinalizer: [
+    { when: 'it is to be set', start: async () => {}, asks: () => setClusterFinalizer({ present: true }) },
+    {
+      when: 'it is to be set, beside one of others',
+      start: (scene) => withFinalizers(scene, ['contract.test/other']),
+      asks: () => setClusterFinalizer({ present: true }),
+    },
+    {
+      when: 'it is to go, and one of others stays',
+      start: (scene) => withFinalizers(scene, ['contract.test/other', 'etcd.ratchet.dev/volumes']),
+      asks: () => setClusterFinalizer({ present: false }),
+    },
+  ],
+  restoreLabelsOf: [
+    { when: 'the object is gone', asks: () => restoreLabelsOf({ of: 'peer', name: 'orders-1', uid: 'gone' }) },
+    ...labels('peer'),
+    ...labels('volume'),
+    ...labels('configMap'),
+    ...labels('statefulSet'),
+  ],
+} as const satisfies Readonly<Record<string, Contracts>>;

@@ -1,0 +1,55 @@
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { readPeer } from '../../../reconcile/cluster/act/requests/objects.ts';
+import type { Program } from '../../../reconcile/cluster/act/requests/program.ts';
+import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
+import type { Failure } from '../../../reconcile/cluster/know/outcome.ts';
+import type { Reason } from '../../../reconcile/reasons.ts';
+import type { EtcdVersion } from '../../support/cluster/binaries/catalogue.ts';
+import type { Doing } from './doing.ts';
+import type { Scene } from './scene.ts';
+
+/** From one start, both halves of a request must leave the same and answer the same, or refuse for the same reason. */
+export interface Contract {
+  /** In words, after the name of the request. */
+  readonly when: string;
+  /** Absent: one member that is sealed and runs, and no etcd. */
+  readonly start?: (scene: Scene) => Promise<unknown>;
+  /** Carried out where the program says `othersAct`. */
+  readonly others?: readonly Doing[];
+  /** `seen`: the observation that both halves begin with. Reads may come before the request that this is about. */
+  readonly asks: (seen: Observation, scene: Scene) => Program<unknown>;
+  /** Why both refuse; absent: neither does. */
+  readonly refused?: Refused;
+  /** Where the halves differ, and should. */
+  readonly differs?: Difference;
+  /** Where its cluster's certificates come from; absent: it has none. */
+  readonly tls?: EtcdClusterSpec['tls'];
+  /** It changes an etcd that contracts of this minor share: one at a time. */
+  readonly turn?: { readonly of: 'changing' | 'filling'; readonly version: EtcdVersion };
+  /** What of an observation else must come to be the same, where `told` does not tell it. */
+  readonly also?: (left: Observation) => unknown;
+  /** Of requests that wait for something that does not come: milliseconds until the live one is stopped. */
+  readonly patience?: number;
+}
+
+/** Class and reason of a failure. */
+type Refused = `${Failure['class']} ${Reason}`;
+
+/** A contract without a case is none: that does not compile. */
+export type Contracts = readonly [Contract, ...Contract[]];
+
+/** As narrow as possible. */
+export interface Difference {
+  readonly because: string;
+  /** How the model ends instead. */
+  readonly model?: Refused | 'well';
+  /** Paths of what is left or answered that are not compared, like `left.slots.orders-0.pod`; `*`: any. */
+  readonly not?: readonly string[];
+}
+
+/** A name that no object has: a look at it tells the runner that others act now. */
+export const whenOthersAct = 'when-others-act';
+
+export function* othersAct(): Program {
+  yield* readPeer({ name: whenOthersAct });
+}

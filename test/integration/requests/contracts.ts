@@ -1,0 +1,38 @@
+import type { RequestKind } from '../../../reconcile/cluster/act/requests/all.ts';
+import { authorities } from './authorities.ts';
+import { certManager } from './cert-manager.ts';
+import { changing } from './changing.ts';
+import { cluster } from './cluster.ts';
+import type { Contracts } from './contract.ts';
+import { disks } from './disks.ts';
+import { leadership } from './leadership.ts';
+import { leaves } from './leaves.ts';
+import { making } from './making.ts';
+import { membership } from './membership.ts';
+import { objects } from './objects.ts';
+import { pods } from './pods.ts';
+import { recovery } from './recovery.ts';
+import { removing } from './removing.ts';
+import { space } from './space.ts';
+import { templates } from './templates.ts';
+import { volumes } from './volumes.ts';
+
+/** One contract at least for every request: a request without one does not compile. */
+export const contracts = {
+  ...volumes,
+  ...disks,
+  ...making,
+  ...changing,
+  ...removing,
+  ...cluster,
+  ...objects,
+  ...templates,
+  ...pods,
+  ...membership,
+  ...leadership,
+  ...authorities,
+  ...leaves,
+  ...certManager,
+  ...space,
+  ...recovery,
+} as const satisfies Readonly<Record<RequestKind, Contracts>>;

@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** Part of a file's name, of what is missing, or of a killer's name; empty: all. */
+  readonly only: string;
+  readonly workers: number;
+  readonly list: boolean;
+  readonly help: boolean;
+}
+
+export const usage = `npm run mutants -- [options]
+
+Takes one guard at a time out of a copy of the sources, and runs the tests and searches that are to notice. First these must pass without
+a mutant. Ends with 1 if a mutant survives that has no explanation, or does not apply to the sources any more.
+
+  --only <text>   only those with this in the file's name, in what is missing, or in a killer's name
+  --workers <n>   copies at a time (2)
+  --list          prints the mutants, and what is to notice them
+  --help`;
+
+/** @throws {TypeError} for what it does not know. */
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: '' },
+      workers: { type: 'string', default: '2' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (!/^[1-9]\d?$/.test(values.workers)) throw new TypeError(`--workers is "${values.workers}"; it must be 1 to 99`);
+  return { ...values, workers: Number(values.workers) };
+}

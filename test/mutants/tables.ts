@@ -1,0 +1,23 @@
+import type { Mutant } from './mutant.ts';
+import { ofCertificates } from './tables/certificates.ts';
+import { ofClients } from './tables/clients.ts';
+import { ofFleets } from './tables/fleet.ts';
+import { ofFunctions } from './tables/functions.ts';
+import { ofGitops } from './tables/gitops.ts';
+import { ofMembersAndPods } from './tables/members-and-pods.ts';
+import { ofRecovery } from './tables/recovery.ts';
+import { ofRules } from './tables/rules.ts';
+import { ofVolumes } from './tables/volumes.ts';
+
+/** All guards that must be missed when they are gone. Whoever moves a guard moves its row. */
+export const mutants: readonly Mutant[] = [
+  ...ofRules,
+  ...ofMembersAndPods,
+  ...ofVolumes,
+  ...ofCertificates,
+  ...ofRecovery,
+  ...ofClients,
+  ...ofGitops,
+  ...ofFleets,
+  ...ofFunctions,
+];

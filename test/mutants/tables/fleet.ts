@@ -1,0 +1,26 @@
+import type { Mutant } from '../mutant.ts';
+
+/** What is deleted because Git does not list it any more (I8). */
+export const ofFleets: readonly Mutant[] = [
+  {
+    file: 'reconcile/fleet/prune.ts',
+    from: 'if (free.length < 2) return',
+    to: 'if (free.length >= 0) return',
+    without: 'several clusters are deleted at once without a confirmation',
+    killers: ['test/unit/fleet/prune.test.ts'],
+  },
+  {
+    file: 'reconcile/fleet/prune.ts',
+    from: ' || source.ref !== spec.git.ref ||',
+    to: ' ||',
+    without: 'a fleet that reads another ref than before still prunes',
+    killers: ['test/unit/fleet/prune.test.ts'],
+  },
+  {
+    file: 'reconcile/fleet/prune.ts',
+    from: 'cluster.metadata.uid}`).sort();',
+    to: "''}`).sort();",
+    without: 'a confirmation covers another cluster that bears the same name by now',
+    killers: ['test/unit/fleet/prune.test.ts'],
+  },
+];

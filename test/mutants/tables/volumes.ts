@@ -1,0 +1,81 @@
+import type { Mutant } from '../mutant.ts';
+
+const volumes = 'test/unit/cluster/actions/volumes.test.ts';
+
+/**
+ * What an action looks at again just before it acts, and the order of its writes: volumes, births, sealing and starts.
+ */
+export const ofVolumes: readonly Mutant[] = [
+  {
+    file: 'reconcile/cluster/act/actions/birth/seal-members.ts',
+    from: 'readAt: yield* writeRecord({ readAt, record: sealed })',
+    to: 'readAt',
+    without: 'a ConfigMap follows a volume that was not told yet that it is sealed (I5)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/birth/start-members.ts',
+    from: 'settings.initialCluster !== wanted.ETCD_INITIAL_CLUSTER ||',
+    to: 'settings === null ||',
+    without: 'a member is started with bootstrap settings that do not say what its volume says (I5)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/birth/start-members.ts',
+    from: "if (volume.record.state === 'bootstrapping') yield* noteFirstStart(volume);\n  else yield*",
+    to: 'yield*',
+    without: 'a member is started for the first time on a volume that does not say so (I5)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/membership/retire-member.ts',
+    from: '    if (member) throw moved(',
+    to: '    if (!listed) throw moved(',
+    without: 'what a member has goes though the list has the member still (I4)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/volumes/replace-unbound-volume.ts',
+    from: "if (volume.uid !== uid || bound || record.state !== 'bootstrapping')",
+    to: 'if (volume.uid !== uid)',
+    without: 'a volume that has been bound, or sealed, since is made anew (I4)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/volumes/delete-volumes.ts',
+    from: 'if (!deleting && found.bound) throw',
+    to: 'if (!deleting && !found) throw',
+    without: 'a volume of a cluster that lives is deleted though it has been bound since (I4)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/volumes/delete-volumes.ts',
+    from: 'if (deleting && (yield* readPod({ name }))) throw',
+    to: 'if (deleting && !(yield* readPod({ name })) && !found) throw',
+    without: 'a volume is deleted while a pod has it (I4)',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
+    from: `    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating'));
+    yield* each(statefulSets, deleteStatefulSet);
+`,
+    to: `    yield* each(statefulSets, deleteStatefulSet);
+    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating'));
+`,
+    without: 'members are stopped before their volumes say that nothing was lost',
+    killers: [volumes],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/membership/add-learner.ts',
+    from: '    if (!isDeepStrictEqual(record.initialCluster, initialCluster))\n',
+    to: `    if (!listed.some(({ peerURLs }) => peerURLs.includes(url))) {
+      yield* addToList({ name, url, clusterId });
+      return yield* writeRecord({ readAt, record: { ...record, initialCluster, clusterId } });
+    }
+    if (!isDeepStrictEqual(record.initialCluster, initialCluster))
+`,
+    without: 'a learner is on the list before its volume has that list',
+    killers: [volumes],
+  },
+];

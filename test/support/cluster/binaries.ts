@@ -1,0 +1,112 @@
+import {
+  catalogue,
+  type EmulatorBinary,
+  type EtcdBinary,
+  type EtcdVersion,
+  emulators,
+  type KubernetesBinary,
+  kubernetesVersion,
+  type Wanted,
+} from './binaries/catalogue.ts';
+import { type ProvideOptions, provide } from './binaries/provide.ts';
+
+export { type EtcdVersion, etcdVersions } from './binaries/catalogue.ts';
+
+/** Absolute paths of everything the local cluster runs. */
+export interface Binaries {
+  readonly kubernetes: Readonly<Record<KubernetesBinary, string>>;
+  readonly etcd: Readonly<Record<EtcdVersion, string>>;
+  readonly etcdutl: Readonly<Record<EtcdVersion, string>>;
+}
+
+/** Carries the paths into the sandbox and into test processes, where there is no network to provision with. */
+const variable = 'RATCHET_BINARIES';
+const emulatorsVariable = 'RATCHET_EMULATORS';
+
+/** Absolute paths. */
+export type Emulators = Readonly<Record<EmulatorBinary, string>>;
+
+/**
+ * Finds every binary, or downloads or builds what is missing. The first time may take minutes; later, milliseconds.
+ *
+ * @throws {ProvisionError} naming the binary and what to do, when no source has it.
+ */
+export async function provisionBinaries(options: ProvideOptions = {}): Promise<Binaries> {
+  const handed = process.env[variable];
+  if (handed !== undefined) return JSON.parse(handed) as Binaries;
+  const interruption = interruptible(options.signal);
+  try {
+    return arrange(await provide(catalogue, { ...options, signal: interruption.signal }));
+  } finally {
+    interruption.end();
+  }
+}
+
+/**
+ * Object stores for tests of backups, by the same ways.
+ *
+ * @throws {ProvisionError}
+ */
+export async function provisionEmulators(options: ProvideOptions = {}): Promise<Emulators> {
+  const handed = process.env[emulatorsVariable];
+  if (handed !== undefined) return JSON.parse(handed) as Emulators;
+  const interruption = interruptible(options.signal);
+  try {
+    const paths = await provide(emulators, { ...options, signal: interruption.signal });
+    const path = pathIn(paths);
+    const [gcs, s3] = emulators;
+    return { 'fake-gcs-server': path(gcs.name, gcs.version), versitygw: path(s3.name, s3.version) };
+  } finally {
+    interruption.end();
+  }
+}
+
+export function emulatorsEnvironment(paths: Emulators): Record<string, string> {
+  return { [emulatorsVariable]: JSON.stringify(paths) };
+}
+
+/** Environment variables with which a child process finds the same binaries without looking. */
+export function binariesEnvironment(binaries: Binaries): Record<string, string> {
+  return { [variable]: JSON.stringify(binaries) };
+}
+
+/** A compiler must not outlive a Ctrl-C: while one may run, signals stop it, and then us with an error. */
+function interruptible(signal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
+  const interrupted = new AbortController();
+  const stop = () => interrupted.abort();
+  for (const name of signals) process.on(name, stop);
+  return {
+    signal: signal ? AbortSignal.any([signal, interrupted.signal]) : interrupted.signal,
+    end: () => {
+      for (const name of signals) process.off(name, stop);
+    },
+  };
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function arrange(paths: ReadonlyMap<Wanted, string>): Binaries {
+  const path = pathIn(paths);
+  const inEveryVersion = (name: EtcdBinary) => ({
+    '3.5.35': path(name, '3.5.35'),
+    '3.6.16': path(name, '3.6.16'),
+    '3.7.3': path(name, '3.7.3'),
+  });
+  return {
+    kubernetes: {
+      'kube-apiserver': path('kube-apiserver', kubernetesVersion),
+      'kube-controller-manager': path('kube-controller-manager', kubernetesVersion),
+      'kube-scheduler': path('kube-scheduler', kubernetesVersion),
+      kubectl: path('kubectl', kubernetesVersion),
+    },
+    etcd: inEveryVersion('etcd'),
+    etcdutl: inEveryVersion('etcdutl'),
+  };
+}
+
+function pathIn(paths: ReadonlyMap<Wanted, string>) {
+  return (name: Wanted['name'], version: string): string => {
+    for (const [wanted, found] of paths) if (wanted.name === name && wanted.version === version) return found;
+    throw new Error(`no path was provided for ${name} ${version}`);
+  };
+}

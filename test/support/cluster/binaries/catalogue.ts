@@ -1,0 +1,98 @@
+/** The minors we support, each at the patch release that the tests run. The newest patch is what the modules pin. */
+export const etcdVersions = ['3.5.35', '3.6.16', '3.7.3'] as const;
+export type EtcdVersion = (typeof etcdVersions)[number];
+
+export const kubernetesVersion = '1.36.3';
+/** The control plane may be older than ours if somebody has one at hand, but not older than what our CRDs need. */
+export const oldestKubernetesMinor = 33;
+
+export type KubernetesBinary = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl';
+export type EtcdBinary = 'etcd' | 'etcdutl';
+/** Object stores that others wrote, to try backups against. */
+export type EmulatorBinary = 'fake-gcs-server' | 'versitygw';
+
+/** One binary the local cluster needs, and everything that says where it may come from. */
+export interface Wanted {
+  readonly name: KubernetesBinary | EtcdBinary | EmulatorBinary;
+  readonly version: string;
+  /** Names the path of a binary outright, e.g. `RATCHET_KUBE_APISERVER` or `RATCHET_ETCD_3_6`. */
+  readonly variable: string;
+  /** The module below `binaries/` that pins its source. */
+  readonly module: string;
+  /** The Go package that `go build` is given. */
+  readonly goPackage: string;
+  readonly ldflags: string;
+  /** How long a cold build takes on two cores, in seconds, to set expectations. */
+  readonly buildSeconds: number;
+}
+
+const kubernetesBuildSeconds = {
+  'kube-apiserver': 200,
+  'kube-controller-manager': 60,
+  'kube-scheduler': 5,
+  kubectl: 17,
+} as const satisfies Record<KubernetesBinary, number>;
+
+/** Everything the local cluster needs, in the order that makes the Go build cache most useful. */
+export const catalogue: readonly Wanted[] = [
+  kubernetes('kube-apiserver'),
+  kubernetes('kube-controller-manager'),
+  kubernetes('kube-scheduler'),
+  kubernetes('kubectl'),
+  ...etcdVersions.flatMap((version) => [etcd('etcd', version), etcd('etcdutl', version)]),
+];
+
+export function kubernetes(name: KubernetesBinary): Wanted {
+  const [major, minor] = kubernetesVersion.split('.');
+  const version = 'k8s.io/component-base/version';
+  return {
+    name,
+    version: kubernetesVersion,
+    variable: `RATCHET_${name.toUpperCase().replaceAll('-', '_')}`,
+    module: 'kubernetes',
+    goPackage: `k8s.io/kubernetes/cmd/${name}`,
+    // Without these, discovery and compatibility checks see a v0.0.0 server.
+    ldflags: `-s -w -X ${version}.gitVersion=v${kubernetesVersion} -X ${version}.gitMajor=${major} -X ${version}.gitMinor=${minor}`,
+    buildSeconds: kubernetesBuildSeconds[name],
+  };
+}
+
+export function etcd(name: EtcdBinary, version: EtcdVersion): Wanted {
+  const minor = version.split('.').slice(0, 2).join('.');
+  return {
+    name,
+    version,
+    variable: `RATCHET_${name.toUpperCase()}_${minor.replace('.', '_')}`,
+    module: `etcd-${minor}`,
+    goPackage: name === 'etcd' ? 'go.etcd.io/etcd/server/v3' : 'go.etcd.io/etcd/etcdutl/v3',
+    ldflags: '-s -w',
+    buildSeconds: name === 'etcd' ? 17 : 5,
+  };
+}
+
+/** What tests of backups need besides: nothing else waits for their builds. */
+export const emulators = [
+  {
+    name: 'fake-gcs-server',
+    version: '1.56.1',
+    variable: 'RATCHET_FAKE_GCS_SERVER',
+    module: 'fake-gcs-server',
+    goPackage: 'github.com/fsouza/fake-gcs-server',
+    ldflags: '-s -w',
+    buildSeconds: 60,
+  },
+  {
+    name: 'versitygw',
+    version: '1.8.0',
+    variable: 'RATCHET_VERSITYGW',
+    module: 'versitygw',
+    goPackage: 'github.com/versity/versitygw/cmd/versitygw',
+    ldflags: '-s -w',
+    buildSeconds: 70,
+  },
+] as const satisfies readonly Wanted[];
+
+/** For people: `etcd 3.6.16`. */
+export function title(wanted: Wanted): string {
+  return `${wanted.name} ${wanted.version}`;
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CloudEvent, HTTP } from 'cloudevents';
+import { type Kube, type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';
+
+/**
+ * What stands in for Knative Eventing: an ApiServerSource in Resource mode, and a Broker with one Trigger, which tries
+ * again after the status codes that Knative's does, with exponential back-off.
+ */
+export interface Broker extends AsyncDisposable {
+  /** What SinkBinding would put into K_SINK. */
+  readonly sink: string;
+  /** Every event that was delivered or given up, with the last answer, oldest first. */
+  readonly deliveries: readonly Delivered[];
+  /** Delivers an event of our own making. */
+  send(event: CloudEvent<unknown>): void;
+  /** A PingSource's. */
+  ping(): void;
+}
+
+export interface Delivered {
+  readonly type: string;
+  readonly subject: string | undefined;
+  readonly status: number;
+  readonly attempts: number;
+  /** An answer with a body is a failure to Knative, unless it is an event. */
+  readonly body: string;
+}
+
+export interface BrokerOptions {
+  readonly kube: Kube;
+  readonly namespace: string;
+  /** The subscriber: `…/events`. */
+  readonly target: () => string;
+  readonly host?: string;
+}
+
+const attempts = 6;
+const backoffMs = 200;
+
+export async function startBroker({ kube, namespace, target, host = '127.0.0.1' }: BrokerOptions): Promise<Broker> {
+  const stopping = new AbortController();
+  const deliveries: Delivered[] = [];
+  const under = new Set<Promise<void>>();
+
+  function send(event: CloudEvent<unknown>): void {
+    const sent = deliver(event).catch((error: unknown) => {
+      if (!stopping.signal.aborted) console.error('the test broker failed:', error);
+    });
+    under.add(sent);
+    void sent.finally(() => under.delete(sent));
+  }
+
+  async function deliver(event: CloudEvent<unknown>): Promise<void> {
+    const { headers, body } = HTTP.binary(event);
+    for (let attempt = 1; ; attempt++) {
+      const answer = await fetch(target(), {
+        method: 'POST',
+        headers: headers as Record<string, string>,
+        body: String(body),
+        signal: stopping.signal,
+      }).then(
+        async (response) => ({ status: response.status, body: await response.text() }),
+        (error: unknown) => {
+          if (stopping.signal.aborted) throw error;
+          return { status: 0, body: '' };
+        },
+      );
+      if (isFinal(answer.status) || attempt === attempts) {
+        deliveries.push({ type: event.type, subject: event.subject, attempts: attempt, ...answer });
+        return;
+      }
+      await pause(backoffMs * 2 ** (attempt - 1), undefined, { signal: stopping.signal });
+    }
+  }
+
+  for (const resource of [resources.clusters, resources.peers, resources.pods, resources.volumeClaims]) {
+    under.add(source(resource));
+  }
+
+  /** Lists and watches, and begins again whenever that ends, as client-go's reflectors do. */
+  async function source(resource: Resource): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await told(resource).catch(async (error: unknown) => {
+        if (stopping.signal.aborted) return;
+        console.error(`the test's source of ${resource.plural} begins again:`, error);
+        await pause(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      });
+    }
+  }
+
+  async function told(resource: Resource): Promise<void> {
+    const options = { namespace, signal: stopping.signal };
+    const { items, resourceVersion } = await kube.list<KubeObject>(resource, options);
+    for (const object of items) send(eventOf(resource, object, 'add'));
+    const verbs = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
+    for await (const { type, object } of kube.watch<KubeObject>(resource, { ...options, resourceVersion })) {
+      send(eventOf(resource, object, verbs[type]));
+    }
+  }
+
+  const server = createServer((request, response) => void take(request, response));
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    send(HTTP.toEvent({ headers: request.headers as IncomingHttpHeaders, body }) as CloudEvent<unknown>);
+    response.writeHead(202).end();
+  }
+  const listening = Promise.withResolvers<void>();
+  server.listen(0, host, listening.resolve);
+  await listening.promise;
+
+  return {
+    sink: `http://${host}:${(server.address() as AddressInfo).port}`,
+    deliveries,
+    send,
+    ping: () =>
+      send(new CloudEvent({ type: 'dev.knative.sources.ping', source: '/apis/v1/pingsources/test', data: {} })),
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      server.close();
+      server.closeAllConnections();
+      await Promise.allSettled(under);
+    },
+  };
+}
+
+/** As ApiServerSource makes them, with cloudevents' own library. */
+export function eventOf(
+  { apiVersion, kind, plural }: Resource,
+  object: KubeObject,
+  verb: 'add' | 'update' | 'delete',
+): CloudEvent<unknown> {
+  const { namespace = '', name } = object.metadata;
+  return new CloudEvent<unknown>({
+    id: randomUUID(),
+    type: `dev.knative.apiserver.resource.${verb}`,
+    source: 'https://10.96.0.1:443',
+    subject: `/apis/${apiVersion}/namespaces/${namespace}/${plural}/${name}`,
+    datacontenttype: 'application/json',
+    kind,
+    name,
+    namespace,
+    // Lists leave these out of their items.
+    data: { apiVersion, kind, ...object },
+  });
+}
+
+function isFinal(status: number): boolean {
+  return !(status === 0 || status >= 500 || [404, 408, 409, 429].includes(status));
+}

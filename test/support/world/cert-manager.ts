@@ -1,0 +1,113 @@
+import { X509Certificate } from 'node:crypto';
+import type { Secret } from '../../../manifests/kube-types.ts';
+import {
+  type CertManagerCertificate,
+  certificateResource,
+} from '../../../manifests/render/cert-manager-certificate.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { type Authority, createAuthority, issueLeaf } from '../../../reconcile/x509/issue.ts';
+import { leafData } from '../../../reconcile/x509/secret-data.ts';
+import {
+  askedBy,
+  conditionOf,
+  failedStatus,
+  issuedStatus,
+  issuingStatus,
+  planOf,
+  type Status,
+  secretOf,
+  violation,
+} from '../../e2e/support/issuer-answers.ts';
+import type { World } from './world.ts';
+
+/** cert-manager in the world: does one round of its work whenever it is told to. */
+export interface CertManager {
+  /** Looks at every Certificate once. */
+  attend(): Promise<void>;
+  /** What it does from now on with the Certificates of these names, or with all. */
+  answer(how: 'issue' | 'hold' | 'fail', ...names: readonly string[]): void;
+  /** As `cmctl renew`: the next round issues it anew. */
+  renew(...names: readonly string[]): void;
+  /** What is issued next begins so many milliseconds ago. */
+  backdate(milliseconds: number): void;
+  /** What an issuer gives out next comes from another CA. */
+  replaceAuthority(issuer: string): Promise<void>;
+  authority(issuer: string): Promise<Authority>;
+}
+
+/** As many issuers do; cert-manager's own does not. Milliseconds. */
+const backdated = 10 * 60_000;
+const decade = 10 * 365 * 24 * 3600e3;
+
+export function certManagerIn({ kube, now }: Pick<World, 'kube' | 'now'>): CertManager {
+  const authorities = new Map<string, Authority>();
+  const asked = new Map<string, string>();
+  const renewing = new Set<string>();
+  let backdating = backdated;
+  let mode: { readonly how: 'issue' | 'hold' | 'fail'; readonly names: readonly string[] } = {
+    how: 'issue',
+    names: [],
+  };
+
+  async function newAuthority(issuer: string): Promise<Authority> {
+    const notBefore = new Date(now() - backdated);
+    const made = await createAuthority({
+      commonName: issuer,
+      notBefore,
+      notAfter: new Date(notBefore.getTime() + decade),
+    });
+    authorities.set(issuer, made);
+    return made;
+  }
+
+  const authority = async (issuer: string) => authorities.get(issuer) ?? (await newAuthority(issuer));
+
+  async function attendTo(certificate: CertManagerCertificate): Promise<void> {
+    const { name, uid = '' } = certificate.metadata;
+    const found = kube
+      .stored<Secret>(resources.secrets)
+      .find(({ metadata }) => metadata.name === certificate.spec.secretName);
+    const signer = await authority(certificate.spec.issuerRef.name);
+    const ca = new X509Certificate(signer.certificate);
+    const due = renewing.has(name)
+      ? { reason: 'ManuallyTriggered', message: 'Certificate re-issuance manually triggered' }
+      : violation(certificate, found, { ca, asked: asked.get(uid), now: now() });
+    if (!due) return;
+    const how = mode.names.length === 0 || mode.names.includes(name) ? mode.how : 'issue';
+    if (how === 'fail' && conditionOf(certificate, 'Issuing')?.status === 'False') return;
+    if (how === 'hold' && conditionOf(certificate, 'Issuing')?.status === 'True') return;
+    if (how === 'hold') return say(certificate, issuingStatus(certificate, due));
+    if (how === 'fail') return say(certificate, failedStatus(certificate, { reason: 'Failed', message: 'no budget' }));
+    const notBefore = new Date(now() - backdating);
+    const life = Number.parseInt(certificate.spec.duration ?? '2160', 10) * 3600e3;
+    const validity = { notBefore, notAfter: new Date(notBefore.getTime() + life) };
+    const leaf = await issueLeaf(planOf(certificate), signer, validity);
+    kube.seed<Secret>(resources.secrets, secretOf(certificate, found, leafData(leaf, [signer.certificate])));
+    asked.set(uid, askedBy(certificate.spec));
+    renewing.delete(name);
+    say(certificate, issuedStatus(certificate, new X509Certificate(leaf.certificate)));
+  }
+
+  function say(certificate: CertManagerCertificate, status: Status): void {
+    kube.seed<CertManagerCertificate>(certificateResource, { ...certificate, status });
+  }
+
+  return {
+    attend: async () => {
+      for (const one of kube.stored<CertManagerCertificate>(certificateResource)) await attendTo(one);
+    },
+    answer: (how, ...names) => {
+      mode = { how, names };
+    },
+    backdate: (milliseconds) => {
+      backdating = milliseconds;
+    },
+    renew: (...names) => {
+      for (const one of names) renewing.add(one);
+    },
+    replaceAuthority: async (issuer) => {
+      await newAuthority(issuer);
+    },
+    authority,
+  };
+}

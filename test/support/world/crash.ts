@@ -1,0 +1,75 @@
+import type { Faults } from './invocation.ts';
+import type { World } from './world.ts';
+
+/** The death of one invocation, at one write. */
+export interface Crash {
+  readonly when: 'before' | 'after';
+  /** Counted over all invocations, from 0. */
+  readonly write: number;
+}
+
+/** Every place where an invocation can die while it makes so many writes. */
+export function crashesIn(writes: number): readonly Crash[] {
+  return Array.from({ length: writes }, (_, write) => write).flatMap((write) => [
+    { when: 'before', write } as const,
+    { when: 'after', write } as const,
+  ]);
+}
+
+/**
+ * Half of them, like the black or the white squares of a board: two stories side by side see every place of every
+ * write. `EXHAUSTIVE=1` gives all to both, which takes a few minutes.
+ */
+export function squares(crashes: readonly Crash[], colour: 'black' | 'white'): readonly Crash[] {
+  if (process.env.EXHAUSTIVE) return crashes;
+  const parity = colour === 'black' ? 0 : 1;
+  return crashes.filter(({ when, write }) => (write + (when === 'after' ? 1 : 0)) % 2 === parity);
+}
+
+/** Every so many of them, where each costs a lot of signing; `EXHAUSTIVE=1` gives all. */
+export function sample(crashes: readonly Crash[], stride: number, offset = 0): readonly Crash[] {
+  if (process.env.EXHAUSTIVE) return crashes;
+  return crashes.filter((_, index) => index % stride === offset % stride);
+}
+
+/** Counts the writes of all invocations that are given it, and kills the one that makes this write. */
+export function killer(crash?: Crash): Faults & { readonly writes: () => number; readonly struck: () => boolean } {
+  let begun = 0;
+  let done = 0;
+  let struck = false;
+  const strike = (when: Crash['when'], write: number) => {
+    if (crash?.when !== when || crash.write !== write || struck) return;
+    struck = true;
+    throw new Error(`killed ${when} write ${write}`);
+  };
+  return {
+    before: () => {
+      begun += 1;
+      strike('before', begun - 1);
+    },
+    after: () => {
+      done += 1;
+      strike('after', done - 1);
+    },
+    writes: () => begun,
+    struck: () => struck,
+  };
+}
+
+/**
+ * Ticks until the killer has struck, or there is nothing left to do: what is written side by side may come in another
+ * order, and a row of a peer that somebody changed meanwhile is not written at all.
+ *
+ * @returns whether it has struck.
+ */
+export async function tickUntilKilled(world: World, crash: Crash, slow = false): Promise<boolean> {
+  const faults = killer(crash);
+  for (let ticks = 0; ticks < 60 && !faults.struck(); ticks += 1) {
+    if (slow) world.round();
+    else world.settle();
+    const result = await world.tick(faults);
+    if (result?.decision.reason === 'Converged' && result.outcome === 'none') break;
+    world.advance(2);
+  }
+  return faults.struck();
+}

@@ -1,0 +1,91 @@
+import { EtcdError, type EtcdTls, type ListedMember, type MemberList } from '../../../reconcile/etcd.ts';
+import type { EtcdAdmin } from '../../../reconcile/etcd-admin.ts';
+import { changing } from './etcd-changes.ts';
+import { isInQuorum, leaderOf } from './quorum.ts';
+import { sizesIn } from './space.ts';
+import type { Process, State } from './state.ts';
+import { isTurnedAway, partyOf, whyNotClient } from './tls.ts';
+import type { Party } from './tls-state.ts';
+
+/** The etcd client of the world: asks the processes that run at those addresses. */
+export function etcdOf(state: State, tls?: EtcdTls): EtcdAdmin {
+  const me =
+    tls && partyOf(state, { 'tls.crt': encoded(tls.cert), 'tls.key': encoded(tls.key), 'ca.crt': encoded(tls.ca) });
+  return {
+    members: async (endpoints) => listed(state, reachedBy(endpoints)),
+    lastMembers: async (endpoints) => {
+      const [process] = reachedBy(endpoints);
+      if (!process) throw new EtcdError('no endpoint answers', 'down');
+      return listOf(state, process.data.clusterId);
+    },
+    status: async (endpoint) => {
+      const { data, version } = needed(state, endpoint, me);
+      const member = state.formations.get(data.clusterId)?.members.find(({ id }) => id === data.memberId);
+      const applied = BigInt(100 + data.applied);
+      return {
+        memberId: data.memberId,
+        clusterId: data.clusterId,
+        leader: leaderOf(state, data.clusterId)?.data.memberId ?? '0',
+        version,
+        isLearner: member?.isLearner ?? false,
+        raftIndex: applied,
+        raftAppliedIndex: applied,
+        raftTerm: 2n,
+        revision: BigInt(data.applied),
+        ...sizesIn(state, data),
+      };
+    },
+    version: async (endpoint) => {
+      const { version, data } = needed(state, endpoint, me);
+      const settled = state.formations.get(data.clusterId)?.version;
+      return { server: version, cluster: settled === undefined ? 'not_decided' : `${settled}.0` };
+    },
+    ...changing(state, reachedBy),
+    close: () => undefined,
+  };
+
+  function reachedBy(endpoints: readonly string[]): readonly Process[] {
+    return endpoints.flatMap((endpoint) => {
+      const process = processAt(state, endpoint);
+      return process && whyNotClient(state, process, me) === undefined ? [process] : [];
+    });
+  }
+}
+
+function listed(state: State, reached: readonly Process[]): MemberList {
+  const serving = reached.find((process) => isInQuorum(state, process));
+  if (!serving) throw new EtcdError(reached.length === 0 ? 'no endpoint answers' : 'no quorum', 'down');
+  return listOf(state, serving.data.clusterId);
+}
+
+function listOf(state: State, clusterId: string): MemberList {
+  const formation = state.formations.get(clusterId);
+  const members = (formation?.members ?? []).map(
+    ({ id, url, isLearner }): ListedMember => ({
+      id,
+      name: formation?.published.get(id) ?? '',
+      peerURLs: [url],
+      clientURLs: [],
+      isLearner,
+    }),
+  );
+  return { clusterId, members };
+}
+
+function processAt(state: State, endpoint: string): Process | undefined {
+  const { hostname } = new URL(endpoint);
+  return [...state.processes.values()].find(({ address }) => address === hostname);
+}
+
+function needed(state: State, endpoint: string, me: Party | undefined): Process {
+  const process = processAt(state, endpoint);
+  if (!process) throw new EtcdError(`nothing listens at ${endpoint}`, 'down');
+  const why = whyNotClient(state, process, me);
+  const problem = isTurnedAway(state, process, me) ? 'ClientCertificateRefused' : 'HandshakeFailed';
+  if (why !== undefined) throw new EtcdError(`no TLS with ${endpoint}: ${why}`, 'down', undefined, problem);
+  return process;
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

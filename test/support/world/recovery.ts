@@ -1,0 +1,137 @@
+import type { Job, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
+import { annotations, labels } from '../../../manifests/render/names.ts';
+import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { grace } from './controllers.ts';
+import { claimOf, put, type State } from './state.ts';
+
+/** Jobs of recoveries: Kubernetes' part, and what etcd does that is told to go on alone. */
+
+export function isRecovery({ metadata }: Pod): boolean {
+  return metadata.labels?.[labels.name] === 'etcd-recovery';
+}
+
+/** One pod for each Job, and no second one: `backoffLimit` is 0. */
+export function runJobs(state: State): void {
+  const pods = state.kube.stored<Pod>(resources.pods);
+  for (const job of state.kube.stored<Job>(resources.jobs)) {
+    const { name, namespace, uid = '', deletionTimestamp } = job.metadata;
+    if (deletionTimestamp !== undefined) continue;
+    const pod = pods.find(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
+    const isOver = job.status?.conditions?.some(({ type }) => type === 'Failed');
+    if (pod?.status?.phase === 'Failed' || (!pod && job.status?.active === 1)) {
+      if (!isOver)
+        put(state, resources.jobs, job, { ...job, status: { conditions: [{ type: 'Failed', status: 'True' }] } });
+    } else if (!pod && !isOver) {
+      put<Pod>(state, resources.pods, undefined, {
+        metadata: {
+          name: `${name}-x${uid.slice(-4)}`,
+          ...(namespace !== undefined && { namespace }),
+          labels: { ...job.spec.template.metadata?.labels, 'batch.kubernetes.io/job-name': name },
+          ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true }],
+          finalizers: [grace],
+        },
+        spec: job.spec.template.spec,
+        status: { phase: 'Pending' },
+      });
+      put(state, resources.jobs, job, { ...job, status: { active: 1 } });
+    }
+  }
+}
+
+/** Init container and etcd, in one step of the world; Ready in the next. */
+export function runRecoveries(state: State): void {
+  for (const pod of state.kube.stored<Pod>(resources.pods).filter(isRecovery)) {
+    if (pod.metadata.deletionTimestamp !== undefined || pod.spec.nodeName === undefined) continue;
+    if (pod.status?.phase === 'Pending') start(state, pod);
+    else if (pod.status?.phase === 'Running') say(state, pod, { ready: true });
+  }
+}
+
+function start(state: State, pod: Pod): void {
+  const claim = claimOf(pod, state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims));
+  const uid = claim?.metadata.uid ?? '';
+  const data = state.disks.get(uid);
+  const formation = state.formations.get(data?.clusterId ?? '');
+  const args = pod.spec.initContainers?.find(({ name }) => name === 'set-aside')?.args ?? [];
+  const [recovery = '', attempt = ''] = ['--recovery=', '--attempt='].map((flag) =>
+    args.find((arg) => arg.startsWith(flag))?.slice(flag.length),
+  );
+  const ran = [...(state.attempts.get(uid) ?? [])].map((text) => text.split('/'));
+  if (ran.some(([id, number]) => id === recovery && Number(number) >= Number(attempt))) {
+    fail(state, pod, 4);
+    return;
+  }
+  if (!claim || !data || !formation) {
+    fail(state, pod, 5);
+    return;
+  }
+  const opened = [...state.processes.values()].some((process) => process.data === data);
+  if (opened) violate(state, `${pod.metadata.name} opens the data that its member has open`);
+  const read = readVolumeRecord(claim.metadata.annotations);
+  if (read.kind !== 'valid' || read.record.state !== 'recovering')
+    violate(
+      state,
+      `${claim.metadata.name} is forced although it is ${read.kind === 'valid' ? read.record.state : read.kind}`,
+    );
+  state.attempts.set(uid, new Set([...(state.attempts.get(uid) ?? []), `${recovery}/${attempt}`]));
+  force(state, data.clusterId, data.memberId, data.applied);
+  say(state, pod, { ready: false });
+}
+
+/** It forgets all others. What it does not have, nobody has any more. */
+function force(state: State, clusterId: string, memberId: string, applied: number): void {
+  const formation = state.formations.get(clusterId);
+  const me = formation?.members.find(({ id }) => id === memberId);
+  if (!formation || !me) return;
+  const others = formation.members.filter(({ id }) => id !== memberId);
+  formation.forced ??= { by: memberId, before: formation.members };
+  formation.members = [{ ...me, isLearner: false }];
+  for (const { id } of others) {
+    formation.removed.add(id);
+    formation.published.delete(id);
+  }
+  formation.leader = memberId;
+  formation.acknowledged = applied;
+}
+
+function fail(state: State, pod: Pod, exitCode: number): void {
+  put(state, resources.pods, pod, {
+    ...pod,
+    status: {
+      phase: 'Failed' as const,
+      initContainerStatuses: [
+        { name: 'set-aside', ready: false, restartCount: 0, state: { terminated: { exitCode, message: 'no' } } },
+      ],
+    },
+  });
+}
+
+function say(state: State, pod: Pod, { ready }: { readonly ready: boolean }): void {
+  put(state, resources.pods, pod, {
+    ...pod,
+    status: {
+      phase: 'Running' as const,
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+      containerStatuses: [{ name: 'etcd', ready, restartCount: 0, state: { running: {} } }],
+    },
+  });
+}
+
+function violate(state: State, what: string): void {
+  if (!state.violations.includes(what)) state.violations.push(what);
+}
+
+/** At the moment a member opens its disk: no pod of a recovery has it open still. */
+export function assertNotForced(state: State, claim: PersistentVolumeClaim): void {
+  const pods = state.kube
+    .stored<Pod>(resources.pods)
+    .filter((pod) => isRecovery(pod) && pod.status?.phase === 'Running');
+  if (pods.some((pod) => claimOf(pod, [claim]) !== undefined))
+    violate(state, `${claim.metadata.name} is opened while its recovery has it open`);
+}
+
+/** The approval that the cluster's status asks for. */
+export function approvalIn(message: string): string | undefined {
+  return new RegExp(`${annotations.recoverQuorum}=(\\S+)$`).exec(message)?.[1];
+}

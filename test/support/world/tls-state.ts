@@ -1,0 +1,22 @@
+import type { CertificateFacts } from '../../../reconcile/x509/facts.ts';
+import type { LeafFacts, SecretData } from '../../../reconcile/x509/inspect.ts';
+
+/** What a member shows, and whom it trusts, at one of its two ports. */
+export interface Port {
+  readonly secretName: string;
+  /** Read once. */
+  readonly trusts: readonly CertificateFacts[];
+  /** The files as they are now. */
+  files: SecretData;
+}
+
+export interface MemberTls {
+  readonly peer: Port;
+  readonly server: Port;
+}
+
+/** One end of a connection. */
+export interface Party {
+  readonly shows: LeafFacts | undefined;
+  readonly trusts: readonly CertificateFacts[];
+}

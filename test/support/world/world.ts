@@ -1,0 +1,369 @@
+import { withDefaults } from '../../../manifests/api/defaults.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
+import { type ClusterPlan, type Intent, planClusters } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
+import type { ActionKind } from '../../../reconcile/cluster/know/action.ts';
+import { stepClusters } from '../../../reconcile/cluster/pass.ts';
+import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { createFakeKube, type FakeKube, type FakeRequest } from '../fakes/kube.ts';
+import {
+  bindVolumes,
+  collectGarbage,
+  countDisruptions,
+  dropVolumes,
+  protect,
+  runStatefulSets,
+  schedule,
+} from './controllers.ts';
+import { etcdOf } from './etcd.ts';
+import {
+  assertEverybodyTalks,
+  assertHistoryStays,
+  assertLeadsNobody,
+  assertMayDelete,
+  assertMayLetIn,
+  assertNoDowngrade,
+  assertNotTheirs,
+  assertOldQuorumStays,
+  assertOneCluster,
+  assertSeals,
+} from './invariants.ts';
+import { asInvocation, type Faults } from './invocation.ts';
+import { runPods } from './kubelet.ts';
+import { runJobs, runRecoveries } from './recovery.ts';
+import { replicate } from './replication.ts';
+import type { HeldUp, State } from './state.ts';
+import { wireOf } from './wire.ts';
+
+/**
+ * A whole Kubernetes in memory, with etcd in its pods, a clock that a test turns, and eyes that see every violation.
+ */
+
+export const namespace = 'shop';
+export const name = 'orders';
+
+export type World = ReturnType<typeof createWorld>;
+
+const knownVersions = ['3.5.35', '3.6.16', '3.6.17', '3.7.3'];
+
+export function createWorld() {
+  let time = Date.parse('2026-01-02T03:04:05Z');
+  let invocations = 0;
+  let nonces = 0;
+  /** When controllers have nothing to do, they look again only after something has changed. */
+  let quietAt = -1;
+  const logged: string[] = [];
+  /** Plurals of what nobody may create; or verb and plural, like `GET secrets`. */
+  const forbidden = new Set<string>();
+  /** What the API server answers to every write of an action of this kind. */
+  const refusing = new Map<ActionKind, Error>();
+  const targets = new WeakMap<FakeRequest, KubeObject>();
+  const store = createFakeKube({
+    clock: () => new Date(time),
+    before,
+    after,
+    authorize: ({ verb, resource }) =>
+      !forbidden.has(`${verb} ${resource.plural}`) && (verb !== 'POST' || !forbidden.has(resource.plural)),
+  });
+  const kube: FakeKube = {
+    ...store,
+    seed: (resource, ...objects) => {
+      state.changes += 1;
+      store.seed(resource, ...objects);
+    },
+    remove: (...place) => {
+      state.changes += 1;
+      store.remove(...place);
+    },
+  };
+  const state: State = {
+    kube,
+    disks: new Map(),
+    attempts: new Map(),
+    wrote: new Map(),
+    processes: new Map(),
+    formations: new Map(),
+    classes: new Map([
+      ['', { binding: 'WaitForFirstConsumer', grows: true }],
+      ['rigid', { binding: 'WaitForFirstConsumer', grows: false }],
+      ['immediate', { binding: 'Immediate', grows: true }],
+    ]),
+    images: { has: (image) => knownVersions.some((version) => image === `quay.io/coreos/etcd:v${version}`) },
+    deadly: { is: () => false },
+    room: { for: () => true },
+    heldUp: { by: () => undefined },
+    violations: [],
+    clock: () => time,
+    skew: 4 * 60_000,
+    verified: new Map(),
+    read: new Map(),
+    connections: new Set(),
+    starts: new Map(),
+    clients: new Map(),
+    deadNodes: new Set(),
+    watchful: false,
+    addresses: 0,
+    changes: 0,
+  };
+
+  return {
+    ...state,
+    state,
+    logged,
+    forbidden,
+    refusing,
+    apply,
+    remove,
+    plan,
+    tick,
+    round,
+    settle,
+    advance,
+    wipe,
+    kill,
+    loseNode,
+    loseVolume,
+    dieWhen,
+    holdUp,
+    dropStatus,
+    now: () => time,
+    cluster,
+    claims,
+  };
+
+  /** As the fleet would: creates it, or changes its spec. */
+  async function apply(changes: Partial<EtcdClusterSpec> = {}): Promise<void> {
+    const found = cluster();
+    const wanted = desired(changes);
+    if (found) await kube.update<EtcdCluster>(resources.clusters, { ...found, spec: wanted.spec });
+    else await kube.create<EtcdCluster>(resources.clusters, wanted);
+  }
+
+  function desired(changes: Partial<EtcdClusterSpec>): EtcdCluster {
+    const spec = {
+      replicas: 3,
+      version: '3.6.16',
+      storage: { size: '1Gi' },
+      tls: { mode: 'Disabled' as const },
+      ...changes,
+    };
+    return withDefaults({
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { name, namespace },
+      spec,
+    });
+  }
+
+  /** What would be done if this were applied (`delete`: if it were deleted) now. Dies of any write. */
+  async function plan(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Promise<ClusterPlan> {
+    const reader = asInvocation(kube, {
+      before: () => {
+        throw new Error('a plan writes');
+      },
+    });
+    const [planned] = await planClusters(
+      {
+        kube: reader,
+        etcd: async (tls) => reader.etcd(etcdOf(state, tls)),
+        wire: wireOf(state),
+        holder: { pod: 'etcd-ratchet/plan', uid: 'plan' },
+        nonce,
+        signal: AbortSignal.timeout(60_000),
+      },
+      { namespace, intents: [intentFor(changes)] },
+    );
+    if (!planned) throw new Error('nothing was planned');
+    return planned;
+  }
+
+  function intentFor(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Intent {
+    const found = cluster();
+    if (!found) return { kind: 'create', cluster: desired(typeof changes === 'string' ? {} : changes) };
+    if (typeof changes === 'string') return { kind: changes, cluster: found };
+    return { kind: 'update', cluster: found, desired: desired(changes) };
+  }
+
+  async function remove(): Promise<void> {
+    const uid = cluster()?.metadata.uid;
+    if (uid) await kube.delete(resources.clusters, namespace, name, { preconditions: { uid } });
+  }
+
+  /** As a backup tool restores it: the same object, without its status. */
+  function dropStatus(): void {
+    const { status: _, ...rest } = cluster() ?? {};
+    if ('metadata' in rest) kube.seed(resources.clusters, rest as EtcdCluster);
+  }
+
+  /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */
+  async function tick(faults: Faults = {}, { dryRun = false } = {}): Promise<ClusterResult | undefined> {
+    invocations += 1;
+    const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
+    const mine = asInvocation(kube, faults);
+    try {
+      const { items } = await mine.list<EtcdCluster>(resources.clusters, { namespace });
+      const results = await stepClusters(
+        {
+          kube: mine,
+          etcd: async (tls) => mine.etcd(etcdOf(state, tls)),
+          wire: wireOf(state),
+          holder,
+          nonce,
+          log: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),
+          dryRun,
+          signal: AbortSignal.timeout(60_000),
+        },
+        { namespace, clusters: items },
+      );
+      return results[0];
+    } catch (error) {
+      if (error instanceof KubeError) return undefined;
+      throw error;
+    }
+  }
+
+  function nonce(): string {
+    nonces += 1;
+    return `${String(nonces).padStart(8, '0')}`.padEnd(32, 'f');
+  }
+
+  /** Every controller takes one small step. */
+  function round(): void {
+    if (state.changes === quietAt) return;
+    const before = state.changes;
+    collectGarbage(state);
+    protect(state);
+    runStatefulSets(state);
+    runJobs(state);
+    bindVolumes(state);
+    dropVolumes(state);
+    schedule(state);
+    runPods(state);
+    runRecoveries(state);
+    countDisruptions(state);
+    replicate(state);
+    assertOneCluster(state);
+    assertNoDowngrade(state);
+    assertOldQuorumStays(state);
+    if (state.watchful) assertEverybodyTalks(state);
+    if (state.changes === before) quietAt = before;
+  }
+
+  /** Until nothing moves by itself any more. */
+  function settle(): void {
+    for (let rounds = 0; rounds < 30; rounds += 1) {
+      const before = state.changes;
+      round();
+      if (before === state.changes) return;
+    }
+  }
+
+  function advance(seconds: number): void {
+    time += seconds * 1000;
+  }
+
+  /** Empties a disk under its running member. */
+  function wipe(volume: string): void {
+    const claim = claims().find(({ metadata }) => metadata.name === volume);
+    state.disks.delete(claim?.metadata.uid ?? '');
+    kill(`${volume}-0`);
+  }
+
+  /** The container ends; the kubelet will start it again. */
+  function kill(pod: string): void {
+    const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
+    state.processes.delete(found?.metadata.uid ?? '');
+    state.changes += 1;
+  }
+
+  /** The node of this pod is dead: Kubernetes marks its pod for deletion, and nobody carries that out. */
+  function loseNode(pod: string): void {
+    const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
+    if (!found) return;
+    const nodeName = `dead-${pod}`;
+    state.deadNodes.add(nodeName);
+    state.processes.delete(found.metadata.uid ?? '');
+    const metadata = { ...found.metadata, deletionTimestamp: new Date(time).toISOString() };
+    const conditions = [{ type: 'Ready', status: 'False' }];
+    const status = { ...found.status, conditions } as NonNullable<Pod['status']>;
+    kube.seed(resources.pods, { ...found, metadata, spec: { ...found.spec, nodeName }, status });
+    state.changes += 1;
+  }
+
+  /** Somebody deletes the claim of a volume, and the pod that had it open. */
+  function loseVolume(volume: string): void {
+    const claim = claims().find(({ metadata }) => metadata.name === volume);
+    if (claim) kube.remove(resources.volumeClaims, namespace, volume);
+    state.disks.delete(claim?.metadata.uid ?? '');
+    kill(`${volume}-0`);
+    kube.remove(resources.pods, namespace, `${volume}-0`);
+  }
+
+  /** etcd dies of how a pod is made from now on. */
+  function dieWhen(is: (pod: Pod) => boolean): void {
+    state.deadly.is = is;
+    state.changes += 1;
+  }
+
+  /** What pods are held up by from now on. */
+  function holdUp(by: (pod: Pod) => HeldUp | undefined): void {
+    state.heldUp.by = by;
+    state.changes += 1;
+  }
+
+  function cluster(): EtcdCluster | undefined {
+    return kube.stored<EtcdCluster>(resources.clusters).find(({ metadata }) => metadata.name === name);
+  }
+
+  function claims(): readonly PersistentVolumeClaim[] {
+    return kube.stored<PersistentVolumeClaim>(resources.volumeClaims);
+  }
+
+  function before(request: FakeRequest): void {
+    // Time passes for the others while somebody polls.
+    if (request.verb === 'GET' && ['persistentvolumeclaims', 'statefulsets'].includes(request.resource.plural)) round();
+    refuseAction(request);
+    if (request.verb !== 'DELETE' && request.verb !== 'PUT' && request.key !== 'POST pods/eviction') return;
+    const target = kube
+      .stored(request.resource)
+      .find(({ metadata }) => metadata.name === request.name && metadata.namespace === request.namespace);
+    if (target) targets.set(request, target);
+    if (request.key === 'POST pods/eviction' || request.key === 'DELETE pods') assertLeadsNobody(state, target);
+    if (request.key === 'PUT persistentvolumeclaims')
+      refuseGrowth(request, target as PersistentVolumeClaim | undefined);
+  }
+
+  function after(request: FakeRequest): void {
+    if (request.verb !== 'GET' && request.verb !== 'LIST') state.changes += 1;
+    if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
+    assertNotTheirs(state, request, targets.get(request));
+    if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
+    if (request.key === 'PUT persistentvolumeclaims' || request.resource.plural === 'configmaps') assertSeals(state);
+    if (request.key === 'POST services') {
+      assertOneCluster(state);
+      assertMayLetIn(state, request.body);
+    }
+    if (request.key === 'PUT etcdclusters/status') assertHistoryStays(state, targets.get(request), cluster());
+  }
+
+  /** Claims, reports and events are no part of the action. */
+  function refuseAction({ verb, key, resource }: FakeRequest): void {
+    if (refusing.size === 0 || verb === 'GET' || verb === 'LIST') return;
+    if (key.endsWith('/status') || resource.plural === 'events') return;
+    const refusal = refusing.get(cluster()?.status?.step?.action as ActionKind);
+    if (refusal) throw refusal;
+  }
+
+  function refuseGrowth({ body }: FakeRequest, found: PersistentVolumeClaim | undefined): void {
+    const wanted = body as PersistentVolumeClaim | undefined;
+    const grows = state.classes.get(found?.spec.storageClassName ?? '')?.grows;
+    const same = wanted?.spec.resources.requests?.storage === found?.spec.resources.requests?.storage;
+    if (grows || same) return;
+    throw new KubeError('PUT persistentvolumeclaims: 403 Forbidden only dynamically provisioned pvc can be resized', {
+      class: 'terminal',
+      status: 403,
+      reason: 'Forbidden',
+    });
+  }
+}

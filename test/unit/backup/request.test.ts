@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { runAgent } from '../../../reconcile/backup/agent.ts';
+import { BackupFailure } from '../../../reconcile/backup/failure.ts';
+import { parseRequest } from '../../../reconcile/backup/request.ts';
+
+const backup = {
+  operation: 'backup',
+  id: 'uid',
+  object: 'pvc://backups/ns/main/x.db',
+  store: { directory: '/backups' },
+  deadlineSeconds: 60,
+  source: { endpoints: ['https://10.0.0.1:2379'] },
+};
+
+function problem(request: unknown): string {
+  try {
+    parseRequest(typeof request === 'string' ? request : JSON.stringify(request));
+  } catch (error) {
+    assert.ok(error instanceof BackupFailure && error.reason === 'InvalidRequest', String(error));
+    return error.message;
+  }
+  assert.fail('it was taken');
+}
+
+test('a request is read with where its object is', () => {
+  const { location } = parseRequest(JSON.stringify(backup));
+  assert.deepEqual(location, { scheme: 'pvc', bucket: 'backups', path: 'ns/main/x.db' });
+});
+
+test('a wrong request is refused with everything that is wrong with it', () => {
+  assert.match(problem(''), /is no JSON/);
+  assert.match(problem([]), /is no object/);
+  assert.match(problem({ ...backup, operation: 'backpu' }), /operation must be one of .* did you mean backup/);
+  assert.match(problem({ ...backup, operation: 'constructor' }), /operation must be one of/);
+  const many = problem({
+    ...backup,
+    id: undefined,
+    compression: 'lz4',
+    deadlineSeconds: 0,
+    object: 'gs://x',
+    password: 'p',
+  });
+  for (const part of [/id/, /compression/, /deadlineSeconds/, /object: /, /password/]) assert.match(many, part);
+  assert.match(problem({ ...backup, store: {} }), /store.directory is required/);
+  assert.match(problem({ ...backup, source: { endpoints: [] } }), /endpoints is empty/);
+  for (const endpoint of ['10.0.0.1:2379', 'http://user:secret@etcd:2379', 'http://', 'http://a b', 'ftp://a'])
+    assert.match(problem({ ...backup, source: { endpoints: [endpoint] } }), /write it like/);
+});
+
+test('no document makes the agent throw, and its result fits a termination message', async () => {
+  const context = { signal: AbortSignal.timeout(60_000), now: () => new Date(0), note: () => undefined };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        fc.object().map((value) => JSON.stringify({ ...backup, ...value, operation: 'x' })),
+      ),
+      async (json) => {
+        const { result, exitCode } = await runAgent(json, context);
+        assert.deepEqual([result.ok, exitCode], [false, 2]);
+        assert.ok(JSON.stringify(result).length < 4096);
+      },
+    ),
+  );
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { objectOf } from '../../../reconcile/clients/kube-answers.ts';
+import { watchEvents } from '../../../reconcile/clients/kube-watch.ts';
+import { resources } from '../../../reconcile/kube.ts';
+
+const target = { verb: 'GET', resource: resources.pods, namespace: 'n', name: 'a' } as const;
+const replyWith = (kind: string, name: string) =>
+  ({ kind: 'object', date: undefined, object: { kind, metadata: { name } } }) as const;
+
+test('an object is taken only if it is of the kind and the name that were asked for', () => {
+  assert.equal(objectOf(target, replyWith('Pod', 'a'), 'a').metadata.name, 'a');
+  for (const [kind, name] of [
+    ['Secret', 'a'],
+    ['Pod', 'b'],
+    ['PodList', ''],
+  ] as const) {
+    assert.throws(() => objectOf(target, replyWith(kind, name), 'a'), { reason: 'BadAnswer' });
+  }
+});
+
+test('a watch ends quietly between two events, and never in the middle of one', async () => {
+  const event = JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'a' } } });
+  assert.deepEqual(await typesOf(`${event}\n${event}\n`), ['ADDED', 'ADDED']);
+  await assert.rejects(typesOf(`${event}\n${event.slice(0, 20)}`), { reason: 'BadAnswer' });
+  await assert.rejects(typesOf(event), { reason: 'BadAnswer' });
+});
+
+async function typesOf(text: string): Promise<readonly string[]> {
+  const message = Readable.from([Buffer.from(text)], { objectMode: false }) as IncomingMessage;
+  const types: string[] = [];
+  for await (const { type } of watchEvents({ ...target, verb: 'WATCH' }, message, new AbortController().signal)) {
+    types.push(type);
+  }
+  return types;
+}

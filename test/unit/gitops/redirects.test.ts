@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { connect } from '../../../gitops/git/http.ts';
+
+const advertisement = 'application/x-git-upload-pack-advertisement';
+
+/** Redirects so often, and answers then. */
+async function server(redirects: number) {
+  let requests = 0;
+  const listening = createServer((request, response) => {
+    requests += 1;
+    if (requests > redirects) response.writeHead(200, { 'content-type': advertisement }).end('refs');
+    else response.writeHead(302, { location: `${request.url}&again` }).end();
+  });
+  listening.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const { port } = listening.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/r.git`,
+    requests: () => requests,
+    [Symbol.asyncDispose]: async () => {
+      listening.closeAllConnections();
+      listening.close();
+    },
+  };
+}
+
+async function asked(url: string): Promise<string> {
+  using connection = connect({ url, ref: 'main', path: '.' });
+  const resource = 'info/refs?service=git-upload-pack';
+  const answer = await connection.send({ method: 'GET', resource, expect: advertisement }, AbortSignal.timeout(10_000));
+  return answer.toString();
+}
+
+test('three redirects within a host are followed', async () => {
+  await using git = await server(3);
+  assert.equal(await asked(git.url), 'refs');
+});
+
+test('a fourth redirect is refused, and what it leads to is not asked', async () => {
+  await using git = await server(4);
+  await assert.rejects(asked(git.url), { reason: 'RedirectRefused', message: /redirects more than 3 times/ });
+  assert.equal(git.requests(), 4);
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { withDefaults } from '../../../manifests/api/defaults.ts';
+import { defragmentationDefaults } from '../../../manifests/api/defragmentation-defaults.ts';
+import { parseDuration } from '../../../manifests/api/duration.ts';
+import { etcdClusterSpecSchema } from '../../../manifests/api/etcd-cluster.ts';
+import { etcdPeerSpecSchema } from '../../../manifests/api/etcd-peer.ts';
+import { healingDefaults } from '../../../manifests/api/healing-defaults.ts';
+import { imageDefaults, retentionDefaults } from '../../../manifests/api/spec-defaults.ts';
+import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import { tlsSchema } from '../../../manifests/api/tls-settings.ts';
+import { type ConfigurationInputs, inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { ofTheCertificates, ofTheCluster, peerInputs } from '../../../manifests/render/peer.ts';
+import { clusterOf, peerOf } from './build-fixtures.ts';
+
+const { spec: peer } = peerOf();
+
+/** Total, like the hash itself: a new field that is not tried here does not compile. */
+const others: { readonly [K in keyof Required<ConfigurationInputs>]: ConfigurationInputs[K] } = {
+  version: '3.6.99',
+  image: { repository: 'registry.example.com/etcd' },
+  etcd: { snapshotCount: 12_345 },
+  tls: { mode: 'Disabled', trust: 'another' },
+  resources: { limits: { memory: '3Gi' } },
+  podTemplate: { metadata: { labels: { team: 'a' } } },
+};
+
+describe('what a member is made from', () => {
+  for (const [field, value] of Object.entries(others)) {
+    test(`another ${field} is another hash`, () => {
+      assert.notEqual(inputsHash({ ...peer, [field]: value }), inputsHash(peer));
+    });
+  }
+
+  test('the hash of the same wish is what it was: another release starts no member anew', () => {
+    const {
+      image,
+      resources: _,
+      ...spec
+    } = { ...peer, etcd: { quotaBackendBytes: '2Gi' }, podTemplate: { metadata: {} } };
+    assert.equal(inputsHash({ ...spec, image: { ...image } }), 'b563f2da87965cc1a200c788e6e94d9e');
+  });
+
+  test('every field of a peer is hashed, or changes under a running member, or never', () => {
+    const notHashed = Object.keys(etcdPeerSpecSchema.properties).filter((field) => !Object.hasOwn(others, field));
+    assert.deepEqual(notHashed, ['clusterName', 'ordinal', 'bootstrap', 'storage']);
+  });
+
+  test('every field of a cluster goes to its peers, or is read by a part of the reconciler', () => {
+    const { spec } = clusterOf({ etcd: {}, resources: {}, podTemplate: {} });
+    const known = { ...peerInputs(spec), ...ofTheCluster };
+    assert.deepEqual(Object.keys(known).toSorted(), Object.keys(etcdClusterSpecSchema.properties).toSorted());
+  });
+
+  test('what only decides about certificates starts no member anew', () => {
+    const fields = Object.keys(tlsSchema.properties).filter((field) => field !== 'mode');
+    assert.deepEqual(Object.keys(ofTheCertificates).toSorted(), fields.toSorted());
+    const longer = peerInputs(clusterOf({ tls: { mode: 'Managed', certificateLifetime: '4320h' } }).spec);
+    assert.deepEqual(longer.tls, { mode: 'Managed' });
+  });
+});
+
+describe('a default is said once', () => {
+  test('the API has the defaults that hold where no API server filled them in', () => {
+    const { spec } = withDefaults(clusterOf());
+    const { whenDeleted, whenScaled } = spec.volumeRetention;
+    assert.deepEqual({ whenDeleted, whenScaled }, retentionDefaults);
+    assert.deepEqual(spec.image, imageDefaults);
+    assert.deepEqual(spec.healing, healingDefaults);
+    assert.deepEqual(spec.defragmentation, defragmentationDefaults);
+  });
+
+  test('README tells these defaults', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
+    const minutes = (duration: string) => `${parseDuration(duration) / 60_000} minutes`;
+    for (const told of [
+      `\`spec.healing.memberGracePeriod\` (${minutes(healingDefaults.memberGracePeriod)})`,
+      `\`podGracePeriod\` (${minutes(healingDefaults.podGracePeriod)})`,
+      `\`rotationOverlap\` (${minutes(tlsDefaults.rotationOverlap)})`,
+      `\`spec.defragmentation.minReclaim\` (${defragmentationDefaults.minReclaim})`,
+      `\`maxUsedRatio\` (${defragmentationDefaults.maxUsedRatio})`,
+    ]) {
+      assert.ok(readme.replaceAll(/\s+/g, ' ').includes(told), told);
+    }
+  });
+});
