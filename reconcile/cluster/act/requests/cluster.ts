@@ -11,7 +11,7 @@ import type { Shared } from '../../know/observation.ts';
 import { needsPerson } from '../../know/outcome.ts';
 import { sharedObject } from '../../know/shared-objects.ts';
 import { nameTaken } from '../actions/context.ts';
-import { getOne, writeBack } from './live.ts';
+import { getOne, type Live, writeBack } from './live.ts';
 import { defineRequest } from './request.ts';
 
 /** What is the cluster's and no member's; and labels. */
@@ -36,17 +36,18 @@ export const applySharedObject = defineRequest('applySharedObject', {
     const { resource } = shared[wish.object];
     const wanted = sharedObject(wish.object, cluster, wish.minAvailable);
     const { namespace, name } = wanted.metadata;
-    const found = await getOne<Service | PodDisruptionBudget>(live, resource, name);
-    if (found && !isControlledBy(found, cluster.metadata.uid ?? '')) throw nameTaken(resource, name);
+    const read = async () => {
+      const found = await getOne<Service | PodDisruptionBudget>(live, resource, name);
+      if (found && !isControlledBy(found, cluster.metadata.uid ?? '')) throw nameTaken(resource, name);
+      return found;
+    };
+    const found = await read();
     if (!isNeeded(wish)) {
       if (found?.metadata.uid)
         await kube.delete(resource, namespace, name, { preconditions: { uid: found.metadata.uid }, signal });
       return;
     }
-    if (found) {
-      await writeBack(live, resource, merge(found, wanted));
-      return;
-    }
+    if (found) return mergeInto(found, wanted, live, resource, read);
     try {
       await kube.create(resource, isService(wanted) ? inEachFamily(wanted) : wanted, { signal });
     } catch (error) {
@@ -73,6 +74,33 @@ function isNeeded({ object, minAvailable }: SharedWish): boolean {
 
 function isService(wanted: Service | PodDisruptionBudget): wanted is Service {
   return wanted.kind === 'Service';
+}
+
+/** How often a PUT that met a controller's write is repeated: it writes once for each change of a pod. */
+const repeats = 3;
+
+/**
+ * The spec is ours alone, but each write moves the resourceVersion: the disruption controller writes the status of a
+ * budget whenever one of its pods changes, as in the very step that removed a member.
+ */
+async function mergeInto<T extends Service | PodDisruptionBudget>(
+  found: T,
+  wanted: T,
+  live: Live,
+  resource: Resource,
+  readAgain: () => Promise<T | undefined>,
+): Promise<void> {
+  let latest = found;
+  for (let repeat = 0; ; repeat++) {
+    try {
+      await writeBack(live, resource, merge(latest, wanted));
+      return;
+    } catch (error) {
+      const again = isReason(error, 'Conflict') && repeat < repeats ? await readAgain() : undefined;
+      if (!again || again.metadata.uid !== found.metadata.uid) throw error;
+      latest = again;
+    }
+  }
 }
 
 /** Our fields win; an allocated address, or a label of another owner, stays. */
