@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { runAgent } from '../reconcile/backup/agent.ts';
+import { runAgent } from '../reconcile/backup/agent/agent.ts';
 
 /** How long it may clean up after it was told to stop, in milliseconds: kubelet gives it 30 s. */
 const hardLimitMs = 20_000;
 
 /**
- * The agent of backups, in a Job's pod. What to do comes as one JSON document (reconcile/backup/request.ts), in
+ * The agent of backups, in a Job's pod. What to do comes as one JSON document (reconcile/backup/agent/request.ts), in
  * `RATCHET_BACKUP_REQUEST` or in the file that `RATCHET_BACKUP_REQUEST_FILE` names; what came of it goes as one JSON
  * document (`AgentResult`) to stdout and into the container's termination message. Resolves with the exit code: 0
  * done, 1 may succeed when repeated, 2 the request is wrong, 3 a person has to change something, 4 the snapshot is

@@ -32,9 +32,9 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   etcd3: /^reconcile\/clients\/etcd[^/]*\.ts$/,
   '@grpc/grpc-js': /^reconcile\/clients\/etcd[^/]*\.ts$/,
   'isomorphic-git': /^gitops\//,
-  '@aws-sdk/client-s3': /^reconcile\/backup\/stores\/s3\.ts$/,
-  'age-encryption': /^reconcile\/backup\/age\.ts$/,
-  '@google-cloud/storage': /^reconcile\/backup\/stores\/gcs\.ts$/,
+  '@aws-sdk/client-s3': /^reconcile\/backup\/agent\/stores\/s3\.ts$/,
+  'age-encryption': /^reconcile\/backup\/agent\/age\.ts$/,
+  '@google-cloud/storage': /^reconcile\/backup\/agent\/stores\/gcs\.ts$/,
   '@peculiar/x509': /^reconcile\/clients\/x509\.ts$/,
 };
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { encoded } from '../../../reconcile/backup/encoding.ts';
-import { openStore } from '../../../reconcile/backup/open-store.ts';
-import { type AgentRequest, parseRequest } from '../../../reconcile/backup/request.ts';
-import { checkedTrailer } from '../../../reconcile/backup/trailer.ts';
+import { encoded } from '../../../reconcile/backup/agent/encoding.ts';
+import { openStore } from '../../../reconcile/backup/agent/open-store.ts';
+import { type AgentRequest, parseRequest } from '../../../reconcile/backup/agent/request.ts';
+import { checkedTrailer } from '../../../reconcile/backup/agent/trailer.ts';
 
 /**
  * All that a snapshot goes through behind etcd's client, of so many MiB, to the store of a request; prints the most

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { runAgent } from '../../../reconcile/backup/agent.ts';
-import { BackupFailure } from '../../../reconcile/backup/failure.ts';
-import { parseRequest } from '../../../reconcile/backup/request.ts';
+import { runAgent } from '../../../reconcile/backup/agent/agent.ts';
+import { BackupFailure } from '../../../reconcile/backup/agent/failure.ts';
+import { parseRequest } from '../../../reconcile/backup/agent/request.ts';
 
 const backup = {
   operation: 'backup',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BackupFailure, type FailureReason } from '../../../reconcile/backup/failure.ts';
-import { type AskedEtcd, chooseSource, type Source } from '../../../reconcile/backup/source.ts';
+import { BackupFailure, type FailureReason } from '../../../reconcile/backup/agent/failure.ts';
+import { type AskedEtcd, chooseSource, type Source } from '../../../reconcile/backup/agent/source.ts';
 import { type EndpointStatus, EtcdError } from '../../../reconcile/etcd.ts';
 import type { Alarm } from '../../../reconcile/etcd-admin.ts';
 

@@ -39,9 +39,9 @@ const allowed = [
   'gitops/net/proxy.ts',
   // A bucket is no host.
   'manifests/api/object-template.ts',
-  'reconcile/backup/open-store.ts',
-  'reconcile/backup/stores/gcs.ts',
-  'reconcile/backup/stores/s3.ts',
+  'reconcile/backup/agent/open-store.ts',
+  'reconcile/backup/agent/stores/gcs.ts',
+  'reconcile/backup/agent/stores/s3.ts',
 ];
 
 test('no file but one puts a host before a port, or after a scheme', () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ObjectLocation } from '../../manifests/api/object-template.ts';
+import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from './failure.ts';
 import { ignoreMissing } from './files.ts';
 import type { AgentRequest } from './request.ts';

@@ -1,5 +1,5 @@
-import { type EndpointStatus, EtcdError } from '../etcd.ts';
-import type { EtcdAdmin } from '../etcd-admin.ts';
+import { type EndpointStatus, EtcdError } from '../../etcd.ts';
+import type { EtcdAdmin } from '../../etcd-admin.ts';
 import { BackupFailure } from './failure.ts';
 
 /** The part of etcd that a backup asks, besides the snapshot itself. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectEtcd } from '../clients/etcd.ts';
-import { connectSnapshots } from '../clients/etcd-snapshot.ts';
-import { EtcdError, type EtcdTls } from '../etcd.ts';
+import { connectEtcd } from '../../clients/etcd.ts';
+import { connectSnapshots } from '../../clients/etcd-snapshot.ts';
+import { EtcdError, type EtcdTls } from '../../etcd.ts';
 import type { Proof } from './compare.ts';
 import { drill } from './drill.ts';
 import { BackupFailure, exitCodeOf, exitCodes, type FailureReason, failures } from './failure.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type ObjectLocation, urlOf } from '../../manifests/api/object-template.ts';
+import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
 import { decoded } from './encoding.ts';
 import { BackupFailure } from './failure.ts';
 import { flushDirectory, ignoreMissing, writeFlushed } from './files.ts';

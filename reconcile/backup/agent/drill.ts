@@ -1,9 +1,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ObjectLocation } from '../../manifests/api/object-template.ts';
-import { connectEtcd } from '../clients/etcd.ts';
-import { EtcdError, type EtcdTls } from '../etcd.ts';
-import { createAuthority, issueLeaf } from '../x509/issue.ts';
+import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
+import { connectEtcd } from '../../clients/etcd.ts';
+import { EtcdError, type EtcdTls } from '../../etcd.ts';
+import { createAuthority, issueLeaf } from '../../x509/issue.ts';
 import { compareRestored, type Proof } from './compare.ts';
 import { BackupFailure } from './failure.ts';
 import type { Fetched, FetchRequest, FetchTools } from './fetch.ts';

@@ -1,7 +1,7 @@
-import { type ObjectLocation, urlOf } from '../../manifests/api/object-template.ts';
-import type { EtcdSnapshots } from '../clients/etcd-snapshot.ts';
-import { EtcdError } from '../etcd.ts';
-import type { KvHash } from '../etcd-admin.ts';
+import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
+import type { EtcdSnapshots } from '../../clients/etcd-snapshot.ts';
+import { EtcdError } from '../../etcd.ts';
+import type { KvHash } from '../../etcd-admin.ts';
 import { type Encoding, encoded, type Whole } from './encoding.ts';
 import { BackupFailure } from './failure.ts';
 import { type BackupRecord, readRecord, writeRecord } from './record.ts';

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { type ObjectLocation, parseLocation } from '../../manifests/api/object-template.ts';
-import { isPlainObject, notPlainData } from '../../manifests/api/plain-data.ts';
-import { collectProblems, shown } from '../../manifests/api/problem.ts';
-import { list, map, object, type ReadonlyDeep, structural, text } from '../../manifests/api/schema.ts';
-import { didYouMean } from '../../manifests/api/suggest.ts';
-import { walk } from '../../manifests/api/walk.ts';
+import { type ObjectLocation, parseLocation } from '../../../manifests/api/object-template.ts';
+import { isPlainObject, notPlainData } from '../../../manifests/api/plain-data.ts';
+import { collectProblems, shown } from '../../../manifests/api/problem.ts';
+import { list, map, object, type ReadonlyDeep, structural, text } from '../../../manifests/api/schema.ts';
+import { didYouMean } from '../../../manifests/api/suggest.ts';
+import { walk } from '../../../manifests/api/walk.ts';
 import { BackupFailure } from './failure.ts';
 
 /** What the agent is asked: one JSON document. It names files for all that is secret, and holds none of it. */

@@ -1,4 +1,4 @@
-import { recordSuffix } from '../../manifests/api/object-template.ts';
+import { recordSuffix } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from './failure.ts';
 import type { Store, StoreOptions } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { EtcdAdmin } from '../etcd-admin.ts';
+import type { EtcdAdmin } from '../../etcd-admin.ts';
 import { BackupFailure } from './failure.ts';
 import type { BackupRecord } from './record.ts';
 
