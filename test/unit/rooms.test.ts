@@ -33,6 +33,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   '@grpc/grpc-js': /^reconcile\/clients\/etcd[^/]*\.ts$/,
   'isomorphic-git': /^gitops\//,
   '@aws-sdk/client-s3': /^reconcile\/backup\/agent\/stores\/s3\.ts$/,
+  croner: /^reconcile\/schedule\/due\.ts$/,
   'age-encryption': /^reconcile\/backup\/agent\/age\.ts$/,
   '@google-cloud/storage': /^reconcile\/backup\/agent\/stores\/gcs\.ts$/,
   '@peculiar/x509': /^reconcile\/clients\/x509\.ts$/,
@@ -41,6 +42,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
 const pure = [
   'reconcile/cluster/{know,decide,foresee}/**/*.ts',
   'reconcile/{reasons,reasons/*}.ts',
+  'reconcile/schedule/due.ts',
   'manifests/render/**/*.ts',
   'functions/page/{home,fleet,cluster,check,notice,layout,parts,members,history,plan,requests,revisions,attention,state,time}.ts',
 ];

@@ -1,0 +1,50 @@
+import { Cron } from 'croner';
+import { problemOfCron } from '../../manifests/api/cron.ts';
+import { problemOfTimeZone } from '../../manifests/api/time-zone.ts';
+
+/**
+ * The times of a cron expression in a time zone. Pure.
+ *
+ * Where clocks change, a backup is neither left out nor made twice: a time of day that does not exist is due at the
+ * first one that does, and one that exists twice is due the first time. (A CronJob leaves out the first, and runs the
+ * second twice.) With `*` or a step in minute or hour, it is due by the clock as it runs: not within the hour that is
+ * left out, and in both of the hours that are alike.
+ */
+export interface DueTimes {
+  /** The first one after a time, or `undefined`: there is none in this or the next 400 years. */
+  next(after: Date): Date | undefined;
+  /**
+   * The last one in `(after, until]`, and whether it is the only one: what was missed is caught up once, however much
+   * it was. Takes as long for a minute as for a century.
+   */
+  missed(after: Date, until: Date): Missed | undefined;
+}
+
+interface Missed {
+  readonly at: Date;
+  /** Earlier ones of the same time were missed too. */
+  readonly others: boolean;
+}
+
+/** Of what a person wrote. */
+interface DueProblem {
+  readonly problem: string;
+}
+
+/** Never throws: what can't be read is a problem, in words. */
+export function dueTimes(schedule: string, timeZone: string): DueTimes | DueProblem {
+  const wrongZone = problemOfTimeZone(timeZone);
+  if (wrongZone !== undefined) return { problem: `timeZone: ${wrongZone}` };
+  const wrong = problemOfCron(schedule);
+  if (wrong !== undefined) return { problem: `schedule: ${wrong}` };
+  const cron = new Cron(schedule, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+  return {
+    next: (after) => cron.nextRun(after) ?? undefined,
+    missed(after, until) {
+      // The library leaves out a run at the very reference; runs are at whole minutes.
+      const [last, before] = cron.previousRuns(2, new Date(until.getTime() + 1_000));
+      if (last === undefined || last <= after || last > until) return undefined;
+      return { at: last, others: before !== undefined && before > after };
+    },
+  };
+}
