@@ -81,7 +81,9 @@ export interface Container {
   readonly env?: readonly EnvVar[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number; readonly protocol?: string }[];
   readonly resources?: ResourceRequirements;
-  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[];
+  readonly volumeMounts?: readonly VolumeMount[];
+  /** Of an init container: `Always` makes it a sidecar, which the next ones do not wait for. */
+  readonly restartPolicy?: 'Always';
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
@@ -90,11 +92,18 @@ export interface Container {
   readonly securityContext?: Readonly<Record<string, unknown>>;
 }
 
-interface Volume {
+export interface VolumeMount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly readOnly?: boolean;
+}
+
+export interface Volume {
   readonly name: string;
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly configMap?: { readonly name?: string };
-  readonly secret?: { readonly secretName?: string };
+  readonly secret?: { readonly secretName?: string; readonly defaultMode?: number };
+  readonly ephemeral?: Readonly<Record<string, unknown>>;
   readonly emptyDir?: Readonly<Record<string, unknown>>;
 }
 

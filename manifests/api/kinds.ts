@@ -1,3 +1,4 @@
+import { etcdBackupRules, etcdBackupSpecSchema, etcdBackupStatusSchema } from './etcd-backup.ts';
 import { etcdClusterRules, etcdClusterSpecSchema, etcdClusterStatusSchema } from './etcd-cluster.ts';
 import { etcdFleetRules, etcdFleetSpecSchema, etcdFleetStatusSchema } from './etcd-fleet.ts';
 import { etcdPeerRules, etcdPeerSpecSchema, etcdPeerStatusSchema } from './etcd-peer.ts';
@@ -108,6 +109,30 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Member ID', type: 'string', jsonPath: '.status.memberID' },
       { name: 'Volume', type: 'string', jsonPath: '.status.volumeState' },
       age,
+    ],
+  },
+  EtcdBackup: {
+    kind: 'EtcdBackup',
+    description:
+      'One backup of one etcd cluster: a snapshot in a store, proven by a restore. It is taken once; deleting this leaves the object where it is.',
+    plural: 'etcdbackups',
+    singular: 'etcdbackup',
+    shortNames: ['ebk'],
+    categories: ['etcd-ratchet'],
+    spec: structural(etcdBackupSpecSchema),
+    status: structural(etcdBackupStatusSchema),
+    rules: etcdBackupRules,
+    columns: [
+      { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
+      { name: 'Ready', type: 'string', jsonPath: condition('status') },
+      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      { name: 'Verified', type: 'date', jsonPath: '.status.verified.at', description: 'How long ago it was restored.' },
+      { name: 'Size', type: 'string', jsonPath: '.status.size', description: 'Of the object as it is stored.' },
+      { name: 'Revision', type: 'integer', jsonPath: '.status.revision' },
+      { name: 'Taken', type: 'date', jsonPath: '.status.takenAt' },
+      age,
+      { name: 'Object', type: 'string', jsonPath: '.status.object', priority: 1 },
+      { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
     ],
   },
 };

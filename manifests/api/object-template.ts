@@ -31,14 +31,16 @@ export interface TemplateProblem {
 
 /** Beside each object lies its record, which makes it a backup: `<object>.json`. */
 export const recordSuffix = '.json';
+/** And what a restore of it has proven: `<object>.verified.json`. */
+export const verifiedSuffix = '.verified.json';
 
 /**
- * Both object stores allow names of 1,024 bytes; the record's name is longer than the object's. A file's name may have
+ * Both object stores allow names of 1,024 bytes; what lies beside the object has a longer name. A file's name may have
  * 255.
  */
 const longest = {
-  path: 1024 - recordSuffix.length,
-  segment: 255 - '.partial-00000000'.length - recordSuffix.length,
+  path: 1024 - verifiedSuffix.length,
+  segment: 255 - '.partial-00000000'.length - verifiedSuffix.length,
 } as const;
 
 const buckets: Readonly<Record<Scheme, { readonly pattern: RegExp; readonly words: string }>> = {
@@ -140,6 +142,7 @@ function problemOfPath(path: string): string | undefined {
     if (part.length > longest.segment)
       return `the path has a part of ${part.length} characters, at most ${longest.segment} fit`;
   }
+  // Also what ends like `verifiedSuffix`.
   if (path.endsWith(recordSuffix))
     return `the path ends in ${recordSuffix}, which records beside backups do: end it in .db`;
   if (path.includes('.partial-'))

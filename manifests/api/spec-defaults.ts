@@ -17,3 +17,6 @@ export const fleetDefaults = {
   maxClustersInProgress: '10%',
   pullRequests: 'Enabled',
 } as const;
+
+/** Of an EtcdBackup. */
+export const backupDefaults = { verify: 'Restore', deadline: '1h' } as const;

@@ -58,3 +58,11 @@ test('what a no-op tick does not need is in chunks of its own', async () => {
     assert.doesNotMatch(entry, new RegExp(`from ?"./chunks/${name}-`));
   }
 });
+
+test('the agent of backups loads the client of a store only where it is used', async () => {
+  const entry = await readFile(join(app, 'chunks/backup.js'), 'utf8');
+  for (const name of ['s3', 'gcs', 'directory', 'age']) {
+    assert.equal(globSync(`chunks/${name}-*.js`, { cwd: app }).length, 1, name);
+    assert.doesNotMatch(entry, new RegExp(`from ?"./${name}-`));
+  }
+});

@@ -4,10 +4,12 @@ import { fleetWithDefaults, withDefaults } from '../../../manifests/api/defaults
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 import {
+  backup,
   badDocuments,
   changed,
   cluster,
   fleet,
+  fullBackup,
   fullCluster,
   fullFleet,
   peer,
@@ -17,13 +19,18 @@ import { startApiServer } from './api-server.ts';
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 
-const plural = { EtcdCluster: 'etcdclusters', EtcdFleet: 'etcdfleets', EtcdPeer: 'etcdpeers' };
+const plural = {
+  EtcdCluster: 'etcdclusters',
+  EtcdFleet: 'etcdfleets',
+  EtcdPeer: 'etcdpeers',
+  EtcdBackup: 'etcdbackups',
+};
 
 function pathOf(kind: keyof typeof plural, name = ''): string {
   return `/apis/etcd.ratchet.dev/v1alpha1/namespaces/default/${plural[kind]}${name && `/${name}`}`;
 }
 
-for (const [name, document] of Object.entries({ cluster, fullCluster, fleet, fullFleet, peer })) {
+for (const [name, document] of Object.entries({ cluster, fullCluster, fleet, fullFleet, peer, backup, fullBackup })) {
   test(`the API server takes the good ${name}`, async () => {
     const { status, body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
     assert.equal(status, 201, body.message);
@@ -58,7 +65,7 @@ test('the API server fills in the defaults that we fill in offline', async () =>
   assert.deepEqual(storedFleet.body.spec, fleetWithDefaults(fleet).spec);
 });
 
-for (const document of [cluster, fleet, peer]) {
+for (const document of [cluster, fleet, peer, backup]) {
   test(`a new ${document.kind} is not yet observed`, async () => {
     const { body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
     assert.deepEqual(body.status, { observedGeneration: -1 });
@@ -93,6 +100,18 @@ test("a peer's identity is for life", async () => {
   const { body } = await api.send('GET', path);
   const refused = await api.send('PUT', path, changed(body, 'spec/ordinal', 1));
   assert.match(refused.body.message ?? '', /never change/);
+});
+
+test('a backup is taken once: its spec never changes', async () => {
+  assert.equal((await api.send('POST', pathOf('EtcdBackup'), changed(backup, 'metadata/name', 'once'))).status, 201);
+  const path = pathOf('EtcdBackup', 'once');
+  const { body } = await api.send('GET', path);
+  const refused = await api.send('PUT', path, changed(body, 'spec/to/object', 'pvc://others/{{uid}}.db'));
+  assert.match(refused.body.message ?? '', /spec never changes: a backup is taken once/);
+  assert.match(
+    await api.kubectl(['get', 'ebk']),
+    /^NAME +CLUSTER +READY +PHASE +VERIFIED +SIZE +REVISION +TAKEN +AGE\nonce +orders/,
+  );
 });
 
 test('people see members, version, leader and a word of why, and can scale', async () => {

@@ -83,7 +83,7 @@ const refused: readonly [text: string, why: RegExp][] = [
   ['gs://bucket/x.db.json', /ends in \.json/],
   ['gs://bucket/x.partial-1.db', /\.partial-/],
   [`gs://bucket/${'x'.repeat(400)}.db`, /part of 403 characters/],
-  [`gs://bucket/${'x/'.repeat(600)}x.db`, /at most 1019 fit/],
+  [`gs://bucket/${'x/'.repeat(600)}x.db`, /at most 1010 fit/],
   [`gs://bucket/${'x'.repeat(3000)}`, /at most 2048/],
 ];
 

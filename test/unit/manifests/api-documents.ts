@@ -1,3 +1,4 @@
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
@@ -103,6 +104,31 @@ export const peer: EtcdPeer = {
     },
     storage: { size: '8Gi' },
     tls: { mode: 'Disabled' },
+  },
+};
+
+export const backup: EtcdBackup = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdBackup',
+  metadata: { name: 'orders-before-upgrade', namespace: 'default' },
+  spec: { clusterName: 'orders', to: { object: 'pvc://backups/{{namespace}}/{{cluster}}/{{timestamp}}.db' } },
+};
+
+export const fullBackup: EtcdBackup = {
+  ...backup,
+  metadata: { name: 'elsewhere', namespace: 'default' },
+  spec: {
+    source: { endpoints: ['https://10.0.0.1:2379', 'https://[fd00::1]:2379'], tlsSecretName: 'etcd-client' },
+    to: {
+      object: 's3://backups.example/{{namespace}}/elsewhere/{{ name }}-{{uid}}/{{timestamp}}.db',
+      compression: 'zstd',
+      s3: { credentialsSecretName: 'key', endpoint: 'https://s3.example.com', region: 'eu-central-1', pathStyle: true },
+      encryption: { recipientsSecretName: 'public', identitySecretName: 'private' },
+      serviceAccountName: 'backups',
+    },
+    verify: 'Restore',
+    scratch: { storageClassName: 'fast', size: '20Gi' },
+    deadline: '2h',
   },
 };
 
@@ -356,4 +382,64 @@ export const badPeers = rows('a peer', peer, [
   ['spec/version', 'latest', 'must be a version like 3.6.16'],
 ]);
 
-export const badDocuments: readonly BadDocument[] = [...badClusters, ...badFleets, ...badPeers];
+const noObject = 'must be the name of an object like gs://bucket/';
+const oneOf = 'either clusterName or source, not both';
+
+const badBackups = rows('a backup', backup, [
+  ['metadata/name', 'x'.repeat(53), 'metadata.name must be at most 52 characters'],
+  ['metadata/name', 'a.b', 'metadata.name must be at most 52 characters'],
+  ['spec/clusterName', undefined, oneOf],
+  ['spec/source', { endpoints: ['https://10.0.0.1:2379'] }, oneOf],
+  ['spec/to', undefined, 'spec.to is required'],
+  ['spec/to/object', undefined, 'spec.to.object is required'],
+  ...[
+    'orders.db',
+    'ftp://bucket/orders.db',
+    'gs://bucket',
+    'gs://bucket/',
+    'gs://bucket//a.db',
+    'gs://bucket/a/../b.db',
+    'gs://bucket/./b.db',
+    'gs://b..b/a.db',
+    'gs://{{namespace}}/a.db',
+    'gs://bucket/{{bucket}}.db',
+    'gs://bucket/{{timestamp}.db',
+    'gs://bucket/a b.db',
+    'gs://bucket/a.json',
+    'gs://bucket/a.db.verified.json',
+    'gs://bucket/.partial-a/b.db',
+    'gs://bucket/a.db?x=y',
+    'gs://bucket/a\n',
+    's3://under_score/a.db',
+    'pvc://-x/a.db',
+  ].map((name): Row => ['spec/to/object', name, noObject]),
+  ['spec/to/object', `gs://bucket/${'x'.repeat(1013)}`, 'must have at most 1024 characters'],
+  ['spec/to/object', `pvc://backups/${'x'.repeat(230)}.db`, 'at most 224 fit', 'later'],
+  ['spec/to/s3', { region: 'eu-central-1' }, 's3 with s3:// objects'],
+  ['spec/to/gcs', {}, 's3 with s3:// objects'],
+  ['spec/to/compression', 'brotli', 'must be one of none, gzip, zstd'],
+  ['spec/to/encryption', { recipientsSecretName: 'a' }, 'verify: Restore takes the private key, too'],
+  ['spec/to/encryption', { recipientsSecretName: 'A_b' }, 'must be the name of an object'],
+  ['spec/to/serviceAccountName', 'Not This', 'must be the name of an object'],
+  ['spec/verify', 'restore', 'did you mean Restore?'],
+  ['spec/deadline', '10s', 'from 1m to 167h'],
+  ['spec/scratch', { size: '1Ki' }, 'from 64Mi to 1Pi'],
+  ['spec/to/namespace', 'other', 'spec.to.namespace is not a known field'],
+]);
+
+const badSources = rows('a backup of another etcd', fullBackup, [
+  ['spec/source/endpoints', [], 'list at least one client URL of etcd'],
+  ['spec/source/endpoints', ['https://user:hunter2@10.0.0.1:2379'], 'must be a client URL of etcd'],
+  ['spec/source/endpoints', ['10.0.0.1:2379'], 'must be a client URL of etcd'],
+  ['spec/to/object', 's3://bucket/{{cluster}}.db', '{{cluster}} in to.object takes clusterName'],
+  ['spec/to/s3/endpoint', 'https://a:b@s3.example.com', url],
+  ['spec/to/s3/region', 'eu central', 'must be the name of a region'],
+]);
+
+export const badDocuments: readonly BadDocument[] = [
+  ...badClusters,
+  ...badFleets,
+  ...badPeers,
+  ...badBackups,
+  ...badSources,
+];

@@ -1,0 +1,138 @@
+import Type, { type Static, type TProperties } from 'typebox';
+import { httpUrl, objectName } from './common-rules.ts';
+import { parseLocation, parseObjectTemplate } from './object-template.ts';
+import { celEscape, matching, type Rule, rule } from './rule.ts';
+import { type Options, object, type ReadonlyDeep, text } from './schema.ts';
+
+/**
+ * Where a backup is, and with what credentials: the same words in every kind that names one. All Secrets are of the
+ * resource's own namespace. They are mounted into the agent's pod, and etcd-ratchet never reads them.
+ */
+
+const variable = '[{][{] *(namespace|cluster|name|uid|timestamp) *[}][}]';
+const part = '[A-Za-z0-9._=+@,:-]';
+const bucket =
+  '(gs://[a-z0-9][a-z0-9_.-]{1,61}|s3://[a-z0-9][a-z0-9.-]{1,61}|pvc://([a-z0-9][a-z0-9.-]{0,251})?)[a-z0-9]';
+const wholeTemplate = `^${bucket}(/(${part}|${variable})+)+$`;
+const wholeLocation = `^${bucket}(/${part}+)+$`;
+/** A part of dots alone, a bucket with two, what an upload under way has in its name, and what lies beside objects. */
+const refused = '(/[.]+(/|$)|^[a-z0-9]+://[^/]*[.][.]|[.]partial-|[.]json$)';
+
+function named(
+  whole: string,
+  message: string,
+  parse: (text: string) => { readonly problem: string } | object,
+): readonly Rule[] {
+  const problemOf = (value: string) => {
+    const parsed = parse(value);
+    return 'problem' in parsed ? String(parsed.problem) : undefined;
+  };
+  return [
+    rule<string>({
+      message,
+      cel: `self.matches('${celEscape(whole)}') && !self.matches('${celEscape(refused)}')`,
+      holds: (value) => new RegExp(whole, 'u').test(value) && problemOf(value) === undefined,
+      explain: problemOf,
+    }),
+  ];
+}
+
+function secret(description: string) {
+  return Type.Optional(text(253, { description, rules: [objectName] }));
+}
+
+/** How the object is reached and opened. */
+const access = {
+  gcs: Type.Optional(
+    object(
+      {
+        keySecretName: secret("A Secret with key.json, a service account's key. Absent: workload identity."),
+        endpoint: Type.Optional(text(1024, { description: "In place of Google's.", rules: [httpUrl] })),
+        anonymous: Type.Optional(Type.Boolean({ description: 'Send no credentials to that endpoint.' })),
+      },
+      { description: 'Of gs:// objects.' },
+    ),
+  ),
+  s3: Type.Optional(
+    object(
+      {
+        credentialsSecretName: secret(
+          "A Secret with access-key-id, secret-access-key and, if there is one, session-token. Absent: the pod's role.",
+        ),
+        endpoint: Type.Optional(text(1024, { description: "In place of Amazon's.", rules: [httpUrl] })),
+        region: Type.Optional(
+          text(64, { rules: [matching('^[A-Za-z0-9-]+$', 'must be the name of a region like eu-central-1')] }),
+        ),
+        pathStyle: Type.Optional(
+          Type.Boolean({ description: 'Put the bucket into the path. Default: true with an endpoint.' }),
+        ),
+      },
+      { description: 'Of s3:// objects.' },
+    ),
+  ),
+  encryption: Type.Optional(
+    object(
+      {
+        recipientsSecretName: secret('A Secret with recipients.txt, public keys of age, one a line: what encrypts.'),
+        identitySecretName: secret('A Secret with identity.txt, private keys of age, one a line: what decrypts.'),
+      },
+      { description: 'By age, in the pod, before anything is sent.' },
+    ),
+  ),
+  serviceAccountName: Type.Optional(
+    text(253, {
+      description: "The pod's service account, where it bears an identity of the cloud. Absent: default.",
+      rules: [objectName],
+    }),
+  ),
+} as const;
+
+const settingsOfTheScheme = rule<{ object: string; gcs?: unknown; s3?: unknown }>({
+  message: 'gcs goes with gs:// objects, and s3 with s3:// objects',
+  cel: `(!has(self.gcs) || self.object.startsWith('gs://')) && (!has(self.s3) || self.object.startsWith('s3://'))`,
+  holds: ({ object: name, gcs, s3 }) =>
+    (gcs === undefined || name.startsWith('gs://')) && (s3 === undefined || name.startsWith('s3://')),
+});
+
+function settings<T extends TProperties>(properties: T, { rules = [], ...options }: Options) {
+  return object({ ...properties, ...access }, { ...options, rules: [settingsOfTheScheme, ...rules] });
+}
+
+/** What is written: the object's name is a template. */
+export const backupTargetSchema = settings(
+  {
+    object: text(1024, {
+      minLength: 1,
+      description:
+        'The name of each object, like gs://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db. Also s3://, and pvc://<PersistentVolumeClaim>/… Variables: namespace, cluster, name, uid, timestamp.',
+      rules: named(
+        wholeTemplate,
+        'must be the name of an object like gs://bucket/{{namespace}}/{{cluster}}/{{timestamp}}.db',
+        parseObjectTemplate,
+      ),
+    }),
+    compression: Type.Optional(
+      Type.Enum(['none', 'gzip', 'zstd'], { default: 'none', description: 'Restoring finds out by itself.' }),
+    ),
+  },
+  { description: 'Where backups go, and with what credentials.' },
+);
+
+/** What is read: one object, by its whole name. */
+export const snapshotSourceSchema = settings(
+  {
+    object: text(1024, {
+      minLength: 1,
+      description: 'The whole name of the object, like gs://bucket/payments/orders/20261122T230000Z.db.',
+      rules: named(
+        wholeLocation,
+        'must be the whole name of an object like gs://bucket/payments/orders/20261122T230000Z.db',
+        parseLocation,
+      ),
+    }),
+  },
+  { description: 'Where the snapshot is, and with what credentials.' },
+);
+
+export type BackupTarget = ReadonlyDeep<Static<typeof backupTargetSchema>>;
+export type SnapshotSource = ReadonlyDeep<Static<typeof snapshotSourceSchema>>;

@@ -1,0 +1,208 @@
+import Type, { type Static } from 'typebox';
+import { backupTargetSchema } from './backup-settings.ts';
+import { dnsLabel, durationBetween, objectName, quantityBetween } from './common-rules.ts';
+import { longestDurationText } from './duration.ts';
+import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { celEscape, matching, type Rule, rule, transitionRule } from './rule.ts';
+import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
+import { backupDefaults } from './spec-defaults.ts';
+
+/** One backup: asked for once, taken once, and what is known of it. */
+
+const endpoint = matching(
+  '^https?://[^/@\\s]+$',
+  'must be a client URL of etcd like https://10.0.0.1:2379, without a path and without credentials',
+  { hidesValue: true },
+);
+
+const sourceSchema = object(
+  {
+    endpoints: list(text(1024, { minLength: 1, rules: [endpoint] }), 32, {
+      description: 'Client URLs. The snapshot is taken from the voter that is furthest, rather not from the leader.',
+      rules: [
+        rule<readonly string[]>({
+          message: 'must not be empty: list at least one client URL of etcd',
+          cel: 'size(self) > 0',
+          holds: (endpoints) => endpoints.length > 0,
+        }),
+      ],
+    }),
+    tlsSecretName: Type.Optional(
+      text(253, {
+        description: 'A Secret with ca.crt, and tls.crt and tls.key if etcd asks for a certificate.',
+        rules: [objectName],
+      }),
+    ),
+  },
+  { description: 'An etcd that is no EtcdCluster, by its addresses.' },
+);
+
+const scratchSchema = object(
+  {
+    storageClassName: Type.Optional(
+      text(253, {
+        description: "A volume of this class, for as long as the restore takes. Absent: the node's own disk.",
+        rules: [objectName],
+      }),
+    ),
+    size: Type.Optional(
+      intOrString({
+        description: 'Absent: three times the snapshot and 512Mi.',
+        rules: [quantityBetween('64Mi', '1Pi')],
+      }),
+    ),
+  },
+  { description: 'Where the backup is restored to be verified. It goes when that is done.' },
+);
+
+interface Spec {
+  readonly clusterName?: string;
+  readonly source?: unknown;
+  readonly verify?: 'Trailer' | 'Restore';
+  readonly to: {
+    readonly object: string;
+    readonly encryption?: { readonly recipientsSecretName?: string; readonly identitySecretName?: string };
+  };
+}
+
+const namesCluster = /[{][{] *cluster *[}][}]/;
+
+const oneSource = rule<Spec>({
+  message: 'name what is backed up: either clusterName or source, not both',
+  cel: 'has(self.clusterName) != has(self.source)',
+  holds: ({ clusterName, source }) => (clusterName === undefined) !== (source === undefined),
+});
+
+const clusterHasName = rule<Spec>({
+  message: '{{cluster}} in to.object takes clusterName: with source, write the name out',
+  cel: `has(self.clusterName) || !self.to.object.matches('${celEscape(namesCluster.source)}')`,
+  holds: ({ clusterName, to }) => clusterName !== undefined || !namesCluster.test(to.object),
+  fieldPath: '.to.object',
+});
+
+const canBeOpened = rule<Spec>({
+  message:
+    'verify: Restore takes the private key, too: name to.encryption.identitySecretName, or set verify to Trailer',
+  cel: `self.verify == 'Trailer' || !has(self.to.encryption) || !has(self.to.encryption.recipientsSecretName) || has(self.to.encryption.identitySecretName)`,
+  holds: ({ verify, to }) =>
+    verify === 'Trailer' ||
+    to.encryption?.recipientsSecretName === undefined ||
+    to.encryption.identitySecretName !== undefined,
+  fieldPath: '.to.encryption',
+});
+
+/** What a schedule gives to each of its backups, as well. */
+export const backupFields = {
+  clusterName: Type.Optional(
+    text(48, { minLength: 1, description: 'An EtcdCluster of the same namespace.', rules: [objectName] }),
+  ),
+  source: Type.Optional(sourceSchema),
+  to: backupTargetSchema,
+  verify: Type.Optional(
+    Type.Enum(['Trailer', 'Restore'], {
+      default: backupDefaults.verify,
+      description:
+        "Trailer: etcd's checksum held, and nothing more. Restore: it is restored, started and compared with the member that sent it before the backup is Ready.",
+    }),
+  ),
+  scratch: Type.Optional(scratchSchema),
+  deadline: Type.Optional(
+    text(longestDurationText, {
+      default: backupDefaults.deadline,
+      description: 'How long one attempt may take, and how long its verification.',
+      rules: [durationBetween('1m', '167h')],
+    }),
+  ),
+};
+
+/** Rules about these fields together. */
+export const backupFieldRules: readonly Rule[] = [oneSource, clusterHasName, canBeOpened];
+
+export const etcdBackupSpecSchema = object(backupFields, { rules: backupFieldRules });
+
+const hashSchema = object({
+  hash: int64({ minimum: 0 }),
+  revision: int64({ minimum: 0 }),
+  compactRevision: int64({ minimum: -1 }),
+});
+
+const attemptSchema = object({
+  number: int32({ minimum: 1 }),
+  stage: Type.Enum(['Take', 'Verify']),
+  job: text(63),
+  object: text(1100),
+  startedAt: time(),
+});
+
+const failureSchema = object({
+  reason: text(128),
+  message: text(2048),
+  at: time(),
+  /** When it is tried again; absent where it is not. */
+  retryAt: Type.Optional(time({ description: 'When it is tried again.' })),
+});
+
+const verifiedSchema = object({
+  at: time(),
+  revision: int64({ minimum: 0, description: 'Of the restored store.' }),
+  hashKV: Type.Optional(hashSchema),
+  etcdVersion: text(32),
+  took: text(32),
+});
+
+export const etcdBackupStatusSchema = object({
+  observedGeneration: int64({ minimum: -1 }),
+  attempt: Type.Optional(attemptSchema),
+  lastFailure: Type.Optional(failureSchema),
+  object: Type.Optional(
+    text(1100, { description: 'The whole name of the object. It exists, and so does its record.' }),
+  ),
+  bytes: Type.Optional(int64({ minimum: 0, description: 'Of the object as it is stored.' })),
+  size: Type.Optional(text(16, { description: 'The same, rounded, for people.' })),
+  sha256: Type.Optional(text(64, { description: 'Of the object as it is stored.' })),
+  snapshotBytes: Type.Optional(int64({ minimum: 0, description: 'Before it was compressed and encrypted.' })),
+  etcdVersion: Type.Optional(text(32)),
+  clusterID: Type.Optional(text(16)),
+  revision: Type.Optional(
+    int64({ minimum: 0, description: 'Every write that was acknowledged up to this revision is in it.' }),
+  ),
+  hashKV: Type.Optional(hashSchema),
+  takenAt: Type.Optional(time()),
+  took: Type.Optional(text(32, { description: 'From then until the object was stored.' })),
+  verified: Type.Optional(verifiedSchema),
+  finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),
+  conditions: Type.Optional(conditionsSchema),
+});
+
+/** A Job is named after it, and its name is a label of its pod: 63 characters, of which `-verify-10` takes ten. */
+const longestName = 52;
+
+export const backupNameRules: readonly Rule[] = [
+  rule<{ metadata: { name: string } }>({
+    message: `metadata.name must be at most ${longestName} characters, lower-case letters, digits and "-": Jobs are named after it`,
+    cel: `size(self.metadata.name) <= ${longestName} && self.metadata.name.matches('${celEscape(dnsLabel)}')`,
+    holds: ({ metadata }) => metadata.name.length <= longestName && new RegExp(dnsLabel).test(metadata.name),
+    fieldPath: '.metadata.name',
+  }),
+];
+
+export const etcdBackupRules: readonly Rule[] = [
+  ...backupNameRules,
+  transitionRule({
+    message: 'spec never changes: a backup is taken once; create another one',
+    cel: 'self.spec == oldSelf.spec',
+    fieldPath: '.spec',
+  }),
+];
+
+export type EtcdBackupSpec = ReadonlyDeep<Static<typeof etcdBackupSpecSchema>>;
+export type EtcdBackupStatus = ReadonlyDeep<Static<typeof etcdBackupStatusSchema>>;
+
+/** One backup of one cluster, asked for and told. */
+export interface EtcdBackup {
+  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
+  readonly kind: 'EtcdBackup';
+  readonly metadata: ObjectMeta;
+  readonly spec: EtcdBackupSpec;
+  readonly status?: EtcdBackupStatus;
+}

@@ -1,0 +1,159 @@
+import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
+import type { ObjectLocation } from '../api/object-template.ts';
+import type { Container, EnvVar, PodSpec, Volume, VolumeMount } from '../kube-types.ts';
+
+/**
+ * The agent (functions/backup.ts) in a pod: which Secrets and volumes it is shown, and what it is told of them. Secrets
+ * are mounted as files; the request that lies open in the Job names those files only.
+ */
+
+/** What the settings of a backup or of a snapshot become in a pod. */
+export interface AgentAccess {
+  /** Fields of the agent's request. */
+  readonly request: {
+    readonly store: {
+      readonly directory?: string;
+      readonly gcs?: { readonly keyFile?: string; readonly endpoint?: string; readonly anonymous?: boolean };
+      readonly s3?: {
+        readonly credentialsDirectory?: string;
+        readonly endpoint?: string;
+        readonly region?: string;
+        readonly pathStyle?: boolean;
+      };
+    };
+    readonly recipientsFile?: string;
+    readonly identityFile?: string;
+  };
+  readonly volumes: readonly Volume[];
+  readonly volumeMounts: readonly VolumeMount[];
+}
+
+const secrets = '/etc/etcd-ratchet';
+
+/** Where the PersistentVolumeClaim of a `pvc://` object is mounted. */
+const claimMountPath = '/var/lib/etcd-ratchet/backups';
+
+/**
+ * @param purpose `write` shows what encrypts, `read` what decrypts, and with `read` a volume can't be written.
+ * `prove` writes beside an object what was found of it.
+ */
+export function agentAccess(
+  { scheme, bucket }: Pick<ObjectLocation, 'scheme' | 'bucket'>,
+  settings: Pick<BackupTarget & SnapshotSource, 'gcs' | 's3' | 'encryption'>,
+  purpose: 'write' | 'read' | 'prove',
+): AgentAccess {
+  const { gcs: { keySecretName, ...gcs } = {}, s3: { credentialsSecretName, ...s3 } = {}, encryption = {} } = settings;
+  const recipients = purpose === 'write' ? encryption.recipientsSecretName : undefined;
+  const identity = purpose === 'read' ? encryption.identitySecretName : undefined;
+  const shown = [
+    secretFiles('gcs-key', scheme === 'gs' ? keySecretName : undefined),
+    secretFiles('s3-credentials', scheme === 's3' ? credentialsSecretName : undefined),
+    secretFiles('age-recipients', recipients),
+    secretFiles('age-identity', identity),
+    claim(scheme === 'pvc' ? bucket : undefined, purpose === 'read'),
+  ];
+  return {
+    request: {
+      store: {
+        ...(scheme === 'pvc' && { directory: claimMountPath }),
+        ...(scheme === 'gs' && { gcs: { ...gcs, ...(keySecretName && { keyFile: `${secrets}/gcs-key/key.json` }) } }),
+        ...(scheme === 's3' && {
+          s3: { ...s3, ...(credentialsSecretName && { credentialsDirectory: `${secrets}/s3-credentials` }) },
+        }),
+      },
+      ...(recipients !== undefined && { recipientsFile: `${secrets}/age-recipients/recipients.txt` }),
+      ...(identity !== undefined && { identityFile: `${secrets}/age-identity/identity.txt` }),
+    },
+    volumes: shown.flatMap(({ volumes }) => volumes),
+    volumeMounts: shown.flatMap(({ volumeMounts }) => volumeMounts),
+  };
+}
+
+interface Shown {
+  readonly volumes: readonly Volume[];
+  readonly volumeMounts: readonly VolumeMount[];
+}
+
+/** The client certificate for etcd: a Secret with `ca.crt`, `tls.crt` and `tls.key`. */
+export function etcdTlsFiles(secretName: string | undefined): Shown & { readonly directory: string } {
+  return { ...secretFiles('etcd-tls', secretName), directory: `${secrets}/etcd-tls` };
+}
+
+function secretFiles(name: string, secretName: string | undefined): Shown {
+  if (secretName === undefined) return { volumes: [], volumeMounts: [] };
+  return {
+    // Readable by the agent's group only, which fsGroup makes the files' own.
+    volumes: [{ name, secret: { secretName, defaultMode: 0o440 } }],
+    volumeMounts: [{ name, mountPath: `${secrets}/${name}`, readOnly: true }],
+  };
+}
+
+function claim(claimName: string | undefined, readOnly: boolean): Shown {
+  if (claimName === undefined) return { volumes: [], volumeMounts: [] };
+  return {
+    volumes: [{ name: 'backups', persistentVolumeClaim: { claimName } }],
+    volumeMounts: [{ name: 'backups', mountPath: claimMountPath, ...(readOnly && { readOnly }) }],
+  };
+}
+
+export interface AgentOrder {
+  readonly name: string;
+  /** Our own, as the step that asks runs it. */
+  readonly image: string;
+  /** What reconcile/backup/agent/request.ts reads. */
+  readonly request: object;
+  readonly access: AgentAccess;
+  /** Besides those of the access: a scratch volume, the data of a member, etcd's certificates. */
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly env?: readonly EnvVar[];
+}
+
+/** One run of the agent. Its memory does not grow with the snapshot. */
+export function agentContainer({ name, image, request, access, volumeMounts = [], env = [] }: AgentOrder): Container {
+  return {
+    name,
+    image,
+    command: ['node', '/app/backup.js'],
+    env: [{ name: 'RATCHET_BACKUP_REQUEST', value: JSON.stringify(request) }, ...env],
+    resources: { requests: { cpu: '100m', memory: '192Mi' }, limits: { memory: '512Mi' } },
+    volumeMounts: [...access.volumeMounts, ...volumeMounts, { name: temporary, mountPath: '/tmp' }],
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+    },
+  };
+}
+
+const temporary = 'tmp';
+
+/** What any pod with the agent in it has. It asks nothing of Kubernetes, so it bears no token. */
+export function agentPod({
+  serviceAccountName,
+}: {
+  readonly serviceAccountName?: string | undefined;
+}): Pick<PodSpec, Exclude<keyof PodSpec, 'containers' | 'initContainers'>> & { readonly volumes: readonly Volume[] } {
+  return {
+    ...(serviceAccountName !== undefined && { serviceAccountName }),
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    restartPolicy: 'Never',
+    terminationGracePeriodSeconds: 30,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      fsGroup: 65532,
+      // Not on every mount: a volume with many backups would take minutes.
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    volumes: [{ name: temporary, emptyDir: { sizeLimit: '64Mi' } }],
+  };
+}
+
+/** Volumes of several containers' access, each once. */
+export function volumesOf(...all: readonly { readonly volumes: readonly Volume[] }[]): readonly Volume[] {
+  const byName = new Map(all.flatMap(({ volumes }) => volumes).map((volume) => [volume.name, volume]));
+  return [...byName.values()];
+}
