@@ -10,8 +10,9 @@ import { fetchSnapshot } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
 import { openStore } from './open-store.ts';
 import type { BackupRecord } from './record.ts';
-import { type AgentRequest, type BackupAsked, parseRequest } from './request.ts';
+import { type AgentRequest, type BackupAsked, type ObjectRequest, parseRequest } from './request.ts';
 import { restoreSnapshot } from './restore.ts';
+import { placeStaged, type StagedRestore, stageSnapshot } from './stage.ts';
 import type { Store } from './store.ts';
 import { takeBackup } from './take.ts';
 import type { SoundSnapshot } from './trailer.ts';
@@ -56,12 +57,8 @@ export async function runAgent(
     noted({ operation: request.operation });
     timer = setTimeout(() => deadline.abort(tooLate(request)), request.deadlineSeconds * 1000);
     const signal = AbortSignal.any([context.signal, deadline.signal]);
-    const store = await openStore(request.location, request.store);
-    try {
-      await carryOut(request, store, { ...context, signal }, noted);
-    } finally {
-      store.close();
-    }
+    if (request.operation === 'place') noted(await placed(request));
+    else await withStore(request, { ...context, signal }, noted);
     return { result: { ok: true, ...so }, exitCode: exitCodes.done };
   } catch (error) {
     const { reason, message } = failureOf(error, context.signal, deadline.signal);
@@ -78,11 +75,28 @@ export async function runAgent(
   }
 }
 
+async function withStore(
+  request: ObjectRequest,
+  context: AgentContext,
+  noted: (more: Partial<AgentResult>) => void,
+): Promise<void> {
+  const store = await openStore(request.location, request.store);
+  try {
+    await carryOut(request, store, context, noted);
+  } finally {
+    store.close();
+  }
+}
+
+async function placed(request: StagedRestore): Promise<Partial<AgentResult>> {
+  return (await placeStaged(request)) ?? {};
+}
+
 /** A termination message holds 4,096 bytes, and the record is in it as well. Characters. */
 const longestMessage = 1_500;
 
 async function carryOut(
-  request: AgentRequest,
+  request: ObjectRequest,
   store: Store,
   context: AgentContext,
   noted: (more: Partial<AgentResult>) => void,
@@ -111,6 +125,9 @@ async function carryOut(
       noted({ snapshot, ...(record && { record }) });
       return;
     }
+    case 'stage':
+      noted(await stageSnapshot({ ...request, ...from }, tools));
+      return;
     case 'restore': {
       const { fetched } = await restoreSnapshot({ ...request, ...from }, tools);
       if (fetched) noted({ snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) });

@@ -30,7 +30,9 @@ export const failures = {
   CannotDecrypt: 'defect',
   NotRestorable: 'defect',
   Mismatch: 'defect',
+  NewerVersion: 'person',
   DataPresent: 'person',
+  Superseded: 'request',
   NodeTooOld: 'person',
   Unexpected: 'retry',
 } as const satisfies Record<string, 'request' | 'retry' | 'person' | 'defect'>;

@@ -16,6 +16,8 @@ export interface FetchRequest {
   readonly file: string;
   /** Private keys of age. */
   readonly identities?: readonly string[];
+  /** Looks at the record before anything is fetched, and throws what speaks against it. */
+  readonly accepts?: (record: BackupRecord) => void;
 }
 
 export interface FetchTools {
@@ -39,6 +41,7 @@ export interface Fetched {
 export async function fetchSnapshot(request: FetchRequest, { store, signal }: FetchTools): Promise<Fetched> {
   const { location, file, identities } = request;
   const record = await readRecord(store, location.path, { signal });
+  if (record) request.accepts?.(record);
   const there = await soundFile(file, signal);
   if (there !== undefined) return { file, snapshot: sameAs(record, there), record };
   const partial = join(dirname(file), `.fetching-${basename(file)}`);

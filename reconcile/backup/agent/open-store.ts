@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from './failure.ts';
 import { ignoreMissing } from './files.ts';
-import type { AgentRequest } from './request.ts';
+import type { ObjectRequest } from './request.ts';
 import type { Store } from './store.ts';
 
 /** The store of one location. Each is loaded only where it is used: the clients of object stores are large. */
 export async function openStore(
   { scheme, bucket }: ObjectLocation,
-  settings: AgentRequest['store'] = {},
+  settings: ObjectRequest['store'] = {},
 ): Promise<Store> {
   const place = `${scheme}://${bucket}`;
   switch (scheme) {

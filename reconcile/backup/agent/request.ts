@@ -4,6 +4,7 @@ import { isPlainObject, notPlainData } from '../../../manifests/api/plain-data.t
 import { collectProblems, shown } from '../../../manifests/api/problem.ts';
 import { list, map, object, type ReadonlyDeep, structural, text } from '../../../manifests/api/schema.ts';
 import { didYouMean } from '../../../manifests/api/suggest.ts';
+import { versionPattern } from '../../../manifests/api/version.ts';
 import { walk } from '../../../manifests/api/walk.ts';
 import { BackupFailure } from './failure.ts';
 
@@ -39,6 +40,16 @@ const fetchSchema = {
   store: Type.Optional(storeSchema),
   identityFile: Type.Optional(path({ description: 'Private keys of age, one a line, to open what is encrypted.' })),
   deadlineSeconds: Type.Integer({ minimum: 1, maximum: 7 * 24 * 3600, description: 'For everything.' }),
+};
+
+const restorerSchema = object({
+  id: text(253, { minLength: 1, description: 'The asker: a repeated attempt finds what an earlier one made.' }),
+  attempt: Type.Integer({ minimum: 1, maximum: 999_999, description: 'Counted by the asker. No number comes twice.' }),
+});
+
+const stagedSchema = {
+  restorer: restorerSchema,
+  dataDirectory: path({ description: "etcd's, a subdirectory of the volume." }),
 };
 
 const programsSchema = object({
@@ -99,6 +110,18 @@ const schemas = {
       bumpRevision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000_000_000 })),
     }),
   }),
+  stage: object({
+    operation: Type.Enum(['stage']),
+    ...fetchSchema,
+    ...stagedSchema,
+    version: text(32, { pattern: versionPattern, description: 'Of the etcd that is to run on the data.' }),
+    sha256: Type.Optional(text(64, { pattern: '^[0-9a-f]{64}$', description: 'Of the whole snapshot, if known.' })),
+  }),
+  place: object({
+    operation: Type.Enum(['place']),
+    ...stagedSchema,
+    deadlineSeconds: fetchSchema.deadlineSeconds,
+  }),
   verify: object({ operation: Type.Enum(['verify']), ...fetchSchema, scratch: programsSchema }),
 };
 
@@ -107,7 +130,14 @@ type OfOperation<K extends Operation> = ReadonlyDeep<Static<(typeof schemas)[K]>
   readonly location: ObjectLocation;
 };
 export type BackupAsked = OfOperation<'backup'>;
-export type AgentRequest = BackupAsked | OfOperation<'fetch'> | OfOperation<'restore'> | OfOperation<'verify'>;
+/** About an object in a store. */
+export type ObjectRequest =
+  | BackupAsked
+  | OfOperation<'fetch'>
+  | OfOperation<'restore'>
+  | OfOperation<'stage'>
+  | OfOperation<'verify'>;
+export type AgentRequest = ObjectRequest | ReadonlyDeep<Static<(typeof schemas)['place']>>;
 
 const operations = Object.keys(schemas) as readonly Operation[];
 
@@ -130,6 +160,10 @@ export function parseRequest(json: string): AgentRequest {
   walk(structural(schemas[operation]), value, [], problems);
   const found = problems.found.map(({ message }) => message);
   if (isPlainObject(value.source)) found.push(...problemsOf(value.source.endpoints));
+  if (operation === 'place') {
+    if (found.length > 0) throw invalid(found);
+    return value as unknown as AgentRequest;
+  }
   const location = typeof value.object === 'string' ? parseLocation(value.object) : undefined;
   if (location !== undefined && 'problem' in location) found.push(`object: ${location.problem}`);
   if (found.length > 0 || location === undefined || 'problem' in location) throw invalid(found);

@@ -1,8 +1,8 @@
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BackupFailure } from './failure.ts';
 import { type Fetched, type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
-import { flushDirectory, ignoreMissing } from './files.ts';
+import { placeData, whatIsPresent } from './place.ts';
 import { run } from './run-program.ts';
 
 export interface RestoreRequest extends FetchRequest {
@@ -40,18 +40,10 @@ export interface Restored {
  */
 export async function restoreSnapshot(request: RestoreRequest, tools: FetchTools): Promise<Restored> {
   const { dataDirectory, id } = request;
-  const parent = dirname(dataDirectory);
-  const mark = join(parent, `.restored-${basename(dataDirectory)}.json`);
-  const present = await inodeOf(dataDirectory);
-  if (present !== undefined) {
-    const noted = await readNote(mark);
-    if (noted?.id === id && noted.inode === present) return { dataDirectory, fetched: undefined };
-    throw new BackupFailure(
-      'DataPresent',
-      `${dataDirectory} exists, and this restore did not make it: nothing is restored over existing data; give it an empty volume`,
-    );
-  }
+  const restorer = { id, attempt: 0 };
+  if ((await whatIsPresent(dataDirectory, restorer)) === 'made') return { dataDirectory, fetched: undefined };
   const fetched = await fetchSnapshot(request, tools);
+  const parent = dirname(dataDirectory);
   const temporary = join(parent, `.restoring-${basename(dataDirectory)}`);
   await mkdir(parent, { recursive: true });
   await rm(temporary, { recursive: true, force: true });
@@ -59,11 +51,7 @@ export async function restoreSnapshot(request: RestoreRequest, tools: FetchTools
     signal: tools.signal,
     failed: notRestorable,
   });
-  // Which directory is ours is known before it gets its name: by its inode, which stays.
-  await writeFile(mark, `${JSON.stringify({ id, inode: await inodeOf(temporary) })}\n`, { flush: true });
-  await flushDirectory(parent);
-  await rename(temporary, dataDirectory);
-  await flushDirectory(parent);
+  await placeData(temporary, dataDirectory, restorer);
   return { dataDirectory, fetched };
 }
 
@@ -87,19 +75,4 @@ function notRestorable(said: string): BackupFailure {
     'NotRestorable',
     `etcdutl does not restore the snapshot: ${said}; see that it is not of a newer minor than etcdutl, or use another backup`,
   );
-}
-
-async function inodeOf(path: string): Promise<string | undefined> {
-  return (await lstat(path, { bigint: true }).catch(ignoreMissing))?.ino.toString();
-}
-
-async function readNote(path: string): Promise<{ readonly id: unknown; readonly inode: unknown } | undefined> {
-  const text = await readFile(path, 'utf8').catch(ignoreMissing);
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as { readonly id: unknown; readonly inode: unknown };
-  } catch {
-    // Torn by a kill: written before any directory had its name, so it proves nothing.
-    return undefined;
-  }
 }

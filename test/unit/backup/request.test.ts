@@ -25,8 +25,9 @@ function problem(request: unknown): string {
 }
 
 test('a request is read with where its object is', () => {
-  const { location } = parseRequest(JSON.stringify(backup));
-  assert.deepEqual(location, { scheme: 'pvc', bucket: 'backups', path: 'ns/main/x.db' });
+  const request = parseRequest(JSON.stringify(backup));
+  assert.ok(request.operation !== 'place');
+  assert.deepEqual(request.location, { scheme: 'pvc', bucket: 'backups', path: 'ns/main/x.db' });
 });
 
 test('a wrong request is refused with everything that is wrong with it', () => {
@@ -65,4 +66,17 @@ test('no document makes the agent throw, and its result fits a termination messa
       },
     ),
   );
+});
+
+test('a request to place names no object, and no attempt twice', () => {
+  const place = {
+    operation: 'place',
+    restorer: { id: 'token', attempt: 1 },
+    dataDirectory: '/var/lib/etcd/data',
+    deadlineSeconds: 60,
+  };
+  assert.deepEqual(parseRequest(JSON.stringify(place)), place);
+  assert.match(problem({ ...place, restorer: { id: 'token', attempt: 0 } }), /attempt/);
+  assert.match(problem({ ...place, object: backup.object }), /object/);
+  assert.match(problem({ ...place, restorer: undefined }), /restorer/);
 });

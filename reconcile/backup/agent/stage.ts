@@ -1,0 +1,113 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
+import { attemptIn, restorePaths } from '../../../manifests/render/restore-paths.ts';
+import { BackupFailure } from './failure.ts';
+import { type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
+import { ignoreMissing } from './files.ts';
+import { placeData, type Restorer, whatIsPresent } from './place.ts';
+import type { BackupRecord } from './record.ts';
+import type { SoundSnapshot } from './trailer.ts';
+
+/**
+ * A restore in three containers, because etcd's images have no shell and ours has no etcd: `stageSnapshot`, then
+ * etcdutl, then `placeStaged`. Each attempt works under names of its own.
+ */
+export interface StagedRestore {
+  readonly restorer: Restorer;
+  /** etcd's, a subdirectory of the volume. */
+  readonly dataDirectory: string;
+}
+
+export interface StageRequest extends StagedRestore, Pick<FetchRequest, 'location' | 'identities'> {
+  /** The version that is to run on the data. */
+  readonly version: string;
+  /** Of the whole snapshot, where the asker knows it. */
+  readonly sha256?: string;
+}
+
+export interface Staged {
+  readonly snapshot: SoundSnapshot;
+  readonly record?: BackupRecord;
+}
+
+/**
+ * Fetches and checks the snapshot for etcdutl, which makes the directory `data` beside it. What earlier attempts left
+ * under names of their own is deleted.
+ *
+ * @throws {BackupFailure} DataPresent, Superseded, NewerVersion, and all that `fetchSnapshot` throws.
+ */
+export async function stageSnapshot(request: StageRequest, tools: FetchTools): Promise<Staged> {
+  const { dataDirectory, restorer, version, sha256 } = request;
+  const paths = restorePaths(dataDirectory, restorer.attempt);
+  await whatIsPresent(dataDirectory, restorer);
+  await removeEarlier(dirname(dataDirectory), restorer);
+  await mkdir(paths.directory, { recursive: true, mode: 0o700 });
+  await rm(paths.data, { recursive: true, force: true });
+  const accepts = (record: BackupRecord) => requireNoNewer(record, version);
+  const fetched = await fetchSnapshot({ ...request, file: paths.snapshot, accepts }, tools);
+  if (sha256 !== undefined && fetched.snapshot.sha256 !== sha256)
+    throw new BackupFailure(
+      'WrongDigest',
+      `the snapshot has sha256 ${fetched.snapshot.sha256}, and ${sha256} was asked for: name the object that has it`,
+    );
+  const staged = { snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) };
+  await writeFile(noteIn(paths.directory), JSON.stringify(staged), { flush: true });
+  return staged;
+}
+
+/**
+ * What etcdutl made becomes the data directory; the snapshot is deleted. Called again, it finds its work done.
+ *
+ * @returns what was restored; `undefined` where an earlier call had done it all.
+ * @throws {BackupFailure} DataPresent, Superseded, NotRestorable
+ */
+export async function placeStaged({ dataDirectory, restorer }: StagedRestore): Promise<Staged | undefined> {
+  const paths = restorePaths(dataDirectory, restorer.attempt);
+  const volume = dirname(dataDirectory);
+  await requireLatest(volume, restorer);
+  const text = await readFile(noteIn(paths.directory), 'utf8').catch(ignoreMissing);
+  if ((await whatIsPresent(dataDirectory, restorer)) !== 'made') {
+    const isMade = (await readdir(paths.data).catch(ignoreMissing))?.includes('member');
+    if (!isMade || text === undefined)
+      throw new BackupFailure(
+        'NotRestorable',
+        `there is nothing restored in ${paths.data}: see what container restore says`,
+      );
+    await placeData(paths.data, dataDirectory, restorer);
+  }
+  await rm(paths.directory, { recursive: true, force: true });
+  return text === undefined ? undefined : (JSON.parse(text) as Staged);
+}
+
+function noteIn(directory: string): string {
+  return join(directory, 'staged.json');
+}
+
+async function attemptsOn(volume: string): Promise<readonly number[]> {
+  return (await readdir(volume)).flatMap((name) => attemptIn(name) ?? []);
+}
+
+/** A pod that comes late must not work beside a later attempt's. */
+async function requireLatest(volume: string, { attempt }: Restorer): Promise<void> {
+  const later = (await attemptsOn(volume)).find((other) => other > attempt);
+  if (later === undefined) return;
+  throw new BackupFailure('Superseded', `attempt ${attempt} comes too late: attempt ${later} is on this volume`);
+}
+
+async function removeEarlier(volume: string, restorer: Restorer): Promise<void> {
+  await requireLatest(volume, restorer);
+  for (const attempt of await attemptsOn(volume)) {
+    if (attempt >= restorer.attempt) continue;
+    await rm(join(volume, `.restoring-${attempt}`), { recursive: true, force: true });
+  }
+}
+
+/** @throws {BackupFailure} NewerVersion: etcd does not read data that a newer minor wrote. */
+function requireNoNewer({ etcdVersion: taken }: BackupRecord, version: string): void {
+  if (!isVersion(taken) || minorOf(parseVersion(taken)) <= minorOf(parseVersion(version))) return;
+  throw new BackupFailure(
+    'NewerVersion',
+    `the snapshot was taken by etcd ${taken}, and spec.version is ${version}: set spec.version to ${taken} or later, or use an older backup`,
+  );
+}
