@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Receiver } from '../../gitops/webhooks/receiver.ts';
-import { receivers } from '../../gitops/webhooks/receivers.ts';
+import { receiverOf } from '../../gitops/webhooks/receivers.ts';
 import type { EtcdFleet, WebhookType } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type Kube, KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
@@ -75,7 +75,7 @@ export function createDirectory({
       const { webhook } = fleet?.spec ?? {};
       if (!fleet || !webhook) return undefined;
       const known = await secrets.get(`${where}/${webhook.secretName}`);
-      return { fleet, receiver: receivers[typeOf(fleet)], secrets: known };
+      return { fleet, receiver: receiverOf(typeOf(fleet)), secrets: known };
     },
   };
 }
@@ -87,7 +87,7 @@ function typeOf({ spec }: EtcdFleet): WebhookType {
 
 /** For a fleet that does not exist: as much work as for one that does. */
 export const nobody: Pick<Hook, 'receiver' | 'secrets'> = {
-  receiver: receivers.Generic,
+  receiver: receiverOf('Generic'),
   secrets: [randomBytes(32)],
 };
 

@@ -91,7 +91,7 @@ export interface ForgeAccess {
   readonly proxy?: ProxyEnvironment;
 }
 
-/** A kind of forge: a file of its own, and a line in `forges.ts`. */
+/** A kind of forge: a file of its own, and a line in `registry.ts`. */
 export interface ForgeKind {
   /** What its Secret may hold. */
   readonly accepts: readonly ForgeCredentials['kind'][];

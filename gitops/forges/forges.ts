@@ -1,33 +1,15 @@
-import type { ForgeType } from '../../manifests/api/etcd-fleet.ts';
-import { azureDevOps } from './azure-devops/api.ts';
-import { bitbucketCloud } from './bitbucket-cloud/api.ts';
-import { bitbucketDataCenter } from './bitbucket-data-center/api.ts';
+import { type ForgeType, forgeTypes } from '../../manifests/api/etcd-fleet.ts';
 import { type ForgeCredentials, forgeCredentialsFromSecret } from './credentials.ts';
 import { ForgeError } from './error.ts';
-import type { Forge, ForgeAccess, ForgeKind } from './forge.ts';
-import { gitea } from './gitea/api.ts';
-import { gitHub } from './github/api.ts';
-import { gitLab } from './gitlab/api.ts';
-
-/** Every forge there is; a new one is a file and a line here. */
-const forges = {
-  GitHub: gitHub,
-  GitLab: gitLab,
-  Gitea: gitea,
-  Forgejo: gitea,
-  BitbucketCloud: bitbucketCloud,
-  BitbucketDataCenter: bitbucketDataCenter,
-  AzureDevOps: azureDevOps,
-} as const satisfies Record<ForgeType, ForgeKind>;
-
-const forgeTypes = Object.keys(forges) as readonly ForgeType[];
+import type { Forge, ForgeAccess } from './forge.ts';
+import { registry } from './registry.ts';
 
 /**
  * @throws ForgeError InvalidForge if the repository cannot be told from the clone URL, or the forge does not accept
  * this kind of credentials
  */
 export function openForge(type: ForgeType, access: ForgeAccess): Forge {
-  return forges[type].open(access);
+  return registry[type].api.open(access);
 }
 
 /** What the Secret of a forge of this kind holds. @throws GitError InvalidCredentials */
@@ -35,7 +17,7 @@ export function accessFromSecret(
   type: ForgeType,
   data: Readonly<Record<string, string>>,
 ): { readonly credentials: ForgeCredentials; readonly caBundle?: string } {
-  return forgeCredentialsFromSecret(data, forges[type].accepts);
+  return forgeCredentialsFromSecret(data, registry[type].api.accepts);
 }
 
 /** Everything that is wrong with a fleet's forge, each as a sentence; empty if it can be used. */
@@ -46,7 +28,7 @@ export function validateForge({ type, apiUrl }: { type: string; apiUrl?: string 
 }
 
 function isForgeType(type: string): type is ForgeType {
-  return Object.hasOwn(forges, type);
+  return forgeTypes.some((known) => known === type);
 }
 
 function urlProblems(type: ForgeType, gitUrl: string, apiUrl: string | undefined): string[] {

@@ -1,5 +1,3 @@
-import type { WebhookType } from '../../manifests/api/etcd-fleet.ts';
-
 /** What came in, as it came in: nothing is parsed before it is verified. */
 export interface Delivery {
   /** By lower-case name; `undefined` when it is not there. */
@@ -42,8 +40,6 @@ export interface Receiver {
   /** What the forge calls this delivery, the same when it repeats it. */
   readonly id: (delivery: Delivery) => string | undefined;
 }
-
-export type Receivers = Readonly<Record<WebhookType, Receiver>>;
 
 /** It was signed, and still is not what it says: the message names the field, and never quotes the body. */
 export class MalformedDelivery extends Error {

@@ -5,7 +5,7 @@ import { type Rule, rule } from './rule.ts';
 import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
 
-const forgeTypes = [
+export const forgeTypes = [
   'GitHub',
   'GitLab',
   'Gitea',

@@ -10,22 +10,22 @@ import { type MortalOptions, mortalEnv, type When } from './mortal-options.ts';
  * which no invocation has died yet, be it one to the API server or a call that changes something in etcd.
  *
  * `before`: nothing of the request has left. `after`: it was carried out, and nothing of its answer is known. Places,
- * of writes in the life of a cluster, are words and not numbers, because whoever finishes another one's work writes
- * other things than he did.
+ * of writes in the life of a cluster, are words and not numbers: an invocation that finishes another one's work writes
+ * other things than that did.
  */
 
 const { cluster, ledger, dies } = JSON.parse(process.env[mortalEnv] ?? '') as MortalOptions;
 const member = new RegExp(`\\b${cluster}-\\d+\\b`, 'g');
 const met = new Set(readFileSync(ledger, 'utf8').split('\n'));
 
-/** What is being carried out, from its claim on. */
+/** What is being carried out, from its lease on. */
 let step = '';
 
 function strike(when: When, place: string): void {
   const line = lineOf(when, place);
   if (met.has(line) || (dies !== 'everywhere' && dies !== 'nowhere' && dies !== line)) return;
-  // Whoever has nothing more to write than his report has left the same behind as one who died after the last thing
-  // that he did.
+  // An invocation with nothing left to write but its report leaves the same behind as one that died after its last
+  // other write.
   if (dies === 'everywhere' && when === 'before' && isReport(place) && !met.has(lineOf('after', place))) return;
   met.add(line);
   appendFileSync(ledger, `${line}\n`);
@@ -46,7 +46,7 @@ interface Told {
   readonly reason?: string;
   readonly metadata?: { readonly name: string };
   readonly status?: {
-    readonly step?: { readonly action: string; readonly target?: string };
+    readonly step?: { readonly action: string };
     readonly lastDecision?: { readonly reason: string };
   };
 }
@@ -58,8 +58,9 @@ function placeOf(method: string, path: string, body: string): string {
   if (method === 'POST') return `${step}: POST ${resource} ${told.metadata?.name}`;
   if (told.kind !== 'EtcdCluster') return `${step}: ${method} ${resource}`;
   if (!told.status?.step) return `${step}: report ${told.status?.lastDecision?.reason}`;
-  step = [told.status.step.action, told.status.step.target].join(' ').trim();
-  return `${step}: claim`;
+  // Without its target: each death leaves fewer members and certificates to it, which would make it another place.
+  step = told.status.step.action;
+  return `${step}: lease`;
 }
 
 const writing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);

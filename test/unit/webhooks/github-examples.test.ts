@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import examples from '@octokit/webhooks-examples' with { type: 'json' };
 import { sign } from '@octokit/webhooks-methods';
-import { receivers } from '../../../gitops/webhooks/receivers.ts';
+import { receiverOf } from '../../../gitops/webhooks/receivers.ts';
 
 /** What GitHub really sent, signed by GitHub's own library. */
 
@@ -35,8 +35,8 @@ for (const { name, examples: all } of examples as unknown as readonly {
     assert.ok(all.length > 0);
     for (const example of all) {
       const given = await delivery(name, JSON.stringify(example));
-      assert.ok(receivers.GitHub.verify(given, secrets, now));
-      const [event] = receivers.GitHub.read(given);
+      assert.ok(receiverOf('GitHub').verify(given, secrets, now));
+      const [event] = receiverOf('GitHub').read(given);
       assert.ok(event);
       if (name === 'ping') assert.equal(event.kind, 'ping');
       else if (name === 'push') {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isSameRepository } from '../../../gitops/git/same-repository.ts';
 import { MalformedDelivery } from '../../../gitops/webhooks/receiver.ts';
-import { receivers } from '../../../gitops/webhooks/receivers.ts';
+import { receiverOf } from '../../../gitops/webhooks/receivers.ts';
 import { webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
 import { callers } from '../../support/webhooks/deliveries.ts';
 
@@ -48,7 +48,7 @@ for (const type of webhookTypes) {
         };
         const delivery = { header: (name: string) => headers[name], body: Buffer.from(body) };
         try {
-          for (const event of receivers[type].read(delivery)) assert.notEqual(event.kind, 'ping');
+          for (const event of receiverOf(type).read(delivery)) assert.notEqual(event.kind, 'ping');
         } catch (error) {
           assert.ok(error instanceof MalformedDelivery, `${error} for ${body.slice(0, 60)}`);
           assert.ok(error.message.length < 120);
@@ -60,16 +60,16 @@ for (const type of webhookTypes) {
   });
 
   test(`${type}: no headers and no body, however they come, are verified by chance or throw`, () => {
-    const names = [...receivers[type].proofs, 'webhook-id', 'webhook-timestamp', 'content-type'];
+    const names = [...receiverOf(type).proofs, 'webhook-id', 'webhook-timestamp', 'content-type'];
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary', maxLength: 200 })),
         fc.uint8Array({ maxLength: 500 }),
         (headers, body) => {
           const delivery = { header: (name: string) => headers[name], body };
-          assert.equal(receivers[type].verify(delivery, secrets, now), false);
+          assert.equal(receiverOf(type).verify(delivery, secrets, now), false);
           try {
-            receivers[type].read(delivery);
+            receiverOf(type).read(delivery);
           } catch (error) {
             assert.ok(error instanceof MalformedDelivery, String(error));
           }

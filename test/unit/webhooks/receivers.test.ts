@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { receivers } from '../../../gitops/webhooks/receivers.ts';
+import { receiverOf } from '../../../gitops/webhooks/receivers.ts';
 import { type WebhookType, webhookTypes } from '../../../manifests/api/etcd-fleet.ts';
 import { callers, noCommit, type Sent, sendSignedByGitLab } from '../../support/webhooks/deliveries.ts';
 
@@ -25,7 +25,7 @@ async function sent(type: WebhookType, payload: object | string = callers[type].
 }
 
 for (const type of webhookTypes) {
-  const receiver = receivers[type];
+  const receiver = receiverOf(type);
   const caller = callers[type];
 
   test(`${type}: a push is verified and read`, async () => {
@@ -129,10 +129,10 @@ test('a hub signature that says sha1 is refused, even where the digits would fit
   const digits = (headers['x-hub-signature-256'] ?? '').slice('sha256='.length);
   for (const name of ['sha1', 'sha512', 'SHA256', 'md5']) {
     const delivery = delivered({ headers: { 'x-hub-signature-256': `${name}=${digits}` }, body });
-    assert.equal(receivers.GitHub.verify(delivery, secrets, now), false, name);
+    assert.equal(receiverOf('GitHub').verify(delivery, secrets, now), false, name);
   }
   assert.equal(
-    receivers.GitHub.verify(delivered({ headers: { 'x-hub-signature': `sha256=${digits}` }, body }), secrets, now),
+    receiverOf('GitHub').verify(delivered({ headers: { 'x-hub-signature': `sha256=${digits}` }, body }), secrets, now),
     false,
     'not where GitHub puts it',
   );
@@ -142,14 +142,14 @@ test('GitHub may send a form: its bytes are signed, its field payload is read', 
   const body = new URLSearchParams({ payload: JSON.stringify(callers.GitHub.push(facts)) }).toString();
   const { headers } = await callers.GitHub.send(secret, 'push', body);
   const delivery = delivered({ headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body });
-  assert.ok(receivers.GitHub.verify(delivery, secrets, now));
-  assert.partialDeepStrictEqual(receivers.GitHub.read(delivery)[0], { kind: 'push', after: facts.after });
+  assert.ok(receiverOf('GitHub').verify(delivery, secrets, now));
+  assert.partialDeepStrictEqual(receiverOf('GitHub').read(delivery)[0], { kind: 'push', after: facts.after });
 });
 
 test('Forgejo: a wrong signature of its own is not saved by a right one in Gitea’s name', async () => {
   const { headers, body } = await sent('Forgejo');
   const delivery = delivered({ headers: { ...headers, 'x-forgejo-signature': '0'.repeat(64) }, body });
-  assert.equal(receivers.Forgejo.verify(delivery, secrets, now), false);
+  assert.equal(receiverOf('Forgejo').verify(delivery, secrets, now), false);
 });
 
 const token = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -165,7 +165,7 @@ test('GitLab: a signature by a signing token is good for five minutes, either wa
     [-310, false],
   ] as const) {
     const delivery = delivered(await sendSignedByGitLab(token, payload, seconds - age));
-    assert.equal(receivers.GitLab.verify(delivery, [Buffer.from(token)], now), isGood, `${age} s old`);
+    assert.equal(receiverOf('GitLab').verify(delivery, [Buffer.from(token)], now), isGood, `${age} s old`);
   }
 });
 
@@ -173,16 +173,16 @@ test('GitLab: one of several signatures is enough, over the same id, time and bo
   const { headers, body } = await sendSignedByGitLab(token, callers.GitLab.push(facts));
   const key = [Buffer.from(token)];
   const several = { ...headers, 'webhook-signature': `v1a,x v1,AAAA ${headers['webhook-signature']}` };
-  assert.ok(receivers.GitLab.verify(delivered({ headers: several, body }), key, now));
+  assert.ok(receiverOf('GitLab').verify(delivered({ headers: several, body }), key, now));
   for (const change of [
     { 'webhook-id': 'another' },
     { 'webhook-timestamp': String(Number(headers['webhook-timestamp']) + 1) },
     { 'webhook-timestamp': '1e9' },
     { 'webhook-signature': `v2,${headers['webhook-signature']?.slice(3)}` },
   ]) {
-    assert.equal(receivers.GitLab.verify(delivered({ headers: { ...headers, ...change }, body }), key, now), false);
+    assert.equal(receiverOf('GitLab').verify(delivered({ headers: { ...headers, ...change }, body }), key, now), false);
   }
-  assert.equal(receivers.GitLab.verify(delivered({ headers, body: `${body} ` }), key, now), false);
+  assert.equal(receiverOf('GitLab').verify(delivered({ headers, body: `${body} ` }), key, now), false);
 });
 
 test('Bitbucket: a push tells of several refs; made and deleted ones are told by no commit', () => {
@@ -198,9 +198,9 @@ test('Bitbucket: a push tells of several refs; made and deleted ones are told by
   };
   const delivery = delivered({ headers: { 'x-event-key': 'repo:push' }, body: JSON.stringify(payload) });
   assert.deepEqual(
-    receivers.BitbucketCloud.read(delivery).map(
-      (event) => event.kind === 'push' && [event.ref, event.before, event.after],
-    ),
+    receiverOf('BitbucketCloud')
+      .read(delivery)
+      .map((event) => event.kind === 'push' && [event.ref, event.before, event.after]),
     [
       ['refs/heads/new', noCommit, facts.after],
       ['refs/heads/old', facts.before, noCommit],
@@ -214,7 +214,7 @@ test('Generic: a body that says nothing means: look', async () => {
     const { headers } = await callers.Generic.send(secret, '', body);
     const contentType = body.startsWith('{') ? 'application/json' : 'text/plain';
     const delivery = delivered({ headers: { ...headers, 'content-type': contentType }, body });
-    assert.ok(receivers.Generic.verify(delivery, secrets, now));
-    assert.deepEqual(receivers.Generic.read(delivery), [{ kind: 'look' }]);
+    assert.ok(receiverOf('Generic').verify(delivery, secrets, now));
+    assert.deepEqual(receiverOf('Generic').read(delivery), [{ kind: 'look' }]);
   }
 });
