@@ -91,6 +91,12 @@ export function parseLocation(url: string): ObjectLocation | TemplateProblem {
   return problem === undefined ? { scheme, bucket, path } : { problem };
 }
 
+/** What all objects of a place begin with, like `gs://bucket/payments/orders/`: it may end within a name. */
+export function parsePrefix(url: string): ObjectLocation | TemplateProblem {
+  const whole = parseLocation(`${url}x`);
+  return 'problem' in whole ? whole : { ...whole, path: whole.path.slice(0, -1) };
+}
+
 /** @throws {RangeError} when a value is missing, or is none that a name may hold: it would lead elsewhere. */
 export function expandTemplate(
   template: ObjectTemplate,

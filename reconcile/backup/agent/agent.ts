@@ -9,6 +9,7 @@ import { BackupFailure, exitCodeOf, exitCodes, type FailureReason, failures } fr
 import { fetchSnapshot } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
 import { openStore } from './open-store.ts';
+import { type Pruned, prune } from './prune.ts';
 import type { BackupRecord } from './record.ts';
 import { type AgentRequest, type BackupAsked, type ObjectRequest, parseRequest } from './request.ts';
 import { restoreSnapshot } from './restore.ts';
@@ -26,6 +27,8 @@ export interface AgentResult {
   /** That it was restored and compared. */
   readonly proof?: Proof & { readonly tookMs: number };
   readonly snapshot?: SoundSnapshot;
+  /** Also where it failed: what went until then. */
+  readonly pruned?: Pruned;
   /** Only where it is not ok. */
   readonly reason?: FailureReason;
   readonly message?: string;
@@ -102,6 +105,7 @@ async function carryOut(
   noted: (more: Partial<AgentResult>) => void,
 ): Promise<void> {
   const tools = { store, signal: context.signal, now: context.now };
+  if (request.operation === 'prune') return prune(request, tools, (pruned) => noted({ pruned }));
   const identities = request.identityFile === undefined ? undefined : await readKeys(request.identityFile);
   const from = { location: request.location, ...(identities && { identities }) };
   switch (request.operation) {
@@ -142,7 +146,7 @@ async function timed<T>(work: Promise<T>): Promise<T & { readonly tookMs: number
 }
 
 async function backUp(request: BackupAsked, store: Store, { signal, now }: AgentContext): Promise<BackupRecord> {
-  const { id, location, source, compression = 'none', deadlineSeconds, recipientsFile } = request;
+  const { id, schedule, location, source, compression = 'none', deadlineSeconds, recipientsFile } = request;
   const tls = await readTls(source.tls);
   const recipients = recipientsFile === undefined ? undefined : await readKeys(recipientsFile);
   const options = tls === undefined ? {} : { tls };
@@ -151,6 +155,7 @@ async function backUp(request: BackupAsked, store: Store, { signal, now }: Agent
   try {
     const asked = {
       id,
+      ...(schedule !== undefined && { schedule }),
       location,
       endpoints: source.endpoints,
       ...(source.clusterId && { clusterId: source.clusterId }),

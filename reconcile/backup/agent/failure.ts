@@ -22,6 +22,7 @@ export const failures = {
   NotFound: 'person',
   Changed: 'person',
   StoreRefused: 'person',
+  TooMany: 'person',
   TornSnapshot: 'retry',
   BadTrailer: 'defect',
   WrongDigest: 'defect',

@@ -10,6 +10,8 @@ export interface BackupRecord {
   readonly format: 1;
   /** The asker, as the request names it: the UID of an EtcdBackup. */
   readonly id: string;
+  /** The UID of the EtcdBackupSchedule that asked for it: only that one's retention may delete it. */
+  readonly schedule?: string;
   /** Like `gs://bucket/path`. */
   readonly object: string;
   /** Of the object as it is stored. */
@@ -75,6 +77,7 @@ export async function readRecord(store: Store, name: string, options: StoreOptio
 const shape = {
   format: isOne,
   id: isText,
+  schedule: (value) => value === undefined || isText(value),
   object: isText,
   bytes: isCount,
   sha256: isDigest,

@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { type ObjectLocation, parseLocation } from '../../../manifests/api/object-template.ts';
+import { type ObjectLocation, parseLocation, parsePrefix } from '../../../manifests/api/object-template.ts';
 import { isPlainObject, notPlainData } from '../../../manifests/api/plain-data.ts';
 import { collectProblems, shown } from '../../../manifests/api/problem.ts';
 import { list, map, object, type ReadonlyDeep, structural, text } from '../../../manifests/api/schema.ts';
 import { didYouMean } from '../../../manifests/api/suggest.ts';
+import { problemOfTimeZone } from '../../../manifests/api/time-zone.ts';
 import { versionPattern } from '../../../manifests/api/version.ts';
 import { walk } from '../../../manifests/api/walk.ts';
 import { BackupFailure } from './failure.ts';
@@ -35,11 +36,31 @@ const storeSchema = object({
   ),
 });
 
+const commonSchema = {
+  store: Type.Optional(storeSchema),
+  deadlineSeconds: Type.Integer({ minimum: 1, maximum: 7 * 24 * 3600, description: 'For everything.' }),
+};
+
 const fetchSchema = {
   object: text(2048, { minLength: 1, description: 'Its whole name, like gs://bucket/path.db.' }),
-  store: Type.Optional(storeSchema),
+  ...commonSchema,
   identityFile: Type.Optional(path({ description: 'Private keys of age, one a line, to open what is encrypted.' })),
-  deadlineSeconds: Type.Integer({ minimum: 1, maximum: 7 * 24 * 3600, description: 'For everything.' }),
+};
+
+const howMany = Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 }));
+
+const pruneSchema = {
+  operation: Type.Enum(['prune']),
+  prefix: text(2048, {
+    minLength: 1,
+    description: 'What the names of all objects begin with, like gs://bucket/path/.',
+  }),
+  ...commonSchema,
+  schedule: text(253, { minLength: 1, description: 'The UID of an EtcdBackupSchedule: only its backups may go.' }),
+  keep: object({ last: howMany, hourly: howMany, daily: howMany, weekly: howMany, monthly: howMany }),
+  timeZone: text(64, { minLength: 1, description: 'Of the IANA database, by which days begin.' }),
+  most: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Backups that one run deletes. The next goes on.' }),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Say what would go, and delete nothing.' })),
 };
 
 const restorerSchema = object({
@@ -65,6 +86,9 @@ const schemas = {
       minLength: 1,
       description: 'The asker, like the UID of an EtcdBackup: asked again, the same backup is found.',
     }),
+    schedule: Type.Optional(
+      text(253, { minLength: 1, description: 'The UID of the EtcdBackupSchedule whose retention may delete it.' }),
+    ),
     ...fetchSchema,
     source: object({
       endpoints: list(text(1024, { minLength: 1 }), 32),
@@ -123,6 +147,7 @@ const schemas = {
     deadlineSeconds: fetchSchema.deadlineSeconds,
   }),
   verify: object({ operation: Type.Enum(['verify']), ...fetchSchema, scratch: programsSchema }),
+  prune: object(pruneSchema),
 };
 
 type Operation = keyof typeof schemas;
@@ -130,13 +155,15 @@ type OfOperation<K extends Operation> = ReadonlyDeep<Static<(typeof schemas)[K]>
   readonly location: ObjectLocation;
 };
 export type BackupAsked = OfOperation<'backup'>;
+export type PruneAsked = OfOperation<'prune'>;
 /** About an object in a store. */
 export type ObjectRequest =
   | BackupAsked
   | OfOperation<'fetch'>
   | OfOperation<'restore'>
   | OfOperation<'stage'>
-  | OfOperation<'verify'>;
+  | OfOperation<'verify'>
+  | PruneAsked;
 export type AgentRequest = ObjectRequest | ReadonlyDeep<Static<(typeof schemas)['place']>>;
 
 const operations = Object.keys(schemas) as readonly Operation[];
@@ -164,8 +191,12 @@ export function parseRequest(json: string): AgentRequest {
     if (found.length > 0) throw invalid(found);
     return value as unknown as AgentRequest;
   }
-  const location = typeof value.object === 'string' ? parseLocation(value.object) : undefined;
-  if (location !== undefined && 'problem' in location) found.push(`object: ${location.problem}`);
+  const [field, parse] =
+    operation === 'prune' ? (['prefix', parsePrefix] as const) : (['object', parseLocation] as const);
+  const name = value[field];
+  const location = typeof name === 'string' ? parse(name) : undefined;
+  if (location !== undefined && 'problem' in location) found.push(`${field}: ${location.problem}`);
+  if (operation === 'prune') found.push(...problemsOfZone(value.timeZone));
   if (found.length > 0 || location === undefined || 'problem' in location) throw invalid(found);
   if (location.scheme === 'pvc' && directoryOf(value) === undefined)
     throw invalid(['store.directory is required for a pvc:// object']);
@@ -179,6 +210,11 @@ function problemsOf(endpoints: unknown): readonly string[] {
     (endpoint) => typeof endpoint !== 'string' || !/^https?:\/\/[^/@\s]+$/.test(endpoint) || !URL.canParse(endpoint),
   );
   return wrong.map((endpoint) => `source.endpoints holds ${shown(endpoint)}: write it like https://10.0.0.1:2379`);
+}
+
+function problemsOfZone(timeZone: unknown): readonly string[] {
+  const problem = typeof timeZone === 'string' ? problemOfTimeZone(timeZone) : undefined;
+  return problem === undefined ? [] : [`timeZone: ${problem}`];
 }
 
 function directoryOf(value: Record<string, unknown>): unknown {

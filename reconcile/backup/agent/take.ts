@@ -12,6 +12,8 @@ import { checkedTrailer, type SoundSnapshot } from './trailer.ts';
 export interface TakeRequest {
   /** The asker, so that a repeated request finds what it made: the UID of an EtcdBackup. */
   readonly id: string;
+  /** The UID of the EtcdBackupSchedule that it belongs to. */
+  readonly schedule?: string;
   readonly location: ObjectLocation;
   readonly endpoints: readonly string[];
   readonly clusterId?: string;
@@ -85,6 +87,7 @@ async function attemptBackup(request: TakeRequest, tools: TakeTools): Promise<Ba
   const record: BackupRecord = {
     format: 1,
     id: request.id,
+    ...(request.schedule !== undefined && { schedule: request.schedule }),
     object: urlOf(request.location),
     bytes: whole.bytes,
     sha256: whole.sha256,

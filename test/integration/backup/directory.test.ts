@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { openDirectory } from '../../../reconcile/backup/agent/stores/directory.ts';
 import { temporary } from './members.ts';
+import { pruneContract } from './prune-contract.ts';
 import { limited, listed, pieces, reasonOf, storeContract } from './store-contract.ts';
 
 describe('a directory', async () => {
   const place = await temporary();
   after(() => place[Symbol.asyncDispose]());
   storeContract(() => openDirectory(place.path, 'pvc://backups'));
+  pruneContract(() => openDirectory(place.path, 'pvc://backups'));
 
   test('what a killed upload left is no object, and goes after a day', async () => {
     await using own = await temporary();

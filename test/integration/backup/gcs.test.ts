@@ -11,6 +11,7 @@ import { startFaultProxy } from './fault-proxy.ts';
 import { faultsContract } from './faults-contract.ts';
 import { gcsSessions } from './gcs-sessions.ts';
 import { temporary } from './members.ts';
+import { pruneContract } from './prune-contract.ts';
 import { limited, pieces, reasonOf, storeContract } from './store-contract.ts';
 
 describe('Google Cloud Storage', async () => {
@@ -23,6 +24,7 @@ describe('Google Cloud Storage', async () => {
   });
   const open = () => openGcs(bucket, { endpoint: proxy.url, anonymous: true });
   storeContract(open);
+  pruneContract(open);
   faultsContract(() => proxy, open);
 
   test('a bucket that is not there is named', async () => {

@@ -7,6 +7,7 @@ import { openS3 } from '../../../reconcile/backup/agent/stores/s3.ts';
 import { bucket, s3Secret, startVersity } from './emulators.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { faultsContract } from './faults-contract.ts';
+import { pruneContract } from './prune-contract.ts';
 import { limited, pieces, reasonOf, storeContract } from './store-contract.ts';
 
 const region = 'eu-test-1';
@@ -22,6 +23,7 @@ describe('S3', async () => {
   });
   const open = () => openS3(bucket, { endpoint: proxy.url, region, credentials });
   storeContract(open);
+  pruneContract(open);
   faultsContract(() => proxy, open);
 
   test('a store that passes over the condition does not have its objects replaced', async () => {

@@ -50,6 +50,32 @@ test('a wrong request is refused with everything that is wrong with it', () => {
     assert.match(problem({ ...backup, source: { endpoints: [endpoint] } }), /write it like/);
 });
 
+test('retention is asked for a prefix, which may end with a slash or within a name, and for a known time zone', () => {
+  const asked = {
+    operation: 'prune',
+    prefix: 'gs://backups/ns/main/',
+    schedule: 'uid',
+    keep: { last: 7 },
+    timeZone: 'Europe/Berlin',
+    most: 100,
+    deadlineSeconds: 60,
+  };
+  for (const [prefix, path] of [
+    ['gs://backups/ns/main/', 'ns/main/'],
+    ['gs://backups/ns/main-', 'ns/main-'],
+    ['gs://backups/', ''],
+  ] as const) {
+    const location = { scheme: 'gs', bucket: 'backups', path };
+    assert.partialDeepStrictEqual(parseRequest(JSON.stringify({ ...asked, prefix })), { location });
+  }
+  assert.match(problem({ ...asked, prefix: 'gs://backups' }), /prefix: the path .* is missing/);
+  assert.match(problem({ ...asked, prefix: 'gs://backups/../' }), /prefix: /);
+  assert.match(problem({ ...asked, timeZone: 'Europe/Berln' }), /timeZone: .*did you mean Europe\/Berlin/);
+  assert.match(problem({ ...asked, most: 0 }), /most must be at least 1/);
+  assert.match(problem({ ...asked, schedule: undefined }), /schedule is required/);
+  assert.match(problem({ ...asked, keep: { last: -1 } }), /keep.last must be at least 0/);
+});
+
 test('no document makes the agent throw, and its result fits a termination message', async () => {
   const context = { signal: AbortSignal.timeout(60_000), now: () => new Date(0), note: () => undefined };
   await fc.assert(

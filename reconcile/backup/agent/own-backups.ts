@@ -1,0 +1,98 @@
+import { type ObjectLocation, recordSuffix, urlOf, verifiedSuffix } from '../../../manifests/api/object-template.ts';
+import { inParallel } from '../../in-parallel.ts';
+import { BackupFailure } from './failure.ts';
+import { type BackupRecord, readRecord } from './record.ts';
+import type { KnownBackup } from './retention.ts';
+import type { Store, StoredObject, StoreOptions } from './store.ts';
+
+/** One backup of a schedule as it lies in a store, with all that goes with it. */
+export interface OwnBackup extends KnownBackup {
+  readonly object: StoredObject;
+  readonly record: StoredObject;
+  readonly marker: StoredObject | undefined;
+}
+
+export interface OwnBackups {
+  readonly backups: readonly OwnBackup[];
+  /** Records of this schedule whose object is gone, each with its marker: what a retention that was killed left. */
+  readonly remains: readonly Pick<OwnBackup, 'record' | 'marker'>[];
+  /** Objects that are in the way of nothing and stay: people's own, other schedules', torn or changed ones. */
+  readonly others: number;
+}
+
+/** Beyond it, reading all records would take hours. */
+const mostObjects = 100_000;
+/** Records that are read at a time. */
+const parallel = 16;
+
+/**
+ * What a schedule has under a prefix. Its own is only what a record says so of: the record has the right shape, bears
+ * the schedule's UID, and names the very object beside it, as it was stored. Nothing else is ever handed out to be
+ * deleted.
+ *
+ * @throws {BackupFailure}
+ */
+export async function findOwnBackups(
+  store: Store,
+  { location, schedule }: { readonly location: ObjectLocation; readonly schedule: string },
+  options: StoreOptions,
+): Promise<OwnBackups> {
+  const listed = await listAll(store, location, options);
+  const names = [...listed.keys()].filter((name) => name.endsWith(recordSuffix) && !name.endsWith(verifiedSuffix));
+  const found = await inParallel(names, parallel, async (recordName) => {
+    options.signal.throwIfAborted();
+    const name = recordName.slice(0, -recordSuffix.length);
+    const record = await ownRecord(store, { ...location, path: name }, schedule, options);
+    const stored = listed.get(recordName);
+    if (record === undefined || stored === undefined) return undefined;
+    const marker = listed.get(`${name}${verifiedSuffix}`);
+    const object = listed.get(name);
+    if (object === undefined) return { remains: { record: stored, marker } };
+    if (object.version !== record.version || object.bytes !== record.bytes) return undefined;
+    const takenAt = new Date(record.takenAt);
+    return { backup: { name, takenAt, verified: marker !== undefined, object, record: stored, marker } };
+  });
+  const backups = found.flatMap((one) => (one?.backup ? [one.backup] : []));
+  const gone = found.flatMap((one) => (one?.remains ? [one.remains] : []));
+  const own = [...backups.map(({ object }) => object), ...[...backups, ...gone].flatMap(companions)];
+  return { backups, remains: gone, others: listed.size - own.length };
+}
+
+function companions({ record, marker }: Pick<OwnBackup, 'record' | 'marker'>): readonly StoredObject[] {
+  return marker === undefined ? [record] : [record, marker];
+}
+
+async function listAll(
+  store: Store,
+  location: ObjectLocation,
+  options: StoreOptions,
+): Promise<ReadonlyMap<string, StoredObject>> {
+  const listed = new Map<string, StoredObject>();
+  for await (const object of store.list(location.path, options)) {
+    options.signal.throwIfAborted();
+    listed.set(object.name, object);
+    if (listed.size <= mostObjects) continue;
+    throw new BackupFailure(
+      'TooMany',
+      `${urlOf(location)} begins the names of more than ${mostObjects} objects: give each schedule a prefix of its own`,
+    );
+  }
+  return listed;
+}
+
+/** A record that can't be understood is another's: it keeps its object. */
+async function ownRecord(
+  store: Store,
+  location: ObjectLocation,
+  schedule: string,
+  options: StoreOptions,
+): Promise<BackupRecord | undefined> {
+  try {
+    const record = await readRecord(store, location.path, options);
+    return record?.schedule === schedule && record.object === urlOf(location) ? record : undefined;
+  } catch (error) {
+    const strange = error instanceof BackupFailure && ['StoreRefused', 'Changed', 'NotFound'].includes(error.reason);
+    if (strange) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { recordSuffix } from '../../../manifests/api/object-template.ts';
+import { findOwnBackups, type OwnBackup } from './own-backups.ts';
+import type { PruneAsked } from './request.ts';
+import { retain } from './retention.ts';
+import type { Store, StoreOptions } from './store.ts';
+
+/** What retention did, or with `dryRun` would do. */
+export interface Pruned {
+  readonly dryRun: boolean;
+  /** Backups of the schedule that stay. */
+  readonly kept: number;
+  /** Backups of the schedule that went, or would go. */
+  readonly removed: number;
+  /** Which: the first of them, without the prefix. */
+  readonly names: readonly string[];
+  /** Backups that are to go and are left to the next run. */
+  readonly left: number;
+  /** Objects under the prefix that are none of the schedule's, and stay. */
+  readonly others: number;
+}
+
+/** A termination message holds 4,096 bytes. */
+const mostNames = 20;
+const mostCharacters = 1_500;
+
+/**
+ * Deletes what a schedule's retention does not keep: the oldest first, at most `most`.
+ *
+ * Of one backup its proof goes first, then the object, then the record. Killed in between, it leaves no backup that is
+ * said to be proven and is not whole; and the record, which alone says whose it was, is found by the next run.
+ *
+ * @throws {BackupFailure} What went until then was told to `noted`.
+ */
+export async function prune(
+  request: PruneAsked,
+  { store, signal, now }: { readonly store: Store; readonly signal: AbortSignal; readonly now: () => Date },
+  noted: (so: Pruned) => void,
+): Promise<void> {
+  const { location, schedule, keep, timeZone, most, dryRun = false } = request;
+  const options: StoreOptions = { signal };
+  const { backups, remains, others } = await findOwnBackups(store, { location, schedule }, options);
+  const { kept, removed } = retain({ backups, keep, timeZone, now: now() });
+  const going = removed.slice(0, most);
+  const tell = (count: number) =>
+    noted({
+      dryRun,
+      kept: kept.length,
+      removed: count,
+      names: first(going.slice(0, count), location.path),
+      left: removed.length - count,
+      others,
+    });
+  tell(dryRun ? going.length : 0);
+  if (dryRun) return;
+  for (const one of remains.slice(0, most)) await finish(one, store, options);
+  for (const [index, { marker, object, record }] of going.entries()) {
+    signal.throwIfAborted();
+    if (marker !== undefined) await store.delete(marker, options);
+    await store.delete(object, options);
+    await store.delete(record, options);
+    tell(index + 1);
+  }
+}
+
+/** A backup that was just made may be listed by its record alone: its object is looked for by name first. */
+async function finish(
+  { record, marker }: Pick<OwnBackup, 'record' | 'marker'>,
+  store: Store,
+  options: StoreOptions,
+): Promise<void> {
+  if ((await store.stat(record.name.slice(0, -recordSuffix.length), options)) !== undefined) return;
+  if (marker !== undefined) await store.delete(marker, options);
+  await store.delete(record, options);
+}
+
+function first(backups: readonly OwnBackup[], prefix: string): readonly string[] {
+  const names: string[] = [];
+  let characters = 0;
+  for (const { name } of backups.slice(0, mostNames)) {
+    const short = name.slice(prefix.length);
+    characters += short.length;
+    if (characters > mostCharacters) break;
+    names.push(short);
+  }
+  return names;
+}

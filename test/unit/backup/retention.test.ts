@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Keep, type KnownBackup, periods, retain } from '../../../reconcile/backup/agent/retention.ts';
+
+const later = new Date('2030-01-01T00:00:00Z');
+
+/** `2026-01-02T03:04Z`, with `!` where it was verified. */
+function backups(...times: readonly string[]): readonly KnownBackup[] {
+  return times.map((time) => ({
+    name: time.replace('!', ''),
+    takenAt: new Date(time.replace('!', '')),
+    verified: time.endsWith('!'),
+  }));
+}
+
+function kept(all: readonly KnownBackup[], keep: Keep, timeZone = 'UTC', now = later): readonly string[] {
+  return retain({ backups: all, keep, timeZone, now }).kept.map(({ name }) => name);
+}
+
+test('the newest are kept, and the newest verified one whatever its age', () => {
+  const all = backups(
+    '2026-01-01T00:00Z!',
+    '2026-01-02T00:00Z!',
+    '2026-01-03T00:00Z',
+    '2026-01-04T00:00Z',
+    '2026-01-05T00:00Z',
+  );
+  assert.deepEqual(kept(all, { last: 2 }), ['2026-01-05T00:00Z', '2026-01-04T00:00Z', '2026-01-02T00:00Z']);
+});
+
+test('nothing asked for keeps the newest one, and the newest verified one', () => {
+  const all = backups('2026-01-01T00:00Z!', '2026-01-02T00:00Z!', '2026-01-03T00:00Z');
+  assert.deepEqual(kept(all, {}), ['2026-01-03T00:00Z', '2026-01-02T00:00Z']);
+  assert.deepEqual(retain({ backups: [], keep: {}, timeZone: 'UTC', now: later }), { kept: [], removed: [] });
+});
+
+test('a day keeps its newest verified backup, or else its newest', () => {
+  const all = backups(
+    '2026-01-01T01:00Z',
+    '2026-01-01T13:00Z',
+    '2026-01-02T01:00Z!',
+    '2026-01-02T13:00Z',
+    '2026-01-03T01:00Z!',
+  );
+  assert.deepEqual(kept(all, { daily: 3 }), ['2026-01-03T01:00Z', '2026-01-02T01:00Z', '2026-01-01T13:00Z']);
+});
+
+test('days without a backup are not counted', () => {
+  const all = backups('2025-06-01T01:00Z!', '2026-01-02T01:00Z!', '2026-01-09T01:00Z!');
+  assert.deepEqual(kept(all, { daily: 2 }), ['2026-01-09T01:00Z', '2026-01-02T01:00Z']);
+});
+
+test('days, weeks and months begin by the time zone, and weeks on Monday', () => {
+  // 23:30Z and 00:30Z are one day in Berlin, and two in UTC.
+  const night = backups('2026-01-10T23:30Z!', '2026-01-11T00:30Z!');
+  assert.deepEqual(kept(night, { daily: 2 }, 'UTC').length, 2);
+  assert.deepEqual(kept(night, { daily: 2 }, 'Europe/Berlin'), ['2026-01-11T00:30Z']);
+  const week = backups('2026-01-04T12:00Z!', '2026-01-05T12:00Z!', '2026-01-11T12:00Z!', '2026-01-12T12:00Z!');
+  assert.deepEqual(kept(week, { weekly: 3 }), ['2026-01-12T12:00Z', '2026-01-11T12:00Z', '2026-01-04T12:00Z']);
+  const month = backups('2025-12-31T23:30Z!', '2026-01-01T00:10Z!');
+  assert.equal(kept(month, { monthly: 2 }).length, 2);
+  assert.deepEqual(kept(month, { monthly: 2 }, 'Europe/Berlin'), ['2026-01-01T00:10Z']);
+});
+
+test('an hour that exists twice is two hours', () => {
+  const all = backups('2026-11-01T05:30Z!', '2026-11-01T06:30Z!');
+  assert.equal(kept(all, { hourly: 2 }, 'America/New_York').length, 2);
+});
+
+test('a backup of a wrong clock neither goes nor makes others go', () => {
+  const all = backups('2026-01-01T00:00Z!', '2026-01-02T00:00Z!', '2029-12-31T00:00Z!');
+  const now = new Date('2026-01-02T12:00Z');
+  assert.deepEqual(kept(all, { last: 1 }, 'UTC', now), ['2029-12-31T00:00Z', '2026-01-02T00:00Z']);
+});
+
+const start = Date.UTC(2026, 2, 20);
+const arbitraryBackups = fc
+  .uniqueArray(fc.record({ at: fc.integer({ min: 0, max: 90 * 24 * 60 }), verified: fc.boolean() }), {
+    selector: ({ at }) => at,
+    maxLength: 60,
+  })
+  .map((all) =>
+    all.map(({ at, verified }): KnownBackup => ({ name: `b-${at}`, takenAt: new Date(start + at * 60_000), verified })),
+  );
+const count = fc.option(fc.nat({ max: 8 }), { nil: 0 });
+const arbitraryKeep = fc.record({ last: count, hourly: count, daily: count, weekly: count, monthly: count });
+const zone = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu');
+const clock = fc.integer({ min: -24 * 60, max: 120 * 24 * 60 }).map((minutes) => new Date(start + minutes * 60_000));
+
+function names(all: readonly KnownBackup[]): ReadonlySet<string> {
+  return new Set(all.map(({ name }) => name));
+}
+
+function newest(all: readonly KnownBackup[]): KnownBackup | undefined {
+  return all.toSorted((a, b) => b.takenAt.getTime() - a.takenAt.getTime())[0];
+}
+
+test('every backup is either kept or removed, whatever the order of the list', () => {
+  fc.assert(
+    fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {
+      const { kept, removed } = retain({ backups: all, keep, timeZone, now });
+      assert.deepEqual(names([...kept, ...removed]), names(all));
+      assert.equal(kept.length + removed.length, all.length);
+      assert.deepEqual(retain({ backups: all.toReversed(), keep, timeZone, now }), { kept, removed });
+    }),
+  );
+});
+
+test('the newest verified backup is never removed', () => {
+  fc.assert(
+    fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {
+      const { removed } = retain({ backups: all, keep, timeZone, now });
+      const verified = all.filter(({ verified }) => verified);
+      for (const best of [newest(verified), newest(verified.filter(({ takenAt }) => takenAt <= now))])
+        assert.ok(best === undefined || !removed.includes(best));
+    }),
+  );
+});
+
+test('nothing is removed that is younger than the newest that is kept', () => {
+  fc.assert(
+    fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {
+      const { kept, removed } = retain({ backups: all, keep, timeZone, now });
+      const first = newest(kept);
+      assert.ok(removed.every(({ takenAt }) => first !== undefined && takenAt < first.takenAt));
+    }),
+  );
+});
+
+test('a second time removes nothing more', () => {
+  fc.assert(
+    fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {
+      const { kept } = retain({ backups: all, keep, timeZone, now });
+      assert.deepEqual(retain({ backups: kept, keep, timeZone, now }).removed, []);
+    }),
+  );
+});
+
+test('a clock that goes back removes nothing that would have stayed', () => {
+  fc.assert(
+    fc.property(arbitraryBackups, arbitraryKeep, zone, clock, clock, (all, keep, timeZone, one, other) => {
+      const [before, now] = one < other ? [one, other] : [other, one];
+      const removed = names(retain({ backups: all, keep, timeZone, now }).removed);
+      for (const { name } of retain({ backups: all, keep, timeZone, now: before }).removed)
+        assert.ok(removed.has(name));
+    }),
+  );
+});
+
+test('a larger count never removes more', () => {
+  fc.assert(
+    fc.property(
+      arbitraryBackups,
+      arbitraryKeep,
+      zone,
+      clock,
+      fc.constantFrom('last', ...periods),
+      (all, keep, timeZone, now, which) => {
+        const removed = names(retain({ backups: all, keep, timeZone, now }).removed);
+        const more = { ...keep, [which]: keep[which] + 1 };
+        for (const { name } of retain({ backups: all, keep: more, timeZone, now }).removed)
+          assert.ok(removed.has(name));
+      },
+    ),
+  );
+});
+
+test('over months of daily backups, as many stay as were asked for', () => {
+  let all: readonly KnownBackup[] = [];
+  for (let day = 0; day < 400; day++) {
+    const takenAt = new Date(start + day * 24 * 3600_000);
+    all = [...all, { name: `d-${day}`, takenAt, verified: day % 5 !== 0 }];
+    all = retain({
+      backups: all,
+      keep: { last: 3, daily: 7, weekly: 4, monthly: 6 },
+      timeZone: 'Europe/Berlin',
+      now: takenAt,
+    }).kept;
+  }
+  assert.ok(all.length >= 14 && all.length <= 18, String(all.length));
+  assert.ok(
+    all.some(({ takenAt }) => takenAt.getTime() < start + 260 * 24 * 3600_000),
+    'a month of half a year ago',
+  );
+});
