@@ -264,6 +264,7 @@ interface JobSpec {
   readonly backoffLimit?: number;
   readonly activeDeadlineSeconds?: number;
   readonly ttlSecondsAfterFinished?: number;
+  readonly podReplacementPolicy?: 'TerminatingOrFailed' | 'Failed';
   readonly suspend?: boolean;
   readonly template: {
     readonly metadata?: {

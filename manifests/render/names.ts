@@ -15,6 +15,7 @@ export const labels = {
   cluster: `${group}/cluster`,
   peer: `${group}/peer`,
   fleet: `${group}/fleet`,
+  backup: `${group}/backup`,
 } as const;
 
 export const annotations = {
@@ -41,6 +42,8 @@ export const annotations = {
   servedSince: `${group}/served-since`,
   // On the Secrets of leaves that others sign.
   handedOverAt: `${group}/handed-over-at`,
+  // On the Jobs of backups.
+  object: `${group}/object`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
   // On what a fleet applied.
@@ -93,6 +96,11 @@ export function recoveryJobName(peer: string): string {
 /** Whose Job that is. */
 export function recoveredMember(job: string): string {
   return job.replace(/-recovery$/, '');
+}
+
+/** Jobs of one EtcdBackup: an attempt to take it, and an attempt to restore what was taken. */
+export function backupJobName(backup: string, stage: 'Take' | 'Verify', attempt: number): string {
+  return `${backup}-${stage === 'Take' ? 'take' : 'verify'}-${attempt}`;
 }
 
 export function headlessServiceName(cluster: string): string {

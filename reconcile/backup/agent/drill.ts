@@ -1,15 +1,16 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
 import { connectEtcd } from '../../clients/etcd.ts';
-import { EtcdError, type EtcdTls } from '../../etcd.ts';
-import { createAuthority, issueLeaf } from '../../x509/issue.ts';
+import { EtcdError } from '../../etcd.ts';
 import { compareRestored, type Proof } from './compare.ts';
 import { BackupFailure } from './failure.ts';
 import type { Fetched, FetchRequest, FetchTools } from './fetch.ts';
+import type { BackupRecord } from './record.ts';
 import { restoreSnapshot } from './restore.ts';
 import { run } from './run-program.ts';
 import { freePorts, startScratchEtcd } from './scratch-etcd.ts';
+import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
 
 export interface DrillRequest extends Omit<FetchRequest, 'file'> {
   readonly location: ObjectLocation;
@@ -20,13 +21,18 @@ export interface DrillRequest extends Omit<FetchRequest, 'file'> {
   readonly etcdutl: string;
 }
 
+export interface Drilled {
+  readonly proof: Proof;
+  readonly record: BackupRecord | undefined;
+}
+
 /**
  * Restores a backup as a person would, starts etcd on it, and compares. Whatever comes of it, nothing stays behind but
  * the answer.
  *
  * @throws {BackupFailure}
  */
-export async function drill(request: DrillRequest, tools: FetchTools & { readonly now: () => Date }): Promise<Proof> {
+export async function drill(request: DrillRequest, tools: FetchTools & { readonly now: () => Date }): Promise<Drilled> {
   const { scratch, etcdutl, etcd } = request;
   const { signal } = tools;
   await rm(scratch, { recursive: true, force: true });
@@ -50,8 +56,9 @@ export async function drill(request: DrillRequest, tools: FetchTools & { readonl
     await notLater(etcdutl, file, record, signal);
     // Room for what etcd writes itself.
     await rm(file);
-    const { files, own } = await certificates(join(scratch, 'tls'), tools.now());
-    const client = connectEtcd({ tls: own, callTimeoutMs: 5_000 });
+    const tls = join(scratch, 'tls');
+    await makeScratchTls(tls, tools.now());
+    const client = connectEtcd({ tls: await readScratchTls(tls), callTimeoutMs: 5_000 });
     try {
       await using running = await startScratchEtcd({
         etcd,
@@ -59,11 +66,11 @@ export async function drill(request: DrillRequest, tools: FetchTools & { readonl
         dataDirectory,
         clientPort,
         peerUrl,
-        tls: files,
+        tls,
         signal,
         ready: (endpoint) => serves(client, endpoint, signal),
       });
-      return await compareRestored(client, running.endpoint, record, signal);
+      return { proof: await compareRestored(client, running.endpoint, record, signal), record };
     } finally {
       client.close();
     }
@@ -101,41 +108,4 @@ async function serves(client: ReturnType<typeof connectEtcd>, endpoint: string, 
     if (error instanceof EtcdError) return false;
     throw error;
   }
-}
-
-/**
- * Ours for the drill alone. With authentication in the snapshot, etcd answers only its users: a client certificate's
- * common name is one, and `root` there always is.
- */
-async function certificates(
-  directory: string,
-  now: Date,
-): Promise<{ files: Record<'ca' | 'cert' | 'key', string>; own: EtcdTls }> {
-  const times = { notBefore: new Date(now.getTime() - 3600_000), notAfter: new Date(now.getTime() + 24 * 3600_000) };
-  const authority = await createAuthority({ commonName: 'drill', ...times });
-  const plan = {
-    authority: 'client',
-    secretName: 'drill',
-    dnsNames: ['drill.local'],
-    ipAddresses: ['127.0.0.1'],
-  } as const;
-  const server = await issueLeaf(
-    { ...plan, purpose: 'server', commonName: 'drill', usages: ['serverAuth', 'clientAuth'] },
-    authority,
-    times,
-  );
-  const root = await issueLeaf(
-    { ...plan, purpose: 'reconciler', commonName: 'root', usages: ['clientAuth'] },
-    authority,
-    times,
-  );
-  await mkdir(directory, { recursive: true });
-  const files = { ca: join(directory, 'ca.crt'), cert: join(directory, 'tls.crt'), key: join(directory, 'tls.key') };
-  await writeFile(files.ca, authority.certificate);
-  await writeFile(files.cert, server.certificate);
-  await writeFile(files.key, server.key, { mode: 0o600 });
-  return {
-    files,
-    own: { ca: authority.certificate, cert: root.certificate, key: root.key, serverName: () => 'drill.local' },
-  };
 }

@@ -147,6 +147,20 @@ const schemas = {
     deadlineSeconds: fetchSchema.deadlineSeconds,
   }),
   verify: object({ operation: Type.Enum(['verify']), ...fetchSchema, scratch: programsSchema }),
+  'stage-drill': object({
+    operation: Type.Enum(['stage-drill']),
+    ...fetchSchema,
+    directory: path({
+      description: 'The scratch volume of a drill. What lies in it where: manifests/render/scratch.ts.',
+    }),
+  }),
+  compare: object({
+    operation: Type.Enum(['compare']),
+    ...fetchSchema,
+    directory: path({ description: 'The same scratch volume.' }),
+    endpoint: text(1024, { minLength: 1, description: 'Of the etcd that was started on what was restored.' }),
+    startSeconds: Type.Integer({ minimum: 1, maximum: 24 * 3600, description: 'So long it may take to answer.' }),
+  }),
   prune: object(pruneSchema),
 };
 
@@ -163,6 +177,8 @@ export type ObjectRequest =
   | OfOperation<'restore'>
   | OfOperation<'stage'>
   | OfOperation<'verify'>
+  | OfOperation<'stage-drill'>
+  | OfOperation<'compare'>
   | PruneAsked;
 export type AgentRequest = ObjectRequest | ReadonlyDeep<Static<(typeof schemas)['place']>>;
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { scratchEtcdArgs } from '../../../manifests/render/scratch.ts';
 import { BackupFailure } from './failure.ts';
 import { lastWords, notStarted } from './run-program.ts';
 
@@ -17,33 +18,17 @@ export interface ScratchOptions {
   readonly dataDirectory: string;
   readonly clientPort: number;
   readonly peerUrl: string;
-  /** Files; with them it answers only clients with a certificate of that authority. */
-  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  /** A directory with its certificates. */
+  readonly tls: string;
   readonly signal: AbortSignal;
   /** Resolves when it answers. */
   readonly ready: (endpoint: string) => Promise<boolean>;
 }
 
 export async function startScratchEtcd(options: ScratchOptions): Promise<ScratchEtcd> {
-  const { etcd, tls, signal } = options;
+  const { etcd, signal } = options;
   const endpoint = `https://127.0.0.1:${options.clientPort}`;
-  const args = [
-    `--name=${options.name}`,
-    `--data-dir=${options.dataDirectory}`,
-    `--listen-client-urls=${endpoint}`,
-    `--advertise-client-urls=${endpoint}`,
-    `--listen-peer-urls=${options.peerUrl}`,
-    `--initial-advertise-peer-urls=${options.peerUrl}`,
-    `--initial-cluster=${options.name}=${options.peerUrl}`,
-    `--trusted-ca-file=${tls.ca}`,
-    `--cert-file=${tls.cert}`,
-    `--key-file=${tls.key}`,
-    '--client-cert-auth',
-    // A database above its quota would raise an alarm, which changes what is compared.
-    `--quota-backend-bytes=${100 * 1024 ** 3}`,
-    '--unsafe-no-fsync',
-    '--log-level=error',
-  ];
+  const args = scratchEtcdArgs({ ...options, clientUrl: endpoint });
   const child = spawn(etcd, args, { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   let failure: Error | undefined;

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentResult, runAgent } from '../../../reconcile/backup/agent/agent.ts';
+import { runAgent } from '../../../reconcile/backup/agent/agent.ts';
+import type { AgentResult } from '../../../reconcile/backup/agent/result.ts';
 import { post } from '../clients/etcd-members.ts';
 
 export interface Place extends AsyncDisposable {

@@ -1,0 +1,202 @@
+import { parseDuration } from '../api/duration.ts';
+import type { EtcdBackup } from '../api/etcd-backup.ts';
+import { type ObjectLocation, urlOf } from '../api/object-template.ts';
+import type { Quantity } from '../api/quantity.ts';
+import { backupDefaults } from '../api/spec-defaults.ts';
+import type { Container, Job, PodSpec, Volume } from '../kube-types.ts';
+import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
+import { annotations, backupJobName, labels } from './names.ts';
+import { ownerReference } from './owner-reference.ts';
+import { type ScratchMember, scratchEtcdArgs, scratchLayout, scratchRestoreArgs } from './scratch.ts';
+
+/** The Jobs of one EtcdBackup: one pod each, never repeated by Kubernetes, with the user's own credentials. */
+
+export interface TakeOrder {
+  /** Our own. */
+  readonly image: string;
+  readonly attempt: number;
+  readonly location: ObjectLocation;
+  readonly endpoints: readonly string[];
+  readonly clusterId?: string | undefined;
+  /** With the client certificate for etcd. */
+  readonly tlsSecretName?: string | undefined;
+}
+
+export interface VerifyOrder {
+  readonly image: string;
+  readonly attempt: number;
+  readonly location: ObjectLocation;
+  /** Of the version that took the snapshot. */
+  readonly etcdImage: string;
+  readonly pullSecrets?: readonly { readonly name: string }[];
+  readonly snapshotBytes: number;
+}
+
+/** Between the agent's own deadline and that of its pod: for starting, and for ending in order. Seconds. */
+const spare = 300;
+/** A finished Job is of use to a person for so long. Seconds. */
+const ttl = 24 * 3600;
+
+export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
+  const { to } = backup.spec;
+  const access = agentAccess(order.location, to, 'write');
+  const tls = etcdTlsFiles(order.tlsSecretName);
+  const request = {
+    operation: 'backup',
+    id: backup.metadata.uid,
+    object: urlOf(order.location),
+    ...access.request,
+    source: {
+      endpoints: order.endpoints,
+      ...(order.clusterId !== undefined && { clusterId: order.clusterId }),
+      ...(order.tlsSecretName !== undefined && { tls: { directory: tls.directory } }),
+    },
+    compression: to.compression ?? 'none',
+    deadlineSeconds: deadlineOf(backup),
+  };
+  const { image } = order;
+  const pod = agentPod(to);
+  return jobOf(backup, 'Take', order, {
+    ...pod,
+    containers: [agentContainer({ name: 'agent', image, request, access, volumeMounts: tls.volumeMounts })],
+    volumes: [...pod.volumes, ...volumesOf(access, tls)],
+  });
+}
+
+const scratchMountPath = '/scratch';
+
+/** Ours to compare, and the etcd that it compares: two containers of one pod, which share its loopback. */
+export const drillContainers = { stage: 'stage', restore: 'restore', etcd: 'etcd', compare: 'compare' } as const;
+
+/**
+ * The stages of a drill as containers, because etcd's images have no shell and ours has no etcd: ours fetches,
+ * `etcdutl` restores, etcd serves beside the last one (a native sidecar), ours compares.
+ */
+export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
+  const { to } = backup.spec;
+  const { image, location } = order;
+  const [reading, proving] = [agentAccess(location, to, 'read'), agentAccess(location, to, 'prove')];
+  const common = { object: urlOf(location), deadlineSeconds: deadlineOf(backup), directory: scratchMountPath };
+  const volumeMounts = [{ name: 'scratch', mountPath: scratchMountPath }];
+  const { member, snapshot } = drillMember(scratchMountPath);
+  const pod = agentPod(to);
+  return jobOf(backup, 'Verify', order, {
+    ...pod,
+    ...((order.pullSecrets ?? []).length > 0 && { imagePullSecrets: order.pullSecrets ?? [] }),
+    initContainers: [
+      agentContainer({
+        name: drillContainers.stage,
+        image,
+        request: { operation: 'stage-drill', ...common, ...reading.request },
+        access: reading,
+        volumeMounts,
+      }),
+      etcdContainer(drillContainers.restore, order.etcdImage, [
+        '/usr/local/bin/etcdutl',
+        ...scratchRestoreArgs(snapshot, member),
+      ]),
+      {
+        ...etcdContainer(drillContainers.etcd, order.etcdImage, ['/usr/local/bin/etcd', ...scratchEtcdArgs(member)]),
+        restartPolicy: 'Always',
+      },
+    ],
+    containers: [
+      agentContainer({
+        name: drillContainers.compare,
+        image,
+        request: {
+          operation: 'compare',
+          ...common,
+          ...proving.request,
+          endpoint: member.clientUrl,
+          startSeconds: Math.min(deadlineOf(backup), 1800),
+        },
+        access: proving,
+        volumeMounts,
+      }),
+    ],
+    volumes: [...pod.volumes, ...volumesOf(reading, proving), scratchVolume(backup, order.snapshotBytes)],
+  });
+}
+
+/** Where the restored member lies and listens, below a scratch directory. */
+export function drillMember(directory: string): { readonly member: ScratchMember; readonly snapshot: string } {
+  const { data, tls, snapshot } = scratchLayout(directory);
+  const member = {
+    name: 'drill',
+    dataDirectory: data,
+    clientUrl: 'https://127.0.0.1:2379',
+    peerUrl: 'http://127.0.0.1:2380',
+    tls,
+  };
+  return { member, snapshot };
+}
+
+function etcdContainer(name: string, image: string, [program = '', ...args]: readonly string[]): Container {
+  return {
+    name,
+    image,
+    command: [program],
+    args,
+    // No limit: the index of a large database takes memory, and to be killed for it would prove nothing.
+    resources: { requests: { cpu: '100m', memory: '256Mi' } },
+    volumeMounts: [{ name: 'scratch', mountPath: scratchMountPath }],
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+    },
+  };
+}
+
+/** The snapshot, what is restored of it, and etcd's log of writes. */
+function scratchVolume({ spec: { scratch = {} } }: EtcdBackup, snapshotBytes: number): Volume {
+  const mebibytes = Math.ceil((3 * snapshotBytes) / 2 ** 20) + 512;
+  const size: Quantity = scratch.size ?? `${mebibytes}Mi`;
+  if (scratch.storageClassName === undefined) return { name: 'scratch', emptyDir: { sizeLimit: size } };
+  const spec = {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: scratch.storageClassName,
+    resources: { requests: { storage: size } },
+  };
+  return { name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } };
+}
+
+function deadlineOf({ spec }: EtcdBackup): number {
+  return Math.round(parseDuration(spec.deadline ?? backupDefaults.deadline) / 1000);
+}
+
+function jobOf(
+  backup: EtcdBackup,
+  stage: 'Take' | 'Verify',
+  { attempt, location }: Pick<TakeOrder, 'attempt' | 'location'>,
+  spec: PodSpec,
+): Job {
+  const { name, namespace } = backup.metadata;
+  const { clusterName } = backup.spec;
+  const own = {
+    [labels.managedBy]: 'etcd-ratchet',
+    [labels.name]: 'etcd-backup',
+    ...(clusterName !== undefined && { [labels.instance]: clusterName }),
+    [labels.backup]: name,
+  };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: backupJobName(name, stage, attempt),
+      ...(namespace !== undefined && { namespace }),
+      labels: own,
+      annotations: { [annotations.object]: urlOf(location) },
+      ownerReferences: [ownerReference('EtcdBackup', backup)],
+    },
+    spec: {
+      backoffLimit: 0,
+      activeDeadlineSeconds: deadlineOf(backup) + spare,
+      ttlSecondsAfterFinished: ttl,
+      podReplacementPolicy: 'Failed',
+      template: { metadata: { labels: own }, spec },
+    },
+  };
+}

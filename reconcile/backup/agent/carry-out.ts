@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
+import { connectEtcd } from '../../clients/etcd.ts';
+import { connectSnapshots } from '../../clients/etcd-snapshot.ts';
+import type { EtcdTls } from '../../etcd.ts';
+import { drill } from './drill.ts';
+import { BackupFailure } from './failure.ts';
+import { type FetchTools, fetchSnapshot } from './fetch.ts';
+import { ignoreMissing } from './files.ts';
+import { openStore } from './open-store.ts';
+import { prune } from './prune.ts';
+import { type BackupRecord, readRecord } from './record.ts';
+import type { BackupAsked, ObjectRequest } from './request.ts';
+import { restoreSnapshot } from './restore.ts';
+import type { AgentContext, AgentResult } from './result.ts';
+import { placeStaged, type StagedRestore, stageSnapshot } from './stage.ts';
+import { compareStaged, stageDrill } from './staged-drill.ts';
+import type { Store } from './store.ts';
+import { takeBackup } from './take.ts';
+import { writeVerified } from './verified.ts';
+
+/**
+ * One operation of the agent. What it finds out on the way it notes, so that it is told also where what comes after
+ * fails.
+ *
+ * @throws {BackupFailure | EtcdError}
+ */
+export async function withStore(
+  request: ObjectRequest,
+  context: AgentContext,
+  noted: (more: Partial<AgentResult>) => void,
+): Promise<void> {
+  const store = await openStore(request.location, request.store);
+  try {
+    await carryOut(request, store, context, noted);
+  } finally {
+    store.close();
+  }
+}
+
+export async function placed(request: StagedRestore): Promise<Partial<AgentResult>> {
+  return (await placeStaged(request)) ?? {};
+}
+
+async function carryOut(
+  request: ObjectRequest,
+  store: Store,
+  context: AgentContext,
+  noted: (more: Partial<AgentResult>) => void,
+): Promise<void> {
+  const tools = { store, signal: context.signal, now: context.now };
+  if (request.operation === 'prune') return prune(request, tools, (pruned) => noted({ pruned }));
+  const identities = request.identityFile === undefined ? undefined : await readKeys(request.identityFile);
+  const from = { location: request.location, ...(identities && { identities }) };
+  switch (request.operation) {
+    case 'backup': {
+      const record = await backUp(request, store, context);
+      noted({ record });
+      context.note(`${record.object}: ${record.bytes} bytes of revision ${record.revision} in ${record.tookMs} ms`);
+      if (request.verify !== undefined) await prove({ ...from, ...request.verify }, tools, noted);
+      return;
+    }
+    case 'verify':
+      await prove({ ...from, ...request.scratch }, tools, noted);
+      return;
+    case 'stage-drill': {
+      const { snapshot } = await stageDrill({ ...from, directory: request.directory }, tools);
+      noted({ snapshot });
+      return;
+    }
+    case 'compare': {
+      const { directory, endpoint, startSeconds, location } = request;
+      const record = (await readRecord(store, location.path, tools)) ?? neverRecorded(request.object);
+      const compared = compareStaged({ directory, endpoint, record, startMs: startSeconds * 1000 }, context.signal);
+      const proof = await timed(compared);
+      await writeVerified(store, location.path, { record, proof, at: context.now() }, tools);
+      noted({ proof });
+      return;
+    }
+    case 'fetch': {
+      const { snapshot, record } = await fetchSnapshot({ ...request, ...from }, tools);
+      noted({ snapshot, ...(record && { record }) });
+      return;
+    }
+    case 'stage':
+      noted(await stageSnapshot({ ...request, ...from }, tools));
+      return;
+    case 'restore': {
+      const { fetched } = await restoreSnapshot({ ...request, ...from }, tools);
+      if (fetched) noted({ snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) });
+      return;
+    }
+  }
+}
+
+interface Programs {
+  readonly location: ObjectLocation;
+  readonly identities?: readonly string[];
+  readonly directory: string;
+  readonly etcd: string;
+  readonly etcdutl: string;
+}
+
+/** The drill with programs of this machine, and what it has proven beside the object. */
+async function prove(
+  { directory: scratch, ...asked }: Programs,
+  tools: FetchTools & Pick<AgentContext, 'now'>,
+  noted: (more: Partial<AgentResult>) => void,
+): Promise<void> {
+  const { record, tookMs, proof } = await timed(drill({ ...asked, scratch }, tools));
+  if (record) await writeVerified(tools.store, asked.location.path, { record, proof, at: tools.now() }, tools);
+  noted({ proof: { ...proof, tookMs } });
+}
+
+function neverRecorded(object: string): never {
+  throw new BackupFailure('NotFound', `${object} has no record beside it, so nothing is known to compare it with`);
+}
+
+async function timed<T>(work: Promise<T>): Promise<T & { readonly tookMs: number }> {
+  const started = performance.now();
+  return { ...(await work), tookMs: Math.round(performance.now() - started) };
+}
+
+async function backUp(request: BackupAsked, store: Store, { signal, now }: AgentContext): Promise<BackupRecord> {
+  const { id, schedule, location, source, compression = 'none', deadlineSeconds, recipientsFile } = request;
+  const tls = await readTls(source.tls);
+  const recipients = recipientsFile === undefined ? undefined : await readKeys(recipientsFile);
+  const options = tls === undefined ? {} : { tls };
+  const etcd = connectEtcd({ ...options, callTimeoutMs: 5_000 });
+  const snapshots = connectSnapshots(options);
+  try {
+    const asked = {
+      id,
+      ...(schedule !== undefined && { schedule }),
+      location,
+      endpoints: source.endpoints,
+      ...(source.clusterId && { clusterId: source.clusterId }),
+    };
+    return await takeBackup(
+      { ...asked, encoding: { compression, ...(recipients && { recipients }) } },
+      { etcd, snapshots, store, signal, now, timeoutMs: deadlineSeconds * 1000 },
+    );
+  } finally {
+    snapshots.close();
+    etcd.close();
+  }
+}
+
+/** As age writes them: one a line, with comments. */
+async function readKeys(file: string): Promise<readonly string[]> {
+  const text = (await readFile(file, 'utf8').catch(ignoreMissing)) ?? '';
+  const keys = text.split('\n').map((line) => line.trim());
+  const found = keys.filter((line) => line !== '' && !line.startsWith('#'));
+  if (found.length > 0) return found;
+  throw new BackupFailure('NoKey', `${file} holds no key of age: mount the Secret that does`);
+}
+
+async function readTls(tls: BackupAsked['source']['tls']): Promise<EtcdTls | undefined> {
+  if (tls === undefined) return undefined;
+  const read = async (name: string) => (await readFile(join(tls.directory, name), 'utf8').catch(ignoreMissing)) ?? '';
+  const [ca, cert, key] = await Promise.all([read('ca.crt'), read('tls.crt'), read('tls.key')]);
+  return { ca, cert, key, serverName: (endpoint) => tls.serverNames?.[endpoint] ?? new URL(endpoint).hostname };
+}

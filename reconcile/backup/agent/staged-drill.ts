@@ -1,0 +1,82 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { scratchLayout } from '../../../manifests/render/scratch.ts';
+import { connectEtcd } from '../../clients/etcd.ts';
+import { EtcdError } from '../../etcd.ts';
+import { compareRestored, type Proof } from './compare.ts';
+import { BackupFailure } from './failure.ts';
+import { type Fetched, type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
+import type { BackupRecord } from './record.ts';
+import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
+
+/**
+ * A drill of several containers, because etcd's images have no shell and ours has no etcd: one stages the snapshot,
+ * `etcdutl` restores it, etcd serves it on loopback, and one compares.
+ */
+
+type StageRequest = Omit<FetchRequest, 'file'> & { readonly directory: string };
+
+/**
+ * Empties the directory and fetches the snapshot into it, beside certificates for the etcd that is to be started. A pod
+ * whose containers all run again begins anew.
+ *
+ * @throws {BackupFailure}
+ */
+export async function stageDrill(
+  { directory, ...request }: StageRequest,
+  tools: FetchTools & { readonly now: () => Date },
+): Promise<Fetched> {
+  const { drill, snapshot, tls } = scratchLayout(directory);
+  await rm(drill, { recursive: true, force: true });
+  await mkdir(drill, { recursive: true });
+  await makeScratchTls(tls, tools.now());
+  return await fetchSnapshot({ ...request, file: snapshot }, tools);
+}
+
+export interface CompareRequest {
+  readonly directory: string;
+  readonly endpoint: string;
+  readonly record: BackupRecord;
+  /** How long etcd may take until it answers, in milliseconds. */
+  readonly startMs: number;
+}
+
+/** @throws {BackupFailure} Mismatch; Unreachable where etcd does not come to answer. */
+export async function compareStaged(request: CompareRequest, signal: AbortSignal): Promise<Proof> {
+  const { directory, endpoint, record, startMs } = request;
+  const client = connectEtcd({ tls: await readScratchTls(scratchLayout(directory).tls), callTimeoutMs: 5_000 });
+  try {
+    const started = performance.now();
+    for (let said = await refusalOf(client, endpoint, signal); said !== undefined; ) {
+      if (performance.now() - started > startMs) throw notServed(record, said);
+      await pause(200, undefined, { signal });
+      said = await refusalOf(client, endpoint, signal);
+    }
+    return await compareRestored(client, endpoint, record, signal);
+  } finally {
+    client.close();
+  }
+}
+
+/** `undefined` when it answers. */
+async function refusalOf(
+  client: ReturnType<typeof connectEtcd>,
+  endpoint: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await client.members([endpoint], { signal });
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof EtcdError) return error.message;
+    throw error;
+  }
+}
+
+function notServed({ object }: BackupRecord, said: string): BackupFailure {
+  return new BackupFailure(
+    'Unreachable',
+    `etcd does not serve what was restored of ${object}: ${said}; look at the log of the pod's container etcd`,
+  );
+}

@@ -1,0 +1,80 @@
+import { verifiedSuffix } from '../../../manifests/api/object-template.ts';
+import type { Proof } from './compare.ts';
+import { BackupFailure } from './failure.ts';
+import type { BackupRecord } from './record.ts';
+import type { Store, StoreOptions } from './store.ts';
+
+/**
+ * That an object was restored and compared, told beside it as `<object>.verified.json`: a listing of the bucket shows
+ * it without the cluster that the backup was taken in.
+ */
+export interface Verified {
+  readonly format: 1;
+  /** Like `gs://bucket/path`. */
+  readonly object: string;
+  /** Of the object as it is stored. Hex. */
+  readonly sha256: string;
+  /** Of the etcd that was started on it. */
+  readonly etcdVersion: string;
+  /** Everything that was acknowledged up to it was found in the restored store. */
+  readonly revision: number;
+  /** Of the key space at that revision, as both members gave it; `null` where etcd gave none that compares. */
+  readonly hash: number | null;
+  /** RFC 3339. */
+  readonly verifiedAt: string;
+}
+
+/** More would be none of ours. Bytes. */
+const largest = 16 * 1024;
+
+/**
+ * Written once: a second proof of the same object changes nothing.
+ *
+ * @throws {BackupFailure} Exists where another object's proof has the name.
+ */
+export async function writeVerified(
+  store: Store,
+  name: string,
+  { record, proof, at }: { readonly record: BackupRecord; readonly proof: Proof; readonly at: Date },
+  options: StoreOptions,
+): Promise<void> {
+  const verified: Verified = {
+    format: 1,
+    object: record.object,
+    sha256: record.sha256,
+    etcdVersion: proof.etcdVersion,
+    revision: record.revision,
+    hash: proof.hashKV?.hash ?? null,
+    verifiedAt: at.toISOString(),
+  };
+  const path = `${name}${verifiedSuffix}`;
+  try {
+    await store.put(path, once(Buffer.from(`${JSON.stringify(verified, null, 2)}\n`)), options);
+  } catch (error) {
+    if (!(error instanceof BackupFailure) || error.reason !== 'Exists') throw error;
+    if ((await sha256In(store, path, options)) === record.sha256) return;
+    throw new BackupFailure(
+      'Exists',
+      `${store.place}/${path} tells of another object: delete it, and verify ${record.object} again`,
+      error,
+    );
+  }
+}
+
+/** `undefined` where it says none. */
+async function sha256In(store: Store, path: string, options: StoreOptions): Promise<unknown> {
+  const stored = await store.stat(path, options);
+  if (stored === undefined || stored.bytes > largest) return undefined;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of store.read(path, options)) chunks.push(chunk);
+  try {
+    return (JSON.parse(Buffer.concat(chunks).toString('utf8')) as { readonly sha256?: unknown } | null)?.sha256;
+  } catch {
+    // No JSON: it tells of no object.
+    return undefined;
+  }
+}
+
+async function* once(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield chunk;
+}
