@@ -20,6 +20,11 @@ export const resources = {
   fleets: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdFleet', plural: 'etcdfleets' },
   clusters: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', plural: 'etcdclusters' },
   peers: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdPeer', plural: 'etcdpeers' },
+  schedules: {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackupSchedule',
+    plural: 'etcdbackupschedules',
+  },
   backups: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', plural: 'etcdbackups' },
   volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },

@@ -1,4 +1,9 @@
 import { etcdBackupRules, etcdBackupSpecSchema, etcdBackupStatusSchema } from './etcd-backup.ts';
+import {
+  etcdBackupScheduleRules,
+  etcdBackupScheduleSpecSchema,
+  etcdBackupScheduleStatusSchema,
+} from './etcd-backup-schedule.ts';
 import { etcdClusterRules, etcdClusterSpecSchema, etcdClusterStatusSchema } from './etcd-cluster.ts';
 import { etcdFleetRules, etcdFleetSpecSchema, etcdFleetStatusSchema } from './etcd-fleet.ts';
 import { etcdPeerRules, etcdPeerSpecSchema, etcdPeerStatusSchema } from './etcd-peer.ts';
@@ -132,6 +137,32 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Taken', type: 'date', jsonPath: '.status.takenAt' },
       age,
       { name: 'Object', type: 'string', jsonPath: '.status.object', priority: 1 },
+      { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
+    ],
+  },
+  EtcdBackupSchedule: {
+    kind: 'EtcdBackupSchedule',
+    description:
+      'EtcdBackups of one etcd cluster by the clock, and which of them are kept. Deleting this deletes nothing in the store.',
+    plural: 'etcdbackupschedules',
+    singular: 'etcdbackupschedule',
+    shortNames: ['ebs'],
+    categories: ['etcd-ratchet'],
+    spec: structural(etcdBackupScheduleSpecSchema),
+    status: structural(etcdBackupScheduleStatusSchema),
+    rules: etcdBackupScheduleRules,
+    columns: [
+      { name: 'Cluster', type: 'string', jsonPath: '.spec.template.clusterName' },
+      { name: 'Schedule', type: 'string', jsonPath: '.spec.schedule' },
+      { name: 'Suspend', type: 'boolean', jsonPath: '.spec.suspend' },
+      { name: 'Ready', type: 'string', jsonPath: condition('status') },
+      { name: 'Last', type: 'date', jsonPath: '.status.lastAt' },
+      { name: 'Last Good', type: 'date', jsonPath: '.status.lastGood.takenAt' },
+      // As a date, kubectl shows nothing of what is to come.
+      { name: 'Next', type: 'string', jsonPath: '.status.nextAt' },
+      age,
+      { name: 'Time Zone', type: 'string', jsonPath: '.spec.timeZone', priority: 1 },
+      { name: 'Kept', type: 'integer', jsonPath: '.status.retention.kept', priority: 1 },
       { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
     ],
   },

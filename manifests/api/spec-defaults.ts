@@ -20,3 +20,10 @@ export const fleetDefaults = {
 
 /** Of an EtcdBackup. */
 export const backupDefaults = { verify: 'Restore', deadline: '1h' } as const;
+
+/** Of an EtcdBackupSchedule. */
+export const scheduleDefaults = {
+  timeZone: 'UTC',
+  concurrencyPolicy: 'Forbid',
+  history: { good: 3, failed: 3 },
+} as const;

@@ -2,7 +2,7 @@ import { shown } from './problem.ts';
 import { didYouMean } from './suggest.ts';
 
 /** The shape of a name of the IANA database, for the API server, which can't look it up. Offsets know no DST. */
-const timeZonePattern = '^[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,31}){0,2}$';
+export const timeZonePattern = '^[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z0-9_+-]{1,31}){0,2}$';
 
 /** What is wrong with the name of a time zone, or `undefined`. Takes any text, and never throws. */
 export function problemOfTimeZone(name: string): string | undefined {

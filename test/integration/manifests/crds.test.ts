@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fleetWithDefaults, withDefaults } from '../../../manifests/api/defaults.ts';
+import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 import {
@@ -12,7 +13,9 @@ import {
   fullBackup,
   fullCluster,
   fullFleet,
+  fullSchedule,
   peer,
+  schedule,
 } from '../../unit/manifests/api-documents.ts';
 import { startApiServer } from './api-server.ts';
 
@@ -24,13 +27,15 @@ const plural = {
   EtcdFleet: 'etcdfleets',
   EtcdPeer: 'etcdpeers',
   EtcdBackup: 'etcdbackups',
+  EtcdBackupSchedule: 'etcdbackupschedules',
 };
 
 function pathOf(kind: keyof typeof plural, name = ''): string {
   return `/apis/etcd.ratchet.dev/v1alpha1/namespaces/default/${plural[kind]}${name && `/${name}`}`;
 }
 
-for (const [name, document] of Object.entries({ cluster, fullCluster, fleet, fullFleet, peer, backup, fullBackup })) {
+const good = { cluster, fullCluster, fleet, fullFleet, peer, backup, fullBackup, schedule, fullSchedule };
+for (const [name, document] of Object.entries(good)) {
   test(`the API server takes the good ${name}`, async () => {
     const { status, body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
     assert.equal(status, 201, body.message);
@@ -111,6 +116,25 @@ test('a backup is taken once: its spec never changes', async () => {
   assert.match(
     await api.kubectl(['get', 'ebk']),
     /^NAME +CLUSTER +READY +PHASE +VERIFIED +SIZE +REVISION +TAKEN +AGE\nonce +orders/,
+  );
+});
+
+test('people see of a schedule what is next, what was last, and what was last good', async () => {
+  await api.send('POST', pathOf('EtcdBackupSchedule'), schedule);
+  const path = pathOf('EtcdBackupSchedule', schedule.metadata.name);
+  const { body } = await api.send('GET', path);
+  const at = new Date(Date.now() - 3600_000).toISOString();
+  const status: EtcdBackupSchedule['status'] = {
+    observedGeneration: 1,
+    nextAt: '2099-01-01T02:30:00Z',
+    lastAt: at,
+    lastGood: { name: 'orders-nightly-209812310230', object: 'pvc://backups/a.db', takenAt: at, verifiedAt: at },
+  };
+  const { status: code, body: answer } = await api.send('PUT', `${path}/status`, { ...body, status });
+  assert.equal(code, 200, answer.message);
+  assert.match(
+    await api.kubectl(['get', 'etcdbackupschedules']),
+    /^NAME +CLUSTER +SCHEDULE +SUSPEND +READY +LAST +LAST GOOD +NEXT +AGE\norders-nightly +orders +30 2 \* \* \* +false +6\dm +6\dm +2099-01-01T02:30:00Z/,
   );
 });
 

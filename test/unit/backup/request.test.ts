@@ -50,7 +50,7 @@ test('a wrong request is refused with everything that is wrong with it', () => {
     assert.match(problem({ ...backup, source: { endpoints: [endpoint] } }), /write it like/);
 });
 
-test('retention is asked for a prefix, which may end with a slash or within a name, and for a known time zone', () => {
+test('retention is asked for a prefix, which may end within a name, and for a known time zone', () => {
   const asked = {
     operation: 'prune',
     prefix: 'gs://backups/ns/main/',

@@ -1,4 +1,5 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
@@ -129,6 +130,29 @@ export const fullBackup: EtcdBackup = {
     verify: 'Restore',
     scratch: { storageClassName: 'fast', size: '20Gi' },
     deadline: '2h',
+  },
+};
+
+export const schedule: EtcdBackupSchedule = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdBackupSchedule',
+  metadata: { name: 'orders-nightly', namespace: 'default' },
+  spec: { schedule: '30 2 * * *', template: backup.spec },
+};
+
+export const fullSchedule: EtcdBackupSchedule = {
+  ...schedule,
+  metadata: { name: 'elsewhere', namespace: 'default' },
+  spec: {
+    schedule: '*/10,7 0-6/2 ? JAN,mar-12 MON-FRI',
+    timeZone: 'America/Argentina/Buenos_Aires',
+    startingDeadline: '30m',
+    concurrencyPolicy: 'Allow',
+    suspend: true,
+    retention: { last: 3, hourly: 24, daily: 7, weekly: 4, monthly: 12, dryRun: true },
+    maxAge: '26h',
+    history: { good: 1, failed: 0 },
+    template: fullBackup.spec,
   },
 };
 
@@ -436,10 +460,58 @@ const badSources = rows('a backup of another etcd', fullBackup, [
   ['spec/to/s3/region', 'eu central', 'must be the name of a region'],
 ]);
 
+const badSchedules = rows('a schedule', schedule, [
+  ['metadata/name', 'x'.repeat(40), 'metadata.name must be at most 39 characters'],
+  ['spec/schedule', undefined, 'spec.schedule is required'],
+  ...[
+    '',
+    '* * * *',
+    '0 0 0 * * *',
+    '60 * * * *',
+    '* 24 * * *',
+    '* * 0 * *',
+    '* * 32 * *',
+    '* * * 13 *',
+    '* * * * 8',
+  ].map((text): Row => ['spec/schedule', text, text === '' ? 'must not be empty' : 'must be a cron expression']),
+  ...[
+    '0 0 * JAM *',
+    '*/0 * * * *',
+    '*/99 * * * *',
+    '5/10 * * * *',
+    '@dayly',
+    '@every 6h',
+    'TZ=UTC 0 0 * * *',
+    '0 0 L * *',
+  ].map((text): Row => ['spec/schedule', text, 'must be a cron expression']),
+  ['spec/schedule', '0 0 * JAM *', 'did you mean JAN?'],
+  ['spec/schedule', '0 0 * * *\n', 'must be a cron expression'],
+  ['spec/schedule', `${'1,'.repeat(130)}1 * * * *`, 'must have at most 256 characters'],
+  ['spec/schedule', '0 22-2 * * *', 'write two ranges, like 22-23,0-2', 'later'],
+  ['spec/schedule', '0 0 30 2 *', 'it is never due', 'later'],
+  ['spec/timeZone', '+02:00', 'must be a time zone'],
+  ['spec/timeZone', '../etc/passwd', 'must be a time zone'],
+  ['spec/timeZone', 'Europe/Berln', 'did you mean Europe/Berlin?', 'later'],
+  ['spec/startingDeadline', '1s', 'from 10s to 8760h'],
+  ['spec/concurrencyPolicy', 'forbid', 'did you mean Forbid?'],
+  ['spec/retention', {}, 'keeps nothing'],
+  ['spec/retention', { last: 0, dryRun: true }, 'keeps nothing'],
+  ['spec/retention', { last: -1 }, 'must be at least 0'],
+  ['spec/retention', { dayly: 7 }, 'did you mean daily?'],
+  ['spec/maxAge', '10s', 'from 1m to 8760h'],
+  ['spec/history', { good: 0 }, 'must be at least 1'],
+  ['spec/template', undefined, 'spec.template is required'],
+  ['spec/template/clusterName', undefined, oneOf],
+  ['spec/template/to/object', 'gs://bucket/{{cluster}}.db', 'gives all backups one name'],
+  ['spec/template/to/object', 'gs://bucket', noObject],
+  ['spec/template/schedule', '@daily', 'spec.template.schedule is not a known field'],
+]);
+
 export const badDocuments: readonly BadDocument[] = [
   ...badClusters,
   ...badFleets,
   ...badPeers,
   ...badBackups,
   ...badSources,
+  ...badSchedules,
 ];
