@@ -8,14 +8,14 @@ import { each, type Program } from '../../requests/program.ts';
 import type { Leased } from '../define.ts';
 
 /**
- * Signs leaves, or writes beside them which CAs to trust, one after the other.
+ * Signs leaves, or writes beside them which CAs to trust: side by side, because no leaf depends on another.
  *
  * Guards the trust: the CAs are read again just before, so that no leaf is signed by one that was replaced meanwhile.
  */
 export function* issueLeaves(leaves: readonly LeafOrder[], validity: Validity, cluster: Leased): Program {
   const needed = [...new Set(leaves.map(({ plan }) => plan.authority))];
   const authorities = yield* each(needed, ourAuthority);
-  for (const order of leaves) {
+  yield* each(leaves, function* (order) {
     const { plan, remedy } = order;
     const owner = yield* ownerOf(order, cluster);
     const authority = authorities[needed.indexOf(plan.authority)];
@@ -27,5 +27,5 @@ export function* issueLeaves(leaves: readonly LeafOrder[], validity: Validity, c
       const readAt = found && { readAt: found.readAt };
       yield* signLeaf({ plan, owner, ...readAt, authority: authority.readAt, validity });
     }
-  }
+  });
 }

@@ -20,9 +20,9 @@ export const makeAuthorities = defineAction('make-authorities', {
   *run({ authorities, token, request, leaves, validity }, cluster) {
     const someLoadedAnother = yield* hasPods({});
     const at = new Date(new Date(validity.notBefore).getTime() + skew);
-    for (const { authority, trustedIn } of authorities) {
+    yield* each(authorities, function* ({ authority, trustedIn }) {
       const found = yield* ourAuthority(authority);
-      if (found?.facts && !hasEnded(found.facts, at) && found.record.token === token) continue;
+      if (found?.facts && !hasEnded(found.facts, at) && found.record.token === token) return;
       const trusted = yield* trustedSoFar(trustedIn, at);
       const word = trustedIn.length > 0 ? 'known' : someLoadedAnother ? 'stranger' : undefined;
       yield* makeAuthority({
@@ -34,7 +34,7 @@ export const makeAuthorities = defineAction('make-authorities', {
         ...(word && { word }),
         validity,
       });
-    }
+    });
     yield* issueLeaves(leaves, validity, cluster);
   },
 });
