@@ -16,9 +16,8 @@ import { buildOwnImage } from './support/cluster/own-image.ts';
 import { enterSandbox } from './support/cluster/sandbox.ts';
 
 /**
- * Figures, all measured in this run: `npm run bench`, `npm run bench -- tls`, `npm run bench -- life`, `npm run bench
- * -- git`, `npm run bench -- events`, `npm run bench -- webhooks`; all but the last two and `life` also with `--quick`,
- * for fewer clusters.
+ * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events` or
+ * `webhooks` after it; with `--quick` fewer clusters, where there are several.
  */
 
 if (process.argv.includes('webhooks')) {
@@ -51,5 +50,6 @@ if (process.argv.includes('tls')) {
   await measureChecks(stage, { directory: join(directory, 'app'), clusters: quick ? 10 : 100 });
 } else {
   await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
-  await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });
+  if (!process.argv.includes('births'))
+    await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });
 }

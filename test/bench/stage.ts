@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Pod } from '../../manifests/kube-types.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { type Kube, resources } from '../../reconcile/kube.ts';
 import { type Clone, clone } from '../demo/clone.ts';
@@ -62,19 +63,14 @@ export async function remove({ kubectl, kube }: Stage, { metadata: { name } }: E
   await kubectl(['-n', namespace, 'delete', 'pvc', ...own]);
 }
 
-export interface PodSeen {
-  readonly metadata: { readonly name: string };
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-}
-
-export async function podsOf(kube: Kube, inNamespace: string, name: string): Promise<readonly PodSeen[]> {
-  const { items } = await kube.list<PodSeen>(resources.pods, {
+export async function podsOf(kube: Kube, inNamespace: string, name: string): Promise<readonly Pod[]> {
+  const { items } = await kube.list<Pod>(resources.pods, {
     namespace: inNamespace,
     labelSelector: `etcd.ratchet.dev/cluster=${name}`,
   });
   return items;
 }
 
-export function isPodReady({ status }: PodSeen): boolean {
+export function isPodReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
