@@ -1,5 +1,6 @@
 import { goesOn, isWell, type Meaning } from '../reconcile/reasons/meaning.ts';
 import { tables } from '../reconcile/reasons.ts';
+import { scheduleMeanings } from '../reconcile/schedule/reasons.ts';
 
 type Row = readonly [word: string, meaning: Meaning];
 
@@ -34,6 +35,14 @@ export function reasonsPage(): string {
     '| reason | what it means | what to do | members |',
     '|---|---|---|---|',
     ...lines,
+    '',
+    '## Of an EtcdBackupSchedule',
+    '',
+    '| reason | what it means | what to do |',
+    '|---|---|---|',
+    ...Object.entries<{ means: string; cure?: string }>(scheduleMeanings).map(
+      ([word, { means, cure = '' }]) => `| \`${word}\` | ${means} | ${cure} |`,
+    ),
     '',
   ].join('\n');
 }

@@ -13,6 +13,7 @@ import { reportFleet } from './report-fleet.ts';
 import { secretsOnce } from './secrets-once.ts';
 import { shareGit } from './shared-git.ts';
 import { stepAndWait } from './step-and-wait.ts';
+import { stepAllSchedules } from './step-schedules.ts';
 import { timeForGit } from './time-for-git.ts';
 
 const patienceMs = 3_000;
@@ -39,7 +40,10 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
   const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
-  const stepped = await stepAndWait(context, scope, clusterList.resourceVersion);
+  const [stepped] = await Promise.all([
+    stepAndWait(context, scope, clusterList.resourceVersion),
+    stepAllSchedules(context),
+  ]);
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
   // Report each fleet independently: a dead repository or forge delays only its own fleet's news.

@@ -44,6 +44,7 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
   const request = {
     operation: 'backup',
     id: backup.metadata.uid,
+    ...scheduleOf(backup),
     object: urlOf(order.location),
     ...access.request,
     source: {
@@ -161,6 +162,12 @@ function scratchVolume({ spec: { scratch = {} } }: EtcdBackup, snapshotBytes: nu
     resources: { requests: { storage: size } },
   };
   return { name: 'scratch', ephemeral: { volumeClaimTemplate: { spec } } };
+}
+
+/** By the reference that controls it: a label could be another schedule's. */
+function scheduleOf({ metadata }: EtcdBackup): { readonly schedule?: string } {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  return owner?.kind === 'EtcdBackupSchedule' ? { schedule: owner.uid } : {};
 }
 
 function deadlineOf({ spec }: EtcdBackup): number {

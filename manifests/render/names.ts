@@ -16,6 +16,7 @@ export const labels = {
   peer: `${group}/peer`,
   fleet: `${group}/fleet`,
   backup: `${group}/backup`,
+  schedule: `${group}/schedule`,
 } as const;
 
 export const annotations = {
@@ -44,6 +45,8 @@ export const annotations = {
   handedOverAt: `${group}/handed-over-at`,
   // On the Jobs of backups.
   object: `${group}/object`,
+  // On the EtcdBackups of a schedule.
+  dueAt: `${group}/due-at`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
   // On what a fleet applied.
@@ -101,6 +104,16 @@ export function recoveredMember(job: string): string {
 /** Jobs of one EtcdBackup: an attempt to take it, and an attempt to restore what was taken. */
 export function backupJobName(backup: string, stage: 'Take' | 'Verify', attempt: number): string {
   return `${backup}-${stage === 'Take' ? 'take' : 'verify'}-${attempt}`;
+}
+
+/** The EtcdBackup of one due time of a schedule: by the minute, in UTC. */
+export function dueBackupName(schedule: string, at: Date): string {
+  return `${schedule}-${at.toISOString().replace(/[-:T]/g, '').slice(0, 12)}`;
+}
+
+/** The Job that carries out a schedule's retention after one of its backups. */
+export function pruneJobName(backup: string): string {
+  return `${backup}-prune`;
 }
 
 export function headlessServiceName(cluster: string): string {

@@ -4,7 +4,7 @@
  */
 
 export const periods = ['hourly', 'daily', 'weekly', 'monthly'] as const;
-export type Period = (typeof periods)[number];
+type Period = (typeof periods)[number];
 
 /** How many of each; absent: none. */
 export type Keep = Readonly<Partial<Record<'last' | Period, number>>>;

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { labels, podSelector } from '../../../manifests/render/names.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { statefulSet } from '../../../manifests/render/stateful-set.ts';
-import { publishedImage } from '../../../reconcile/cluster/act/own-image.ts';
+import { publishedImage } from '../../../reconcile/own-image.ts';
 import { peerOf } from './build-fixtures.ts';
 
 const order = { image: 'registry.example/us:v1', id: '0123456789ab', attempt: 2, withoutCopy: false };

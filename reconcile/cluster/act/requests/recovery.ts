@@ -6,10 +6,10 @@ import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import { EtcdError } from '../../../etcd.ts';
 import { resources } from '../../../kube.ts';
+import { ownImage } from '../../../own-image.ts';
 import { isReady } from '../../observe/pods.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
-import { ownImage } from '../own-image.ts';
 import type { JobSeen, LogSeen, RecoveryPodSeen } from './host.ts';
 import { getOne, type Live } from './live.ts';
 import type { ReadAt } from './read-at.ts';
@@ -169,7 +169,11 @@ export const createRecoveryJob = defineRequest('createRecoveryJob', {
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
   live: async ({ peer: readAt, id, attempt, withoutCopy }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
-    const [image, offered] = await Promise.all([ownImage(live), offeredToMembers(live)]);
+    const { pod = '', uid } = live.cluster.status?.step?.holder ?? {};
+    const [image, offered] = await Promise.all([
+      ownImage(live.kube, { pod, uid }, live.signal),
+      offeredToMembers(live),
+    ]);
     const job = recoveryJob(peer, { image, id, attempt, withoutCopy }, offered);
     await createOurs<Job>(
       live,

@@ -1,13 +1,15 @@
-import type { Pod } from '../../../manifests/kube-types.ts';
-import { isReason, resources } from '../../kube.ts';
-import type { ActContext } from './actions/context.ts';
+import type { Pod } from '../manifests/kube-types.ts';
+import { isReason, type Kube, resources } from './kube.ts';
 
 /** Of this release, for a step that runs from a command line; a test holds it against manifests/image. */
 export const publishedImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0';
 
 /** The image that this very step runs from, so that a mirrored or patched one is used for its Jobs as well. */
-export async function ownImage({ kube, cluster, signal }: ActContext): Promise<string> {
-  const { pod = '', uid } = cluster.status?.step?.holder ?? {};
+export async function ownImage(
+  kube: Kube,
+  { pod, uid }: { readonly pod: string; readonly uid: string | undefined },
+  signal: AbortSignal,
+): Promise<string> {
   const [namespace, name] = pod.split('/');
   if (!namespace || !name) return publishedImage;
   try {

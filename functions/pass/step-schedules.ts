@@ -1,0 +1,14 @@
+import { ownImage } from '../../reconcile/own-image.ts';
+import type { PassContext } from './pass-context.ts';
+
+/**
+ * A step for every schedule of backups, beside those of the clusters. Not where an invocation is about some clusters or
+ * one fleet only: the next tick sees to the schedules.
+ */
+export async function stepAllSchedules(context: PassContext): Promise<void> {
+  const { kube, namespace, signal, log, dryRun, holder, clusters, fleet } = context;
+  if (clusters.length > 0 || fleet !== undefined) return;
+  const { stepSchedules } = await import('../../reconcile/schedule/pass.ts');
+  const image = () => ownImage(kube, holder, signal);
+  await stepSchedules({ kube, namespace, signal, log, dryRun, image });
+}

@@ -1,0 +1,80 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
+import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import type { ScheduleAction } from './decide.ts';
+
+export interface ScheduleActContext {
+  readonly kube: Kube;
+  readonly signal: AbortSignal;
+  /** That this invocation runs from. */
+  readonly image: () => Promise<string>;
+}
+
+/** What was done, and what was refused: the rest goes on. */
+export interface ScheduleDeed {
+  readonly action: ScheduleAction;
+  /** Made by this very request; absent where another invocation was faster. */
+  readonly created?: string;
+  readonly failure?: KubeError;
+}
+
+/** In order: what begins anew comes after what is given up for it, and not where that failed. */
+export async function actOnSchedule(
+  schedule: EtcdBackupSchedule,
+  actions: readonly ScheduleAction[],
+  context: ScheduleActContext,
+): Promise<readonly ScheduleDeed[]> {
+  const deeds: ScheduleDeed[] = [];
+  for (const action of actions) {
+    if (action.kind === 'start' && deeds.some((deed) => deed.action.kind === 'give-up' && deed.failure)) continue;
+    try {
+      deeds.push({ action, ...(await carryOut(schedule, action, context)) });
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+      deeds.push({ action, failure: error });
+    }
+  }
+  return deeds;
+}
+
+async function carryOut(
+  schedule: EtcdBackupSchedule,
+  action: ScheduleAction,
+  { kube, signal, image }: ScheduleActContext,
+): Promise<{ readonly created?: string }> {
+  switch (action.kind) {
+    case 'start':
+      return once(kube.create(resources.backups, dueBackup(schedule, action.at), { signal }));
+    case 'prune':
+      return once(kube.create(resources.jobs, pruneJob(schedule, action.after, await image()), { signal }));
+    case 'give-up':
+    case 'forget':
+      for (const backup of action.backups) await remove(backup, kube, signal);
+      return {};
+  }
+}
+
+/** POST is the lock: the name says for which time, or after which backup. */
+async function once(made: Promise<{ readonly metadata: { readonly name: string } }>): Promise<{ created?: string }> {
+  try {
+    return { created: (await made).metadata.name };
+  } catch (error) {
+    if (isReason(error, 'AlreadyExists')) return {};
+    throw error;
+  }
+}
+
+async function remove({ metadata }: EtcdBackup, kube: Kube, signal: AbortSignal): Promise<void> {
+  const { namespace, name, uid = '' } = metadata;
+  try {
+    await kube.delete(resources.backups, namespace, name, {
+      preconditions: { uid },
+      signal,
+      propagation: 'Background',
+    });
+  } catch (error) {
+    // Another one of that name by now: it is none of what was decided about.
+    if (!isReason(error, 'Conflict')) throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import { parseDuration } from '../../manifests/api/duration.ts';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
+import { scheduleDefaults } from '../../manifests/api/spec-defaults.ts';
+import { type DueTimes, dueTimes } from './due.ts';
+import { byDueTime, dueAt, isBelievable, isGood, isLeaving, isOver, type ScheduleObservation } from './situation.ts';
+
+/** What one step does for a schedule. Each is harmless when it is done twice. */
+export type ScheduleAction =
+  /** Replace: what is under way is given up. */
+  | { readonly kind: 'give-up'; readonly backups: readonly EtcdBackup[] }
+  /** Named after the time, so that a time has one backup, however many invocations see that it is due. */
+  | { readonly kind: 'start'; readonly at: Date }
+  | { readonly kind: 'prune'; readonly after: EtcdBackup }
+  /** Finished EtcdBackups beyond the history. Nothing in the store goes. */
+  | { readonly kind: 'forget'; readonly backups: readonly EtcdBackup[] };
+
+export interface ScheduleDecision {
+  readonly actions: readonly ScheduleAction[];
+  /** The spec can't be understood: nothing is done. */
+  readonly problem?: string;
+  readonly nextAt?: Date;
+  /** Until which due times are dealt with, where that is not to be read from anything else. */
+  readonly dealtWith?: Date;
+  /** Is due and has not begun: why. */
+  readonly held?: { readonly at: Date; readonly because: 'late' } | { readonly at: Date; readonly because: 'busy' };
+}
+
+/** Deletions of one step: the next goes on. */
+const mostForgotten = 20;
+
+/** Pure. */
+export function decideSchedule(observation: ScheduleObservation): ScheduleDecision {
+  const { schedule, now } = observation;
+  const { spec } = schedule;
+  if (schedule.metadata.deletionTimestamp !== undefined) return { actions: [] };
+  const name = parseObjectTemplate(spec.template.to.object);
+  if ('problem' in name) return { actions: [], problem: `template.to.object: ${name.problem}` };
+  const due = dueTimes(spec.schedule, spec.timeZone ?? scheduleDefaults.timeZone);
+  if ('problem' in due) return { actions: care(observation), problem: due.problem };
+  const next = spec.suspend ? undefined : due.next(now);
+  const begin = spec.suspend ? { actions: [] } : beginning(observation, due);
+  return { ...begin, actions: [...begin.actions, ...care(observation)], ...(next && { nextAt: next }) };
+}
+
+function beginning(observation: ScheduleObservation, due: DueTimes): ScheduleDecision {
+  const { schedule, backups, now } = observation;
+  const { startingDeadline, concurrencyPolicy = scheduleDefaults.concurrencyPolicy } = schedule.spec;
+  const since = dealtWithUntil(observation);
+  const missed = due.missed(since.at, now);
+  const forgotten = since.isReset ? { dealtWith: since.at } : {};
+  if (missed === undefined) return { actions: [], ...forgotten };
+  const { at } = missed;
+  if (startingDeadline !== undefined && now.getTime() - at.getTime() > parseDuration(startingDeadline))
+    return { actions: [], held: { at, because: 'late' }, ...forgotten };
+  const busy = backups.filter((backup) => !isOver(backup));
+  if (busy.length === 0 || concurrencyPolicy === 'Allow') return { actions: [{ kind: 'start', at }] };
+  if (concurrencyPolicy === 'Forbid') return { actions: [], held: { at, because: 'busy' }, ...forgotten };
+  const active = busy.filter((backup) => !isLeaving(backup));
+  return {
+    actions: [...(active.length > 0 ? [{ kind: 'give-up', backups: active } as const] : []), { kind: 'start', at }],
+  };
+}
+
+/**
+ * The newest due time that has had its backup: by the status, by the backups themselves where it was lost, and no time
+ * before the schedule was made. A clock that was years ahead has left times that would stop all backups for years: then
+ * it begins anew from now.
+ */
+function dealtWithUntil({ schedule, backups, now }: ScheduleObservation): {
+  readonly at: Date;
+  readonly isReset: boolean;
+} {
+  const { metadata, status } = schedule;
+  const known = [
+    ...(status?.lastAt === undefined ? [] : [new Date(status.lastAt)]),
+    ...backups.flatMap((backup) => dueAt(backup) ?? []),
+  ];
+  if (!isBelievable(new Date(status?.lastAt ?? 0), now)) return { at: now, isReset: true };
+  const times = [new Date(metadata.creationTimestamp ?? now), ...known.filter((time) => isBelievable(time, now))];
+  return { at: new Date(Math.max(...times.map((time) => time.getTime()))), isReset: false };
+}
+
+/** What is done for backups that there are, also while the schedule is suspended. */
+function care(observation: ScheduleObservation): readonly ScheduleAction[] {
+  const { schedule, backups } = observation;
+  const { good = scheduleDefaults.history.good, failed = scheduleDefaults.history.failed } =
+    schedule.spec.history ?? {};
+  const over = backups.filter((backup) => isOver(backup) && !isLeaving(backup)).toSorted(byDueTime);
+  const old = [...over.filter(isGood).slice(good), ...over.filter((one) => !isGood(one)).slice(failed)];
+  const after = toPruneAfter(observation);
+  return [
+    ...(after === undefined ? [] : [{ kind: 'prune', after } as const]),
+    ...(old.length === 0 ? [] : [{ kind: 'forget', backups: old.slice(0, mostForgotten) } as const]),
+  ];
+}
+
+/** The newest good backup, if retention has not run since it ended; one run at a time. */
+function toPruneAfter({ schedule, backups, pruning, now }: ScheduleObservation): EtcdBackup | undefined {
+  if (schedule.spec.retention === undefined || pruning?.kind === 'running') return undefined;
+  const [newest] = backups.filter((one) => isGood(one) && !isLeaving(one)).toSorted(byDueTime);
+  if (newest === undefined) return undefined;
+  const last = schedule.status?.retention;
+  if (last === undefined) return newest;
+  if (last.after === newest.metadata.name) return pruning?.kind === 'gone' ? newest : undefined;
+  const since = new Date(last.at);
+  const isNewer = new Date(newest.status?.finishedAt ?? 0) > since;
+  return isNewer || !isBelievable(since, now) ? newest : undefined;
+}

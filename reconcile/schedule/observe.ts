@@ -1,0 +1,44 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import type { Job, Pod } from '../../manifests/kube-types.ts';
+import { pruneJobName } from '../../manifests/render/names.ts';
+import { isControlledBy } from '../../manifests/render/owner-reference.ts';
+import { type Kube, resources } from '../kube.ts';
+import { pruneEndOf } from './prune-result.ts';
+import type { PruneView, ScheduleObservation } from './situation.ts';
+
+/** @throws {KubeError} */
+export async function observeSchedule(
+  schedule: EtcdBackupSchedule,
+  all: readonly EtcdBackup[],
+  { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
+): Promise<ScheduleObservation> {
+  const { namespace, uid = '' } = schedule.metadata;
+  const backups = all.filter((one) => one.metadata.namespace === namespace && isControlledBy(one, uid));
+  const pruning = await readPruning(schedule, kube, signal);
+  return { schedule, backups, pruning, now: kube.now() ?? new Date() };
+}
+
+/** Asked only while the status says that a retention is under way: at rest it costs nothing. */
+async function readPruning(
+  { metadata, status }: EtcdBackupSchedule,
+  kube: Kube,
+  signal: AbortSignal,
+): Promise<PruneView | undefined> {
+  const { namespace, uid = '' } = metadata;
+  const last = status?.retention;
+  if (last === undefined || last.finishedAt !== undefined) return undefined;
+  const name = pruneJobName(last.after);
+  const job = await kube.get<Job>(resources.jobs, namespace, name, { signal });
+  if (job === undefined || !isControlledBy(job, uid)) return { kind: 'gone' };
+  const isEnded = job.status?.conditions?.some(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+  if (!isEnded) return { kind: 'running' };
+  const labelSelector = `batch.kubernetes.io/job-name=${name}`;
+  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });
+  const said = items
+    .filter((pod) => isControlledBy(pod, job.metadata.uid ?? ''))
+    .flatMap(({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.message ?? []);
+  return { kind: 'ended', end: pruneEndOf(said.at(-1)) };
+}

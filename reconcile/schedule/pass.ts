@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import { inParallel } from '../in-parallel.ts';
+import { isReason, KubeError, resources } from '../kube.ts';
+import { actOnSchedule, type ScheduleActContext, type ScheduleDeed } from './act.ts';
+import { decideSchedule } from './decide.ts';
+import { observeSchedule } from './observe.ts';
+import { scheduleStatus } from './report.ts';
+
+export interface SchedulePassContext extends ScheduleActContext {
+  readonly namespace?: string | undefined;
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Says what would be done, and writes nothing. */
+  readonly dryRun: boolean;
+}
+
+export interface ScheduleResult {
+  /** As it was left. */
+  readonly schedule: EtcdBackupSchedule;
+  readonly deeds: readonly ScheduleDeed[];
+}
+
+/** Schedules at a time. */
+const parallel = 8;
+
+/**
+ * One step for each schedule: one LIST, and another one where there are any. Never throws for what the API server says:
+ * clusters wait for no schedule.
+ */
+export async function stepSchedules(context: SchedulePassContext): Promise<readonly ScheduleResult[]> {
+  const { kube, namespace, signal, log } = context;
+  try {
+    const { items } = await kube.list<EtcdBackupSchedule>(resources.schedules, { namespace, signal });
+    if (items.length === 0) return [];
+    // Listed after the schedules: what a schedule says of a backup is never newer than the backup.
+    const { items: backups } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
+    const done = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, backups, context));
+    return done.flatMap((one) => one ?? []);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    // Before its CRDs are installed there are none.
+    const isAbsent = isReason(error, 'NotFound');
+    log(
+      { problem: error.message },
+      isAbsent ? 'schedules of backups are not installed' : 'schedules were not looked at',
+    );
+    return [];
+  }
+}
+
+async function stepSchedule(
+  schedule: EtcdBackupSchedule,
+  backups: readonly EtcdBackup[],
+  context: SchedulePassContext,
+): Promise<ScheduleResult | undefined> {
+  const { kube, signal, log, dryRun } = context;
+  const name = `${schedule.metadata.namespace}/${schedule.metadata.name}`;
+  try {
+    const observation = await observeSchedule(schedule, backups, context);
+    const decision = decideSchedule(observation);
+    for (const { kind } of decision.actions) log({ schedule: name, action: kind, dryRun }, 'a schedule acts');
+    if (dryRun) return { schedule, deeds: [] };
+    const deeds = await actOnSchedule(schedule, decision.actions, context);
+    for (const { action, failure } of deeds)
+      if (failure) log({ schedule: name, action: action.kind, problem: failure.message }, 'a schedule could not act');
+    const status = scheduleStatus(observation, decision, deeds);
+    if (schedule.metadata.deletionTimestamp !== undefined || isDeepStrictEqual(status, schedule.status))
+      return { schedule, deeds };
+    return { schedule: await kube.updateStatus(resources.schedules, { ...schedule, status }, { signal }), deeds };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const isLost = error.class === 'precondition';
+    log(
+      { schedule: name, problem: error.message },
+      isLost ? 'another invocation steps this schedule' : 'a schedule failed',
+    );
+    return undefined;
+  }
+}

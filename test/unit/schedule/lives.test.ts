@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
+import { refusal } from '../../../reconcile/clients/kube-errors.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { createLife, type Life } from './life.ts';
+
+function ready(life: Life): string {
+  const { status, reason, message } = life.schedule().status?.conditions?.find(({ type }) => type === 'Ready') ?? {};
+  return `${status} ${reason}: ${message}`;
+}
+
+/** Names of all backups that were ever made. */
+function made(life: Life): readonly string[] {
+  const posts = life.kube.journal().filter(({ key }) => key === 'POST etcdbackups');
+  return posts.map(({ body }) => body?.metadata.name ?? '');
+}
+
+function change(life: Life, spec: Partial<EtcdBackupSchedule['spec']>): void {
+  const now = life.schedule();
+  const generation = (now.metadata.generation ?? 0) + 1;
+  life.kube.seed(resources.schedules, {
+    ...now,
+    metadata: { ...now.metadata, generation },
+    spec: { ...now.spec, ...spec },
+  });
+}
+
+test('each due time has one backup, named after it and controlled by its schedule', async () => {
+  const life = createLife();
+  await life.run(35);
+  assert.deepEqual(made(life), ['nightly-202603010010', 'nightly-202603010020', 'nightly-202603010030']);
+  const [first] = life.kube.stored<EtcdBackup>(resources.backups);
+  assert.equal(first?.metadata.ownerReferences?.[0]?.uid, 'schedule-uid');
+  assert.equal(first?.metadata.annotations?.['etcd.ratchet.dev/due-at'], '2026-03-01T00:10:00.000Z');
+  assert.deepEqual(first?.spec, life.schedule().spec.template);
+  assert.partialDeepStrictEqual(life.schedule().status, {
+    nextAt: '2026-03-01T00:40:00Z',
+    lastAt: '2026-03-01T00:30:00Z',
+    lastName: 'nightly-202603010030',
+    lastGood: { name: 'nightly-202603010030', object: 'gs://bucket/nightly-202603010030.db' },
+  });
+  assert.equal(ready(life), 'True Scheduled: the next backup is due at 2026-03-01T00:40:00Z');
+});
+
+test('a schedule at rest costs two lists, and writes nothing', async () => {
+  const life = createLife({ schedule: '@daily' });
+  await life.run(2);
+  const before = life.kube.journal().length;
+  await life.run(5);
+  const keys = life.kube
+    .journal()
+    .slice(before)
+    .map(({ key }) => key);
+  assert.deepEqual(keys, Array.from({ length: 5 }, () => ['LIST etcdbackupschedules', 'LIST etcdbackups']).flat());
+});
+
+test('without schedules a pass costs one list, and where they are not installed as well', async () => {
+  for (const serves of [true, false]) {
+    const life = createLife();
+    life.kube.remove(resources.schedules, 'default', 'nightly');
+    if (!serves)
+      life.fault = (request, when) => {
+        if (request.key === 'LIST etcdbackupschedules' && when === 'before')
+          throw refusal(request, { code: 404, reason: 'NotFound', message: 'no such kind' });
+      };
+    await life.tick();
+    assert.deepEqual(
+      life.kube.journal().map(({ key }) => key),
+      ['LIST etcdbackupschedules'],
+    );
+  }
+});
+
+test('of all that was missed the last one is caught up, once', async () => {
+  const life = createLife();
+  life.clock = new Date('2026-03-02T05:25:00Z');
+  await life.run(3);
+  assert.deepEqual(made(life), ['nightly-202603020520']);
+});
+
+test('what is later than the starting deadline does not begin, and is told', async () => {
+  const life = createLife({ schedule: '0 1 * * *', startingDeadline: '30m' });
+  life.clock = new Date('2026-03-01T01:31:00Z');
+  await life.run(3);
+  assert.deepEqual(made(life), []);
+  assert.match(ready(life), /the one due at 2026-03-01T01:00:00Z did not begin within spec.startingDeadline/);
+  life.clock = new Date('2026-03-02T01:20:00Z');
+  await life.run(1);
+  assert.deepEqual(made(life), ['nightly-202603020100']);
+});
+
+test('while a backup is under way the next one waits, and begins once it is over', async () => {
+  const life = createLife();
+  await life.run(45, () => undefined);
+  assert.deepEqual(made(life), ['nightly-202603010010']);
+  assert.match(ready(life), /nightly-202603010010 under way; the one due at 2026-03-01T00:40:00Z begins after/);
+  life.finish();
+  await life.run(1);
+  assert.deepEqual(made(life), ['nightly-202603010010', 'nightly-202603010040']);
+});
+
+test('Replace gives up what is under way, and Allow lets both go on', async () => {
+  const replace = createLife({ concurrencyPolicy: 'Replace' });
+  await replace.run(25, () => undefined);
+  assert.deepEqual(replace.backups(), ['nightly-202603010020']);
+  const allow = createLife({ concurrencyPolicy: 'Allow' });
+  await allow.run(25, () => undefined);
+  assert.deepEqual(allow.schedule().status?.active, ['nightly-202603010010', 'nightly-202603010020']);
+});
+
+test('a suspended schedule begins nothing, and catches up once when it goes on', async () => {
+  const life = createLife({ suspend: true });
+  await life.run(40);
+  assert.deepEqual(made(life), []);
+  assert.match(ready(life), /^True Suspended/);
+  assert.equal(life.schedule().status?.nextAt, undefined);
+  change(life, { suspend: false });
+  await life.run(1);
+  assert.deepEqual(made(life), ['nightly-202603010040']);
+});
+
+test('a clock that goes back makes nothing twice, not even where the status was lost', async () => {
+  const life = createLife();
+  await life.run(35);
+  const before = made(life);
+  life.clock = new Date('2026-03-01T00:12:00Z');
+  await life.run(10);
+  const { status: _, ...bare } = life.schedule();
+  life.kube.seed(resources.schedules, bare);
+  await life.run(10);
+  assert.deepEqual(made(life), before);
+  await life.run(10);
+  assert.deepEqual(made(life), [...before, 'nightly-202603010040']);
+});
+
+test('a clock that was years ahead stops no backups when it is right again', async () => {
+  const life = createLife({ maxAge: '1h' });
+  life.clock = new Date('2031-01-01T00:00:00Z');
+  await life.run(2);
+  life.clock = new Date('2026-03-01T01:05:00Z');
+  await life.run(20);
+  assert.deepEqual(made(life).slice(-2), ['nightly-202603010110', 'nightly-202603010120']);
+  assert.equal(life.schedule().status?.lastGood?.name, 'nightly-202603010120');
+});
+
+test('of two invocations that see the same, one makes the backup', async () => {
+  const life = createLife();
+  life.clock = new Date('2026-03-01T00:10:01Z');
+  await Promise.all([life.tick(), life.tick()]);
+  assert.deepEqual(life.backups(), ['nightly-202603010010']);
+  await life.tick();
+  assert.equal(life.schedule().status?.lastAt, '2026-03-01T00:10:00Z');
+});
+
+test('an invocation that dies before or after any write leaves one backup for each time', async () => {
+  for (const key of ['POST etcdbackups', 'PUT etcdbackupschedules/status', 'POST jobs', 'DELETE etcdbackups']) {
+    for (const when of ['before', 'after'] as const) {
+      const life = createLife({ retention: { last: 2 }, history: { good: 1 } });
+      let deaths = 0;
+      life.fault = (request, at) => {
+        if (request.key !== key || at !== when || deaths === 2) return;
+        deaths++;
+        throw new Error('killed');
+      };
+      for (let minute = 0; minute < 45; minute++) {
+        life.clock = new Date(life.clock.getTime() + 60_000);
+        await life.tick().catch((error: unknown) => assert.equal(String(error), 'Error: killed'));
+        life.finish();
+        life.endPrune({ ok: true, pruned: { kept: 1, removed: 0 } });
+      }
+      assert.equal(deaths, 2, key);
+      assert.equal(new Set(made(life)).size, 4, `${key} ${when}: ${made(life)}`);
+      assert.deepEqual(life.backups(), ['nightly-202603010040']);
+    }
+  }
+});
+
+test('finished backups are kept as history up to a bound, good and failed ones apart', async () => {
+  const life = createLife({ history: { good: 2, failed: 1 } });
+  let count = 0;
+  await life.run(85, () => life.finish(count++ % 20 < 10));
+  const good = life.kube
+    .stored<EtcdBackup>(resources.backups)
+    .map(({ metadata, status }) => [metadata.name.slice(-4), status?.conditions?.[0]?.status]);
+  assert.deepEqual(good, [
+    ['0050', 'True'],
+    ['0110', 'True'],
+    ['0120', 'False'],
+  ]);
+});
+
+test("another one's backups are neither counted nor deleted", async () => {
+  const life = createLife({ history: { good: 1 } });
+  await life.run(11);
+  const [own] = life.kube.stored<EtcdBackup>(resources.backups);
+  assert.ok(own);
+  const metadata = {
+    ...own.metadata,
+    name: 'by-hand',
+    uid: 'by-hand',
+    ownerReferences: [],
+    labels: own.metadata.labels ?? {},
+  };
+  life.kube.seed(resources.backups, { ...own, metadata, status: { observedGeneration: 1 } });
+  await life.run(30);
+  assert.deepEqual(life.backups(), ['by-hand', 'nightly-202603010040']);
+});
+
+test('Ready is False while the newest good backup is older than maxAge', async () => {
+  const life = createLife({ maxAge: '25m' });
+  await life.run(12);
+  assert.match(ready(life), /^True Scheduled/);
+  await life.run(30, () => life.finish(false));
+  assert.match(
+    ready(life),
+    /^False BackupTooOld: the newest good backup, nightly-202603010010, was taken at 2026-03-01T00:10:30/,
+  );
+  assert.ok(life.schedule().status?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True'));
+  const writes = () => life.kube.requests()['PUT etcdbackupschedules/status'] ?? 0;
+  const before = writes();
+  await life.run(3);
+  assert.equal(writes(), before, 'the age does not grow in the message');
+  await life.run(8);
+  assert.match(ready(life), /^True Scheduled/);
+});
+
+test('without any good backup maxAge counts from when the schedule was made', async () => {
+  const life = createLife({ schedule: '@yearly', maxAge: '10m' });
+  await life.run(9);
+  assert.match(ready(life), /^True/);
+  await life.run(3);
+  assert.match(ready(life), /^False BackupTooOld: there is no good backup/);
+});
+
+test('a failed backup is named with its cause, and the good one before it stays the last good', async () => {
+  const life = createLife();
+  await life.run(12);
+  await life.run(10, () => life.finish(false));
+  assert.equal(ready(life), 'False LastBackupFailed: nightly-202603010020: the bucket is full');
+  assert.equal(life.schedule().status?.lastGood?.name, 'nightly-202603010010');
+});
+
+test('retention runs once after each good backup, one at a time, and its result is told', async () => {
+  const life = createLife({ retention: { last: 2, daily: 7 }, timeZone: 'Europe/Berlin' });
+  await life.run(35);
+  assert.deepEqual(life.prunes(), ['nightly-202603010010-prune'], 'it is under way');
+  const [job] = life.kube.stored(resources.jobs) as unknown as readonly {
+    spec: { template: { spec: { containers: { env: { value: string }[] }[] } } };
+  }[];
+  assert.deepEqual(JSON.parse(job?.spec.template.spec.containers[0]?.env[0]?.value ?? ''), {
+    operation: 'prune',
+    prefix: 'gs://bucket/default/orders/',
+    store: { gcs: { keyFile: '/etc/etcd-ratchet/gcs-key/key.json' } },
+    schedule: 'schedule-uid',
+    keep: { last: 2, daily: 7 },
+    timeZone: 'Europe/Berlin',
+    most: 200,
+    dryRun: false,
+    deadlineSeconds: 3600,
+  });
+  life.endPrune({ ok: true, pruned: { dryRun: false, kept: 2, removed: 1, left: 0, others: 3, names: ['1.db'] } });
+  await life.run(1);
+  assert.partialDeepStrictEqual(life.schedule().status?.retention, { after: 'nightly-202603010030' });
+  life.endPrune({ ok: true, pruned: { dryRun: false, kept: 2, removed: 1, left: 0, others: 3, names: ['1.db'] } });
+  await life.run(1);
+  assert.partialDeepStrictEqual(life.schedule().status?.retention, {
+    after: 'nightly-202603010030',
+    kept: 2,
+    removed: 1,
+    others: 3,
+    names: ['1.db'],
+  });
+  await life.run(3);
+  assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010030-prune']);
+});
+
+test('a retention that fails, or says nonsense, is told and tried again after the next backup', async () => {
+  for (const [said, words] of [
+    [{ ok: false, reason: 'Forbidden', message: 'may not delete' }, /RetentionFailed: Forbidden: may not delete/],
+    ['{"ok":"yes"}', /RetentionFailed: ResultLost: its pod said no result/],
+    ['', /RetentionFailed: ResultLost/],
+    [
+      { ok: false, reason: 7, message: null, pruned: { kept: -1, removed: 'x', names: [1, 'y'.repeat(9000)] } },
+      /RetentionFailed: Unexpected/,
+    ],
+  ] as const) {
+    const life = createLife({ retention: { last: 2 } });
+    await life.run(11);
+    await life.run(1);
+    life.endPrune(said);
+    await life.run(1);
+    assert.match(ready(life), words);
+    await life.run(10);
+    assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010020-prune']);
+  }
+});
+
+test('what the API server refuses is told with its words, and goes on when it is allowed', async () => {
+  const life = createLife();
+  life.fault = (request, when) => {
+    if (request.key === 'POST etcdbackups' && when === 'before')
+      throw refusal(request, { code: 403, reason: 'Forbidden', message: 'exceeded quota' });
+  };
+  await life.run(12);
+  assert.match(ready(life), /^False StartRefused: .*exceeded quota/);
+  life.fault = () => undefined;
+  await life.run(1);
+  assert.match(ready(life), /^True Scheduled/);
+  assert.deepEqual(life.backups(), ['nightly-202603010010']);
+});
+
+test('what only an older API server let through is told, and begins nothing', async () => {
+  for (const [spec, words] of [
+    [{ schedule: '0 0 30 2 *' }, /InvalidSchedule: schedule: it is never due/],
+    [{ timeZone: 'Mars/Olympus' }, /InvalidSchedule: timeZone: /],
+    [{ template: { clusterName: 'orders', to: { object: 'nonsense' } } }, /InvalidSchedule: template.to.object: /],
+  ] as const) {
+    const life = createLife(spec);
+    await life.run(12);
+    assert.match(ready(life), words);
+    assert.deepEqual(made(life), []);
+  }
+});
+
+test('a schedule that is being deleted does nothing more', async () => {
+  const life = createLife();
+  const now = life.schedule();
+  const metadata = { ...now.metadata, deletionTimestamp: '2026-03-01T00:00:40Z', finalizers: ['a/b'] };
+  life.kube.seed(resources.schedules, { ...now, metadata });
+  await life.run(12);
+  assert.deepEqual(
+    life.kube.journal().filter(({ key }) => !key.startsWith('LIST')),
+    [],
+  );
+});
