@@ -1,3 +1,5 @@
+import { type FailureReason, failures } from '../reconcile/backup/agent/failure.ts';
+import { backupMeanings } from '../reconcile/backup/reasons.ts';
 import { goesOn, isWell, type Meaning } from '../reconcile/reasons/meaning.ts';
 import { tables } from '../reconcile/reasons.ts';
 import { scheduleMeanings } from '../reconcile/schedule/reasons.ts';
@@ -44,7 +46,28 @@ export function reasonsPage(): string {
       ([word, { means, cure = '' }]) => `| \`${word}\` | ${means} | ${cure} |`,
     ),
     '',
+    ...backupReasons(),
   ].join('\n');
+}
+
+function backupReasons(): readonly string[] {
+  const own = Object.entries(backupMeanings).map(([word, { means, cure }]) => `| \`${word}\` | ${means} | ${cure} |`);
+  const course = (kind: (typeof failures)[FailureReason]) =>
+    kind === 'retry'
+      ? 'nothing: it is tried again, a few times'
+      : 'do what the message says, then create another EtcdBackup';
+  const ofAgent = Object.entries(failures).map(
+    ([word, kind]) => `| \`${word}\` | the message says it | ${course(kind)} |`,
+  );
+  return [
+    '## Of an EtcdBackup',
+    '',
+    '| reason | what it means | what to do |',
+    '|---|---|---|',
+    ...own,
+    ...ofAgent,
+    '',
+  ];
 }
 
 /** Links are written for README, one folder up. */

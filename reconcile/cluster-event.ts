@@ -1,8 +1,8 @@
-import type { EtcdCluster } from '../manifests/api/etcd-cluster.ts';
+import type { ObjectMeta } from '../manifests/api/metadata.ts';
 import type { Event } from '../manifests/kube-types.ts';
-import { type Kube, resources } from './kube.ts';
+import { type Kube, type Resource, resources } from './kube.ts';
 
-/** One line in `kubectl describe etcdcluster`. */
+/** One line in `kubectl describe`. */
 export interface ClusterNews {
   readonly type: 'Normal' | 'Warning';
   readonly action: string;
@@ -10,17 +10,25 @@ export interface ClusterNews {
   readonly note: string;
 }
 
+interface EventOptions {
+  readonly id: string;
+  readonly at: Date;
+  readonly signal: AbortSignal;
+  /** What kind it is about. */
+  readonly about?: Resource;
+}
+
 /**
- * Writes an event about a cluster.
+ * Writes an event about a cluster, or about another resource of ours.
  *
  * @param id makes its name: two with the same one are refused as one that exists already.
  * @throws {KubeError}
  */
 export async function writeEvent(
   kube: Kube,
-  { metadata }: EtcdCluster,
+  { metadata }: { readonly metadata: ObjectMeta },
   { type, action, reason, note }: ClusterNews,
-  { id, at, signal }: { readonly id: string; readonly at: Date; readonly signal: AbortSignal },
+  { id, at, signal, about = resources.clusters }: EventOptions,
 ): Promise<void> {
   const { name, namespace = '', uid = '' } = metadata;
   await kube.create<Event>(
@@ -36,7 +44,7 @@ export async function writeEvent(
       reason,
       note: note.slice(0, 1000),
       type,
-      regarding: { apiVersion: resources.clusters.apiVersion, kind: resources.clusters.kind, namespace, name, uid },
+      regarding: { apiVersion: about.apiVersion, kind: about.kind, namespace, name, uid },
     },
     { signal },
   );

@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import type { PassNews } from './pass-context.ts';
 
@@ -34,9 +35,13 @@ export function isNews({ moved, unsettled }: Pick<PassNews, 'moved' | 'unsettled
   return moved || (!isFollowUp && unsettled);
 }
 
+type Remaining = Pick<PassNews, 'clusters'> & Partial<Pick<PassNews, 'backups'>>;
+
 /** Whether there is work that may go on before a tick would look. */
-export function isAwaited({ clusters }: Pick<PassNews, 'clusters'>, now: Date): boolean {
-  return clusters.some(({ workRemains }) => workRemains) && pauseSeconds(quietSeconds(clusters, now)) < tickSeconds;
+export function isAwaited({ clusters, backups = [] }: Remaining, now: Date): boolean {
+  if (clusters.some(({ workRemains }) => workRemains) && pauseSeconds(quietSeconds(clusters, now)) < tickSeconds)
+    return true;
+  return backups.some(({ workRemains }) => workRemains) && secondsToNextBackup(backups, now) < tickSeconds;
 }
 
 /** It acted, or another invocation is about to end an action. */
@@ -52,4 +57,18 @@ function timesOf({ metadata, status }: EtcdCluster): readonly number[] {
   const { history = [], conditions = [] } = status ?? {};
   const told = [metadata.creationTimestamp, history.at(-1)?.at, ...conditions.map((one) => one.lastTransitionTime)];
   return told.flatMap((time) => (time === undefined ? [] : Date.parse(time)));
+}
+
+/** Seconds to the next look at backups under way: rarer while nothing changes, because a watch tells a Job's end. */
+export function secondsToNextBackup(results: readonly BackupResult[], now: Date): number {
+  const waiting = results.filter(({ workRemains }) => workRemains);
+  const times = waiting.flatMap(({ backup: { metadata, status } }) => [
+    Date.parse(metadata.creationTimestamp ?? ''),
+    Date.parse(status?.attempt?.startedAt ?? ''),
+    ...(status?.conditions ?? []).map((one) => Date.parse(one.lastTransitionTime)),
+  ]);
+  const latest = Math.max(...times.filter((time) => !Number.isNaN(time)));
+  const quiet = Math.max(0, (now.getTime() - latest) / 1000);
+  const asked = waiting.flatMap(({ afterSeconds }) => afterSeconds ?? []);
+  return Math.max(1, Math.min(...asked, Math.max(5, pauseSeconds(quiet))));
 }

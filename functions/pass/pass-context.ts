@@ -1,4 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import type { StepContext } from '../../reconcile/cluster/step-context.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
@@ -37,6 +38,7 @@ export interface PassResult extends PassNews {
 /** What the follow-up must know. */
 export interface PassNews {
   readonly clusters: readonly ClusterResult[];
+  readonly backups: readonly BackupResult[];
   /** Another step would be worth taking, soon. */
   readonly workRemains: boolean;
   /** Whether anything was done: what others have seen before that is no longer all there is. */

@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { areChecked, areLeftOver } from '../checks/branch.ts';
+import { listBackups, stepBackupsAndWait } from './backups.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
 import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
@@ -40,10 +41,17 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
   const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
-  const [stepped] = await Promise.all([
-    stepAndWait(context, scope, clusterList.resourceVersion),
-    stepAllSchedules(context),
-  ]);
+  // Where clusters need another step, the next link of the chain goes on with all: it waits for no backup's Job.
+  const goesOn = new AbortController();
+  const clustersStepped = stepAndWait(context, scope, clusterList.resourceVersion).then((one) => {
+    if (one.results.some(hasWork)) goesOn.abort();
+    return one;
+  });
+  // In this order: what a schedule has just made is begun at once.
+  const backupsStepped = stepAllSchedules(context).then(async () =>
+    stepBackupsAndWait(context, await listBackups(kube, namespace, signal, context.log), clusters, goesOn.signal),
+  );
+  const [stepped, backups] = await Promise.all([clustersStepped, backupsStepped]);
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
   // Report each fleet independently: a dead repository or forge delays only its own fleet's news.
@@ -58,8 +66,9 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const late = results.some(isLate);
     const news = {
       clusters: stepped.results,
-      workRemains: late || stepped.results.some(({ workRemains }) => workRemains) || results.some(needsRetry),
-      moved: results.some(hasWritten) || stepped.moved,
+      backups,
+      workRemains: late || [...stepped.results, ...backups].some(hasWork) || results.some(needsRetry),
+      moved: results.some(hasWritten) || stepped.moved || backups.some(({ outcome }) => outcome === 'acted'),
       unsettled: results.some(needsRetry) || stepped.results.some(isUnsettled),
     };
     await context.onNews?.(news);
@@ -103,6 +112,10 @@ async function checked(context: PassContext, passed: FleetPassed, world: World):
 
 function hasWritten(result: FleetResult): boolean {
   return result.kind === 'done' && (result.outcome.changed.size > 0 || result.outcome.pruned.length > 0);
+}
+
+function hasWork({ workRemains }: { readonly workRemains: boolean }): boolean {
+  return workRemains;
 }
 
 function isUnsettled(result: ClusterResult): boolean {

@@ -15,7 +15,7 @@ export function render(result: PassResult, format: 'text' | 'json', extra: { rea
   }
 }
 
-function asData({ fleets, clusters, workRemains }: PassResult) {
+function asData({ fleets, clusters, backups, workRemains }: PassResult) {
   return {
     fleets: fleets.map(({ fleet, result }) => ({
       namespace: fleet.metadata.namespace,
@@ -32,11 +32,12 @@ function asData({ fleets, clusters, workRemains }: PassResult) {
       }),
     })),
     clusters: clusters.map(({ cluster: _, ...rest }) => rest),
+    backups: backups.map(({ backup: _, ...rest }) => rest),
     workRemains,
   };
 }
 
-function asText({ fleets, clusters }: PassResult): string {
+function asText({ fleets, clusters, backups }: PassResult): string {
   const lines: string[] = [];
   for (const { fleet, result } of fleets) {
     const ready = conditionOf(fleet.status, 'Ready');
@@ -50,6 +51,8 @@ function asText({ fleets, clusters }: PassResult): string {
     const cure = decision.kind === 'refuse' ? ` To go on: ${decision.cure}` : '';
     lines.push(`cluster  ${namespace}/${name}  ${done}  ${decision.reason}: ${problem ?? decision.message}${cure}`);
   }
+  for (const { namespace, name, outcome, reason, message } of backups)
+    lines.push(`backup   ${namespace}/${name}  ${outcome}  ${reason}: ${message}`);
   if (lines.length === 0) lines.push('there is no EtcdFleet and no EtcdCluster here');
   return `${lines.join('\n')}\n`;
 }

@@ -86,13 +86,13 @@ export async function carryOut(
  */
 export function isWorthGoingOn(
   { kind, again = 0 }: Pick<Task, 'kind' | 'again'>,
-  result: Pick<PassResult, 'workRemains' | 'clusters' | 'moved' | 'unsettled'>,
+  result: Pick<PassResult, 'workRemains' | 'clusters' | 'moved' | 'unsettled'> & Partial<Pick<PassResult, 'backups'>>,
   now: Date,
 ): boolean {
-  const { workRemains, clusters } = result;
+  const { workRemains, clusters, backups = [] } = result;
   if (!workRemains) return false;
   if (kind === 'tick') return isNews(result, false) || isAwaited(result, now);
-  if (clusters.some(({ outcome }) => outcome === 'acted')) return true;
+  if ([...clusters, ...backups].some(({ outcome }) => outcome === 'acted')) return true;
   if (kind === 'step') return false;
   return clusters.some(({ decision }) => isHeld(decision)) || (again < mostAgain && isAwaited(result, now));
 }

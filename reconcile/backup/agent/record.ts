@@ -69,7 +69,7 @@ export async function readRecord(store: Store, name: string, options: StoreOptio
   } catch (cause) {
     throw notARecord(store, path, 'it is no JSON', cause);
   }
-  const problem = problemOf(value);
+  const problem = problemOfRecord(value);
   if (problem !== undefined) throw notARecord(store, path, problem);
   return value as BackupRecord;
 }
@@ -97,7 +97,8 @@ const shape = {
   tookMs: isCount,
 } as const satisfies Record<keyof BackupRecord, (value: unknown) => boolean>;
 
-function problemOf(value: unknown): string | undefined {
+/** What is wrong with a record that others wrote, `undefined` where it is one. */
+export function problemOfRecord(value: unknown): string | undefined {
   if (!isObject(value)) return 'it is no object';
   const wrong = Object.entries(shape).find(([field, holds]) => !holds(value[field]));
   return wrong && `its field ${wrong[0]} is absent or wrong`;

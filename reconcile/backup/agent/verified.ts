@@ -8,7 +8,7 @@ import type { Store, StoreOptions } from './store.ts';
  * That an object was restored and compared, told beside it as `<object>.verified.json`: a listing of the bucket shows
  * it without the cluster that the backup was taken in.
  */
-export interface Verified {
+interface Verified {
   readonly format: 1;
   /** Like `gs://bucket/path`. */
   readonly object: string;

@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Job } from '../../manifests/kube-types.ts';
+import { labels } from '../../manifests/render/names.ts';
+import type { BackupResult } from '../../reconcile/backup/step.ts';
+import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
+import { secondsToNextBackup } from './next-look.ts';
+import type { StepAndWaitContext } from './pass-context.ts';
+
+export interface Backups {
+  readonly items: readonly EtcdBackup[];
+  readonly resourceVersion: string;
+}
+
+const none: Backups = { items: [], resourceVersion: '' };
+
+/**
+ * All that there are: one LIST, and for those that are finished nothing more. Clusters wait for no backup: where they
+ * can't be listed, this says why, and the pass goes on without.
+ */
+export async function listBackups(
+  kube: Kube,
+  namespace: string | undefined,
+  signal: AbortSignal,
+  log: Log,
+): Promise<Backups> {
+  try {
+    return await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const cure =
+      error.status === 404 || error.status === 403
+        ? 'apply the CRDs and roles of this release (manifests/install)'
+        : 'the next tick looks again';
+    log({ problem: error.message }, `backups can't be listed, so none is taken: ${cure}`);
+    return none;
+  }
+}
+
+type BackupsContext = Pick<
+  StepAndWaitContext,
+  'kube' | 'namespace' | 'holder' | 'log' | 'signal' | 'waitMs' | 'dryRun' | 'clusters' | 'fleet' | 'isStopped'
+>;
+
+/**
+ * A step for each that is not finished; then, until `done`, another one for those whose Job changed or whose time has
+ * come. Each step is small and its Job's name a lock, so that several in one invocation are as safe as one.
+ */
+export async function stepBackupsAndWait(
+  context: BackupsContext,
+  { items, resourceVersion }: Backups,
+  clusters: readonly EtcdCluster[],
+  done: AbortSignal,
+): Promise<readonly BackupResult[]> {
+  const { kube, dryRun, signal, waitMs, isStopped = async () => false } = context;
+  // Started for some objects only: backups are not among them.
+  if (dryRun || context.clusters.length > 0 || context.fleet) return [];
+  const unfinished = items.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
+  if (unfinished.length === 0) return [];
+  const { stepBackups } = await import('../../reconcile/backup/pass.ts');
+  let results = await stepBackups(unfinished, { ...context, clusters });
+  if (waitMs <= 0) return results;
+  const until = AbortSignal.any([signal, done, AbortSignal.timeout(waitMs)]);
+  using changes = watchJobs(context, resourceVersion);
+  while (!until.aborted && results.some(({ workRemains }) => workRemains)) {
+    await changes.next(secondsToNextBackup(results, kube.now() ?? new Date()), until);
+    if (until.aborted || (await isStopped())) break;
+    const { items: again } = await listBackups(kube, context.namespace, signal, context.log);
+    const left = again.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
+    const stepped = await stepBackups(left, { ...context, clusters });
+    const keys = new Set(stepped.map(keyOf));
+    const gone = (result: BackupResult) => result.workRemains && !keys.has(keyOf(result));
+    results = [...results.filter((one) => !keys.has(keyOf(one)) && !gone(one)), ...stepped];
+  }
+  return results;
+}
+
+interface Changes extends Disposable {
+  /** Resolves at the next change of a Job that is news, when the time is over, or when it is cancelled. */
+  next(seconds: number, until: AbortSignal): Promise<void>;
+}
+
+/** The Jobs of backups, from when the backups were listed. Without a watch the clock alone wakes. */
+function watchJobs({ kube, namespace, log }: BackupsContext, resourceVersion: string): Changes {
+  const closing = new AbortController();
+  let heard = Promise.withResolvers<void>();
+  void (async () => {
+    const options = { namespace, labelSelector: labels.backup, resourceVersion, signal: closing.signal };
+    try {
+      for await (const { type, object } of kube.watch<Job>(resources.jobs, options)) {
+        const isOver = object.status?.conditions?.some(({ status }) => status === 'True') ?? false;
+        if (type === 'DELETED' || isOver) heard.resolve();
+      }
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      const problem = error instanceof Error ? error.message : String(error);
+      log({ problem }, 'Jobs cannot be watched; the timers go on');
+    }
+  })();
+  return {
+    async next(seconds, until) {
+      const over = new AbortController();
+      const signal = AbortSignal.any([over.signal, until]);
+      const slept = pause(seconds * 1000, undefined, { signal }).catch(() => undefined);
+      await Promise.race([heard.promise, slept]);
+      over.abort();
+      heard = Promise.withResolvers();
+    },
+    [Symbol.dispose]: () => closing.abort(),
+  };
+}
+
+function keyOf({ namespace, name }: BackupResult): string {
+  return `${namespace}/${name}`;
+}

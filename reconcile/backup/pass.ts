@@ -1,0 +1,53 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { inParallel } from '../in-parallel.ts';
+import { type Kube, KubeError } from '../kube.ts';
+import { ownImage } from '../own-image.ts';
+import { type BackupResult, stepBackup } from './step.ts';
+
+export interface BackupsContext {
+  readonly kube: Kube;
+  readonly holder: { readonly pod: string; readonly uid: string };
+  readonly clusters: readonly EtcdCluster[];
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Steps under way at once. */
+const parallel = 16;
+/** After one that failed, in seconds. */
+const retrySeconds = 5;
+
+/** One step for each of these backups, side by side. A single one's failure is in its result. */
+export async function stepBackups(
+  backups: readonly EtcdBackup[],
+  { kube, holder, clusters, log, signal }: BackupsContext,
+): Promise<readonly BackupResult[]> {
+  let asked: Promise<string> | undefined;
+  const image = () => {
+    asked ??= ownImage(kube, holder, signal);
+    return asked;
+  };
+  return inParallel(backups, parallel, async (backup) => {
+    const { namespace = '', name } = backup.metadata;
+    try {
+      const result = await stepBackup(backup, { kube, clusters, image, signal });
+      log({ backup: `${namespace}/${name}`, reason: result.reason, outcome: result.outcome }, result.message);
+      return result;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      log({ backup: `${namespace}/${name}`, outcome: 'failed', problem: message }, 'the step could not be taken');
+      const reason = error instanceof KubeError ? error.reason : 'Unexpected';
+      return {
+        namespace,
+        name,
+        reason,
+        message,
+        outcome: 'failed',
+        workRemains: true,
+        afterSeconds: retrySeconds,
+        backup,
+      } satisfies BackupResult;
+    }
+  });
+}

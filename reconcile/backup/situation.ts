@@ -1,0 +1,73 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Said } from './said.ts';
+
+/** What one step looks at: the resource, its cluster, and the Job of the attempt that is due or under way. */
+export interface BackupSituation {
+  readonly backup: EtcdBackup;
+  /** `undefined`: there is none of that name, or none is meant. */
+  readonly cluster: EtcdCluster | undefined;
+  readonly attempt: Attempt;
+  /** `undefined`: there is none of its name. */
+  readonly job: JobView | undefined;
+  /** By the API server's clock. */
+  readonly at: Date;
+}
+
+type Stage = 'Take' | 'Verify';
+
+export interface Attempt {
+  readonly stage: Stage;
+  readonly number: number;
+  /** Whether status says that its Job was made. */
+  readonly begun: boolean;
+  /** Not made before then. */
+  readonly notBefore?: Date;
+}
+
+export interface JobView {
+  readonly name: string;
+  readonly uid: string;
+  /** Whether this very EtcdBackup controls it. */
+  readonly ours: boolean;
+  /** The whole name of the object that it is about. */
+  readonly object: string;
+  readonly startedAt: string;
+  readonly state: JobState;
+}
+
+export type JobState =
+  /** `trouble`: in Kubernetes' words, what its pod waits for. */
+  | { readonly kind: 'under-way'; readonly trouble?: string }
+  | { readonly kind: 'said'; readonly said: Said }
+  /** It ended without a word of the agent. */
+  | { readonly kind: 'broke'; readonly reason: Breaking; readonly words: string };
+
+/** What ends a pod, besides the agent itself. */
+export type Breaking =
+  | 'OutOfMemory'
+  | 'Evicted'
+  | 'NodeLost'
+  | 'PodGone'
+  | 'JobGone'
+  | 'DeadlineExceeded'
+  | 'RestoreFailed'
+  | 'EtcdNotStarted'
+  | 'AgentBroke';
+
+/** The attempt that is due, or under way. */
+export function attemptOf({ status }: EtcdBackup): Attempt {
+  const { attempt, lastFailure } = status ?? {};
+  if (attempt === undefined) {
+    const notBefore = lastFailure?.retryAt;
+    return { stage: 'Take', number: 1, begun: false, ...(notBefore && { notBefore: new Date(notBefore) }) };
+  }
+  const { stage, number } = attempt;
+  if (lastFailure?.retryAt === undefined) return { stage, number, begun: true };
+  return { stage, number: number + 1, begun: false, notBefore: new Date(lastFailure.retryAt) };
+}
+
+/** Whether nothing is to be done about it any more. */
+export function isFinished({ metadata, status }: EtcdBackup): boolean {
+  return status?.finishedAt !== undefined || metadata.deletionTimestamp !== undefined;
+}

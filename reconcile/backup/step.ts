@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Job } from '../../manifests/kube-types.ts';
+import { takeJob, verifyJob } from '../../manifests/render/backup-jobs.ts';
+import { annotations } from '../../manifests/render/names.ts';
+import { isControlledBy } from '../../manifests/render/owner-reference.ts';
+import { writeEvent } from '../cluster-event.ts';
+import { type Kube, KubeError, resources } from '../kube.ts';
+import { type BackupDecision, decideBackup } from './decide.ts';
+import { observeBackup } from './observe.ts';
+import { type BackupStatement, backupStatusFor, type Outcome, statementOf } from './report.ts';
+import type { BackupSituation } from './situation.ts';
+
+export interface BackupContext {
+  readonly kube: Kube;
+  readonly clusters: readonly EtcdCluster[];
+  /** Our own, for the Jobs. */
+  readonly image: () => Promise<string>;
+  readonly signal: AbortSignal;
+}
+
+/** What one pass did about one backup. */
+export interface BackupResult {
+  readonly namespace: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly message: string;
+  /** As of a cluster: `lost` is another invocation's, `failed` is tried again. */
+  readonly outcome: 'none' | 'acted' | 'failed' | 'lost';
+  readonly workRemains: boolean;
+  /** When the clock alone is worth another look. */
+  readonly afterSeconds?: number;
+  /** As this step left it. */
+  readonly backup: EtcdBackup;
+}
+
+/** One step: look, decide, act, tell. @throws {KubeError} when it could not be looked at or told. */
+export async function stepBackup(backup: EtcdBackup, context: BackupContext): Promise<BackupResult> {
+  const { namespace = '', name } = backup.metadata;
+  const situation = await observeBackup(backup, context);
+  const decision = decideBackup(situation);
+  const base = { namespace, name, backup };
+  if (decision.kind === 'rest')
+    return { ...base, reason: 'Rests', message: 'nothing is left to do', outcome: 'none', workRemains: false };
+  const outcome = await actOn(situation, decision, context);
+  const { reason, message, course } = statementOf(situation, decision, outcome);
+  const so = { ...base, reason, message };
+  const told = await tell(situation, decision, outcome, { course, reason, message }, context);
+  if (told === 'lost') return { ...so, outcome: told, workRemains: true, afterSeconds: 1 };
+  const ended = decision.kind === 'done' || decision.kind === 'fail';
+  const after = decision.kind === 'wait' ? decision.afterSeconds : decision.kind === 'retry' ? 20 : undefined;
+  return {
+    ...so,
+    backup: told,
+    outcome: outcome.kind === 'acted' || ended || decision.kind === 'retry' ? 'acted' : 'none',
+    workRemains: !ended,
+    ...(after !== undefined && { afterSeconds: after }),
+  };
+}
+
+async function actOn(
+  { backup }: BackupSituation,
+  decision: Exclude<BackupDecision, { readonly kind: 'rest' }>,
+  { kube, image, signal }: BackupContext,
+): Promise<Outcome> {
+  switch (decision.kind) {
+    case 'take':
+      return make(kube, backup, takeJob(backup, { ...decision.order, image: await image() }), signal);
+    case 'verify':
+      return make(kube, backup, verifyJob(backup, { ...decision.order, image: await image() }), signal);
+    case 'retry':
+    case 'fail': {
+      const { job } = decision;
+      if (job) {
+        const { namespace } = backup.metadata;
+        const preconditions = { uid: job.uid };
+        await kube.delete(resources.jobs, namespace, job.name, { preconditions, propagation: 'Background', signal });
+      }
+      return { kind: 'none' };
+    }
+    case 'wait':
+    case 'done':
+      return { kind: 'none' };
+  }
+}
+
+/**
+ * The Job's name is the lock: of two invocations that make it, one is refused, and tells of the Job that is there. So
+ * does the step after one that was ended before it could tell.
+ */
+async function make(kube: Kube, backup: EtcdBackup, job: Job, signal: AbortSignal): Promise<Outcome> {
+  const { name, namespace } = job.metadata;
+  try {
+    await kube.create(resources.jobs, job, { signal });
+    return { kind: 'acted', object: objectOf(job) };
+  } catch (error) {
+    if (!(error instanceof KubeError) || (error.class !== 'terminal' && error.reason !== 'AlreadyExists')) throw error;
+    if (error.reason !== 'AlreadyExists')
+      return { kind: 'refused', message: `Job ${name} is refused: ${error.message}` };
+  }
+  const found = await kube.get<Job>(resources.jobs, namespace, name, { signal });
+  if (found && isControlledBy(found, backup.metadata.uid ?? '')) return { kind: 'acted', object: objectOf(found) };
+  const cure = 'delete it, or create an EtcdBackup of another name';
+  return { kind: 'refused', message: `Job ${name} belongs to something else: ${cure}` };
+}
+
+function objectOf({ metadata }: Job): string {
+  return metadata.annotations?.[annotations.object]?.slice(0, 1100) ?? '';
+}
+
+async function tell(
+  situation: BackupSituation,
+  decision: Exclude<BackupDecision, { readonly kind: 'rest' }>,
+  outcome: Outcome,
+  statement: BackupStatement,
+  { kube, signal }: BackupContext,
+): Promise<EtcdBackup | 'lost'> {
+  const { backup } = situation;
+  const status = backupStatusFor(situation, decision, outcome);
+  if (isDeepStrictEqual(status, backup.status)) return backup;
+  try {
+    const written = await kube.updateStatus<EtcdBackup>(resources.backups, { ...backup, status }, { signal });
+    await record(kube, situation, statement, signal);
+    return written;
+  } catch (error) {
+    // Deleted, or another invocation's turn: whose write comes first has looked at the same Job.
+    if (error instanceof KubeError && (error.class === 'precondition' || error.reason === 'NotFound')) return 'lost';
+    throw error;
+  }
+}
+
+/** One event for each word that is new. */
+async function record(
+  kube: Kube,
+  { backup, at }: BackupSituation,
+  { course, reason, message }: BackupStatement,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = backup.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (before?.reason === reason) return;
+  const type = course === 'stalled' || reason === 'Retrying' ? 'Warning' : 'Normal';
+  const id = `${at.getTime().toString(16)}${randomBytes(4).toString('hex')}`;
+  const news = { type, action: 'Backup', reason, note: message } as const;
+  await writeEvent(kube, backup, news, { id, at, signal, about: resources.backups });
+}

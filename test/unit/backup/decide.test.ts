@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { failures } from '../../../reconcile/backup/agent/failure.ts';
+import { decideBackup } from '../../../reconcile/backup/decide.ts';
+import { backupStatusFor, sizeOf } from '../../../reconcile/backup/report.ts';
+import { attemptOf, type BackupSituation, type JobState, type JobView } from '../../../reconcile/backup/situation.ts';
+import { at, backupWith, object, proof, record, serving, uid } from './scene.ts';
+
+const attempt = { number: 1, stage: 'Take', job: 'j', object, startedAt: '2026-11-22T22:59:10Z' } as const;
+const stored = { object, etcdVersion: '3.6.16', snapshotBytes: 20_512, revision: 41 };
+
+function situation(backup: EtcdBackup, more: Partial<BackupSituation> = {}): BackupSituation {
+  return { backup, cluster: serving, attempt: attemptOf(backup), job: undefined, at, ...more };
+}
+
+function job(state: JobState, more: Partial<JobView> = {}): JobView {
+  return { name: 'j', uid: 'job-1', ours: true, object, startedAt: attempt.startedAt, state, ...more };
+}
+
+const failing = (reason: keyof typeof failures) =>
+  job({ kind: 'said', said: { kind: 'failure', reason, message: 'because' } });
+
+test('a new backup is taken from the voters, with the certificate of applications', () => {
+  const decision = decideBackup(situation(backupWith()));
+  assert.partialDeepStrictEqual(decision, {
+    kind: 'take',
+    order: {
+      attempt: 1,
+      location: { scheme: 'pvc', bucket: 'backups', path: 'default/orders/20261122T230000Z.db' },
+      endpoints: [
+        'https://orders-0-0.orders-peers.default.svc:2379',
+        'https://orders-1-0.orders-peers.default.svc:2379',
+      ],
+      clusterId: 'cafe',
+      tlsSecretName: 'orders-client-tls',
+    },
+  });
+});
+
+test('a cluster in plaintext needs no certificate, one of a person is shown by its own name', () => {
+  const names = (
+    [
+      { mode: 'Disabled' },
+      { mode: 'Provided', peerSecretName: 'a', serverSecretName: 'b', clientSecretName: 'mine' },
+    ] as const
+  ).map((tls) => {
+    const decision = decideBackup(situation(backupWith(), { cluster: { ...serving, spec: { ...serving.spec, tls } } }));
+    return decision.kind === 'take' ? [decision.order.tlsSecretName, decision.order.endpoints[0]?.slice(0, 8)] : [];
+  });
+  assert.deepEqual(names, [
+    [undefined, 'http://o'],
+    ['mine', 'https://'],
+  ]);
+});
+
+test('without a cluster that serves, a backup waits and says for what', () => {
+  assert.partialDeepStrictEqual(decideBackup(situation(backupWith(), { cluster: undefined })), {
+    kind: 'wait',
+    reason: 'ClusterAbsent',
+  });
+  const { conditions: _, ...rest } = serving.status ?? { observedGeneration: 1 };
+  const silent = { ...serving, status: rest };
+  assert.partialDeepStrictEqual(decideBackup(situation(backupWith(), { cluster: silent })), {
+    kind: 'wait',
+    reason: 'ClusterNotAvailable',
+  });
+});
+
+test('another etcd is taken from its own addresses', () => {
+  const { clusterName: _, ...spec } = backupWith().spec;
+  const source = { endpoints: ['https://10.0.0.1:2379'], tlsSecretName: 'etcd-client' };
+  const elsewhere = { ...backupWith(), spec: { ...spec, source, to: { object: 'gs://bucket/{{uid}}.db' } } };
+  assert.partialDeepStrictEqual(decideBackup(situation(elsewhere, { cluster: undefined })), {
+    kind: 'take',
+    order: { ...source, location: { path: `${uid}.db` } },
+  });
+});
+
+test('what was stored is restored by the version that took it, unless its trailer is enough', () => {
+  const done = job({ kind: 'said', said: { kind: 'record', record } });
+  const decision = decideBackup(situation(backupWith({ attempt }), { job: done }));
+  assert.partialDeepStrictEqual(decision, {
+    kind: 'verify',
+    order: { attempt: 1, etcdImage: 'quay.io/coreos/etcd:v3.6.16', snapshotBytes: 20_512 },
+    facts: { record },
+  });
+  assert.partialDeepStrictEqual(
+    decideBackup(situation(backupWith({ attempt }, { verify: 'Trailer' }), { job: done })),
+    { kind: 'done', reason: 'Taken' },
+  );
+});
+
+test('a digest pins the image only where it is that of the same version', () => {
+  const done = job({ kind: 'said', said: { kind: 'record', record } });
+  const digest = `sha256:${'0'.repeat(64)}`;
+  const images = ['3.6.16', '3.6.17'].map((version) => {
+    const image = { repository: 'mirror.example.com/etcd', digest, pullSecrets: [{ name: 'pull' }] };
+    const cluster = { ...serving, spec: { ...serving.spec, version, image } };
+    const decision = decideBackup(situation(backupWith({ attempt }), { job: done, cluster }));
+    return decision.kind === 'verify' ? [decision.order.etcdImage, decision.order.pullSecrets] : [];
+  });
+  assert.deepEqual(images, [
+    [`mirror.example.com/etcd:v3.6.16@${digest}`, [{ name: 'pull' }]],
+    ['mirror.example.com/etcd:v3.6.16', [{ name: 'pull' }]],
+  ]);
+});
+
+test('the record of another backup, or of another object, is not believed', () => {
+  for (const other of [
+    { ...record, id: 'other' },
+    { ...record, object: 'pvc://backups/other.db' },
+  ]) {
+    const said = job({ kind: 'said', said: { kind: 'record', record: other } });
+    assert.partialDeepStrictEqual(decideBackup(situation(backupWith({ attempt }), { job: said })), {
+      kind: 'retry',
+      reason: 'AgentBroke',
+    });
+  }
+  const early = job({ kind: 'said', said: { kind: 'proof', proof } });
+  assert.equal(decideBackup(situation(backupWith({ attempt }), { job: early })).kind, 'retry');
+});
+
+test('a proof ends it well', () => {
+  const verifying = backupWith({ ...stored, attempt: { ...attempt, stage: 'Verify' } });
+  const decision = decideBackup(situation(verifying, { job: job({ kind: 'said', said: { kind: 'proof', proof } }) }));
+  assert.partialDeepStrictEqual(decision, { kind: 'done', reason: 'Verified', facts: { proof } });
+});
+
+test('what may pass is tried again, ever later, and not for ever', () => {
+  const waits = [1, 2, 3, 4, 5].map((number) => {
+    const begun = backupWith({ attempt: { ...attempt, number } });
+    const decision = decideBackup(situation(begun, { job: failing('Unreachable') }));
+    return decision.kind === 'retry' ? (decision.retryAt.getTime() - at.getTime()) / 1000 : decision.kind;
+  });
+  assert.deepEqual(waits, [20, 60, 180, 540, 'fail']);
+});
+
+test('each failure of the agent has its course: again, or a person', () => {
+  for (const [reason, kind] of Object.entries(failures)) {
+    const decision = decideBackup(
+      situation(backupWith({ attempt }), { job: failing(reason as keyof typeof failures) }),
+    );
+    assert.equal(decision.kind, kind === 'retry' ? 'retry' : 'fail', reason);
+    if (decision.kind === 'fail') assert.match(decision.cure, /another EtcdBackup/);
+  }
+});
+
+test('a Job that vanished counts as an attempt that failed', () => {
+  assert.partialDeepStrictEqual(decideBackup(situation(backupWith({ attempt }))), { kind: 'retry', reason: 'JobGone' });
+});
+
+test('the next attempt waits for its time, and then has a name of its own', () => {
+  const failed = { reason: 'Unreachable', message: 'm', at: '2026-11-22T22:59:50Z', retryAt: '2026-11-22T23:00:10Z' };
+  const backup = backupWith({ attempt, lastFailure: failed });
+  assert.partialDeepStrictEqual(decideBackup(situation(backup)), {
+    kind: 'wait',
+    reason: 'Retrying',
+    afterSeconds: 10,
+  });
+  const later = new Date('2026-11-22T23:00:11Z');
+  assert.partialDeepStrictEqual(decideBackup(situation(backup, { at: later })), {
+    kind: 'take',
+    order: { attempt: 2, location: { path: 'default/orders/20261122T230011Z.db' } },
+  });
+});
+
+test('etcd that never starts on it has its Job deleted, because that would go on', () => {
+  const verifying = backupWith({ ...stored, attempt: { ...attempt, stage: 'Verify' } });
+  const broken = job({ kind: 'broke', reason: 'EtcdNotStarted', words: 'panic' });
+  assert.partialDeepStrictEqual(decideBackup(situation(verifying, { job: broken })), { kind: 'retry', job: broken });
+});
+
+test('a Job of another owner is left alone, and named', () => {
+  const foreign = job({ kind: 'under-way' }, { ours: false });
+  const decision = decideBackup(situation(backupWith(), { job: foreign }));
+  assert.partialDeepStrictEqual(decision, { kind: 'wait', reason: 'JobNameTaken' });
+});
+
+test('a finished backup, and one that is being deleted, costs no thought', () => {
+  const finished = backupWith({ finishedAt: '2026-11-22T22:00:00Z' });
+  const leaving = {
+    ...backupWith(),
+    metadata: { ...backupWith().metadata, deletionTimestamp: '2026-11-22T22:00:00Z' },
+  };
+  for (const backup of [finished, leaving]) assert.deepEqual(decideBackup(situation(backup)), { kind: 'rest' });
+});
+
+function told(one: BackupSituation) {
+  const decision = decideBackup(one);
+  assert.ok(decision.kind !== 'rest');
+  const acts = decision.kind === 'take' || decision.kind === 'verify';
+  return backupStatusFor(one, decision, acts ? { kind: 'acted', object } : { kind: 'none' });
+}
+
+const conditionsOf = ({
+  conditions = [],
+}: {
+  conditions?: readonly { type: string; status: string; reason: string }[];
+}) => conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+
+test('status tells each stage, and everything that was recorded', () => {
+  const begun = told(situation(backupWith()));
+  assert.deepEqual(conditionsOf(begun), ['Ready=False Taking', 'Reconciling=True Taking']);
+  assert.partialDeepStrictEqual(begun.attempt, {
+    number: 1,
+    stage: 'Take',
+    job: 'orders-before-upgrade-take-1',
+    object,
+  });
+
+  const done = job({ kind: 'said', said: { kind: 'record', record } });
+  const taken = told(situation({ ...backupWith(), status: begun }, { job: done }));
+  assert.partialDeepStrictEqual(taken, {
+    object,
+    bytes: 20_512,
+    size: '20Ki',
+    revision: 41,
+    clusterID: 'cafe',
+    takenAt: '2026-11-22T22:59:30Z',
+    took: '1.2s',
+    attempt: { stage: 'Verify', number: 1 },
+  });
+  const proven = job({ kind: 'said', said: { kind: 'proof', proof } });
+  const verified = told(situation({ ...backupWith(), status: taken }, { job: proven }));
+  assert.deepEqual(conditionsOf(verified), ['Ready=True Verified']);
+  assert.partialDeepStrictEqual(verified, {
+    finishedAt: '2026-11-22T23:00:00Z',
+    verified: { at: '2026-11-22T23:00:00Z', revision: 45, took: '2.3s' },
+  });
+});
+
+test('a Job that another invocation made, and did not tell of, is told of with its own object', () => {
+  const status = told(
+    situation(backupWith(), { job: job({ kind: 'under-way' }, { object: 'pvc://backups/theirs.db' }) }),
+  );
+  assert.partialDeepStrictEqual(status.attempt, { number: 1, object: 'pvc://backups/theirs.db' });
+});
+
+test('while an attempt is waited for, status stays as it is', () => {
+  const failed = told(situation(backupWith({ attempt }), { job: failing('Unreachable') }));
+  assert.match(failed.conditions?.[0]?.message ?? '', /^attempt 1 of 5 failed \(Unreachable\), the next one follows/);
+  const waiting = told(situation({ ...backupWith(), status: failed }, { at: new Date(at.getTime() + 5_000) }));
+  assert.deepEqual(waiting, failed);
+  const next = told(situation({ ...backupWith(), status: failed }, { at: new Date(at.getTime() + 21_000) }));
+  assert.equal(next.lastFailure?.retryAt, undefined);
+  assert.equal(attemptOf({ ...backupWith(), status: next }).number, 2);
+});
+
+test('what needs a person says so, with the cure, and stays', () => {
+  const status = told(situation(backupWith({ attempt }), { job: failing('Exists') }));
+  assert.deepEqual(conditionsOf(status), ['Ready=False Exists', 'Stalled=True Exists']);
+  assert.match(
+    status.conditions?.[0]?.message ?? '',
+    /^because\. To go on: correct that, then create another EtcdBackup$/,
+  );
+  assert.deepEqual(decideBackup(situation({ ...backupWith(), status })), { kind: 'rest' });
+});
+
+test('sizes are said as people say them', () => {
+  assert.deepEqual([0, 512, 2048, 20_512, 5.5 * 2 ** 20, 2 ** 31].map(sizeOf), [
+    '0B',
+    '512B',
+    '2.0Ki',
+    '20Ki',
+    '5.5Mi',
+    '2.0Gi',
+  ]);
+});

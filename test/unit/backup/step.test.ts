@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listBackups, stepBackupsAndWait } from '../../../functions/pass/backups.ts';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { Job, Pod } from '../../../manifests/kube-types.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { stepBackups } from '../../../reconcile/backup/pass.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
+import { backupWith, proof, record, serving } from './scene.ts';
+
+const signal = AbortSignal.timeout(60_000);
+const namespace = 'default';
+
+function fresh(): EtcdBackup {
+  const { status: _, ...backup } = backupWith();
+  return backup;
+}
+
+/** What the Job controller, kubelet and the agent do: every Job is done at once, and well. */
+function runJobs(kube: FakeKube): void {
+  for (const job of kube.stored<Job>(resources.jobs)) {
+    if (job.status?.conditions) continue;
+    const { name, uid = '' } = job.metadata;
+    const object = job.metadata.annotations?.[annotations.object];
+    const said = name.includes('-take-')
+      ? { ok: true, operation: 'backup', record: { ...record, object } }
+      : { ok: true, operation: 'compare', proof };
+    kube.seed<Job>(resources.jobs, { ...job, status: { conditions: [{ type: 'Complete', status: 'True' }] } });
+    kube.seed<Pod>(resources.pods, {
+      metadata: {
+        name: `${name}-x`,
+        namespace,
+        labels: { 'batch.kubernetes.io/job-name': name },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true }],
+      },
+      spec: { containers: [] },
+      status: {
+        containerStatuses: [
+          {
+            name: 'agent',
+            ready: false,
+            restartCount: 0,
+            state: { terminated: { exitCode: 0, message: JSON.stringify(said) } },
+          },
+        ],
+      },
+    });
+  }
+}
+
+function contextFor(kube: FakeKube) {
+  return { kube, holder: { pod: '', uid: '' }, clusters: [serving], log: () => undefined, signal };
+}
+
+async function live(kube: FakeKube, steps = 12): Promise<EtcdBackup | undefined> {
+  for (let step = 0; step < steps; step++) {
+    const backups = kube.stored<EtcdBackup>(resources.backups);
+    await stepBackups(backups, contextFor(kube));
+    runJobs(kube);
+  }
+  return kube.stored<EtcdBackup>(resources.backups)[0];
+}
+
+function isWrite({ key }: FakeRequest): boolean {
+  return /^(POST|PUT|DELETE)/.test(key);
+}
+
+test('a backup is taken, verified, and then at rest: no request more', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.backups, fresh());
+  const backup = await live(kube);
+  assert.equal(backup?.status?.conditions?.[0]?.reason, 'Verified');
+  const before = kube.journal().length;
+  await stepBackupsAndWait(
+    { ...contextFor(kube), namespace, waitMs: 0, dryRun: false, clusters: [] },
+    await listBackups(kube, namespace, signal, () => undefined),
+    [serving],
+    signal,
+  );
+  assert.deepEqual(
+    kube
+      .journal()
+      .slice(before)
+      .map(({ key }) => key),
+    ['LIST etcdbackups'],
+  );
+});
+
+for (const when of ['before', 'after'] as const) {
+  test(`an invocation that ends ${when} any of its writes costs no second Job`, async () => {
+    let writes = Number.POSITIVE_INFINITY;
+    for (let death = 0; death < writes; death++) {
+      let seen = 0;
+      const die = (request: FakeRequest) => {
+        if (isWrite(request) && seen++ === death) throw new Error('it died here');
+      };
+      const kube = createFakeKube({ [when]: die });
+      kube.seed(resources.backups, fresh());
+      const backup = await live(kube);
+      assert.equal(backup?.status?.conditions?.[0]?.reason, 'Verified', `death at write ${death}`);
+      assert.deepEqual(
+        kube
+          .stored<Job>(resources.jobs)
+          .map(({ metadata }) => metadata.name)
+          .toSorted(),
+        ['orders-before-upgrade-take-1', 'orders-before-upgrade-verify-1'],
+        `death at write ${death}`,
+      );
+      writes = seen;
+    }
+    assert.ok(writes >= 7, `${writes} writes`);
+  });
+}
+
+test('of two invocations at once, one makes the Job, and both tell of it', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.backups, fresh());
+  const backups = kube.stored<EtcdBackup>(resources.backups);
+  const [one, other] = await Promise.all([
+    stepBackups(backups, contextFor(kube)),
+    stepBackups(backups, contextFor(kube)),
+  ]);
+  assert.deepEqual([one[0]?.outcome, other[0]?.outcome].toSorted(), ['acted', 'lost']);
+  assert.equal(kube.stored(resources.jobs).length, 1);
+  const job = kube.stored<Job>(resources.jobs)[0];
+  const status = kube.stored<EtcdBackup>(resources.backups)[0]?.status;
+  assert.equal(status?.attempt?.object, job?.metadata.annotations?.[annotations.object]);
+});
+
+test('a Job that the API server refuses is told, with its words, and tried again', async () => {
+  let refuses = true;
+  const kube = createFakeKube({ authorize: ({ key }) => !(refuses && key === 'POST jobs') });
+  kube.seed(resources.backups, fresh());
+  const [result] = await stepBackups(kube.stored<EtcdBackup>(resources.backups), contextFor(kube));
+  assert.deepEqual([result?.reason, result?.workRemains], ['JobRefused', true]);
+  const stalled = kube
+    .stored<EtcdBackup>(resources.backups)[0]
+    ?.status?.conditions?.find(({ type }) => type === 'Stalled');
+  assert.match(stalled?.message ?? '', /Job orders-before-upgrade-take-1 is refused/);
+  refuses = false;
+  assert.equal((await live(kube))?.status?.conditions?.[0]?.reason, 'Verified');
+});
+
+test('where the kind is not installed, the pass goes on without backups and says so', async () => {
+  const kube = createFakeKube({ serves: ({ plural }) => plural !== 'etcdbackups' });
+  const said: string[] = [];
+  const { items } = await listBackups(kube, undefined, signal, (_, message) => said.push(message));
+  assert.deepEqual(items, []);
+  assert.deepEqual(said.length, 1);
+  assert.match(said[0] ?? '', /apply the CRDs and roles of this release/);
+});
+
+test('a follow-up sees a Job end by its watch, and goes on to the end', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.backups, fresh());
+  const listed = await listBackups(kube, namespace, signal, () => undefined);
+  const context = { ...contextFor(kube), namespace, waitMs: 30_000, dryRun: false, clusters: [] };
+  const running = stepBackupsAndWait(context, listed, [serving], signal);
+  const timer = setInterval(() => runJobs(kube), 20);
+  const [result] = await running.finally(() => clearInterval(timer));
+  assert.deepEqual([result?.reason, result?.workRemains], ['Verified', false]);
+});
