@@ -5,6 +5,7 @@ import {
   parseLocation,
   parseObjectTemplate,
   timestampOf,
+  urlOf,
 } from '../../manifests/api/object-template.ts';
 import { backupDefaults, imageDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { TakeOrder, VerifyOrder } from '../../manifests/render/backup-jobs.ts';
@@ -131,7 +132,7 @@ function take(situation: BackupSituation): BackupDecision {
   if ('reason' in from) return { kind: 'wait', ...from };
   const location = locationOf(situation);
   if ('problem' in location) return failed(situation, 'InvalidRequest', location.problem, 'request');
-  const message = `attempt ${attempt.number} stores the snapshot in ${location.scheme}://${location.bucket}`;
+  const message = `attempt ${attempt.number} stores the snapshot as ${urlOf(location)}`;
   return { kind: 'take', message, order: { attempt: attempt.number, location, ...from } };
 }
 
@@ -153,11 +154,7 @@ function sourceOf(
   if (available?.status !== 'True' || voters.length === 0)
     return {
       reason: 'ClusterNotAvailable',
-      message:
-        `the backup waits until EtcdCluster ${name} is Available: ${available?.message ?? 'it was not looked at yet'}`.slice(
-          0,
-          1500,
-        ),
+      message: `the backup waits until EtcdCluster ${name} is Available: ${available?.message ?? 'it was not looked at yet'}`,
     };
   const mode = spec.tls?.mode ?? 'Managed';
   const tlsSecretName =
