@@ -5,6 +5,7 @@ import { life } from './reasons/life.ts';
 import type { Course, Meaning } from './reasons/meaning.ts';
 import { members } from './reasons/members.ts';
 import { recovery } from './reasons/recovery.ts';
+import { restore } from './reasons/restore.ts';
 
 /**
  * Every reason that a cluster's decisions, conditions, events and history use: one closed table. A reason that is not
@@ -13,6 +14,7 @@ import { recovery } from './reasons/recovery.ts';
 export const meanings = {
   ...members,
   ...recovery,
+  ...restore,
   ...changes,
   ...certificates,
   ...life,
@@ -20,7 +22,7 @@ export const meanings = {
 } as const satisfies Record<string, Meaning>;
 
 /** In the order of the documents. For the test that no reason stands in two tables. */
-export const tables = [members, recovery, changes, certificates, life, attempts] as const;
+export const tables = [members, recovery, restore, changes, certificates, life, attempts] as const;
 
 /** CamelCase, never computed: a condition's reason, compared between steps. */
 export type Reason = keyof typeof meanings;

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { snapshotSourceSchema } from './backup-settings.ts';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
@@ -136,6 +137,14 @@ export const etcdClusterSpecSchema = object(
           ),
         },
         { description: 'What a drain of a node may do.' },
+      ),
+    ),
+    bootstrap: Type.Optional(
+      object(
+        {
+          snapshot: Type.Optional(snapshotSourceSchema),
+        },
+        { description: 'What the cluster is born from. It is read at birth only.' },
       ),
     ),
     suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
@@ -287,6 +296,12 @@ export const etcdClusterRules: readonly Rule[] = [
     message: 'tls.mode is decided at birth: peer URLs carry the scheme',
     cel: `!has(self.status) || !has(self.status.clusterID) || !has(oldSelf.spec.tls) || (has(self.spec.tls) && self.spec.tls.mode == oldSelf.spec.tls.mode) || (has(self.status.refusals) && self.status.refusals.exists(refusal, refusal.reason == 'TlsModeRefused'))`,
     fieldPath: '.spec.tls.mode',
+  }),
+  transitionRule({
+    message:
+      'bootstrap.snapshot is read at birth only: nothing is restored over the data of a cluster; remove it, or create another EtcdCluster',
+    cel: `!has(self.status) || !has(self.status.clusterID) || !has(self.spec.bootstrap) || !has(self.spec.bootstrap.snapshot) || (has(oldSelf.spec.bootstrap) && has(oldSelf.spec.bootstrap.snapshot) && self.spec.bootstrap.snapshot == oldSelf.spec.bootstrap.snapshot)`,
+    fieldPath: '.spec.bootstrap.snapshot',
   }),
 ];
 

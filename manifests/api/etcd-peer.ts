@@ -14,6 +14,8 @@ export const volumeStates = [
   'released',
   'recovering',
   'recovered',
+  'restoring',
+  'restored',
   'superseded',
   'hibernating',
 ] as const;

@@ -56,6 +56,8 @@ function firstStart(state: VolumeState): 'new' | 'existing' | undefined {
     case 'released':
     case 'recovering':
     case 'recovered':
+    case 'restoring':
+    case 'restored':
     case 'superseded':
       return undefined;
     default:

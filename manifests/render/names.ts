@@ -37,6 +37,7 @@ export const annotations = {
   outvoted: `${group}/outvoted`,
   recovery: `${group}/recovery`,
   lastSeenOn: `${group}/last-seen-on`,
+  restoredFrom: `${group}/restored-from`,
   stays: `${group}/stays`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,
@@ -96,9 +97,22 @@ export function recoveryJobName(peer: string): string {
   return `${peer}-recovery`;
 }
 
-/** Whose Job that is. */
-export function recoveredMember(job: string): string {
-  return job.replace(/-recovery$/, '');
+/** The Job that makes this peer's data out of a snapshot. */
+export function restoreJobName(peer: string): string {
+  return `${peer}-restore`;
+}
+
+/** A Job on a member's volume: what it does there. */
+export type JobWork = 'recovery' | 'restore';
+
+export function jobNameOf(peer: string, work: JobWork): string {
+  return work === 'restore' ? restoreJobName(peer) : recoveryJobName(peer);
+}
+
+/** Whose Job that is, and what it does. */
+export function memberOfJob(job: string): { readonly name: string; readonly work: JobWork } {
+  const work = job.endsWith('-restore') ? 'restore' : 'recovery';
+  return { name: job.replace(/-(recovery|restore)$/, ''), work };
 }
 
 /** Jobs of one EtcdBackup: an attempt to take it, and an attempt to restore what was taken. */
@@ -166,6 +180,11 @@ export function podSelector(cluster: string): Record<string, string> {
  */
 export function recoveryPodLabels(cluster: string): Record<string, string> {
   return { ...labelsOf(cluster), [labels.name]: 'etcd-recovery' };
+}
+
+/** The same of a restore's pod. */
+export function restorePodLabels(cluster: string): Record<string, string> {
+  return { ...labelsOf(cluster), [labels.name]: 'etcd-restore' };
 }
 
 /** The same as a string, for `status.selector` (the scale subresource) and list calls. */

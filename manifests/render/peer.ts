@@ -19,6 +19,7 @@ export type PeerInputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstr
  * without a row.
  */
 export const ofTheCluster = {
+  bootstrap: 'what the first member starts with: be-born, restore-snapshot',
   replicas: 'how many members there are: scale, hibernate',
   healing: 'how long a member may be down: heal, recreate-pod',
   defragmentation: 'when a member is defragmented: defragment',

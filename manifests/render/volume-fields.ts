@@ -51,8 +51,10 @@ export interface VolumeRecord {
    * never start.
    */
   readonly outvoted?: readonly OutvotedMember[];
-  /** On the volume that a recovery goes on from, until that is over. */
+  /** On the volume that a recovery goes on from, or that a snapshot is restored to, until that is over. */
   readonly recovery?: Recovery;
+  /** Of the snapshot that its cluster was born from. Every volume that joins gets a copy. */
+  readonly restoredFrom?: string;
 }
 
 export interface OutvotedMember {
@@ -62,7 +64,9 @@ export interface OutvotedMember {
 }
 
 export interface Recovery {
-  /** Of the approval that it rests on: no two recoveries of a cluster have the same. */
+  /**
+   * Of the approval that it rests on: no two recoveries of a cluster have the same. Of a restore: of its wish.
+   */
   readonly id: string;
   /** Of the last Job that was made for it, counted from 1; 0: none yet. No attempt is ever run twice on a volume. */
   readonly attempt: number;
@@ -111,6 +115,8 @@ const states: Readonly<Record<VolumeState, 'started' | 'any'>> = {
   released: 'any',
   recovering: 'started',
   recovered: 'started',
+  restoring: 'any',
+  restored: 'any',
   superseded: 'any',
 };
 const tlsModes: Readonly<Record<TlsMode, true>> = { Managed: true, CertManager: true, Provided: true, Disabled: true };
@@ -183,12 +189,14 @@ export const fields: Fields = {
       { name: annotations.recovery, wanted: 'an approval and an attempt like 0123456789ab/1, or absent' },
       { name: annotations.lastSeenOn, wanted: 'members and their nodes like orders-1=node-a, or absent' },
     ],
+    isNeeded: ({ state }) => state === 'restoring',
     decode: readRecovery,
     encode: ({ id, attempt, lastSeenOn }) => [
       `${id}/${attempt}`,
       writePairs(Object.entries(lastSeenOn).flatMap(([name, nodes]) => nodes.map((node) => [name, node]))),
     ],
   },
+  restoredFrom: matching(annotations.restoredFrom, 'twelve hexadecimal digits, or absent', /^[0-9a-f]{12}$/),
 };
 
 function matching(name: string, wanted: string, pattern: RegExp): Field<string> {

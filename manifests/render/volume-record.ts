@@ -55,6 +55,16 @@ export function isUnstarted({ state, mayHaveStarted }: VolumeRecord): boolean {
   return state === 'bootstrapping' && !mayHaveStarted;
 }
 
+/** For a member of a birth that never started: what is on it now holds nothing that a client wrote there. */
+export function isBeforeFirstStart({ state }: VolumeRecord): boolean {
+  return state === 'bootstrapping' || state === 'restoring';
+}
+
+/** Its cluster is born from a snapshot, and is not sealed yet. */
+export function isOfRestore({ state }: VolumeRecord): boolean {
+  return state === 'restoring' || state === 'restored';
+}
+
 /** For a PVC that is made: no member was started on it, whatever is known of an earlier one. */
 export function unstarted({ mayHaveStarted: _, ...record }: VolumeRecord): VolumeRecord {
   return record;

@@ -3,7 +3,7 @@ import { isWell, type Meaning, step } from './meaning.ts';
 /** Quorum that is awaited or lost, disks that changed, and recoveries. */
 
 const nothingLeft =
-  'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew and load a snapshot of etcd';
+  'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew from a snapshot ([Restore a snapshot](#restore-a-snapshot))';
 const otherDisk = 'decide: [When a disk is another one](#when-a-disk-is-another-one)';
 const asTheMessageSays = 'do what the message says; the recovery then goes on';
 const contradicts =

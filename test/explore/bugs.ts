@@ -9,6 +9,7 @@ import { memberOf } from '../../reconcile/cluster/know/health.ts';
 import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
 import { recoveryBugs } from './recovery-bugs.ts';
+import { restoreBugs } from './restore-bugs.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 import { type Bug, edited, first, instead, passedOn, unchecked } from './seeding.ts';
@@ -117,6 +118,7 @@ export const bugs: readonly Bug[] = [
     },
   },
   ...recoveryBugs,
+  ...restoreBugs,
   {
     name: 'leaves-removals',
     what: 'a removal that was begun is not finished',

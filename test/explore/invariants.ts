@@ -8,6 +8,7 @@ import { recordIn } from './model/objects.ts';
 import { writtenBy } from './model/sending.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
 import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
+import { restoresOnce } from './restore-invariants.ts';
 import type { Violation } from './search/search.ts';
 
 /**
@@ -195,6 +196,7 @@ export const invariants = {
   I7: neverStale,
   I9: (before, event) => othersHoldTheData(before, event) ?? beginsAsApproved(before, event),
   I10: recoversOnce,
+  I11: restoresOnce,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

@@ -4,6 +4,7 @@ import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
 import { healthy, unborn } from './model/worlds.ts';
 import { recoveryScenarios, wildRecoveries } from './recovery-scenarios.ts';
+import { restoreScenarios } from './restore-scenarios.ts';
 import { one, type Scenario } from './scenario.ts';
 
 const holders = { death: 2, late: 1, again: 1 } as const;
@@ -122,6 +123,7 @@ export const scenarios: readonly Scenario[] = [
     2,
   ),
   ...recoveryScenarios,
+  ...restoreScenarios,
   ...deadNodes,
 ];
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { BackupFailure } from './failure.ts';
 import { flushDirectory, ignoreMissing } from './files.ts';
 
-/** Who restores: a later attempt has a higher number. No number is used twice for one ID. */
+/** Which attempt it is: a later one has a higher number. No number is used twice for one ID. */
 export interface Restorer {
   readonly id: string;
   readonly attempt: number;

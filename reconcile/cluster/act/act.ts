@@ -24,10 +24,12 @@ import { removeMember } from './actions/membership/remove-member.ts';
 import { retireMember } from './actions/membership/retire-member.ts';
 import { beginRecovery } from './actions/recovery/begin-recovery.ts';
 import { concludeRecovery } from './actions/recovery/conclude-recovery.ts';
+import { concludeRestore } from './actions/recovery/conclude-restore.ts';
 import { deleteRecoveryJob } from './actions/recovery/delete-recovery-job.ts';
 import { disarmCorrupt } from './actions/recovery/disarm-corrupt.ts';
 import { forceNewCluster } from './actions/recovery/force-new-cluster.ts';
 import { outvoteMembers } from './actions/recovery/outvote-members.ts';
+import { restoreSnapshot } from './actions/recovery/restore-snapshot.ts';
 import { stopMembers } from './actions/recovery/stop-members.ts';
 import { advanceLog } from './actions/rolling/advance-log.ts';
 import { changeTemplate } from './actions/rolling/change-template.ts';
@@ -95,6 +97,8 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'force-new-cluster': forceNewCluster,
   'conclude-recovery': concludeRecovery,
   'delete-recovery-job': deleteRecoveryJob,
+  'restore-snapshot': restoreSnapshot,
+  'conclude-restore': concludeRestore,
 };
 
 /**

@@ -6,6 +6,7 @@ import { awaitLeftovers } from './rules/birth/await-leftovers.ts';
 import { beBorn } from './rules/birth/be-born.ts';
 import { keepIdentity } from './rules/birth/keep-identity.ts';
 import { restoreLabels } from './rules/birth/restore-labels.ts';
+import { restoreSnapshot } from './rules/birth/restore-snapshot.ts';
 import { seal } from './rules/birth/seal.ts';
 import { startMembers } from './rules/birth/start-members.ts';
 import { supportMembers } from './rules/birth/support-members.ts';
@@ -100,6 +101,10 @@ export const tiers = [
   {
     tier: 'start and cure',
     rows: [
+      [
+        restoreSnapshot,
+        'a cluster that is born from a snapshot has one member, which starts when its data are there (I5)',
+      ],
       [recoverQuorum, 'a recovery is finished before any other member starts: the two must not meet'],
       [startMembers, 'a member that does not run costs the others part of their quorum: this needs no healthy member'],
       [

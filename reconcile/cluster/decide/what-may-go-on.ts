@@ -75,8 +75,8 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [supportMembers, support],
   // No member starts with settings that contradict its volume; `startMembers` checks that itself (I5).
   [followVolumes, () => without],
-  // In a cluster that is born: volumes without a member.
-  [beBorn, () => besides],
+  // In a cluster that is born: volumes without a member. Data that nothing was to be restored over are not adopted.
+  [beBorn, ({ reason }) => (reason === 'RestoreOverData' ? undefined : besides)],
   [sleep, (_, { effective }) => (effective.replicas > 0 ? without : undefined)],
   [adopt, () => without],
   [provideCertificates, certificates],

@@ -1,17 +1,17 @@
-import { recoveryJobName } from '../../../manifests/render/names.ts';
+import { jobNameOf } from '../../../manifests/render/names.ts';
 import type { RecoveryHost } from '../act/requests/host.ts';
 import type { Observation, RecoveryView } from '../know/observation.ts';
 
 /** A recovery as it would be observed. */
 export const observedRecovery: RecoveryHost<Observation> = {
   nodes: ({ slots }) => Object.fromEntries(slots.flatMap(({ name, pod }) => (pod?.node ? [[name, [pod.node]]] : []))),
-  job: (state, name) => {
+  job: (state, name, work) => {
     const { job } = recoveryOf(state);
-    return job?.name === recoveryJobName(name) ? job : undefined;
+    return job?.name === jobNameOf(name, work) ? job : undefined;
   },
-  makeJob: (state, name, attempt) => {
-    const uid = `recovery-${attempt.replace('/', '-')}`;
-    const job = { name: recoveryJobName(name), uid, leaving: false, attempt, failed: false };
+  makeJob: (state, name, attempt, work) => {
+    const uid = `${work}-${attempt.replace('/', '-')}`;
+    const job = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: false };
     return { ...state, recovery: { ...recoveryOf(state), job } };
   },
   removeJob: (state) => {

@@ -206,6 +206,25 @@ export type Action =
       readonly attempt: number;
     }
   | { readonly kind: 'delete-recovery-job'; readonly job: Ref }
+  /** A Job makes the first member's data out of the snapshot that the spec names. */
+  | {
+      readonly kind: 'restore-snapshot';
+      readonly volume: Ref;
+      readonly peer: Ref;
+      /** Of all that the spec wishes of it. */
+      readonly id: string;
+      readonly attempt: number;
+      /** Of the snapshot. */
+      readonly source: string;
+    }
+  /** The Job is done: from now on its member may start, and the Job is deleted. */
+  | {
+      readonly kind: 'conclude-restore';
+      readonly volume: Ref;
+      readonly job: Ref;
+      readonly id: string;
+      readonly attempt: number;
+    }
   /** All history before this revision is compacted away. */
   | { readonly kind: 'compact'; readonly clusterId: string; readonly revision: string }
   /** A member rewrites its database without free pages. */

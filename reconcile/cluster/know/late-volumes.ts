@@ -1,4 +1,4 @@
-import { isUnstarted } from '../../../manifests/render/volume-record.ts';
+import { isOfRestore, isUnstarted } from '../../../manifests/render/volume-record.ts';
 import { hasDeparted, isBeingReplaced, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -16,14 +16,17 @@ export function setLateAside({
   const begun = new Set(
     slots.flatMap((slot) => {
       const record = recordOf(slot);
-      return record && record.state !== 'bootstrapping' && !hasDeparted(slot) ? [record.token] : [];
+      return record && record.state !== 'bootstrapping' && !isOfRestore(record) && !hasDeparted(slot)
+        ? [record.token]
+        : [];
     }),
   );
   if (begun.size === 0) return cluster.status?.clusterID === undefined ? slots : withoutRestoredBirth(slots);
   return slots.map((slot) => {
     const { volume, ...rest } = slot;
     const isBegun = begun.has(recordOf(slot)?.token ?? '');
-    const isLate = isOutrun(slot, membership) || (isBegun && (isFresh(slot) || isRestoredAsBorn(slot)));
+    const isLate =
+      isOutrun(slot, membership) || (isBegun && (isFresh(slot) || isRestoredAsBorn(slot) || isOfBirthAlone(slot)));
     return volume && isLate ? { ...rest, late: volume } : slot;
   });
 }
@@ -42,11 +45,21 @@ function isRestoredAsBorn(slot: Slot): boolean {
 /** All PVCs are as a birth made them, and status remembers a cluster: it is not born a second time. */
 function withoutRestoredBirth(slots: readonly Slot[]): readonly Slot[] {
   const counting = slots.filter((slot) => recordOf(slot) && !hasDeparted(slot));
-  if (counting.length === 0 || !counting.every((slot) => isFreshAndBare(slot) || isRestoredAsBorn(slot))) return slots;
+  if (counting.length === 0 || !counting.every(isOfAnotherTime)) return slots;
   return slots.map((slot) => {
     const { volume, ...rest } = slot;
     return volume && counting.includes(slot) ? { ...rest, late: volume } : slot;
   });
+}
+
+function isOfAnotherTime(slot: Slot): boolean {
+  return isFreshAndBare(slot) || isRestoredAsBorn(slot) || (isOfBirthAlone(slot) && !slot.configMap?.current);
+}
+
+/** A cluster that is born from a snapshot has one member until that is sealed. */
+function isOfBirthAlone(slot: Slot): boolean {
+  const record = recordOf(slot);
+  return record !== undefined && isOfRestore(record);
 }
 
 function isFreshAndBare(slot: Slot): boolean {

@@ -1,5 +1,5 @@
 import { annotations } from '../../../manifests/render/names.ts';
-import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { isBeforeFirstStart, isOfRestore, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { Reason } from '../../reasons.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -79,7 +79,7 @@ function lifeIn({ cluster, slots, lease }: Omit<Seen, 'membership'>): Life {
 
   const ours = recorded.filter(({ record }) => record.token === token);
   const strays = recorded.filter(({ record }) => record.token !== token).map(({ slot }) => slot);
-  const unsealed = ours.find(({ record }) => record.state === 'bootstrapping');
+  const unsealed = ours.find(({ record }) => record.state === 'bootstrapping' || isOfRestore(record));
   const replaced = slots.find((slot) => isBeingReplaced(slot) && slot.volume === undefined);
   const clusterId = ours.find(({ record }) => record.clusterId)?.record.clusterId;
   if (unsealed) return { stage: 'birth', record: unsealed.record, clusterId, strays };
@@ -162,9 +162,7 @@ function mainToken(
   slots: readonly Slot[],
   lease: Observation['lease'],
 ): string | undefined {
-  const weighty = tokensOf(
-    recorded.filter(({ slot, record }) => slot.volume?.bound || record.state !== 'bootstrapping'),
-  );
+  const weighty = tokensOf(recorded.filter(({ slot, record }) => slot.volume?.bound || !isBeforeFirstStart(record)));
   if (weighty.size > 1) return undefined;
   const [decided] = weighty;
   if (decided !== undefined) return decided;

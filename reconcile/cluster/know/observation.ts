@@ -4,6 +4,7 @@ import type { CertificateState } from '../../../manifests/render/cert-manager-st
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { AuthorityRecord } from '../../../manifests/render/certificate-secret.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import type { ToldFailure } from '../../backup/agent/told.ts';
 import type { EndpointStatus, ListedMember, TlsProblem } from '../../etcd.ts';
 import type { Reason } from '../../reasons.ts';
 import type { AuthorityFacts, LeafFacts } from '../../x509/inspect.ts';
@@ -283,7 +284,7 @@ export type Membership =
   | { readonly kind: 'unknown'; readonly cause: string; readonly last?: readonly ListedMember[] }
   | { readonly kind: 'known'; readonly clusterId: string; readonly members: readonly ListedMember[] };
 
-/** What exists of a recovery outside of the volumes. */
+/** What exists of a recovery or restore outside of the volumes. */
 export type RecoveryView =
   | { readonly kind: 'unknown'; readonly cause: string }
   | {
@@ -298,7 +299,11 @@ export interface RecoveryJobView extends View {
   readonly name: string;
   /** Its recovery and attempt, as its volume names them. */
   readonly attempt: string;
+  /** It is over, however it ended. */
   readonly failed: boolean;
+  /** It ended well. A recovery's never does: etcd does not end by itself. */
+  readonly completed?: true;
+  readonly endedAt?: Date;
 }
 
 export interface RecoveryPodView extends View {
@@ -319,6 +324,8 @@ export interface RecoveryPodView extends View {
     /** The kubelet's word, like `OOMKilled`. */
     readonly reason?: string;
     readonly words: string;
+    /** Where the agent ran in it, and said why. */
+    readonly told?: ToldFailure;
   };
 }
 

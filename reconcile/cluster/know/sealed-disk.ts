@@ -13,6 +13,8 @@ const holdsWrites: Readonly<Record<VolumeState, boolean>> = {
   released: false,
   recovering: true,
   recovered: true,
+  restoring: false,
+  restored: false,
   superseded: false,
 };
 

@@ -7,6 +7,7 @@ import {
   type Version,
 } from '../../../manifests/api/version.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { isBeforeFirstStart } from '../../../manifests/render/volume-record.ts';
 import { recordOf } from './life.ts';
 import type { Observation, PodView, Slot } from './observation.ts';
 
@@ -79,12 +80,12 @@ export function mayHaveRun(slot: Slot): readonly Version[] {
   const record = recordOf(slot);
   if (record?.state === 'released' || record?.state === 'superseded') return [];
   const said: string[] = [];
-  if (record && record.state !== 'bootstrapping') said.push(record.version);
+  if (record && !isBeforeFirstStart(record)) said.push(record.version);
   if (record?.nextVersion !== undefined && nextMayHaveRun(slot, record.nextVersion)) said.push(record.nextVersion);
   if (endpoint.kind === 'known') said.push(endpoint.status.version);
   if (pod?.container.everStarted && peer) said.push(pod.version ?? peer.inputs.version);
   // A recreated resource has no pods to ask: the recorded version may have run.
-  if (record && !peer) said.push(record.version);
+  if (record && record.state !== 'restoring' && !peer) said.push(record.version);
   return said.filter(isVersion).map(parseVersion);
 }
 

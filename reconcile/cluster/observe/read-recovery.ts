@@ -1,16 +1,25 @@
 import type { ContainerStatus, Job, Node, Pod } from '../../../manifests/kube-types.ts';
-import { annotations, labels, recoveryJobName, recoveryPodLabels } from '../../../manifests/render/names.ts';
+import {
+  annotations,
+  jobNameOf,
+  labels,
+  recoveryPodLabels,
+  restorePodLabels,
+} from '../../../manifests/render/names.ts';
+import { isOfRestore } from '../../../manifests/render/volume-record.ts';
+import { toldFailure } from '../../backup/agent/told.ts';
 import { isReason, type Kube, KubeError, resources } from '../../kube.ts';
 import { recordOf } from '../know/life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
+import { endOf, isCompleted, isOver } from './jobs.ts';
 import { isReady } from './pods.ts';
 import { stateOfNode } from './read-nodes.ts';
 import { lastLine } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
 /**
- * Asked only while a volume says that its cluster is being recovered, or a pod of a recovery is seen: at rest it costs
- * nothing.
+ * Asked only while a volume says that its cluster is being recovered or restored, or a pod of that is seen: at rest it
+ * costs nothing.
  */
 export async function readRecovery(
   kube: Kube,
@@ -20,15 +29,15 @@ export async function readRecovery(
 ): Promise<RecoveryView | undefined> {
   const { namespace, name } = cluster.metadata;
   const found = pods.filter(({ metadata }) => isRecoveryPod(metadata.labels, name));
-  const chosen = slots.find((slot) => ['recovering', 'recovered'].includes(recordOf(slot)?.state ?? ''));
-  const jobName = chosen ? recoveryJobName(chosen.name) : found[0]?.metadata.labels?.['batch.kubernetes.io/job-name'];
+  const chosen = slots.find(hasJob);
+  const jobName = chosen ? jobNameIn(chosen) : found[0]?.metadata.labels?.['batch.kubernetes.io/job-name'];
   if (jobName === undefined) return undefined;
   const recovery = chosen && recordOf(chosen)?.recovery;
   const seen = [...slots.flatMap(({ pod }) => pod?.node ?? []), ...Object.values(recovery?.lastSeenOn ?? {}).flat()];
   try {
     const [job, nodes] = await Promise.all([
       kube.get<Job>(resources.jobs, namespace, jobName, { signal }),
-      recovery?.attempt === 0 ? readNodes(kube, seen, signal) : {},
+      recovery?.attempt === 0 && !isRestore(chosen) ? readNodes(kube, seen, signal) : {},
     ]);
     return { kind: 'known', ...(job && { job: jobView(job) }), pods: found.map(podView), nodes };
   } catch (error) {
@@ -37,23 +46,38 @@ export async function readRecovery(
   }
 }
 
-function isRecoveryPod(found: Readonly<Record<string, string>> | undefined, cluster: string): boolean {
-  return found?.[labels.name] === recoveryPodLabels(cluster)[labels.name];
+function hasJob(slot: Slot): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'recovering' || state === 'recovered' || isRestore(slot);
 }
 
-function jobView({ metadata, status }: Job): RecoveryJobView {
+function isRestore(slot: Slot | undefined): boolean {
+  const record = slot && recordOf(slot);
+  return record !== undefined && isOfRestore(record);
+}
+
+function jobNameIn(slot: Slot): string {
+  return jobNameOf(slot.name, isRestore(slot) ? 'restore' : 'recovery');
+}
+
+function isRecoveryPod(found: Readonly<Record<string, string>> | undefined, cluster: string): boolean {
+  const ours = [recoveryPodLabels(cluster), restorePodLabels(cluster)].map((pod) => pod[labels.name]);
+  return ours.includes(found?.[labels.name] ?? '');
+}
+
+function jobView(job: Job): RecoveryJobView {
+  const { metadata } = job;
+  const endedAt = endOf(job);
   return {
     name: metadata.name,
     uid: metadata.uid ?? '',
     leaving: metadata.deletionTimestamp !== undefined,
     attempt: metadata.annotations?.[annotations.recovery] ?? '',
-    // etcd never ends by itself: whatever is over has failed.
-    failed: status?.conditions?.some(({ type, status }) => isEnd(type) && status === 'True') ?? false,
+    // etcd never ends by itself: a recovery that is over has failed.
+    failed: isOver(job),
+    ...(isCompleted(job) && { completed: true as const }),
+    ...(endedAt && { endedAt }),
   };
-}
-
-function isEnd(type: string): boolean {
-  return type === 'Failed' || type === 'FailureTarget' || type === 'Complete';
 }
 
 function podView(pod: Pod): RecoveryPodView {
@@ -80,7 +104,9 @@ function failureOf({ name, state }: ContainerStatus): NonNullable<RecoveryPodVie
   const ended = state?.terminated;
   if (!ended || ended.exitCode === 0) return [];
   const { exitCode: code, reason, message = '' } = ended;
-  return [{ container: name, code, words: lastLine(message), ...(reason !== undefined && { reason }) }];
+  const told = toldFailure(message);
+  const words = lastLine(message);
+  return [{ container: name, code, words, ...(reason !== undefined && { reason }), ...(told && { told }) }];
 }
 
 async function readNodes(

@@ -40,5 +40,6 @@ export function realCode(): Code {
     fencesWrites: true,
     remembersOutvoted: true,
     countsAttempts: true,
+    keepsData: true,
   };
 }

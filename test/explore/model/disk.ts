@@ -5,4 +5,6 @@ export interface Disk {
   readonly behind: boolean;
   /** Which attempts of recoveries have run here: the last of each, as `<id>/<number>`. */
   readonly ran?: readonly string[];
+  /** Which attempt of a restore made it, as `<token>/<number>`; absent from the moment an etcd opens it. */
+  readonly made?: string;
 }

@@ -8,16 +8,19 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
   return {
     nodes: ({ places }) =>
       Object.fromEntries(places.flatMap(({ name, pod }) => (pod && !pod.homeless ? [[name, [nodeOf(name)]]] : []))),
-    job: (world, name) => placeOf(world, name)?.job,
+    job: (world, name, work) => {
+      const job = placeOf(world, name)?.job;
+      return job?.work === work ? job : undefined;
+    },
     // Owned by a peer: one that has gone takes it along at once.
-    makeJob: (world, name, attempt) =>
+    makeJob: (world, name, attempt, work) =>
       withPlace(world, name, (place) =>
-        place.peer ? { ...place, job: { uid: freshUid('job', place, referred), attempt } } : place,
+        place.peer ? { ...place, job: { uid: freshUid('job', place, referred), work, attempt } } : place,
       ),
     removeJob: (world, name) => withPlace(world, name, (place) => lacking(place, 'job')),
     pods: ({ places }) =>
       places.flatMap(({ name, jobPod }) =>
-        jobPod ? [{ name: recoveryPodName(name), uid: jobPod.uid, ready: jobPod.stage === 'ready' }] : [],
+        jobPod ? [{ name: recoveryPodName(name, jobPod.work), uid: jobPod.uid, ready: jobPod.stage === 'ready' }] : [],
       ),
   };
 }

@@ -147,7 +147,7 @@ function run(world: World, { name }: Place, pod: Pod, { disk, begun }: Extract<S
   const process = { formation: disk.formation, memberId: disk.memberId, version: versionOf(pod) };
   const alive: Pod = { ...lacking(pod, 'words'), container: 'running', everStarted: true };
   const known = begun ? withFormation(world, begun) : world;
-  return withPlace(known, name, (one) => ({ ...one, disk, process, pod: alive }));
+  return withPlace(known, name, (one) => ({ ...one, disk: lacking(disk, 'made'), process, pod: alive }));
 }
 
 function crash(world: World, name: string, said: string): World {

@@ -1,45 +1,59 @@
-import { recoveryJobName } from '../../../manifests/render/names.ts';
-import type { RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
+import { type JobWork, jobNameOf } from '../../../manifests/render/names.ts';
+import type { RecoveryJobView, RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
 import { recordIn } from './objects.ts';
+import type { Job, JobPod } from './recovery-state.ts';
 import type { Place, World } from './state.ts';
 
 /** What an invocation sees of a recovery, as `read-recovery.ts` reads it. */
 export function recoveryOf({ places }: World): RecoveryView | undefined {
-  const chosen = places.find((place) => ['recovering', 'recovered'].includes(recordIn(place)?.state ?? ''));
+  const chosen = places.find((place) =>
+    ['recovering', 'recovered', 'restoring', 'restored'].includes(recordIn(place)?.state ?? ''),
+  );
   const pods = places.filter(({ jobPod }) => jobPod);
   const asked = chosen ?? pods[0];
   if (!asked) return undefined;
   const { job, name } = asked;
-  const recovery = chosen && recordIn(chosen)?.recovery;
-  const jobName = recoveryJobName(name);
+  const record = chosen && recordIn(chosen);
+  const isRecovery = record?.state === 'recovering' || record?.state === 'recovered';
+  // Of the other kind it would have another name.
+  const isAskedFor = job && (!chosen || (job.work === 'recovery') === isRecovery);
   return {
     kind: 'known',
-    ...(job && {
-      job: { name: jobName, uid: job.uid, leaving: false, attempt: job.attempt, failed: job.failed === true },
-    }),
+    ...(isAskedFor && { job: jobView(name, job) }),
     pods: pods.flatMap(podOf),
-    nodes: recovery?.attempt === 0 ? nodesOf(places) : {},
+    nodes: isRecovery && record?.recovery?.attempt === 0 ? nodesOf(places) : {},
   };
+}
+
+function jobView(name: string, { uid, work, attempt, failed, completed }: Job): RecoveryJobView {
+  const isOver = failed === true || completed === true;
+  const view = { name: jobNameOf(name, work), uid, leaving: false, attempt, failed: isOver };
+  return { ...view, ...(completed && { completed }) };
 }
 
 function podOf({ name, jobPod, nodeDead }: Place): readonly RecoveryPodView[] {
   if (!jobPod) return [];
-  const { uid, leaving, stage, exit } = jobPod;
+  const { uid, work, leaving, stage, exit } = jobPod;
   return [
     {
-      name: recoveryPodName(name),
+      name: recoveryPodName(name, work),
       uid,
       leaving,
       ready: stage === 'ready' && !nodeDead,
       ...(nodeDead && stage === 'waiting' && { unscheduled: 'Unschedulable' }),
-      ...(exit && { failure: { ...exit, words: 'no' } }),
+      ...(exit && { failure: failureOf(exit) }),
     },
   ];
 }
 
 /** As the Job controller makes it up. */
-export function recoveryPodName(name: string): string {
-  return `${recoveryJobName(name)}-0`;
+export function recoveryPodName(name: string, work: JobWork): string {
+  return `${jobNameOf(name, work)}-0`;
+}
+
+function failureOf({ container, code, reason }: NonNullable<JobPod['exit']>): NonNullable<RecoveryPodView['failure']> {
+  const told = reason === 'DataPresent' ? ({ reason, message: 'there are data' } as const) : undefined;
+  return { container, code, words: 'no', ...(told && { told }) };
 }
 
 /** One for each member, with its disk. */

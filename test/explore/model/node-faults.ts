@@ -46,7 +46,7 @@ export const nodeFaults = {
   kill: {
     what: 'the Job of # is killed',
     strike: (world, { name, jobPod }) =>
-      jobPod && !jobPod.leaving && jobPod.stage !== 'failed'
+      jobPod && !jobPod.leaving && jobPod.stage !== 'failed' && jobPod.stage !== 'done'
         ? withPlace(world, name, (one) => ({
             ...one,
             jobPod: {

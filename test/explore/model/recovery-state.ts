@@ -1,29 +1,39 @@
+import type { JobWork } from '../../../manifests/render/names.ts';
+
 /**
  * A recovery in the world: its Job, what its pod does to the disk that it finds, and what etcd makes of it. Nobody but
  * its kubelet reaches what runs in that pod, so nothing of it is a process that anybody could ask, or join.
  */
 export interface Job {
   readonly uid: string;
+  readonly work: JobWork;
   /** `<id>/<number>` */
   readonly attempt: string;
   /** Its pod was made: it gets no second one. */
   readonly begun?: true;
   readonly failed?: true;
+  readonly completed?: true;
 }
 
 export interface JobPod {
   readonly uid: string;
+  readonly work: JobWork;
   /** UID of its Job. */
   readonly job: string;
   readonly attempt: string;
   readonly leaving: boolean;
   /**
    * `marked`: the disk says that this attempt has run. `forced`: etcd has forgotten all others. `ready`: it leads
-   * itself.
+   * itself. `done`: a restore has ended well.
    */
-  readonly stage: 'waiting' | 'marked' | 'forced' | 'ready' | 'failed';
+  readonly stage: 'waiting' | 'marked' | 'forced' | 'ready' | 'done' | 'failed';
   /** With which it has failed. */
-  readonly exit?: { readonly container: 'set-aside' | 'etcd'; readonly code: number };
+  readonly exit?: {
+    readonly container: 'set-aside' | 'etcd' | 'place';
+    readonly code: number;
+    /** What the agent says. */
+    readonly reason?: string;
+  };
 }
 
 /** By `--force-new-cluster`: it goes by the same ID, and has forgotten everybody else. */

@@ -2,10 +2,11 @@ import type { Disk } from './disk.ts';
 import { formationOf, settleEtcd, withFormation } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
 import type { JobPod } from './recovery-state.ts';
+import { completed, type RestoreNature, restoring } from './restore.ts';
 import { type Formation, lacking, type Place, type World, withoutVolume, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
 
-export interface Nature {
+export interface Nature extends RestoreNature {
   /** The init container refuses an attempt that has run on the disk, or that a later one has. */
   readonly countsAttempts: boolean;
 }
@@ -27,19 +28,24 @@ export function recovering(world: World, place: Place, referred: Referred, natur
     }));
   // A pod that is being deleted counts as failed, and there is no second attempt.
   const isOver = job?.begun && (!isItsOwn || jobPod?.leaving || jobPod?.stage === 'failed');
-  if (job && isOver && !job.failed)
+  if (job && isItsOwn && !jobPod?.leaving && jobPod?.stage === 'done' && !job.completed)
+    return completed(world, place, job);
+  if (job && isOver && !job.failed && !job.completed)
     return changed(world, name, 'the Job has failed', (one) => ({ ...one, job: { ...job, failed: true } }));
   if (nodeDead) return undefined;
   if (jobPod?.leaving) return changed(world, name, 'the pod of the Job ends', endedJobPod);
   if (job && !jobPod && !job.begun && place.volume) {
     const uid = freshUid('jobPod', place, referred);
-    const made: JobPod = { uid, job: job.uid, attempt: job.attempt, leaving: false, stage: 'waiting' };
+    const { attempt, work } = job;
+    const made: JobPod = { uid, work, job: job.uid, attempt, leaving: false, stage: 'waiting' };
     return changed(world, name, 'the Job gets its pod', (one) => ({
       ...one,
       job: { ...job, begun: true },
       jobPod: made,
+      ...(one.volume && { volume: { ...one.volume, bound: true } }),
     }));
   }
+  if (jobPod?.work === 'restore') return restoring(world, place, jobPod, nature);
   return jobPod && runs(world, place, jobPod, nature);
 }
 
@@ -86,6 +92,7 @@ function runs(world: World, place: Place, pod: JobPod, { countsAttempts }: Natur
       return changed(world, name, 'etcd in the Job leads itself', becomes({ stage: 'ready' }));
     case 'ready':
       return disk ? undefined : fails('etcd', 1);
+    case 'done':
     case 'failed':
       return undefined;
     default:

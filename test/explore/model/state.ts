@@ -153,6 +153,8 @@ export interface Formation {
   /** How many approvals were followed by another leader: each adds an entry to raft's log. */
   readonly led?: number;
   readonly forced?: Forced;
+  /** It began from a snapshot. */
+  readonly restored?: true;
 }
 
 export interface Member {

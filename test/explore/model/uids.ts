@@ -37,7 +37,16 @@ function textOf(thing: object): string {
 
 export function freshUid(kind: string, place: Place, referred: Referred): string {
   const { ordinal, peer, volume, statefulSet, pod, job, jobPod } = place;
-  const present = [peer?.uid, volume?.uid, statefulSet?.uid, pod?.uid, job?.uid, jobPod?.uid, peer?.replacingVolume];
+  const present = [
+    peer?.uid,
+    volume?.uid,
+    statefulSet?.uid,
+    pod?.uid,
+    job?.uid,
+    jobPod?.uid,
+    jobPod?.job,
+    peer?.replacingVolume,
+  ];
   for (let turn = 0; ; turn += 1) {
     const uid = `${kind}-${ordinal}.${turn}`;
     if (!present.includes(uid) && !referred(uid)) return uid;

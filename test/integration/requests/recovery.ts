@@ -1,14 +1,24 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
-import { labels, labelsOf, podName, recoveryJobName, recoveryPodLabels } from '../../../manifests/render/names.ts';
+import {
+  labels,
+  labelsOf,
+  podName,
+  recoveryJobName,
+  recoveryPodLabels,
+  restoreJobName,
+} from '../../../manifests/render/names.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
+import { restoreJob } from '../../../manifests/render/restore-job.ts';
+import { wishOf } from '../../../manifests/render/snapshot-id.ts';
 import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
 import {
   askQuorum,
   askRemains,
   askWhatRuns,
   createRecoveryJob,
+  createRestoreJob,
   deleteJob,
   readAttempt,
   seeWhereTheyRun,
@@ -93,6 +103,49 @@ function* created(attempt = 1) {
   return yield* createRecoveryJob({ peer, id, attempt, withoutCopy: false });
 }
 
+const snapshot = { object: 'gs://backups/orders/a.db' };
+const wish = wishOf(snapshot);
+
+interface RestoreStart {
+  /** Of the Job that there is, if any. */
+  readonly attempt?: number;
+  readonly state?: 'Complete' | 'Failed';
+  readonly object?: string;
+}
+
+/** A volume that a snapshot is to be restored to, its peer, and a spec that names it. */
+const restoring =
+  ({ attempt, state, object = snapshot.object }: RestoreStart = {}) =>
+  async (scene: Scene) => {
+    await member(scene, {
+      upTo: 'peer',
+      record: { state: 'restoring', recovery: { id: wish, attempt: 1, lastSeenOn: {} } },
+    });
+    const cluster = await scene.read<EtcdCluster>('cluster', clusterName);
+    const spec = { ...cluster.spec, bootstrap: { snapshot: { object } } };
+    await scene.kube.update<EtcdCluster>(resources.clusters, { ...cluster, spec });
+    if (attempt === undefined) return;
+    const order = { image: 'ratchet', snapshot, id: wish, attempt, token: 'token' };
+    const made = restoreJob(await scene.read<EtcdPeer>('peer', name), order, {});
+    const now = new Date().toISOString();
+    const conditions = state ? [{ type: state, status: 'True' as const, lastTransitionTime: now }] : [];
+    await scene.makeWithStatus<Job>(resources.jobs, made, { conditions });
+  };
+
+function* restoreCreated(attempt = 1) {
+  const { readAt: peer } = yield* livePeer(name);
+  yield* othersAct();
+  return yield* createRestoreJob({ peer, id: wish, attempt, token: 'token' });
+}
+
+const readRestore = () => readAttempt({ name, pod: `${restoreJobName(name)}-x`, work: 'restore' });
+
+function* restoreDeleted() {
+  const found = yield* readRestore();
+  if (!found.job) throw moved('there is no Job');
+  return yield* deleteJob({ name, uid: found.job.uid, work: 'restore' });
+}
+
 function* deleted() {
   const found = yield* readAttempt({ name, pod: recoveryPod });
   if (!found.job) throw moved('there is no Job');
@@ -159,6 +212,8 @@ export const recovery = {
     { when: 'its Job is gone, and its pod stays', start: recovering({ pod: 'ready' }), asks: read },
     { when: 'there is nothing', start: recovering(), asks: read },
     { when: 'no volume is recovered', asks: read },
+    { when: 'the Job of a restore runs', start: restoring({ attempt: 1 }), asks: readRestore },
+    { when: 'a restore asks, and the Job is of a recovery', start: recovering({ attempt: 1 }), asks: readRestore },
   ],
   createRecoveryJob: [
     { when: 'there is none', start: recovering(), asks: () => created() },
@@ -189,7 +244,24 @@ export const recovery = {
       asks: () => created(),
     },
   ],
+  createRestoreJob: [
+    { when: 'there is none', start: restoring(), asks: () => restoreCreated() },
+    { when: 'that of this attempt is there', start: restoring({ attempt: 1 }), asks: () => restoreCreated() },
+    {
+      when: 'that of another attempt is there',
+      start: restoring({ attempt: 1 }),
+      asks: () => restoreCreated(2),
+      refused: 'terminal NameTaken',
+    },
+    {
+      when: 'its peer goes meanwhile',
+      start: restoring(),
+      others: [{ does: 'deletes', object: 'peer', name }],
+      asks: () => restoreCreated(),
+    },
+  ],
   deleteJob: [
+    { when: 'it is of a restore', start: restoring({ attempt: 1 }), asks: restoreDeleted },
     { when: 'it is there', start: recovering({ attempt: 1 }), asks: deleted },
     { when: 'its pod is there', start: recovering({ attempt: 1, pod: 'ready' }), asks: deleted },
     {

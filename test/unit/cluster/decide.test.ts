@@ -37,6 +37,7 @@ test('the order of the rules is the safety policy', () => {
       'sleep', // what hibernates is neither adopted nor healed,
       'adopt', // data that is there is taken up before anything is changed,
       'provideCertificates', // a member that starts can prove who it is; renewal waits for no quorum,
+      'restoreSnapshot', // what a birth is made of is there before its member starts,
       'recoverQuorum', // what was approved is finished before anybody else is started,
       'startMembers',
       'cureConfiguration', // what does not run has nothing to lose,

@@ -120,6 +120,8 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
   'stop-members': 'the recovery itself',
   'force-new-cluster': 'the recovery itself',
   'conclude-recovery': 'the recovery itself',
+  'restore-snapshot': 'the birth itself: there is no member yet',
+  'conclude-restore': 'the birth itself: there is no member yet',
   'restart-member':
     'after healing; before it only where members trust a CA that has ended (reload-authorities.test.ts)',
   'request-certificates': 'world/cert-manager.test.ts: forbidden, it goes on and says so',

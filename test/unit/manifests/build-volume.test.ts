@@ -57,6 +57,7 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
     },
     { requiredKeys: ['pv'], ...plain },
   ),
+  restoredFrom: fc.stringMatching(/^[0-9a-f]{12}$/),
   outvoted: fc.array(fc.record({ name, memberId: hexId }, plain), { minLength: 1, maxLength: 4 }),
   recovery: fc.record(
     {
@@ -67,11 +68,13 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
     plain,
   ),
 };
-const record: fc.Arbitrary<VolumeRecord> = fc.record(arbitraries, {
-  // What a started member needs as well: a record in any state is whole with these.
-  requiredKeys: ['token', 'initialCluster', 'version', 'tlsMode', 'state', 'clusterId', 'memberId'],
-  ...plain,
-});
+const record: fc.Arbitrary<VolumeRecord> = fc
+  .record(arbitraries, {
+    // What a started member needs as well: a record in any state is whole with these, and a restore's attempt.
+    requiredKeys: ['token', 'initialCluster', 'version', 'tlsMode', 'state', 'clusterId', 'memberId'],
+    ...plain,
+  })
+  .filter(({ state, recovery }) => state !== 'restoring' || recovery !== undefined);
 
 test('what is written on a volume is read back, in every state', () => {
   fc.assert(
@@ -122,6 +125,13 @@ for (const state of ['sealed', 'hibernating', 'recovering'] as const) {
     assert.match(read.kind === 'invalid' ? read.problem : '', /etcd\.ratchet\.dev\/cluster-id is missing/);
   });
 }
+
+test('a volume to which a snapshot is restored names the attempt, or is not believed', () => {
+  const read = readVolumeRecord(writeVolumeRecord(recordOf({ state: 'restoring' })));
+  assert.match(read.kind === 'invalid' ? read.problem : '', /etcd\.ratchet\.dev\/recovery is missing/);
+  const recovery = { id: '0123456789ab', attempt: 0, lastSeenOn: {} };
+  assert.equal(readVolumeRecord(writeVolumeRecord(recordOf({ state: 'restoring', recovery }))).kind, 'valid');
+});
 
 const sound = writeVolumeRecord(recordOf({ clusterId: 'c1', memberId: 'a1' }));
 const nonsense: readonly (readonly [keyof typeof annotations, string | undefined])[] = [

@@ -15,6 +15,7 @@ import {
   askRemains,
   askWhatRuns,
   createRecoveryJob,
+  createRestoreJob,
   deleteJob,
   readAttempt,
   seeWhereTheyRun,
@@ -110,6 +111,7 @@ export const requests = named({
   askWhatRuns,
   readAttempt,
   createRecoveryJob,
+  createRestoreJob,
   deleteJob,
 });
 

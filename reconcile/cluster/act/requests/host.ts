@@ -1,4 +1,5 @@
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
+import type { JobWork } from '../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import type { MemberList } from '../../../etcd.ts';
 import type { Alarm } from '../../../etcd-admin.ts';
@@ -128,6 +129,8 @@ export interface JobSeen {
   readonly uid: string;
   /** Which recovery and which attempt it is of, as its volume says it. */
   readonly attempt: string;
+  /** Its pod has ended well. */
+  readonly completed?: true;
 }
 
 export interface RecoveryPodSeen {
@@ -137,13 +140,13 @@ export interface RecoveryPodSeen {
   readonly ready: boolean;
 }
 
-/** What there is of a recovery outside of the volumes. Jobs go by the names of their members. */
+/** What there is of a recovery or restore outside of the volumes. Jobs go by the names of their members. */
 export interface RecoveryHost<S> {
   /** Which node each member's pod is on, by the member's name. */
   nodes(state: S): Recovery['lastSeenOn'];
-  job(state: S, name: string): JobSeen | undefined;
-  makeJob(state: S, name: string, attempt: string): S;
-  removeJob(state: S, name: string): S;
+  job(state: S, name: string, work: JobWork): JobSeen | undefined;
+  makeJob(state: S, name: string, attempt: string, work: JobWork): S;
+  removeJob(state: S, name: string, work: JobWork): S;
   pods(state: S): readonly RecoveryPodSeen[];
 }
 

@@ -1,16 +1,27 @@
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import type { Job, Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
-import { annotations, labels, ordinalOf, podName, recoveryJobName } from '../../../../manifests/render/names.ts';
+import {
+  annotations,
+  type JobWork,
+  jobNameOf,
+  labels,
+  ordinalOf,
+  podName,
+} from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { recoveryJob } from '../../../../manifests/render/recovery-job.ts';
+import { restoreJob } from '../../../../manifests/render/restore-job.ts';
+import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import { EtcdError } from '../../../etcd.ts';
 import { resources } from '../../../kube.ts';
 import { ownImage } from '../../../own-image.ts';
+import { moved } from '../../know/outcome.ts';
+import { isCompleted } from '../../observe/jobs.ts';
 import { isReady } from '../../observe/pods.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
-import type { JobSeen, LogSeen, RecoveryPodSeen } from './host.ts';
+import type { Host, JobSeen, LogSeen, RecoveryPodSeen } from './host.ts';
 import { getOne, type Live } from './live.ts';
 import type { ReadAt } from './read-at.ts';
 import { conflict } from './refusals.ts';
@@ -121,6 +132,11 @@ export const askWhatRuns = defineRequest('askWhatRuns', {
   }),
 });
 
+interface OfJob extends OfMember {
+  /** Absent: a recovery's. */
+  readonly work?: JobWork;
+}
+
 /** What there is of an attempt. */
 export interface Attempt {
   readonly job?: JobSeen;
@@ -129,27 +145,35 @@ export interface Attempt {
 
 /** The Job of a member, and the pod of this name, which that has made up. */
 export const readAttempt = defineRequest('readAttempt', {
-  words: ({ name }: OfMember & { readonly pod: string }) => `reads the Job of ${name}, and its pod`,
-  live: async ({ name, pod }, live): Promise<Attempt> => {
+  words: ({ name }: OfJob & { readonly pod: string }) => `reads the Job of ${name}, and its pod`,
+  live: async ({ name, pod, work = 'recovery' }, live): Promise<Attempt> => {
     const [job, found] = await Promise.all([
-      getOne<Job>(live, resources.jobs, recoveryJobName(name)),
+      getOne<Job>(live, resources.jobs, jobNameOf(name, work)),
       getOne<Pod>(live, resources.pods, pod),
     ]);
     return {
-      ...(job && { job: { uid: job.metadata.uid ?? '', attempt: attemptOf(job) } }),
+      ...(job && { job: jobSeen(job) }),
       ...(found && { pod: { name: pod, uid: found.metadata.uid ?? '', ready: isReady(found) } }),
     };
   },
-  model: (state, { name, pod }, host) => {
-    const job = host.recovery.job(state, name);
+  model: (state, { name, pod, work = 'recovery' }, host) => {
+    const job = host.recovery.job(state, name, work);
     const found = host.recovery.pods(state).find((one) => one.name === pod);
     const answer: Attempt = {
-      ...(job && { job: { uid: job.uid, attempt: job.attempt } }),
+      ...(job && { job: { uid: job.uid, attempt: job.attempt, ...(job.completed && { completed: true }) } }),
       ...(found && { pod: { name: pod, uid: found.uid, ready: found.ready } }),
     };
     return { state, answer };
   },
 });
+
+function jobSeen(job: Job): JobSeen {
+  return {
+    uid: job.metadata.uid ?? '',
+    attempt: attemptOf(job),
+    ...(isCompleted(job) && { completed: true as const }),
+  };
+}
 
 function attemptOf({ metadata }: Job): string {
   return metadata.annotations?.[annotations.recovery] ?? '';
@@ -169,11 +193,7 @@ export const createRecoveryJob = defineRequest('createRecoveryJob', {
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
   live: async ({ peer: readAt, id, attempt, withoutCopy }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
-    const { pod = '', uid } = live.cluster.status?.step?.holder ?? {};
-    const [image, offered] = await Promise.all([
-      ownImage(live.kube, { pod, uid }, live.signal),
-      offeredToMembers(live),
-    ]);
+    const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
     const job = recoveryJob(peer, { image, id, attempt, withoutCopy }, offered);
     await createOurs<Job>(
       live,
@@ -182,25 +202,67 @@ export const createRecoveryJob = defineRequest('createRecoveryJob', {
       (found) => isControlledBy(found, peer.metadata.uid ?? '') && attemptOf(found) === attemptOf(job),
     );
   },
-  model: (state, { peer: { name }, id, attempt }, host) => {
-    const found = host.recovery.job(state, name);
-    if (!found) return { state: host.recovery.makeJob(state, name, `${id}/${attempt}`), answer: undefined };
-    if (found.attempt !== `${id}/${attempt}`) throw nameTaken(resources.jobs, recoveryJobName(name));
-    return { state, answer: undefined };
+  model: (state, { peer: { name }, id, attempt }, host) => ({
+    state: withJob(state, { name, work: 'recovery' }, `${id}/${attempt}`, host),
+    answer: undefined,
+  }),
+});
+
+function holdersImage({ kube, cluster, signal }: Live): Promise<string> {
+  const { pod = '', uid } = cluster.status?.step?.holder ?? {};
+  return ownImage(kube, { pod, uid }, signal);
+}
+
+/** As a POST of it would end. */
+function withJob<S>(state: S, { name, work }: Required<OfJob>, attempt: string, { recovery }: Host<S>): S {
+  const found = recovery.job(state, name, work);
+  if (!found) return recovery.makeJob(state, name, attempt, work);
+  if (found.attempt !== attempt) throw nameTaken(resources.jobs, jobNameOf(name, work));
+  return state;
+}
+
+/** The token is that of its volume, by which the restored cluster gets its ID. */
+type RestoreAsked = Omit<Order, 'withoutCopy'> & { readonly token: string };
+
+/**
+ * Made of the snapshot that the spec names when the step is claimed. Done already where there is a Job of this very
+ * attempt.
+ *
+ * @throws {StepError} `NameTaken` where there is any other.
+ */
+export const createRestoreJob = defineRequest('createRestoreJob', {
+  words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
+  writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
+  live: async ({ peer: readAt, id, attempt, token }, live): Promise<void> => {
+    const peer = live.kept<EtcdPeer>(readAt);
+    const snapshot = live.cluster.spec.bootstrap?.snapshot;
+    if (!snapshot || wishOf(snapshot) !== id) throw moved('the spec names another snapshot by now');
+    const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
+    const job = restoreJob(peer, { image, snapshot, id, attempt, token }, offered);
+    await createOurs<Job>(
+      live,
+      resources.jobs,
+      job,
+      (found) => isControlledBy(found, peer.metadata.uid ?? '') && attemptOf(found) === attemptOf(job),
+    );
   },
+  model: (state, { peer: { name }, id, attempt }, host) => ({
+    state: withJob(state, { name, work: 'restore' }, `${id}/${attempt}`, host),
+    answer: undefined,
+  }),
 });
 
 /** With its pod, which ends as any other does. */
 export const deleteJob = defineRequest('deleteJob', {
-  words: ({ name }: OfMember & { readonly uid: string }) => `deletes the Job of ${name}`,
+  words: ({ name }: OfJob & { readonly uid: string }) => `deletes the Job of ${name}`,
   writes: ({ name }) => ({ fence: 'uid', object: 'job', name }),
-  live: async ({ name, uid }, { kube, cluster, signal }: Live): Promise<void> => {
+  live: async ({ name, uid, work = 'recovery' }, { kube, cluster, signal }: Live): Promise<void> => {
     const options = { preconditions: { uid }, propagation: 'Background', signal } as const;
-    await kube.delete(resources.jobs, cluster.metadata.namespace, recoveryJobName(name), options);
+    await kube.delete(resources.jobs, cluster.metadata.namespace, jobNameOf(name, work), options);
   },
-  model: (state, { name, uid }, host) => {
-    const found = host.recovery.job(state, name);
-    if (found && found.uid !== uid) throw conflict(`there is another ${recoveryJobName(name)} by now`);
-    return { state: found ? host.recovery.removeJob(state, name) : state, answer: undefined };
+  model: (state, { name, uid, work = 'recovery' }, host) => {
+    const found = host.recovery.job(state, name, work);
+    if (found && found.uid !== uid) throw conflict(`there is another ${jobNameOf(name, work)} by now`);
+    return { state: found ? host.recovery.removeJob(state, name, work) : state, answer: undefined };
   },
 });

@@ -57,7 +57,7 @@ function listOf(observation: Observation): List | undefined {
   const { token, initialCluster } = first.record;
   const clusterId = recorded.find(({ record }) => record.clusterId)?.record.clusterId ?? idOf(token, initialCluster);
   if (membership.last) return { clusterId, members: membership.last };
-  const isBirth = recorded.some(({ record }) => record.state === 'bootstrapping');
+  const isBirth = recorded.some(({ record }) => record.state === 'bootstrapping' || record.state === 'restored');
   const members = isBirth
     ? initialCluster.map(({ name, url }) => {
         const known = recorded.find(({ slot }) => slot.name === name)?.record.memberId;

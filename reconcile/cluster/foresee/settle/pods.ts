@@ -74,7 +74,8 @@ export const bindVolumes = onEach((slot) => {
 });
 
 /** As a provisioner would call it. */
-function bound(volume: VolumeView): VolumeView {
+export function bound(volume: VolumeView): VolumeView {
+  if (volume.bound) return volume;
   return { ...volume, bound: true, disk: { pv: `pvc-${volume.uid}`, state: 'present', homes: 'some' } };
 }
 

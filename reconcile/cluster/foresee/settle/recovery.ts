@@ -1,11 +1,15 @@
 import { recordOf } from '../../know/life.ts';
 import type { Observation, RecoveryView, Slot } from '../../know/observation.ts';
-import type { Effect } from '../effect.ts';
+import { restoringIn } from '../../know/restore.ts';
+import { type Effect, onSlot } from '../effect.ts';
 import { recoveryOf } from '../host-recovery.ts';
 import { rememberedList, rememberingTheList } from '../knowledge.ts';
+import { bound } from './pods.ts';
 
 /** The Job's pod comes up, and its member knows of no other any more; without its Job it goes. */
 export const runRecovery: Effect = (observation) => {
+  const restoring = restoringIn(observation.slots);
+  if (restoring) return runRestore(observation, restoring);
   const chosen = chosenIn(observation);
   const view = recoveryOf(observation);
   if (!chosen) return isEmpty(view) && observation.recovery ? withoutRecovery(observation) : observation;
@@ -18,6 +22,15 @@ export const runRecovery: Effect = (observation) => {
   const pod = { name: `${job.name}-made`, uid: `${job.uid}-pod`, leaving: false, ready: true };
   return alone({ ...observation, recovery: { ...view, pods: [pod] } }, recordOf(chosen)?.memberId);
 };
+
+/** The Job comes to its end: its volume is bound by its pod. */
+function runRestore(observation: Observation, { name }: Slot): Observation {
+  const { job, ...view } = recoveryOf(observation);
+  if (!observation.recovery) return { ...observation, recovery: view };
+  if (!job || job.completed || job.failed) return observation;
+  const ended = { ...observation, recovery: { ...view, job: { ...job, failed: true, completed: true as const } } };
+  return onSlot(name, (slot) => (slot.volume ? { ...slot, volume: bound(slot.volume) } : slot))(ended);
+}
 
 /** Whose volume the cluster goes on from. */
 function chosenIn({ slots }: Observation): Slot | undefined {

@@ -53,10 +53,13 @@ function* sealedVolume({ name, memberId, version }: SealedMember, clusterId: str
   return { ...found, record: sealed, readAt: yield* writeRecord({ readAt, record: sealed }) };
 }
 
-const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered']);
+const mayBeSealed: ReadonlySet<VolumeRecord['state']> = new Set(['bootstrapping', 'joining', 'recovered', 'restored']);
 
-/** A cluster that was planned on this minor, and forms on it, has no entry of another in raft's log. */
+/**
+ * A cluster that was planned on this minor, and forms on it, has no entry of another in raft's log: etcdutl of that
+ * minor begins a new log.
+ */
 function bornOn(version: string, { state, version: planned }: VolumeRecord): Partial<VolumeRecord> {
-  if (state !== 'bootstrapping' || !isSameMinor(planned, parseVersion(version))) return {};
+  if ((state !== 'bootstrapping' && state !== 'restored') || !isSameMinor(planned, parseVersion(version))) return {};
   return { minorSince: { minor: minorText(parseVersion(version)), index: '0' } };
 }

@@ -1,4 +1,4 @@
-import { recoveredMember } from '../../../../../manifests/render/names.ts';
+import { memberOfJob } from '../../../../../manifests/render/names.ts';
 import { deleteJob } from '../../requests/recovery.ts';
 import { defineAction } from '../define.ts';
 
@@ -6,6 +6,6 @@ import { defineAction } from '../define.ts';
 export const deleteRecoveryJob = defineAction('delete-recovery-job', {
   target: ({ job }) => job.name,
   *run({ job: { name, uid } }) {
-    yield* deleteJob({ name: recoveredMember(name), uid });
+    yield* deleteJob({ ...memberOfJob(name), uid });
   },
 });

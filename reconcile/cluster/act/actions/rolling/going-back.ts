@@ -1,4 +1,5 @@
 import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manifests/api/version.ts';
+import { isBeforeFirstStart } from '../../../../../manifests/render/volume-record.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { PodRead } from '../../requests/pods.ts';
 import type { Program } from '../../requests/program.ts';
@@ -26,6 +27,6 @@ export function* clearToRun(name: string, pod: PodRead | undefined, version: str
  */
 function* noteRan(name: string, version: string): Program {
   const { record, readAt } = yield* liveVolume(name);
-  if (record.state === 'bootstrapping' || !isHigher(version, record.version)) return;
+  if (isBeforeFirstStart(record) || !isHigher(version, record.version)) return;
   yield* writeRecord({ readAt, record: { ...record, version } });
 }

@@ -1,4 +1,5 @@
 import { isHigher } from '../../../../../manifests/api/version.ts';
+import { isBeforeFirstStart } from '../../../../../manifests/render/volume-record.ts';
 import type { Program } from '../../requests/program.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
 
@@ -8,7 +9,7 @@ import { liveVolume, writeRecord } from '../../requests/volumes.ts';
  */
 export function* noteNextVersion(name: string, version: string): Program {
   const { record, readAt } = yield* liveVolume(name);
-  if (record.state === 'bootstrapping' || !isHigher(version, record.version)) return;
+  if (isBeforeFirstStart(record) || !isHigher(version, record.version)) return;
   if (record.nextVersion !== undefined && !isHigher(version, record.nextVersion)) return;
   yield* writeRecord({ readAt, record: { ...record, nextVersion: version } });
 }

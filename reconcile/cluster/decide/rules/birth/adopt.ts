@@ -15,6 +15,8 @@ export const adoptable = {
   released: false,
   recovering: false,
   recovered: true,
+  restoring: false,
+  restored: true,
   superseded: false,
   hibernating: false,
 } as const satisfies Record<VolumeState, boolean>;

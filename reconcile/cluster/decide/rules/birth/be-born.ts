@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
-import { type BirthRecord, recordOf } from '../../../know/life.ts';
+import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { restoringIn, sourceOfBirth, wantedSnapshot } from '../../../know/restore.ts';
 import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfBirth } from '../../first-start.ts';
@@ -25,9 +26,14 @@ export function beBorn(situation: Situation): Decision | undefined {
     case 'unborn':
       return conceive(situation);
     case 'birth':
-      return discardStrays(situation, life.strays) ?? replaceUnbound(situation) ?? prepare(situation, life.record);
+      return (
+        discardStrays(situation, life.strays) ??
+        refuseOverData(situation, life) ??
+        replaceUnbound(situation) ??
+        prepare(situation, life.record)
+      );
     case 'born':
-      return discardStrays(situation, life.strays);
+      return discardStrays(situation, life.strays) ?? refuseOverData(situation, life);
   }
 }
 
@@ -46,7 +52,7 @@ function conceive(situation: Situation): Decision {
     return refuse('NothingToHibernate', 'spec.replicas is 0, and there is no data yet', 'set spec.replicas to 3');
   }
   const { name, namespace = '' } = cluster.metadata;
-  const members = Array.from({ length: effective.replicas }, (_, ordinal) => peerName(name, ordinal));
+  const members = ordinalsOf(situation).map((ordinal) => peerName(name, ordinal));
   const scheme = schemeOf(effective.inputs.tls.mode);
   const record: VolumeRecord = {
     token: nonce,
@@ -54,9 +60,10 @@ function conceive(situation: Situation): Decision {
     version: effective.inputs.version,
     tlsMode: effective.inputs.tls.mode,
     state: 'bootstrapping',
+    ...ofSnapshot(situation),
   };
-  const shared = dueShared(situation);
-  const starts = firstStartOfBirth(situation, members, nonce);
+  const shared = dueShared({ ...situation, effective: { ...effective, replicas: members.length } });
+  const starts = record.state === 'restoring' ? undefined : firstStartOfBirth(situation, members, nonce);
   return act(
     {
       kind: 'prepare-members',
@@ -69,6 +76,46 @@ function conceive(situation: Situation): Decision {
     starts
       ? `recording the volumes and peers of ${members.join(', ')}, and starting them when all are recorded`
       : `recording the volumes and peers of ${members.join(', ')} before any of them starts`,
+  );
+}
+
+/** From a snapshot one member is born, where nothing else ever was. */
+function ordinalsOf({ cluster, effective, slots }: Situation): readonly number[] {
+  const all = Array.from({ length: effective.replicas }, (_, ordinal) => ordinal);
+  if (!wantedSnapshot(cluster)) return all;
+  const taken = new Set(slots.map(({ ordinal }) => ordinal));
+  let free = 0;
+  while (taken.has(free)) free += 1;
+  return [free];
+}
+
+function ofSnapshot({ cluster }: Situation): Partial<VolumeRecord> {
+  const wanted = wantedSnapshot(cluster);
+  if (!wanted) return {};
+  return { state: 'restoring', recovery: { id: wanted.id, attempt: 0, lastSeenOn: {} } };
+}
+
+/**
+ * A resource that asks for a restore, and finds volumes of its name. Those of the restore that it asks for go on; no
+ * other data are taken for it, and nothing is written over them. A cluster with members is past that: it ignores the
+ * wish. Its status says nothing: the cluster's ID stands there as soon as volumes that have it are seen.
+ */
+function refuseOverData(
+  { cluster, slots }: Situation,
+  life: Extract<Life, { stage: 'birth' | 'born' }>,
+): Decision | undefined {
+  const wanted = wantedSnapshot(cluster);
+  const token = life.stage === 'born' ? life.token : life.record.token;
+  const ours = slots.filter((slot) => recordOf(slot)?.token === token);
+  const isBegun = life.stage === 'born' && slots.some(({ peer }) => peer?.current);
+  if (!wanted || isBegun || ours.some((slot) => recordOf(slot)?.state === 'restoring')) return undefined;
+  if (sourceOfBirth(slots, token) === wanted.source) return undefined;
+  const names = ours.map(({ name }) => name).join(', ');
+  const whose = life.clusterId === undefined ? 'of a birth that was begun' : `of etcd cluster ${life.clusterId}`;
+  return refuse(
+    'RestoreOverData',
+    `spec.bootstrap.snapshot asks for a restore, and the volumes ${names} are those ${whose}: nothing is restored over them`,
+    `to go on with them, remove spec.bootstrap.snapshot; to restore beside them, create an EtcdCluster of another name; to give them up, delete the EtcdCluster and these PersistentVolumeClaims, and create it again`,
   );
 }
 
@@ -93,6 +140,7 @@ function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
       peer !== undefined &&
       volume !== undefined &&
       !volume.bound &&
+      !isRestoring({ volume }) &&
       // The mark names the new storage already, while the volume is still the old one.
       (peer.replacingVolume === volume.uid || !isDeepStrictEqual(peer.inputs.storage, effective.inputs.storage)),
   );
@@ -107,6 +155,11 @@ function replaceUnbound({ slots, effective }: Situation): Decision | undefined {
     'ReplacingUnboundVolume',
     `recreating volume ${wrong.name} as the spec now asks: it was never bound`,
   );
+}
+
+/** It is sealed from the beginning, so nothing tells a new volume from a lost one. */
+function isRestoring(slot: Pick<Slot, 'volume'>): boolean {
+  return recordOf(slot)?.state === 'restoring';
 }
 
 function oldVolumeLeaving({ name }: Slot): Decision {
@@ -128,7 +181,9 @@ function prepare({ slots, effective, membership }: Situation, record: BirthRecor
     if (slot?.volume && slot.peer && isPrepared && slot.peer.replacingVolume === undefined) return [];
     if (!slot?.volume && !mayMakeVolume(name, slot, slots, membership)) return [];
     const known = slot && recordOf(slot);
-    if (known && !adoptable[known.state]) return [];
+    if (known && !adoptable[known.state] && known.state !== 'restoring') return [];
+    // Only what was restored may start there.
+    if (!known && restoringIn(slots)) return [];
     const fresh: VolumeRecord = {
       token: record.token,
       initialCluster: record.initialCluster,

@@ -20,6 +20,8 @@ export function seal(situation: Situation): Decision | undefined {
   if (membership.kind === 'unknown') return undefined;
   const recovered = slots.find((slot) => recordOf(slot)?.state === 'recovered');
   if (recovered) return sealRecovered(recovered, membership);
+  const restored = slots.find((slot) => recordOf(slot)?.state === 'restored');
+  if (restored) return sealRestored(restored, membership, situation);
   const members = slots.flatMap((slot): SealedMember[] => {
     const record = recordOf(slot);
     if (record?.state !== 'bootstrapping' && record?.state !== 'joining') return [];
@@ -62,6 +64,36 @@ function endsBirth(members: readonly SealedMember[], { life, slots, shared }: Si
     const slot = slots.find((one) => one.name === name);
     return sealed.has(name) || (slot && recordOf(slot)?.state === 'sealed' && slot.configMap?.immutable);
   });
+}
+
+/** After a restore: alone, in a cluster with an ID of its own. */
+function sealRestored(
+  { name, endpoint }: Slot,
+  { clusterId, members }: KnownMembership,
+  { shared }: Situation,
+): Decision | undefined {
+  if (endpoint.kind === 'unknown') return undefined;
+  const { memberId, version } = endpoint.status;
+  const [only, ...others] = members;
+  if (only?.id !== memberId || only.isLearner || others.length > 0) {
+    return refuse(
+      'RecoveredListUnexpected',
+      `${name} was to be the only member after its restore, and the member list has ${members.map((member) => member.name || member.id).join(', ')}`,
+      'delete the EtcdCluster with its PersistentVolumeClaims, and create it again: no client was admitted yet',
+    );
+  }
+  const { state } = shared.clientService;
+  const opens = state === 'missing' || state === 'drifted';
+  return act(
+    {
+      kind: 'seal-members',
+      clusterId,
+      members: [{ name, memberId, version }],
+      ...(opens && { opens: true as const }),
+    },
+    'RestoredSnapshot',
+    `${name} serves the restored data, as the first member of a new etcd cluster; then the Service for clients is opened`,
+  );
 }
 
 /** After a recovery: the member list, of which it is the quorum, has it alone. */

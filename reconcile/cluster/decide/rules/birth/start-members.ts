@@ -47,6 +47,8 @@ function outdatedBeforeTheFirstStart(slots: readonly Slot[], inputs: Inputs): re
   const wanted = inputsHash(inputs);
   const version = parseVersion(inputs.version);
   if (slots.some(({ statefulSet, pod, endpoint }) => statefulSet || pod || endpoint.kind === 'known')) return [];
+  // etcdutl of the recorded version made its data: another minor is an upgrade.
+  if (slots.some((slot) => recordOf(slot)?.state === 'restored')) return [];
   if (slots.some(({ peer }) => peer && compareVersions(parseVersion(peer.inputs.version), version) > 0)) return [];
   // A peer without a volume cannot record a version on it first: the others would wait for it.
   return slots.flatMap(({ name, peer, volume }) =>

@@ -6,6 +6,7 @@ import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
 import { memberOf } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import { outvotedBy } from '../../../know/outvoted.ts';
+import { sourceOfBirth } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { learnersFail } from '../../failed-joins.ts';
 import { firstStartOfLearner } from '../../first-start.ts';
@@ -66,6 +67,7 @@ export function joiner({
   const scheme = schemeOf(effective.inputs.tls.mode);
   const urlOf = (member: string) => peerUrl(namespace, clusterName, member, scheme);
   const outvoted = outvotedBy(slots);
+  const restoredFrom = sourceOfBirth(slots, life.token);
   const isTaken = (ordinal: number) =>
     slots.some((slot) => slot.ordinal === ordinal) ||
     outvoted.some((member) => member.name === peerName(clusterName, ordinal)) ||
@@ -82,6 +84,7 @@ export function joiner({
     tlsMode: effective.inputs.tls.mode,
     state: 'joining',
     ...(outvoted.length > 0 && { outvoted }),
+    ...(restoredFrom !== undefined && { restoredFrom }),
   };
   return { name, record };
 }

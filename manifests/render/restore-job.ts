@@ -1,0 +1,148 @@
+import type { SnapshotSource } from '../api/backup-settings.ts';
+import type { EtcdPeer } from '../api/etcd-peer.ts';
+import { parseLocation } from '../api/object-template.ts';
+import type { Container, Job, PodSpec } from '../kube-types.ts';
+import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
+import { dataDirectory } from './etcd-args.ts';
+import { formatInitialCluster } from './initial-cluster.ts';
+import { annotations, labels, peerLabels, restoreJobName, restorePodLabels } from './names.ts';
+import { ownerReference } from './owner-reference.ts';
+import { dataMountPath, dataVolume, etcdContainer, type Offered, podTemplate } from './pod-template.ts';
+import { restorePaths } from './restore-paths.ts';
+
+/** The containers, in their order. etcdutl's runs in etcd's own image, which has no shell. */
+export const restoreContainers = { fetch: 'fetch', restore: 'restore', place: 'place' } as const;
+
+/**
+ * By so many revisions the restored store is ahead of the snapshot: more than its source can have written since, so
+ * that no watcher goes back in time.
+ */
+const bumpRevision = 1_000_000_000;
+
+/** For fetching, in seconds: a large database over a slow link. */
+const fetchDeadline = 6 * 3600;
+const placeDeadline = 3600;
+
+export interface RestoreOrder {
+  /** etcd-ratchet's own. */
+  readonly image: string;
+  readonly snapshot: SnapshotSource;
+  readonly id: string;
+  readonly attempt: number;
+  /** Of the birth: the new cluster's ID is made of it. */
+  readonly token: string;
+}
+
+/**
+ * Makes a member's data out of a snapshot, once: fetched and checked under a name of this attempt, restored by etcdutl
+ * of the member's version, and then given the name of the data directory. No etcd runs in it.
+ *
+ * Kubernetes never restarts or repeats it.
+ *
+ * @throws {TypeError} for an object that is none; the API refuses those before they come here.
+ */
+export function restoreJob(peer: EtcdPeer, order: RestoreOrder, offered?: Offered): Job {
+  const { name, namespace } = peer.metadata;
+  const { clusterName } = peer.spec;
+  const { metadata } = podTemplate(peer, offered);
+  // A StatefulSet adopts a pod that bears its labels and has no owner.
+  const { [labels.peer]: _, ...given } = metadata.labels;
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: restoreJobName(name),
+      ...(namespace !== undefined && { namespace }),
+      labels: peerLabels(clusterName, name),
+      annotations: { [annotations.recovery]: `${order.id}/${order.attempt}` },
+      ownerReferences: [ownerReference('EtcdPeer', peer)],
+    },
+    spec: {
+      backoffLimit: 0,
+      template: {
+        metadata: {
+          ...(metadata.annotations && { annotations: metadata.annotations }),
+          labels: { ...given, ...restorePodLabels(clusterName) },
+        },
+        spec: podSpec(peer, order, offered),
+      },
+    },
+  };
+}
+
+function podSpec(peer: EtcdPeer, order: RestoreOrder, offered?: Offered): PodSpec {
+  const { spec } = podTemplate(peer, offered);
+  const { snapshot, image, attempt, token } = order;
+  const location = parseLocation(snapshot.object);
+  if ('problem' in location) throw new TypeError(`bootstrap.snapshot.object: ${location.problem}`);
+  const access = agentAccess(location, snapshot, 'read');
+  const { volumes } = agentPod({});
+  const data = { name: dataVolume, persistentVolumeClaim: { claimName: peer.metadata.name } };
+  const staged = { restorer: { id: token, attempt }, dataDirectory };
+  const fetch = {
+    operation: 'stage',
+    object: snapshot.object,
+    ...access.request,
+    ...staged,
+    version: peer.spec.version,
+    deadlineSeconds: fetchDeadline,
+  };
+  const place = { operation: 'place', ...staged, deadlineSeconds: placeDeadline };
+  const volumeMounts = [{ name: dataVolume, mountPath: dataMountPath }];
+  const etcd = spec.containers.find((container) => container.name === etcdContainer);
+  const { serviceAccountName = spec.serviceAccountName } = snapshot;
+  return {
+    ...spec,
+    ...(serviceAccountName !== undefined && { serviceAccountName }),
+    restartPolicy: 'Never',
+    initContainers: [
+      agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts }),
+      ...(etcd ? [etcdutl(etcd, peer, order)] : []),
+    ],
+    containers: [
+      agentContainer({
+        name: restoreContainers.place,
+        image,
+        request: place,
+        access: { ...access, volumeMounts: [] },
+        volumeMounts,
+      }),
+    ],
+    // Nothing of the member's certificates, which etcdutl has no use for.
+    volumes: volumesOf({ volumes: [data] }, access, { volumes }),
+  };
+}
+
+/** The member alone in a cluster of its own: members of the snapshot's cluster can't join it. */
+function etcdutl(
+  { image, resources, securityContext }: Container,
+  peer: EtcdPeer,
+  { attempt, token }: RestoreOrder,
+): Container {
+  const { initialCluster } = peer.spec.bootstrap;
+  const { name } = peer.metadata;
+  const alone = initialCluster.filter((member) => member.name === name);
+  const paths = restorePaths(dataDirectory, attempt);
+  return {
+    name: restoreContainers.restore,
+    ...(image !== undefined && { image }),
+    command: ['/usr/local/bin/etcdutl'],
+    args: [
+      'snapshot',
+      'restore',
+      paths.snapshot,
+      `--data-dir=${paths.data}`,
+      `--name=${name}`,
+      `--initial-cluster=${formatInitialCluster(alone)}`,
+      `--initial-cluster-token=${token}`,
+      `--initial-advertise-peer-urls=${alone[0]?.url ?? ''}`,
+      `--bump-revision=${bumpRevision}`,
+      '--mark-compacted',
+    ],
+    ...(resources && { resources }),
+    ...(securityContext && { securityContext }),
+    volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
+    // What it said before it failed is then in the pod's status, where a step can read it.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  };
+}

@@ -1,0 +1,127 @@
+import { kubectl } from '../../../../../manifests/render/kubectl.ts';
+import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
+import { type FailureReason, failures } from '../../../../backup/agent/failure.ts';
+import type { ToldFailure } from '../../../../backup/agent/told.ts';
+import type { Ref } from '../../../know/action.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
+import type { WantedSnapshot } from '../../../know/restore.ts';
+import type { Situation } from '../../../know/situation.ts';
+
+/** A restore whose Job has failed: what is tried again, and what is left to a person. */
+
+export interface FailedRestore {
+  readonly name: string;
+  readonly job: RecoveryJobView;
+  readonly attempt: number;
+  /** `undefined`: its pod has gone, or ended without a word, as after an eviction. */
+  readonly failure: RecoveryPodView['failure'] | undefined;
+  readonly wanted: WantedSnapshot;
+}
+
+/** Then a person looks: the Job of the last one stays. */
+const mostAttempts = 10;
+
+export function failed(restore: FailedRestore, situation: Situation): Decision {
+  const { failure, job, name, wanted } = restore;
+  const { namespace } = situation.cluster.metadata;
+  if (failure === undefined || isKilled(failure)) return tryAgain(restore, situation);
+  const again = `it is tried again when spec.bootstrap changes, or after: ${kubectl({ namespace }, `delete job ${job.name}`)}`;
+  if (failure.reason === 'OOMKilled') {
+    return refuse(
+      'RestoreFailed',
+      `container ${failure.container} of Job ${job.name} was killed because it has too little memory`,
+      `raise spec.resources.limits.memory; ${again}`,
+    );
+  }
+  const { told } = failure;
+  if (told) return asTold(told, restore, { situation, again });
+  if (failure.container === restoreContainers.restore) {
+    return refuse(
+      'SnapshotDefective',
+      `etcdutl does not restore ${wanted.object} for ${name}: ${failure.words || `exit code ${failure.code}`}`,
+      `name another snapshot in spec.bootstrap.snapshot, or, if it is of a newer minor, set spec.version to that; ${again}`,
+    );
+  }
+  return tryAgain(restore, situation);
+}
+
+function asTold(
+  { reason, message }: ToldFailure,
+  restore: FailedRestore,
+  { situation, again }: { readonly situation: Situation; readonly again: string },
+): Decision {
+  const { name } = restore;
+  const kind = failures[reason];
+  if (reason === 'NewerVersion')
+    return refuse('SnapshotTooNew', `${name} can't be restored: ${message}`, `set spec.version to that; ${again}`);
+  if (kind === 'retry' || isLate(reason)) return tryAgain(restore, situation);
+  if (kind === 'defect') {
+    return refuse(
+      'SnapshotDefective',
+      `${restore.wanted.object} is not restored to ${name}: ${message}`,
+      `name another snapshot in spec.bootstrap.snapshot; ${again}`,
+    );
+  }
+  return refuse('RestoreFailed', `${name} can't be restored: ${message}`, `correct that; ${again}`);
+}
+
+/** A later attempt was there before it. */
+function isLate(reason: FailureReason): boolean {
+  return reason === 'Superseded';
+}
+
+/** After a while that doubles with each attempt. */
+function tryAgain(restore: FailedRestore, { at, cluster }: Situation): Decision {
+  const { job, attempt, failure, name } = restore;
+  const { namespace } = cluster.metadata;
+  if (attempt >= mostAttempts) {
+    return refuse(
+      'RestoreFailed',
+      `${name} could not be restored in ${mostAttempts} attempts; the last one: ${failure?.told?.message ?? 'its pod ended without a result'}`,
+      `correct what its message or its node names, then: ${kubectl({ namespace }, `delete job ${job.name}`)}`,
+    );
+  }
+  const since = job.endedAt ? (at.getTime() - job.endedAt.getTime()) / 1000 : Number.POSITIVE_INFINITY;
+  const pause = failure ? pauseAfter(attempt) : 0;
+  if (since >= pause) return repeating(job);
+  return wait(
+    'AwaitingRestore',
+    `the restore of ${name} failed, and is tried again soon: ${failure?.told?.message ?? 'its pod ended without a result'}`,
+    { on: 'time', afterSeconds: Math.ceil(pause - since) },
+  );
+}
+
+/** In seconds. */
+function pauseAfter(attempt: number): number {
+  return Math.min(300, 5 * 2 ** (attempt - 1));
+}
+
+/** The existing Job is deleted with its pod; then the next one is made. */
+export function repeating({ name, uid }: Ref): Decision {
+  return act(
+    { kind: 'delete-recovery-job', job: { name, uid } },
+    'RepeatingRestore',
+    `Job ${name} ended without a result, or the spec has changed: it is recreated; no client was admitted yet`,
+  );
+}
+
+/** By a signal: an eviction, or a node that shuts down. */
+function isKilled({ code, reason }: NonNullable<RecoveryPodView['failure']>): boolean {
+  return (code === 137 || code === 143) && reason !== 'OOMKilled';
+}
+
+/** Whether kubelet's or the scheduler's word means that it will not pass by itself. */
+export function isHeld(word: string): boolean {
+  return !passing.has(word);
+}
+
+const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
+
+export function podStuck({ name }: Ref, pod: string, held: string, { cluster }: Situation): Decision {
+  return refuse(
+    'RestorePodStuck',
+    `the pod of Job ${name} does not start (${held})`,
+    `see the cause: ${kubectl(cluster.metadata, `describe pod ${pod}`)}; the restore goes on when that, or the spec, is corrected (only for another storage class, delete the EtcdCluster and its PersistentVolumeClaim, and create it again)`,
+  );
+}

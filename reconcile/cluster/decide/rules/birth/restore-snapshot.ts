@@ -1,0 +1,174 @@
+import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
+import { kubectl } from '../../../../../manifests/render/kubectl.ts';
+import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { recordOf } from '../../../know/life.ts';
+import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observation.ts';
+import { restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { recoveryPodThatStays } from '../../../know/staying.ts';
+import { failed, isHeld, podStuck, repeating } from './restore-failures.ts';
+
+/**
+ * A birth from a snapshot: one member is recorded, and a Job makes its data. Then it starts, sealed from the beginning;
+ * the others join it as learners.
+ *
+ * Guards I5: the member can't start on an empty directory, and no client is admitted before it is sealed. Its token is
+ * new, so members of the snapshot's cluster can't join it.
+ */
+export function restoreSnapshot(situation: Situation): Decision | undefined {
+  const { slots, life } = situation;
+  if (life.stage !== 'birth') return undefined;
+  const chosen = restoringIn(slots.filter((slot) => !life.strays.includes(slot)));
+  const record = chosen && recordOf(chosen);
+  if (!chosen?.volume || !record) return undefined;
+  if (chosen.volume.leaving || chosen.volume.lost) return volumeLost(chosen, situation);
+  if (record.state === 'restored') return leftover(situation) ?? podLeaving(situation);
+  if (chosen.statefulSet || chosen.pod) return replacedWhileItRan(chosen, situation);
+  const wanted = wantedSnapshot(situation.cluster);
+  if (!wanted) return removed(chosen);
+  return restore({ chosen, record, wanted }, situation);
+}
+
+interface Restore {
+  readonly chosen: Slot;
+  readonly record: VolumeRecord;
+  readonly wanted: WantedSnapshot;
+}
+
+type View = Extract<RecoveryView, { kind: 'known' }>;
+
+function restore(restore: Restore, situation: Situation): Decision {
+  const { recovery: view } = situation;
+  const { chosen } = restore;
+  if (view?.kind !== 'known') {
+    return refuse(
+      'RecoveryNotPermitted',
+      `Jobs cannot be read: ${view?.cause ?? 'they were not read'}`,
+      'apply the roles of this release of etcd-ratchet (manifests/install)',
+    );
+  }
+  if (!chosen.peer?.current || chosen.peer.leaving)
+    return wait('OldObjectsLeaving', `the old peer of ${chosen.name} is being deleted`, { on: 'change', of: 'peers' });
+  if (view.job) return follow(restore, view.job, view, situation);
+  if (view.pods.length > 0) return leaving('the pod of an earlier attempt is terminating', situation);
+  return begin(restore, situation);
+}
+
+function begin({ chosen, record, wanted }: Restore, situation: Situation): Decision {
+  const { name, volume, peer } = chosen;
+  const { inputs } = situation.effective;
+  if (peer && isOutdated(chosen, situation)) {
+    return act(
+      { kind: 'reconfigure-members', peers: [{ name, uid: peer.uid }], inputs },
+      'UpdatingPeers',
+      `giving ${name} the configuration of the spec before its data are restored`,
+    );
+  }
+  return act(
+    {
+      kind: 'restore-snapshot',
+      volume: { name, uid: volume?.uid ?? '' },
+      peer: { name, uid: peer?.uid ?? '' },
+      id: wanted.id,
+      attempt: (record.recovery?.attempt ?? 0) + 1,
+      source: wanted.source,
+    },
+    'RestoringSnapshot',
+    `restoring ${name} from ${wanted.object}`,
+  );
+}
+
+/** What its Job is made from. No member ran on it, so any version may still be asked for. */
+function isOutdated({ peer }: Slot, { effective }: Situation): boolean {
+  return peer !== undefined && inputsHash(peer.inputs) !== inputsHash(effective.inputs);
+}
+
+function follow({ chosen, record, wanted }: Restore, job: RecoveryJobView, view: View, situation: Situation): Decision {
+  const { name, volume } = chosen;
+  const { attempt = 0 } = record.recovery ?? {};
+  const pod = view.pods.find((one) => !one.leaving) ?? view.pods[0];
+  if (job.leaving) return leaving('the Job of an earlier attempt is being deleted', situation);
+  const isStale = job.attempt !== `${wanted.id}/${attempt}` || isOutdated(chosen, situation);
+  if (isStale) return repeating(job);
+  if (job.completed) {
+    return act(
+      {
+        kind: 'conclude-restore',
+        volume: { name, uid: volume?.uid ?? '' },
+        job: { name: job.name, uid: job.uid },
+        id: wanted.id,
+        attempt,
+      },
+      'ConcludingRestore',
+      `${name} has the data of ${wanted.object}: it starts on them`,
+    );
+  }
+  if (job.failed) return failed({ name, job, attempt, failure: pod?.failure, wanted }, situation);
+  const held = pod?.waiting ?? pod?.unscheduled;
+  if (pod && held !== undefined && isHeld(held)) return podStuck(job, pod.name, held, situation);
+  return (
+    recoveryPodThatStays(situation) ??
+    wait(
+      'AwaitingRestore',
+      `a Job restores ${name} from ${wanted.object}; where it is: ${kubectl(situation.cluster.metadata, `describe job ${job.name}`)}`,
+      ...soon,
+    )
+  );
+}
+
+const soon = [
+  { on: 'change', of: 'pods' },
+  { on: 'time', afterSeconds: 2 },
+] as const;
+
+function removed({ name }: Slot): Decision {
+  return refuse(
+    'SnapshotRemoved',
+    `${name} is being restored, and spec.bootstrap.snapshot names no snapshot any more`,
+    `name it again; or delete the EtcdCluster and PersistentVolumeClaim ${name}, and create the cluster without it`,
+  );
+}
+
+function volumeLost({ name, volume }: Slot, { cluster }: Situation): Decision {
+  const { namespace } = cluster.metadata;
+  return refuse(
+    'RecoveryVolumeLost',
+    `volume ${name}, to which the snapshot is restored, is ${volume?.leaving ? 'being deleted' : 'lost'}; no client was admitted yet`,
+    `delete the EtcdCluster with its PersistentVolumeClaims (${kubectl({ namespace }, `delete pvc ${name}`)}), and create it again`,
+  );
+}
+
+/** Its PVC was deleted, and a late request has made it again. */
+function replacedWhileItRan({ name }: Slot, { cluster }: Situation): Decision {
+  const { namespace } = cluster.metadata;
+  return refuse(
+    'RecoveryVolumeLost',
+    `${name} was started on restored data, and its volume is another one by now; no client was admitted yet`,
+    `delete the EtcdCluster with its PersistentVolumeClaims (${kubectl({ namespace }, `delete pvc ${name}`)}), and create it again`,
+  );
+}
+
+/** A Job that is no longer needed, or that an outdated invocation made. */
+function leftover({ recovery }: Situation): Decision | undefined {
+  if (recovery?.kind !== 'known' || !recovery.job || recovery.job.leaving) return undefined;
+  const { name, uid } = recovery.job;
+  return act(
+    { kind: 'delete-recovery-job', job: { name, uid } },
+    'DeletingRecoveryJob',
+    `deleting Job ${name}: the restore is over`,
+  );
+}
+
+/** It may still have the volume. */
+function podLeaving(situation: Situation): Decision | undefined {
+  const { recovery } = situation;
+  if (recovery?.kind === 'unknown') return wait('RecoveryPodLeaving', recovery.cause, ...soon);
+  if (!recovery || (recovery.pods.length === 0 && !recovery.job)) return undefined;
+  return leaving('the pod of the restore is terminating; then its member starts', situation);
+}
+
+/** On a dead node the pod never ends: then a person is told. */
+function leaving(message: string, situation: Situation): Decision {
+  return recoveryPodThatStays(situation) ?? wait('RecoveryPodLeaving', message, ...soon);
+}

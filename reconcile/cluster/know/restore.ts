@@ -1,0 +1,34 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { sourceOf, wishOf } from '../../../manifests/render/snapshot-id.ts';
+import { isOfRestore } from '../../../manifests/render/volume-record.ts';
+import { hasDeparted, recordOf } from './life.ts';
+import type { Slot } from './observation.ts';
+
+/** The snapshot that a cluster is to be born from. */
+export interface WantedSnapshot {
+  readonly object: string;
+  /** Of the whole wish: a restore that failed is tried again with another one. */
+  readonly id: string;
+  /** Of the data: what volumes remember. */
+  readonly source: string;
+}
+
+export function wantedSnapshot({ spec }: Pick<EtcdCluster, 'spec'>): WantedSnapshot | undefined {
+  const snapshot = spec.bootstrap?.snapshot;
+  return snapshot && { object: snapshot.object, id: wishOf(snapshot), source: sourceOf(snapshot) };
+}
+
+/** The member whose volume the snapshot is restored to, until it is sealed. */
+export function restoringIn(slots: readonly Slot[]): Slot | undefined {
+  return slots.find((slot) => {
+    const record = recordOf(slot);
+    return record !== undefined && isOfRestore(record);
+  });
+}
+
+/** What the cluster with this token was born from, as its volumes remember it. */
+export function sourceOfBirth(slots: readonly Slot[], token: string): string | undefined {
+  return slots
+    .flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot) ?? [])))
+    .find((record) => record.token === token && record.restoredFrom !== undefined)?.restoredFrom;
+}

@@ -1,0 +1,21 @@
+import type { Job } from '../../../manifests/kube-types.ts';
+
+/** Its pod has ended well. */
+export function isCompleted({ status }: Job): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Complete' && is === 'True') ?? false;
+}
+
+/** When it ended, well or not; absent while it runs. */
+export function endOf({ status }: Job): Date | undefined {
+  const end = status?.conditions?.find(({ type, status: is }) => isEnd(type) && is === 'True');
+  const at = end?.lastTransitionTime;
+  return at === undefined ? undefined : new Date(at);
+}
+
+export function isOver({ status }: Job): boolean {
+  return status?.conditions?.some(({ type, status: is }) => isEnd(type) && is === 'True') ?? false;
+}
+
+function isEnd(type: string): boolean {
+  return type === 'Failed' || type === 'FailureTarget' || type === 'Complete';
+}

@@ -1,0 +1,38 @@
+import { type Meaning, step } from './meaning.ts';
+
+/** Clusters that are born from a snapshot. */
+
+const asTheMessageSays = 'do what the message says: the restore then goes on';
+
+export const restore = {
+  RestoringSnapshot: step('The Job is created that restores a snapshot to the first member.', 'disrupts'),
+  AwaitingRestore: step('The Job of a restore runs, or is tried again soon.', 'disrupts'),
+  RepeatingRestore: step('The Job of a restore ended without a result, or is outdated, and is recreated.', 'disrupts'),
+  ConcludingRestore: step('The Job of a restore is done: its volume records that, and its member starts.', 'disrupts'),
+  RestoredSnapshot: step('The restored member serves; the others join it.', 'disrupts'),
+  RestoreFailed: {
+    means: 'The snapshot cannot be fetched or put into place, and a repetition does not help.',
+    cure: asTheMessageSays,
+    course: 'disrupts',
+  },
+  SnapshotDefective: {
+    means: 'The object is no sound snapshot of etcd: cut off, changed, or encrypted for another key.',
+    cure: 'name another snapshot in `spec.bootstrap.snapshot`',
+    course: 'disrupts',
+  },
+  SnapshotTooNew: {
+    means: 'The snapshot is of a newer minor of etcd than `spec.version`.',
+    cure: 'set `spec.version` to the version that the message names, or name an older snapshot',
+    course: 'disrupts',
+  },
+  RestorePodStuck: { means: 'The pod of a restore does not start.', cure: asTheMessageSays, course: 'disrupts' },
+  SnapshotRemoved: {
+    means: 'A restore is under way, and the spec names no snapshot any more.',
+    cure: 'name it again in `spec.bootstrap.snapshot`, or delete the cluster with its volumes',
+    course: 'disrupts',
+  },
+  RestoreOverData: {
+    means: 'The spec asks for a restore, and volumes of this name hold other data.',
+    cure: 'to go on with those data, remove `spec.bootstrap.snapshot`; else restore under another name: nothing is restored over data',
+  },
+} as const satisfies Record<string, Meaning>;

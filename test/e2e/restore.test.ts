@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Job, PersistentVolume, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import { runAgent } from '../../reconcile/backup/agent/agent.ts';
+import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { connectTo } from './support/client.ts';
+import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';
+import { readKey, writeKey } from './support/keys.ts';
+import { type Scene, scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { startWriter } from './support/writer.ts';
+
+const plaintext = { tls: { mode: 'Disabled' } } as const;
+
+let backups = '';
+const stage = scene({
+  fleet: false,
+  furnish: async (own) => {
+    backups = await shelf(own);
+  },
+});
+
+/** A PVC named `backups`, whose files lie where this returns, and a cluster `source` to take backups of. */
+async function shelf({ kube, kubectl, namespace, tickUntil }: Scene): Promise<string> {
+  await kubectl(['apply', '--server-side', '-f', '-'], {
+    stdin: clusterYaml('source', namespace, { replicas: 1, ...plaintext }),
+  });
+  await tickUntil('source', isWholeOf(1), 90);
+  const claim = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, 'source-0');
+  const pv = await kube.get<PersistentVolume>(resources.persistentVolumes, undefined, claim?.spec.volumeName ?? '');
+  assert.ok(claim && pv);
+  const { claimRef: _, ...spec } = pv.spec as NonNullable<PersistentVolume['spec']> & { readonly claimRef?: unknown };
+  const from = (spec as { readonly local?: { readonly path: string } }).local?.path ?? assert.fail('no path');
+  const path = await mkdtemp(join(dirname(from), 'backups-'));
+  const volumeName = `backups-${namespace}`;
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: 'backups' };
+  await kube.create<PersistentVolume>(resources.persistentVolumes, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: volumeName },
+    spec: { ...spec, local: { path }, claimRef, persistentVolumeReclaimPolicy: 'Retain' } as NonNullable<
+      PersistentVolume['spec']
+    >,
+  });
+  await kube.create<PersistentVolumeClaim>(resources.volumeClaims, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'backups', namespace },
+    spec: { ...claim.spec, volumeName },
+  });
+  return path;
+}
+
+async function backUp(name: string, file: string): Promise<NonNullable<AgentResult['record']>> {
+  const { url } = await stage().access(name);
+  const request = {
+    operation: 'backup',
+    id: file,
+    object: `pvc://backups/${file}`,
+    store: { directory: backups },
+    source: { endpoints: [url] },
+    deadlineSeconds: 60,
+  };
+  const { result } = await runAgent(JSON.stringify(request), {
+    signal: AbortSignal.timeout(60_000),
+    now: () => new Date(),
+    note: () => undefined,
+  });
+  return result.record ?? assert.fail(result.message);
+}
+
+async function apply(name: string, file: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const { kubectl, namespace } = stage();
+  const bootstrap = { snapshot: { object: `pvc://backups/${file}` } };
+  const stdin = clusterYaml(name, namespace, { replicas: 1, ...plaintext, bootstrap, ...fields });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+}
+
+test('a snapshot under load becomes a cluster of its own, with all that was acknowledged', async () => {
+  const { access, tickUntil, cluster, kubectl, namespace } = stage();
+  const source = await access('source');
+  const writer = startWriter(source, 'load');
+  await until('a hundred writes', async () => writer.acknowledged >= 100);
+  const before = writer.acknowledged;
+  const { revisionAtMost } = await backUp('source', 'load.db');
+
+  await apply('restored', 'load.db', { replicas: 3 });
+  const { status } = await tickUntil('restored', isWhole, 240);
+  const old = (await cluster('source')).status?.clusterID;
+  assert.ok(status?.clusterID && status.clusterID !== old, 'it has an ID of its own');
+  const restored = await access('restored');
+  for (let number = 0; number < before; number += 1)
+    assert.equal(await readKey(restored, `load/${number}`), `value of load/${number}`);
+
+  await writeKey(restored, 'only here', 'yes');
+  assert.equal(await readKey(source, 'only here'), null, 'the source lives on, by itself');
+  const client = connectTo(restored, 5000);
+  const { header } = await client.put('revision').value('x');
+  client.close();
+  assert.ok(Number(header.revision) > revisionAtMost + 1_000_000_000, 'no watcher goes back in time');
+  const { lost } = await writer.finish();
+  assert.deepEqual(lost, []);
+
+  // Applied again it repeats nothing; the API server keeps it from naming another one.
+  await apply('restored', 'load.db', { replicas: 3 });
+  await tickUntil('restored', isWhole, 60);
+  assert.equal(await readKey(restored, 'only here'), 'yes');
+  await assert.rejects(apply('restored', 'other.db', { replicas: 3 }), /bootstrap.snapshot is read at birth only/);
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'restored']);
+});
+
+test('pods of a restore that are killed are followed by others, which end with the data', async () => {
+  const { tickUntil, list, kubectl, namespace, access, get, tick } = stage();
+  await writeKey(await access('source'), 'kept', 'yes');
+  await backUp('source', 'kept.db');
+  await apply('killed', 'kept.db');
+  const seen = new Set<string>();
+  for (let killed = 0; killed < 3; ) {
+    await tick();
+    const pods = await list<Pod>(resources.pods);
+    const pod = pods.find(({ metadata }) => metadata.name.startsWith('killed-0-restore-') && !seen.has(metadata.name));
+    if (!pod) continue;
+    seen.add(pod.metadata.name);
+    await kubectl(['-n', namespace, 'delete', 'pod', pod.metadata.name, '--grace-period=0', '--force', '--wait=false']);
+    killed += 1;
+  }
+  const { status } = await tickUntil('killed', isWholeOf(1), 120);
+  assert.equal(await readKey(await access('killed'), 'kept'), 'yes');
+  assert.ok(status?.history?.some(({ reason }) => reason === 'RepeatingRestore'));
+  assert.equal(await get<Job>(resources.jobs, 'killed-0-restore'), undefined, 'its Job is deleted');
+});
+
+test('a snapshot that is cut off or changed is refused by name; a corrected spec goes on', async () => {
+  const { tickUntil, access, kubectl, namespace } = stage();
+  await backUp('source', 'sound.db');
+  const whole = await readFile(join(backups, 'sound.db'));
+  await writeFile(join(backups, 'cut.db'), whole);
+  await truncate(join(backups, 'cut.db'), whole.length - 1000);
+  await writeFile(join(backups, 'flipped.db'), Buffer.from(whole.map((byte, at) => (at === 9000 ? byte ^ 1 : byte))));
+  for (const file of ['cut.db', 'flipped.db', 'none.db']) {
+    await apply('defective', file);
+    const isTold = isStalledFor(file === 'none.db' ? 'RestoreFailed' : 'SnapshotDefective', { unchanged: true });
+    const said = (found: EtcdCluster) => condition(found, 'Stalled')?.message ?? '';
+    const found = await tickUntil('defective', (one) => isTold(one) && said(one).includes(file), 90);
+    assert.match(said(found), /To go on: /);
+    assert.equal(found.status?.clusterID, undefined);
+  }
+  await apply('defective', 'sound.db');
+  await tickUntil('defective', isWholeOf(1), 120);
+  assert.equal(await readKey(await access('defective'), 'kept'), 'yes');
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'defective']);
+});
+
+test('a snapshot of 3.5 becomes a cluster of 3.6, and never one of a lower minor', async () => {
+  const { tickUntil, access, kubectl, namespace } = stage();
+  const stdin = clusterYaml('older', namespace, { replicas: 1, version: '3.5.35', ...plaintext });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+  await tickUntil('older', isWholeOf(1), 90);
+  await writeKey(await access('older'), 'from', '3.5');
+  await backUp('older', 'older.db');
+  await apply('newer', 'older.db');
+  const { status } = await tickUntil('newer', isWholeOf(1), 120);
+  assert.equal(status?.version, '3.6.16');
+  assert.equal(await readKey(await access('newer'), 'from'), '3.5');
+
+  await apply('too-low', 'sound.db', { version: '3.5.35' });
+  const found = await tickUntil('too-low', isStalledFor('SnapshotTooNew'), 90);
+  assert.match(condition(found, 'Stalled')?.message ?? '', /taken by etcd 3\.6\.16/);
+  await apply('too-low', 'sound.db', { version: '3.6.16' });
+  await tickUntil('too-low', isWholeOf(1), 120);
+});
+
+test('volumes that an earlier cluster left are never restored over', async () => {
+  const { tickUntil, access, kubectl, namespace, cluster } = stage();
+  const id = (await cluster('source')).status?.clusterID ?? assert.fail('no ID');
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'source']);
+  await apply('source', 'sound.db');
+  const found = await tickUntil('source', isStalledFor('RestoreOverData'), 90);
+  assert.ok(condition(found, 'Stalled')?.message?.includes(id));
+  const stdin = clusterYaml('source', namespace, { replicas: 1, ...plaintext });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+  const { status } = await tickUntil('source', isWholeOf(1), 90);
+  assert.equal(status?.clusterID, id);
+  assert.equal(await readKey(await access('source'), 'kept'), 'yes');
+});

@@ -1,0 +1,46 @@
+import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { Change } from './model/git.ts';
+import { lacking, type Place, type World } from './model/state.ts';
+import { healthy, unborn } from './model/worlds.ts';
+import { one, type Scenario } from './scenario.ts';
+
+const snapshot = { bootstrap: { snapshot: { object: 'gs://backups/orders/a.db' } } } as const;
+const other = { bootstrap: { snapshot: { object: 'gs://backups/orders/b.db' } } } as const;
+
+const corrected: Change = { what: 'another snapshot', spec: other };
+const larger: Change = { what: 'storage.size: 2Gi', spec: { storage: { size: '2Gi' } } };
+const deleted: Change = { what: 'the resource is deleted', resource: 'deleted' };
+const applied: Change = { what: 'the resource is applied again', resource: 'applied' };
+const appliedWithout: Change = { ...applied, spec: { bootstrap: {} } } as Change;
+
+const one1 = (spec: Partial<EtcdClusterSpec> = {}) => unborn({ replicas: 1, ...snapshot, ...spec }, 4);
+
+/** Clusters that are born from a snapshot. */
+export const restoreScenarios: readonly Scenario[] = [
+  one('restore to 1', one1(), [], { death: 2, late: 1, again: 1, second: 1, jobPod: 1, kill: 1 }, 2),
+  one('restore to 1, and its Job is lost', one1(), [], { jobPod: 2, kill: 2, late: 2 }, 3),
+  one('restore to 1, and its disk is lost', one1(), [], { wipe: 1, lost: 1, claim: 1, node: 1, crash: 1 }, 1),
+  one('restore to 2', one1({ replicas: 2 }), [], { death: 1, late: 1, jobPod: 1 }, 1),
+  one('restore, corrected', one1(), [corrected, larger], { death: 1, late: 1, kill: 1 }, 1),
+  one('restore, deleted and applied', one1(), [deleted, applied], { death: 1, late: 1, claim: 1 }, 1),
+  one('restore, deleted and applied without', one1(), [deleted, appliedWithout], { late: 1 }, 1),
+  one('restored, and a late request', one1(), [], { late: 2, claim: 1, status: 1 }, 3),
+  one('restore beside retained volumes', retained, [], { death: 1, late: 1 }, 1),
+];
+
+/** What is left of an earlier cluster of this name, and a resource that asks for a restore. */
+function retained(): World {
+  const world = healthy({ replicas: 2 }, 4);
+  const left = (place: Place): Place => {
+    const rest = lacking(place, 'peer', 'statefulSet', 'pod', 'process');
+    return place.disk ? { ...rest, disk: place.disk } : rest;
+  };
+  const missing = { state: 'missing' } as const;
+  const formations = world.formations.map((formation) => lacking(formation, 'leader'));
+  return {
+    cluster: { spec: { ...world.cluster.spec, ...snapshot }, generation: 2, uid: 'cluster-2', memory: {} },
+    places: world.places.map(left),
+    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing },
+    formations,
+  };
+}
