@@ -4,6 +4,7 @@ import { type CheckReport, mostProblems } from '../../manifests/api/check-report
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
+import { describeOther } from '../../reconcile/fleet/others.ts';
 import type { SpecProblem } from '../../reconcile/fleet/reading.ts';
 import type { CheckContext, Question } from './check-context.ts';
 import { type Foreseen, foresee } from './foresee.ts';
@@ -84,17 +85,18 @@ function blankReport(fleet: EtcdFleet, { request, head, target, targetBranch }: 
 function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foreseen: Foreseen): CheckReport {
   const problems = [...conflicts, ...foreseen.problems];
   const state = problems.length > 0 ? 'failure' : foreseen.unknown ? 'error' : 'success';
-  const { clusters, deletions } = foreseen;
+  const { clusters, deletions, others } = foreseen;
   return {
     ...blank,
     state,
-    description: describeChange({ state, problems, message: foreseen.unknown, clusters, deletions }),
+    description: describeChange({ state, problems, message: foreseen.unknown, clusters, deletions, others }),
     problems: problems.slice(0, mostProblems).map(plain),
     problemCount: problems.length,
     inherited: foreseen.inherited.slice(0, mostProblems).map(plain),
     warnings: foreseen.warnings.slice(0, mostProblems).map(plain),
     deletions,
     clusters: clusters.map(({ refusals: _, changes: __, ...cluster }) => cluster),
+    ...(others.length > 0 && { others: others.slice(0, mostProblems).map(describeOther) }),
   };
 }
 

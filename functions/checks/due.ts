@@ -2,7 +2,7 @@ import type { ChangeRequest } from '../../gitops/forges/forge.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
 import { seenOf } from '../../reconcile/fleet/check/seen.ts';
-import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
 import { isHeld } from './ledger.ts';
 
 export interface Due {
@@ -54,7 +54,7 @@ export function lookOf(
   clusters: readonly EtcdCluster[],
   touched: readonly string[] | undefined,
 ): string {
-  const about = touched ? clusters.filter((one) => touched.includes(keyOf(one))) : ownClusters(fleet, clusters);
+  const about = touched ? clusters.filter((one) => touched.includes(keyOf(one))) : ownObjects(fleet, clusters);
   return seenOf(fleet, about);
 }
 

@@ -9,6 +9,8 @@ import { changeBetween, type RequestedChange } from '../../reconcile/fleet/check
 import { dryRun } from '../../reconcile/fleet/check/dry-run.ts';
 import { problemInField } from '../../reconcile/fleet/check/place.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
+import { identityOf, listOthers } from '../../reconcile/fleet/objects.ts';
+import { type OtherChange, otherChanges } from '../../reconcile/fleet/others.ts';
 import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
@@ -26,6 +28,7 @@ export interface Foreseen {
   readonly warnings: readonly SpecProblem[];
   readonly deletions: readonly CheckedDeletion[];
   readonly clusters: readonly ForeseenCluster[];
+  readonly others: readonly OtherChange[];
   /** Something could not be found out, and that is not the request's fault. */
   readonly unknown?: string;
 }
@@ -52,12 +55,13 @@ export async function foresee(
   const before = await treeOrNothing(merge.before, fleet, signal, parsed);
   const after = await desiredTree(merge.tree, fleet, signal, parsed);
   const revision = formatRevision({ ref: targetBranch, sha: head });
-  const change = changeBetween(before, after, { fleet, fleets, clusters, scope: namespace, revision });
+  const others = await listOthers(context.kube, namespace, signal);
+  const change = changeBetween(before, after, { fleet, fleets, clusters, others, scope: namespace, revision });
   const { applies, left } = bounded(change);
   const tried = await tryAll(applies, fleet, context);
   // Objects that the fleet may not apply are not read: a document's author must not learn their state.
   const planned = await planAll({ ...change, applies: applies.filter((apply) => tried.accepted.has(apply)) }, context);
-  const specs = new Map(applies.map(({ spec }) => [`${spec.namespace}/${spec.name}`, spec]));
+  const specs = new Map(applies.map(({ spec }) => [identityOf(spec.kind, spec), spec]));
   const refused = planned.flatMap((plan) => problemsIn(plan, specs.get(`${plan.namespace}/${plan.name}`)));
   const unseen = planned.find(({ problem }) => problem !== undefined);
   const unknown =
@@ -72,6 +76,7 @@ export async function foresee(
     warnings: change.warnings,
     deletions: deletionsIn(change),
     clusters: planned.map(foreseen),
+    others: otherChanges({ applies: applies.filter((apply) => tried.accepted.has(apply)), prune: change.prune }),
     ...(unknown !== undefined && { unknown }),
   };
 }
@@ -143,12 +148,16 @@ function problemsIn({ planned, intent }: ClusterPlan, spec: DesiredSpec | undefi
 
 function deletionsIn({ prune, kept }: RequestedChange): readonly CheckedDeletion[] {
   return [
-    ...prune.map(({ metadata: { namespace = '', name } }) => ({ namespace, name })),
-    ...kept.map(({ cluster, because }) => {
-      const { namespace = '', name } = cluster.metadata;
-      return { namespace, name, kept: whyKept(because) };
+    ...prune.filter(isCluster).map(({ metadata: { namespace = '', name } }) => ({ namespace, name })),
+    ...kept.map(({ object, because }) => {
+      const { namespace = '', name } = object.metadata;
+      return { namespace, name: isCluster(object) ? name : `${object.kind}/${name}`, kept: whyKept(because) };
     }),
   ].toSorted((a, b) => (keyOf({ metadata: a }) < keyOf({ metadata: b }) ? -1 : 1));
+}
+
+function isCluster({ kind }: RequestedChange['prune'][number]): boolean {
+  return kind === 'EtcdCluster';
 }
 
 function foreseen({ namespace, name, intent, planned, problem }: ClusterPlan): ForeseenCluster {

@@ -13,6 +13,10 @@ export function reportMarkdown(report: CheckReport): string {
     `${markdownText(what)}: \`${head.slice(0, 12)}\` merged in memory with ${markdownText(targetBranch)} at \`${target.slice(0, 12)}\`, for fleet ${fleet.namespace}/${fleet.name}.`,
     ...section('To mend', [...problems.map(item), ...more]),
     ...section('Deleted, or left behind', report.deletions.map(deletion)),
+    ...section(
+      'Backups and schedules',
+      (report.others ?? []).map((text) => `- ${markdownText(text)}`),
+    ),
     ...report.clusters.map(clusterBlock),
     ...section('Allowed, and probably not meant', report.warnings.map(item)),
     ...section(`Wrong on ${markdownText(targetBranch)} as well`, report.inherited.map(item)),

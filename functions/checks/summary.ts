@@ -1,5 +1,6 @@
 import { describe, longestDescription } from '../../gitops/statuses/describe.ts';
 import type { CheckedDeletion, CheckProblem, CheckReport } from '../../manifests/api/check-report.ts';
+import type { OtherChange } from '../../reconcile/fleet/others.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 import type { ForeseenCluster } from './foresee.ts';
 
@@ -10,12 +11,13 @@ interface Facts {
   readonly message?: string | undefined;
   readonly clusters: readonly ForeseenCluster[];
   readonly deletions: readonly CheckedDeletion[];
+  readonly others?: readonly OtherChange[];
 }
 
 /** `orders: 3.5.35→3.6.16, 9 steps; ads: +2 members, 6 steps`, or what is wrong; as long as a status may be. */
-export function describeChange({ state, problems, message, clusters, deletions }: Facts): string {
-  const [first, ...others] = problems;
-  if (first) return withOthers(place(first), others.length);
+export function describeChange({ state, problems, message, clusters, deletions, others = [] }: Facts): string {
+  const [first, ...rest] = problems;
+  if (first) return withOthers(place(first), rest.length);
   if (state === 'error') return describe(`could not be checked: ${message ?? 'no reason is known'}`);
   const named = namer([...clusters, ...deletions]);
   const gone = new Set(clusters.flatMap((one) => (one.intent === 'delete' ? [`${one.namespace}/${one.name}`] : [])));
@@ -25,6 +27,7 @@ export function describeChange({ state, problems, message, clusters, deletions }
     ...deletions
       .filter((one) => !gone.has(`${one.namespace}/${one.name}`))
       .map((one) => `${named(one)}: ${one.kept === undefined ? 'deleted' : 'no longer listed, kept'}`),
+    ...others.map((change) => `${change.name}: ${whatOfOther(change)}`),
   ];
   if (said.length === 0) return 'changes no cluster';
   return fitting(said);
@@ -36,6 +39,16 @@ function whatOf({ intent, planned, changes = [] }: ForeseenCluster): string {
   const count = steps.length === 0 ? 'no steps' : steps.length === 1 ? '1 step' : `${steps.length} steps`;
   const ending = end.kind === 'done' ? '' : end.kind === 'refused' ? ', then a person is needed' : ', then it waits';
   return `${[...(intent === 'create' ? ['new'] : []), ...changes, count].join(', ')}${ending}`;
+}
+
+const otherWords = { EtcdBackup: 'backup', EtcdBackupSchedule: 'schedule' } as const satisfies Record<
+  OtherChange['kind'],
+  string
+>;
+const intentWords = { create: 'new', update: 'changed', delete: 'deleted' } as const;
+
+function whatOfOther({ kind, intent }: OtherChange): string {
+  return `${intentWords[intent]} ${otherWords[kind]}`;
 }
 
 /** Names alone, unless two namespaces have the same. */

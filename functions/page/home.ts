@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
 import { clusterConcerns, fleetConcerns } from './attention.ts';
 import { clusterTable } from './cluster-table.ts';
 import { layout } from './layout.ts';
@@ -29,7 +29,7 @@ const mostFleets = 100;
 /** The first page: what needs a person, and the state of every fleet and cluster. */
 export function homePage({ fleets, clusters, page = 1, partial = false, now }: HomeData): Html {
   const root = '';
-  const owned = new Map(fleets.map((fleet) => [fleet, ownClusters(fleet, clusters)]));
+  const owned = new Map(fleets.map((fleet) => [fleet, ownObjects(fleet, clusters)]));
   const known = new Set([...owned.values()].flat());
   const free = pageOf(
     byUrgency(

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import type { Access, Viewer } from './access.ts';
 import { checkPage } from './check.ts';
@@ -130,7 +130,7 @@ async function fleet({ reader, viewer, context, now }: Look): Promise<Found> {
   const world = await reader.world();
   const found = world.fleets.find((one) => keyOf(one) === key);
   if (!found) return 'missing';
-  const { clusters } = await sightOf(viewer, { fleets: [], clusters: ownClusters(found, world.clusters) });
+  const { clusters } = await sightOf(viewer, { fleets: [], clusters: ownObjects(found, world.clusters) });
   return fleetPage({ fleet: found, clusters, page: pageNumber(context.req.query('page')), now });
 }
 
@@ -140,7 +140,7 @@ async function cluster({ reader, viewer, context, now }: Look): Promise<Found> {
   const { clusters, fleets } = await reader.world();
   const found = clusters.find((one) => keyOf(one) === key);
   if (!found) return 'missing';
-  const owner = fleets.find((one) => ownClusters(one, [found]).length > 0);
+  const owner = fleets.find((one) => ownObjects(one, [found]).length > 0);
   const mayKnow = owner && (await viewer.may({ verb: 'get', resource: 'etcdfleets', ...nameOf(owner) }));
   return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan: await reader.plan(found), now });
 }

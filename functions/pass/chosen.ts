@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
 import type { PassContext } from './pass-context.ts';
 
 /** If clusters are named, only they are stepped; their fleets are passed only to be told. */
@@ -12,7 +12,7 @@ export function chosenFleets(
   const alive = fleets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (names.length > 0) {
     const named = chosenClusters({ clusters: names }, fleets, clusters);
-    return tellFleets ? alive.filter((one) => ownClusters(one, named).length > 0) : [];
+    return tellFleets ? alive.filter((one) => ownObjects(one, named).length > 0) : [];
   }
   return fleet ? alive.filter((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`) : alive;
 }
@@ -28,7 +28,7 @@ export function chosenClusters(
   }
   if (!fleet) return clusters;
   const owner = fleets.find((one) => keyOf(one) === `${fleet.namespace}/${fleet.name}`);
-  return owner ? ownClusters(owner, clusters) : [];
+  return owner ? ownObjects(owner, clusters) : [];
 }
 
 export type Chosen = Pick<PassContext, 'fleet' | 'clusters' | 'tellFleets'>;

@@ -1,10 +1,10 @@
 import type { Tree } from '../../gitops/git/tree.ts';
 import { type ParsedBefore, readDocuments } from '../../gitops/specs/documents.ts';
 import { findSpecs } from '../../gitops/specs/specs.ts';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { validateDocument, warningsFor } from '../../manifests/api/validate.ts';
+import type { FleetObject } from '../../reconcile/fleet/objects.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 
 /** What a commit's files ask of a fleet. @throws {GitError} */
@@ -26,7 +26,7 @@ export async function desiredTree(
     complete: found.complete,
     notes: documents.notes,
     warnings: specs.flatMap(({ object, locate: _, ...where }) =>
-      warningsFor(object as unknown as EtcdCluster).map(({ message }) => ({ ...where, message })),
+      warningsFor(object as unknown as FleetObject).map(({ message }) => ({ ...where, message })),
     ),
   };
 }

@@ -3,11 +3,19 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
 import { actOnFleet } from '../../reconcile/fleet/act.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
+import {
+  hasOthers,
+  identityOf,
+  identityOfObject,
+  listOthers,
+  type OtherObject,
+} from '../../reconcile/fleet/objects.ts';
 import { type FleetOutcome, nothingApplied } from '../../reconcile/fleet/outcome.ts';
 import { type FleetPlan, planFleet } from '../../reconcile/fleet/plan.ts';
 import type { Reading } from '../../reconcile/fleet/reading.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
+import { once } from './once.ts';
 import { readGit } from './read-git.ts';
 import { type SharedGit, shareGit } from './shared-git.ts';
 
@@ -28,6 +36,8 @@ export interface FleetContext {
 export interface World {
   readonly fleets: readonly EtcdFleet[];
   readonly clusters: readonly EtcdCluster[];
+  /** What else fleets apply: asked for once, and only where a fleet needs it. Absent: listed. */
+  readonly others?: () => Promise<readonly OtherObject[]>;
 }
 
 export type FleetResult =
@@ -83,18 +93,21 @@ async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): P
   const { kube, namespace, dryRun, log, signal, gitMs } = context;
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(gitMs)]);
   using own = shareGit(inTime);
-  const reading = await readGit(fleet, world.clusters, { kube, signal: inTime, git: context.git ?? own });
+  const listed = world.others ?? once(() => listOthers(kube, namespace, signal));
+  const before = hasOthers(fleet) ? await listed() : [];
+  const reading = await readGit(fleet, world.clusters, before, { kube, signal: inTime, git: context.git ?? own });
   logReading(fleet, reading, log);
   if (reading.kind !== 'tree') return { kind: 'done', fleet, outcome: nothingApplied(reading) };
 
-  const input = { fleet, ...world, scope: namespace };
+  const { fleets, clusters } = world;
+  const input = { fleet, fleets, clusters, others: await listed(), scope: namespace };
   if (dryRun) {
     const plan = planFleet({ ...input, revision: reading.revision, tree: reading.tree });
     const outcome = { ...nothingApplied(reading), problems: plan.problems };
     const planned = [
-      ...plan.applies.map(({ kind, spec }) => `${kind} ${spec.namespace}/${spec.name}`),
-      ...plan.prune.map((cluster) => `delete ${keyOf(cluster)}`),
-      ...plan.keep.map(({ cluster, because }) => `keep ${keyOf(cluster)} (${because})`),
+      ...plan.applies.map(({ kind, spec }) => `${kind} ${identityOf(spec.kind, spec)}`),
+      ...plan.prune.map((object) => `delete ${identityOfObject(object)}`),
+      ...plan.keep.map(({ object, because }) => `keep ${identityOfObject(object)} (${because})`),
     ];
     return { kind: 'done', fleet, outcome, planned, asked: plan };
   }

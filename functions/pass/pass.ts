@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
+import { listOthers } from '../../reconcile/fleet/objects.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { areChecked, areLeftOver } from '../checks/branch.ts';
 import { listBackups, stepBackupsAndWait } from './backups.ts';
@@ -9,6 +10,7 @@ import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { listClusters } from './list-clusters.ts';
 import { isUnderWay } from './next-look.ts';
+import { once } from './once.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
 import { reportFleet } from './report-fleet.ts';
 import { secretsOnce } from './secrets-once.ts';
@@ -32,7 +34,8 @@ export async function pass(context: PassContext): Promise<PassResult> {
     kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
     kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
   ]);
-  const world: World = { fleets: fleetList.items, clusters: clusterList.items };
+  const others = () => listOthers(kube, namespace, signal);
+  const world: World = { fleets: fleetList.items, clusters: clusterList.items, others: once(others) };
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
   using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
@@ -59,7 +62,8 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const result = await one;
     const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
     const left = merged(listed, stepped.results);
-    return { passed: await reported(aboutFleets, result, { fleets: world.fleets, clusters: left }), left };
+    const now = hasWritten(result) ? { ...world, clusters: left, others } : { ...world, clusters: left };
+    return { passed: await reported(aboutFleets, result, now), left };
   });
   const goneOn = Promise.all(told).then(async (all): Promise<PassNews> => {
     const results = all.map(({ passed }) => passed.result);
@@ -87,7 +91,7 @@ type FleetPassed = PassResult['fleets'][number];
 async function reported(
   { kube, log, dryRun, followUp, deadline, links }: PassContext,
   result: FleetResult,
-  { fleets, clusters }: World,
+  { fleets, clusters, others }: World,
 ): Promise<FleetPassed> {
   if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
   // What was done is worth saying also when the time for doing is over.
@@ -95,7 +99,8 @@ async function reported(
   const signal = AbortSignal.timeout(left);
   const forgeDeadline = Date.now() + Math.min(forgeMs, left - 2_000);
   const always = !followUp;
-  const fleet = await reportFleet(result, clusters, { kube, log, signal, forgeDeadline, always, fleets, links });
+  const told = { kube, log, signal, forgeDeadline, always, fleets, links, ...(others && { others }) };
+  const fleet = await reportFleet(result, clusters, told);
   return { fleet, result };
 }
 

@@ -61,17 +61,20 @@ export async function intentsFor({ applies, prune }: Pick<FleetPlan, 'applies' |
   const { withDefaults } = await import('../../manifests/api/defaults.ts');
   return [
     ...applies.flatMap((apply) => intentOf(apply, withDefaults)),
-    ...prune.map((cluster): Intent => ({ kind: 'delete', cluster })),
+    ...prune.flatMap((object): readonly Intent[] =>
+      object.kind === 'EtcdCluster' ? [{ kind: 'delete', cluster: object }] : [],
+    ),
   ];
 }
 
 function intentOf(apply: PlannedApply, withDefaults: (cluster: EtcdCluster) => EtcdCluster): readonly Intent[] {
-  if (apply.kind === 'settled') return [];
+  if (apply.kind === 'settled' || apply.spec.kind !== 'EtcdCluster') return [];
   const { object, namespace } = apply.spec;
   // `findSpecs` has validated it.
   const desired = withDefaults({ ...(object as EtcdCluster), metadata: { ...object.metadata, namespace } });
   if (apply.kind === 'create') return [{ kind: 'create', cluster: desired }];
   const { live } = apply;
+  if (live.kind !== 'EtcdCluster') return [];
   const isSame = isDeepStrictEqual(live.spec, desired.spec);
   return [isSame ? { kind: 'keep', cluster: live } : { kind: 'update', cluster: live, desired }];
 }

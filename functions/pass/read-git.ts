@@ -5,6 +5,7 @@ import type { Tree } from '../../gitops/git/tree.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import type { OtherObject } from '../../reconcile/fleet/objects.ts';
 import type { DesiredTree, Reading } from '../../reconcile/fleet/reading.ts';
 import { isUnchanged } from '../../reconcile/fleet/unchanged.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
@@ -17,11 +18,12 @@ import type { SharedGit } from './shared-git.ts';
  *
  * Never throws for what Git, the Secret or a person did wrong: that is an answer, too.
  *
- * @param clusters listed before this is called, so that what is applied later is fenced against what happens meanwhile
+ * @param clusters and `others` listed before this is called: what is applied later is fenced against what happens since
  */
 export async function readGit(
   fleet: EtcdFleet,
   clusters: readonly EtcdCluster[],
+  others: readonly OtherObject[],
   { kube, signal, git }: { readonly kube: Kube; readonly signal: AbortSignal; readonly git: SharedGit },
 ): Promise<Reading> {
   const { url, ref, path = fleetDefaults.path } = fleet.spec.git;
@@ -33,7 +35,7 @@ export async function readGit(
     const repository = git.join(await fleetSource(fleet, { kube, signal }));
     revision = await repository.resolve();
     const name = formatRevision({ ref, sha: revision.sha });
-    if (isUnchanged(fleet, name, clusters)) return { kind: 'unchanged', revision: name };
+    if (isUnchanged(fleet, name, clusters, others)) return { kind: 'unchanged', revision: name };
     return { kind: 'tree', revision: name, tree: await readTree(await repository.fetch(revision), fleet, signal) };
   } catch (error) {
     const at = revision ? { revision: formatRevision({ ref, sha: revision.sha }) } : {};

@@ -1,8 +1,10 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { keyOf, ownClusters } from '../../reconcile/fleet/names.ts';
+import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
+import { hasOthers, listOthers, type OtherObject } from '../../reconcile/fleet/objects.ts';
 import type { FleetOutcome } from '../../reconcile/fleet/outcome.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
+import { objectsOf } from '../../reconcile/fleet/plan.ts';
 import { verdictsOf } from '../../reconcile/fleet/roll-up.ts';
 import { type FleetReport, fleetStatus, problemsOf } from '../../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../../reconcile/fleet/wanted-statuses.ts';
@@ -22,6 +24,8 @@ export interface ReportContext {
   readonly always: boolean;
   /** All there are: two of them may have one name. */
   readonly fleets: readonly EtcdFleet[];
+  /** What else the fleet applies, asked for only where it does. Absent: listed. */
+  readonly others?: () => Promise<readonly OtherObject[]>;
   /** Where statuses lead. */
   readonly links?: PageLinks | undefined;
 }
@@ -36,10 +40,13 @@ export interface ReportContext {
 export async function reportFleet(
   { fleet: found, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
   clusters: readonly EtcdCluster[],
-  { kube, log, signal, forgeDeadline, always, fleets, links }: ReportContext,
+  { kube, log, signal, forgeDeadline, always, fleets, links, others }: ReportContext,
 ): Promise<EtcdFleet> {
   const fleet = withReportName(found, fleets);
-  const verdicts = verdictsOf(ownClusters(fleet, clusters));
+  const inventory = outcome.inventory ?? fleet.status?.inventory ?? [];
+  const isAsked = hasOthers({ status: { observedGeneration: 0, inventory } });
+  const more = isAsked ? await (others ?? (() => listOthers(kube, undefined, signal)))() : [];
+  const verdicts = verdictsOf(ownObjects(fleet, objectsOf({ clusters, others: more })));
   const problems = problemsOf(fleet, outcome);
   const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
   const forge = await sendStatuses(fleet, wanted, { kube, signal, deadline: forgeDeadline });

@@ -1,6 +1,9 @@
 import type { ClusterPlan } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { planText } from '../../reconcile/cluster/foresee/table.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
+import { identityOfObject } from '../../reconcile/fleet/objects.ts';
+import { describeOther, otherChanges } from '../../reconcile/fleet/others.ts';
+import type { Unlisted } from '../../reconcile/fleet/prune.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 import type { FleetResult } from '../pass/fleet-pass.ts';
 import type { PlanPassResult } from '../pass/plan-pass.ts';
@@ -29,6 +32,7 @@ function asData({ fleets, clusters }: PlanPassResult) {
       git: saysOf(result),
       problems: result.kind === 'done' ? (result.asked?.problems ?? []) : [],
       kept: result.kind === 'done' ? (result.asked?.keep ?? []).map(keptOf) : [],
+      others: result.kind === 'done' && result.asked ? otherChanges(result.asked) : [],
     })),
     clusters,
   };
@@ -40,7 +44,9 @@ function asText({ fleets, clusters }: PlanPassResult): string {
     const { problems = [], keep = [] } = (result.kind === 'done' ? result.asked : undefined) ?? {};
     const kept = keep.map(keptOf).map(({ name, because }) => `  keeps ${name}: ${because}`);
     const wrong = problems.map((problem) => `  ${place(problem)}`);
-    blocks.push([`fleet ${keyOf(fleet)}  ${saysOf(result)}`, ...kept, ...wrong].join('\n'));
+    const asked = result.kind === 'done' ? result.asked : undefined;
+    const others = asked ? otherChanges(asked).map((change) => `  ${describeOther(change)}`) : [];
+    blocks.push([`fleet ${keyOf(fleet)}  ${saysOf(result)}`, ...others, ...kept, ...wrong].join('\n'));
   }
   for (const cluster of clusters) blocks.push(blockOf(cluster));
   if (blocks.length === 0) return 'there is no EtcdFleet and no EtcdCluster here\n';
@@ -75,8 +81,8 @@ function saysOf(result: FleetResult): string {
   }
 }
 
-function keptOf({ cluster, because }: { readonly cluster: Parameters<typeof keyOf>[0]; readonly because: string }) {
-  return { name: keyOf(cluster), because };
+function keptOf({ object, because }: Unlisted) {
+  return { name: identityOfObject(object), because };
 }
 
 /** What `--detailed-exitcode` tells of plans: a person first. */

@@ -59,7 +59,7 @@ export function mayBeOurs(text: string): boolean {
  * Whether a text that cannot be parsed may have been meant for us: our group or a kind of ours, typing errors included.
  */
 export function mentionsUs(text: string): boolean {
-  return /ratchet|\bkind["']?\s*:\s*["']?Etcd|\bEtcd(Cluster|Fleet|Peer)\b/i.test(text);
+  return /ratchet|\bkind["']?\s*:\s*["']?Etcd|\bEtcd(Cluster|Fleet|Peer|Backup|BackupSchedule|Restore)\b/i.test(text);
 }
 
 function mistaken(path: readonly string[], message: string): Recognition {

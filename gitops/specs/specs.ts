@@ -1,3 +1,4 @@
+import { fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import type { Kind } from '../../manifests/api/group.ts';
 import type { Documents } from './documents.ts';
 import { type FoundDocument, isObject, type Locate } from './found.ts';
@@ -25,9 +26,9 @@ type Validate = (
 export interface Specs {
   /** By namespace and name. */
   readonly specs: readonly SpecDocument[];
-  /** By place. One with a name belongs to that cluster, which is still listed in Git, only not usable. */
+  /** By place. One with a name belongs to that object, which is still listed in Git, only not usable. */
   readonly problems: readonly Problem[];
-  /** Whether the cluster of every document that could be ours is known. Unless it is, nothing may be pruned (I8). */
+  /** Whether the object of every document that could be ours is known. Unless it is, nothing may be pruned (I8). */
   readonly complete: boolean;
 }
 
@@ -53,14 +54,14 @@ export function findSpecs(read: Pick<Documents, 'documents' | 'problems' | 'read
   }
 
   const specs: SpecDocument[] = [];
-  const byIdentity = Map.groupBy(candidates, ({ spec }) => `${spec.namespace}/${spec.name}`);
+  const byIdentity = Map.groupBy(candidates, ({ spec }) => `${spec.kind} ${spec.namespace}/${spec.name}`);
   for (const same of byIdentity.values()) {
     if (same.length > 1) problems.push(...same.map((candidate) => duplicate(candidate, same)));
     problems.push(...same.flatMap((candidate) => candidate.problems));
     const [only] = same;
     if (only && same.length === 1 && only.problems.length === 0) specs.push(only.spec);
   }
-  specs.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  specs.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name) || compare(a.kind, b.kind));
   return { specs, problems: problems.sort(byPlace), complete };
 }
 
@@ -90,8 +91,12 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
   if (recognition.kind === 'mistaken') {
     return { kind: 'nameless', problems: [problem(recognition.path, recognition.message)] };
   }
-  if (recognition.as !== 'EtcdCluster') {
-    const instead = recognition.as === 'EtcdPeer' ? 'etcd-ratchet writes it itself' : 'apply it with kubectl';
+  if (!isFleetKind(recognition.as)) {
+    const kinds = Object.keys(fleetKinds).join(', ');
+    const instead =
+      recognition.as === 'EtcdPeer'
+        ? 'etcd-ratchet writes it itself'
+        : `apply it with kubectl (a fleet applies ${kinds})`;
     return {
       kind: 'nameless',
       problems: [problem(['kind'], `${recognition.as} does not belong in Git: ${instead}`)],

@@ -25,6 +25,8 @@ export interface CheckReport {
   /** What merging would delete, by name. */
   readonly deletions: readonly CheckedDeletion[];
   readonly clusters: readonly CheckedCluster[];
+  /** What becomes of anything but clusters, in a sentence each. */
+  readonly others?: readonly string[];
   /** Something was left out so that it stays readable, and storable. */
   readonly shortened?: boolean;
 }

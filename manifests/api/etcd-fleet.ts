@@ -156,6 +156,7 @@ export const etcdFleetSpecSchema = object({
 });
 
 const inventoryEntrySchema = object({
+  kind: Type.Optional(text(63, { description: 'Absent: EtcdCluster.' })),
   namespace: text(63),
   name: text(253),
   uid: text(64),

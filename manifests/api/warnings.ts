@@ -1,3 +1,5 @@
+import type { EtcdBackup } from './etcd-backup.ts';
+import type { EtcdBackupSchedule } from './etcd-backup-schedule.ts';
 import type { EtcdCluster } from './etcd-cluster.ts';
 import type { EtcdFleet } from './etcd-fleet.ts';
 import type { DocumentProblem } from './problem.ts';
@@ -5,13 +7,27 @@ import { parseQuantity } from './quantity.ts';
 import { compareVersions, parseVersion } from './version.ts';
 
 /** What is allowed and yet probably not meant. `object` is one that `validateDocument` passed. */
-export function warningsFor(object: EtcdCluster | EtcdFleet): DocumentProblem[] {
-  const warnings: DocumentProblem[] =
-    object.kind === 'EtcdCluster' ? clusterWarnings(object.spec) : fleetWarnings(object.spec);
+export function warningsFor(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentProblem[] {
+  const warnings = ownWarnings(object);
   if (object.status !== undefined) {
     warnings.push({ path: ['status'], message: 'status is ignored: it is written by etcd-ratchet' });
   }
   return warnings;
+}
+
+/** Of these kinds nothing is allowed that is probably not meant. */
+type OtherDocument = EtcdBackup | EtcdBackupSchedule;
+
+function ownWarnings(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentProblem[] {
+  switch (object.kind) {
+    case 'EtcdCluster':
+      return clusterWarnings(object.spec);
+    case 'EtcdFleet':
+      return fleetWarnings(object.spec);
+    case 'EtcdBackup':
+    case 'EtcdBackupSchedule':
+      return [];
+  }
 }
 
 function clusterWarnings({ replicas, version, etcd, tls }: EtcdCluster['spec']): DocumentProblem[] {

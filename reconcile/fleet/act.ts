@@ -1,15 +1,15 @@
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { inParallel } from '../in-parallel.ts';
-import { type Kube, KubeError, resources } from '../kube.ts';
+import { type Kube, KubeError } from '../kube.ts';
 import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
 import { complaintFor, serviceAccountOf } from './complaint.ts';
-import { keyOf, ownClusters } from './names.ts';
+import { ownObjects } from './names.ts';
+import { calledOf, type FleetObject, identityOfObject, resourceOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { tellOverwritten } from './overwritten.ts';
-import { type FleetPlan, type PlanInput, planFleet, problemAt } from './plan.ts';
+import { type FleetPlan, objectsOf, type PlanInput, planFleet, problemAt } from './plan.ts';
 import type { Reading, SpecProblem } from './reading.ts';
 
 export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
@@ -51,7 +51,7 @@ export async function actOnFleet(input: ActInput): Promise<ActResult> {
   const applied = await inParallel(plan.applies, parallel, (planned) => applyOne(planned, context));
   if (applied.some(({ kind }) => kind === 'superseded')) return { kind: 'lost' };
   await tellAll(input, plan.applies, applied);
-  const pruned = await inParallel(plan.prune, parallel, (cluster) => pruneOne(cluster, context));
+  const pruned = await inParallel(plan.prune, parallel, (object) => pruneOne(object, context));
   return { kind: 'acted', fleet: attempt.fleet, outcome: outcomeOf(input, plan, applied, pruned) };
 }
 
@@ -68,34 +68,38 @@ async function tellAll(
       if (!one || outcome.kind !== 'applied') return;
       await tellOverwritten(kube, one, outcome, facts).catch((error: unknown) => {
         if (!(error instanceof KubeError)) throw error;
-        log({ cluster: keyOf(outcome.cluster), problem: error.message }, 'no event says that Git has put it back');
+        log(
+          { cluster: identityOfObject(outcome.object), problem: error.message },
+          'no event says that Git has put it back',
+        );
       });
     }),
   );
 }
 
 type PruneOutcome =
-  | { readonly kind: 'pruned'; readonly cluster: EtcdCluster }
-  | { readonly kind: 'problem' | 'retry'; readonly cluster: EtcdCluster; readonly message: string };
+  | { readonly kind: 'pruned'; readonly object: FleetObject }
+  | { readonly kind: 'problem' | 'retry'; readonly object: FleetObject; readonly message: string };
 
 /** By UID and resourceVersion: what changed since it was listed, be it only its owner, is looked at again first. */
-async function pruneOne(cluster: EtcdCluster, { asFleet, fleet, signal }: ApplyContext): Promise<PruneOutcome> {
-  const { namespace = '', name, uid = '', resourceVersion = '' } = cluster.metadata;
+async function pruneOne(object: FleetObject, { asFleet, fleet, signal }: ApplyContext): Promise<PruneOutcome> {
+  const { kind, metadata } = object;
+  const { namespace = '', name, uid = '', resourceVersion = '' } = metadata;
   try {
-    await asFleet.delete(resources.clusters, namespace, name, { preconditions: { uid, resourceVersion }, signal });
-    return { kind: 'pruned', cluster };
+    await asFleet.delete(resourceOf(kind), namespace, name, { preconditions: { uid, resourceVersion }, signal });
+    return { kind: 'pruned', object };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     if (error.class === 'precondition') {
-      return { kind: 'retry', cluster, message: `EtcdCluster ${keyOf(cluster)} changed before it could be deleted` };
+      return { kind: 'retry', object, message: `${calledOf(kind, metadata)} changed before it could be deleted` };
     }
-    const message = `not deleted: ${complaintFor(error, { namespace, name }, fleet)}`;
-    return { kind: error.class === 'terminal' ? 'problem' : 'retry', cluster, message };
+    const message = `not deleted: ${complaintFor(error, { kind, namespace, name }, fleet)}`;
+    return { kind: error.class === 'terminal' ? 'problem' : 'retry', object, message };
   }
 }
 
 function outcomeOf(
-  { fleet, clusters, reading }: ActInput,
+  { reading, ...input }: ActInput,
   plan: FleetPlan,
   applied: readonly ApplyOutcome[],
   pruned: readonly PruneOutcome[],
@@ -104,63 +108,70 @@ function outcomeOf(
   const problems: SpecProblem[] = [
     ...plan.problems,
     ...applied.flatMap((one) => (one.kind === 'problem' ? [problemAt(one.spec, one.message)] : [])),
-    ...pruned.flatMap((one) => (one.kind === 'problem' ? [problemOf(one.cluster, one.message)] : [])),
+    ...pruned.flatMap((one) => (one.kind === 'problem' ? [problemOf(one.object, one.message)] : [])),
   ];
   const retries = [
     ...applied.flatMap((one) => (one.kind === 'retry' ? [one.message] : [])),
     ...pruned.flatMap((one) => (one.kind === 'retry' ? [one.message] : [])),
-    ...plan.leaving.map(
-      ({ namespace, name }) => `EtcdCluster ${namespace}/${name} is being deleted, and is applied anew afterwards`,
-    ),
+    ...plan.leaving.map((spec) => `${calledOf(spec.kind, spec)} is being deleted, and is applied anew afterwards`),
   ];
-  const gone = new Set(pruned.flatMap((one) => (one.kind === 'pruned' ? [one.cluster.metadata.uid] : [])));
+  const gone = new Set(pruned.flatMap((one) => (one.kind === 'pruned' ? [one.object.metadata.uid] : [])));
   return {
     reading,
     problems,
     retries,
     unlisted: {
-      kept: plan.keep.map(({ cluster, because }) => ({ key: keyOf(cluster), because })),
+      kept: plan.keep.map(({ object, because }) => ({ key: identityOfObject(object), because })),
       ...(plan.confirmation && { confirmation: plan.confirmation }),
       notes: reading.tree.notes,
     },
-    inventory: inventoryOf(fleet, clusters, plan.keep, done, gone),
+    inventory: inventoryOf(input, plan, done, gone),
     applied: problems.length === 0 && retries.length === 0,
-    changed: new Set(done.filter(({ changed }) => changed).map(({ cluster }) => keyOf(cluster))),
-    pruned: pruned.flatMap((one) => (one.kind === 'pruned' ? [keyOf(one.cluster)] : [])),
+    changed: new Set(done.filter(({ changed }) => changed).map(({ object }) => identityOfObject(object))),
+    pruned: pruned.flatMap((one) => (one.kind === 'pruned' ? [identityOfObject(one.object)] : [])),
   };
 }
 
 /** What the apply left, and what is owned but was not applied: at generation 0 if that is for want of success. */
 function inventoryOf(
-  fleet: EtcdFleet,
-  clusters: readonly EtcdCluster[],
-  keep: FleetPlan['keep'],
+  input: Omit<ActInput, 'reading'>,
+  { keep, ran }: FleetPlan,
   done: readonly Extract<ApplyOutcome, { kind: 'applied' }>[],
   gone: ReadonlySet<string | undefined>,
 ): readonly FleetInventoryEntry[] {
-  const fresh = done.map(({ spec, cluster }) => entryOf(cluster, spec.file, cluster.metadata.generation ?? 0));
-  const applied = new Set(fresh.map(({ uid }) => uid));
-  const others = ownClusters(fleet, clusters).filter(
+  const { fleet } = input;
+  const fresh = done.map(({ spec, object }) =>
+    entryOf(withKindOf(spec, object), spec.file, object.metadata.generation ?? 0),
+  );
+  const applied = new Set([...fresh, ...ran].map(({ uid }) => uid));
+  const others = ownObjects(fleet, objectsOf(input)).filter(
     ({ metadata }) => !applied.has(metadata.uid ?? '') && !gone.has(metadata.uid),
   );
-  const unlisted = new Set(keep.map(({ cluster }) => cluster.metadata.uid));
-  const kept = others.map((cluster) => {
-    const source = fleet.status?.inventory?.find(({ uid }) => uid === cluster.metadata.uid)?.source;
+  const unlisted = new Set(keep.map(({ object }) => object.metadata.uid));
+  const kept = others.map((object) => {
+    const source = fleet.status?.inventory?.find(({ uid }) => uid === object.metadata.uid)?.source;
     return entryOf(
-      cluster,
-      source ?? cluster.metadata.annotations?.[annotations.source] ?? '',
-      unlisted.has(cluster.metadata.uid) ? (cluster.metadata.generation ?? 0) : 0,
+      object,
+      source ?? object.metadata.annotations?.[annotations.source] ?? '',
+      unlisted.has(object.metadata.uid) ? (object.metadata.generation ?? 0) : 0,
     );
   });
-  return [...fresh, ...kept].sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+  const order = ({ kind = '', namespace, name }: FleetInventoryEntry) => `${namespace}/${name} ${kind}`;
+  return [...fresh, ...kept, ...ran].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-function entryOf({ metadata }: EtcdCluster, source: string, generation: number): FleetInventoryEntry {
-  return { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid ?? '', generation, source };
+/** What a write answers with has its kind; a fake or a proxy may leave it out. */
+function withKindOf({ kind }: FleetPlan['applies'][number]['spec'], object: FleetObject): FleetObject {
+  return { ...object, kind } as FleetObject;
 }
 
-function problemOf(cluster: EtcdCluster, message: string): SpecProblem {
-  const { namespace, name } = cluster.metadata;
-  const file = cluster.metadata.annotations?.[annotations.source] ?? '';
-  return { file, line: 0, column: 0, message, kind: 'EtcdCluster', ...(namespace && { namespace }), name };
+function entryOf({ kind, metadata }: FleetObject, source: string, generation: number): FleetInventoryEntry {
+  const { namespace = '', name, uid = '' } = metadata;
+  return { ...(kind !== 'EtcdCluster' && { kind }), namespace, name, uid, generation, source };
+}
+
+function problemOf({ kind, metadata }: FleetObject, message: string): SpecProblem {
+  const { namespace, name } = metadata;
+  const file = metadata.annotations?.[annotations.source] ?? '';
+  return { file, line: 0, column: 0, message, kind, ...(namespace && { namespace }), name };
 }

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { annotations, labels } from '../../manifests/render/names.ts';
-import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { isReason, type Kube, KubeError, type Resource } from '../kube.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
 import { fieldManager, handOverAnnotation, isOwn, keyOf, overtookAnnotation } from './names.ts';
+import { calledOf, type FleetObject, resourceOf } from './objects.ts';
 import { inherit, managedFieldsOf, withManagedFields, withoutHands } from './ownership.ts';
 import type { PlannedApply } from './plan.ts';
 import { type DesiredSpec, shaOf } from './reading.ts';
@@ -23,8 +24,8 @@ export interface ApplyContext {
 }
 
 export type ApplyOutcome =
-  /** `changed`: the spec is another than before, so that the cluster is one that the commit changed. */
-  | { readonly kind: 'applied'; readonly spec: DesiredSpec; readonly cluster: EtcdCluster; readonly changed: boolean }
+  /** `changed`: the spec is another than before, so that the object is one that the commit changed. */
+  | { readonly kind: 'applied'; readonly spec: DesiredSpec; readonly object: FleetObject; readonly changed: boolean }
   /** A person must do something. */
   | { readonly kind: 'problem'; readonly spec: DesiredSpec; readonly message: string }
   /** May pass by itself. */
@@ -39,7 +40,7 @@ const attempts = 4;
 export async function applyOne(planned: PlannedApply, context: ApplyContext): Promise<ApplyOutcome> {
   const { spec } = planned;
   try {
-    if (planned.kind === 'settled') return { kind: 'applied', spec, cluster: planned.live, changed: false };
+    if (planned.kind === 'settled') return { kind: 'applied', spec, object: planned.live, changed: false };
     if (planned.kind === 'create') return await create(spec, context);
     return await update(planned, context);
   } catch (error) {
@@ -58,16 +59,16 @@ async function create(spec: DesiredSpec, context: ApplyContext): Promise<ApplyOu
   const { kube, asFleet, fleet, revision, signal } = context;
   if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };
   try {
-    const cluster = await asFleet.create(resources.clusters, desired(spec, context), { signal });
-    return { kind: 'applied', spec, cluster, changed: true };
+    const object = await asFleet.create(resourceFor(spec), desired(spec, context), { signal });
+    return { kind: 'applied', spec, object, changed: true };
   } catch (error) {
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
   // Two invocations for one push, as a rule. The live object is read before the check that no newer attempt has begun.
-  const live = await kube.get<EtcdCluster>(resources.clusters, spec.namespace, spec.name, { signal });
+  const live = await getLive(spec, kube, signal);
   if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };
   if (live && isOwn(fleet, live)) return update({ kind: 'update', spec, live }, context);
-  const message = `EtcdCluster ${spec.namespace}/${spec.name} was created by another client meanwhile`;
+  const message = `${calledOf(spec.kind, spec)} was created by another client meanwhile`;
   return { kind: 'retry', spec, message };
 }
 
@@ -80,19 +81,16 @@ async function update(
   let known = live;
   for (let attempt = 1; ; attempt++) {
     try {
-      const cluster = await applyOver(planned.kind, spec, known, context);
-      return { kind: 'applied', spec, cluster, changed: cluster.metadata.generation !== live.metadata.generation };
+      const object = await applyOver(planned.kind, spec, known, context);
+      return { kind: 'applied', spec, object, changed: object.metadata.generation !== live.metadata.generation };
     } catch (error) {
       if (!isReason(error, 'Conflict') || isFieldConflict(error) || attempt === attempts) throw error;
     }
     // Its status was written meanwhile, as a rule. Going on is safe only while everything that counts is the same.
-    const [now, ours] = await Promise.all([
-      kube.get<EtcdCluster>(resources.clusters, spec.namespace, spec.name, { signal }),
-      stillAttempts(kube, fleet, revision, signal),
-    ]);
+    const [now, ours] = await Promise.all([getLive(spec, kube, signal), stillAttempts(kube, fleet, revision, signal)]);
     if (!ours) return { kind: 'superseded', spec };
     if (!now || now.metadata.uid !== live.metadata.uid || now.metadata.generation !== live.metadata.generation) {
-      return { kind: 'retry', spec, message: `EtcdCluster ${keyOf(live)} was changed by another client meanwhile` };
+      return { kind: 'retry', spec, message: `${calledOf(spec.kind, spec)} was changed by another client meanwhile` };
     }
     known = now;
     await pause(20 * attempt, undefined, { signal });
@@ -102,49 +100,60 @@ async function update(
 async function applyOver(
   kind: 'update' | 'adopt' | 'takeOver',
   spec: DesiredSpec,
-  live: EtcdCluster,
+  live: FleetObject,
   context: ApplyContext,
-): Promise<EtcdCluster> {
+): Promise<FleetObject> {
   const { asFleet, fleet, signal } = context;
   const manager = fieldManager(fleet);
   const ownership = kind === 'adopt' ? undefined : inherit(managedFieldsOf(live), manager);
   const settled = kind === 'takeOver' ? withoutHandOver(live) : live;
   const base = ownership || settled !== live ? await reown(settled, ownership, context) : live;
   try {
-    return await asFleet.apply(resources.clusters, desired(spec, context, base), { fieldManager: manager, signal });
+    return await asFleet.apply(resourceFor(spec), desired(spec, context, base), { fieldManager: manager, signal });
   } catch (error) {
     const freed = kind === 'adopt' ? undefined : withoutHands(managedFieldsOf(base));
     if (!isFieldConflict(error) || !freed) throw error;
     const cleared = await reown(base, freed, context);
-    return await asFleet.apply(resources.clusters, desired(spec, context, cleared), { fieldManager: manager, signal });
+    return await asFleet.apply(resourceFor(spec), desired(spec, context, cleared), { fieldManager: manager, signal });
   }
 }
 
+/** @throws {KubeError} */
+async function getLive(spec: DesiredSpec, kube: Kube, signal: AbortSignal): Promise<FleetObject | undefined> {
+  return kube.get<FleetObject>(resourceFor(spec), spec.namespace, spec.name, { signal });
+}
+
+/** Plans hold documents of these kinds only. */
+export function resourceFor({ kind }: DesiredSpec): Resource {
+  if (!isFleetKind(kind)) throw new TypeError(`${kind} is never applied`);
+  return resourceOf(kind);
+}
+
 async function reown(
-  cluster: EtcdCluster,
+  object: FleetObject,
   managedFields: Parameters<typeof withManagedFields>[1] | undefined,
   { asFleet, signal }: ApplyContext,
-): Promise<EtcdCluster> {
-  const next = managedFields ? withManagedFields(cluster, managedFields) : cluster;
-  return asFleet.update(resources.clusters, next, { signal });
+): Promise<FleetObject> {
+  const next = managedFields ? withManagedFields(object, managedFields) : object;
+  return asFleet.update(resourceOf(object.kind), next, { signal });
 }
 
 /** A hand-over that has happened says nothing more; left there, it would count again once its target is gone. */
-function withoutHandOver(cluster: EtcdCluster): EtcdCluster {
-  const { [handOverAnnotation]: handOver, ...rest } = cluster.metadata.annotations ?? {};
-  return handOver === undefined ? cluster : { ...cluster, metadata: { ...cluster.metadata, annotations: rest } };
+function withoutHandOver(object: FleetObject): FleetObject {
+  const { [handOverAnnotation]: handOver, ...rest } = object.metadata.annotations ?? {};
+  return handOver === undefined ? object : { ...object, metadata: { ...object.metadata, annotations: rest } };
 }
 
 /** The document with its owner's marks, and with what must still be true of the live object, if there is one. */
 export function desired(
   spec: DesiredSpec,
   { fleet, overtook }: Pick<ApplyContext, 'fleet' | 'overtook'>,
-  live?: EtcdCluster,
-): EtcdCluster {
+  live?: FleetObject,
+): FleetObject {
   const { metadata } = spec.object;
   return {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
-    kind: 'EtcdCluster',
+    kind: spec.kind,
     metadata: {
       name: spec.name,
       namespace: spec.namespace,
@@ -159,6 +168,6 @@ export function desired(
       },
     },
     // Validated against the same schema that the type comes from, before it got here and again by the API server.
-    spec: spec.object.spec as EtcdCluster['spec'],
-  };
+    spec: spec.object.spec,
+  } as FleetObject;
 }

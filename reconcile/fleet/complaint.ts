@@ -1,6 +1,8 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { isReason, type KubeError } from '../kube.ts';
+import { calledOf } from './objects.ts';
 import type { DesiredSpec } from './reading.ts';
 
 /** Server-side apply's own 409: another field manager holds a field. The other kind of 409 means "read it again". */
@@ -16,36 +18,37 @@ export function managersIn({ message }: KubeError): readonly string[] {
 /** What the API server's "no" means for one document, with what to do about it. */
 export function complaintFor(
   error: KubeError,
-  { namespace, name }: Pick<DesiredSpec, 'namespace' | 'name'>,
+  { kind, namespace, name }: Pick<DesiredSpec, 'kind' | 'namespace' | 'name'>,
   fleet: EtcdFleet,
 ): string {
-  const cluster = `EtcdCluster ${namespace}/${name}`;
+  const called = calledOf(kind, { namespace, name });
   switch (error.reason) {
     case 'Forbidden':
-      return forbidden(error, namespace, name, fleet);
+      return forbidden(error, kind, called, namespace, fleet);
     case 'Invalid':
     case 'BadRequest':
-      return `${cluster} is refused by the API server: ${serversWords(error)}`;
+      return `${called} is refused by the API server: ${serversWords(error)}`;
     case 'NotFound':
-      return `${cluster}: namespace ${namespace} does not exist; create it (etcd-ratchet creates none)`;
+      return `${called}: namespace ${namespace} does not exist; create it (etcd-ratchet creates none)`;
     default:
-      if (isFieldConflict(error)) return conflict(error, cluster);
-      return `${cluster}: ${serversWords(error)}`;
+      if (isFieldConflict(error)) return conflict(error, called);
+      return `${called}: ${serversWords(error)}`;
   }
 }
 
 /** RBAC names the account and the right; a person needs the Role that is missing. */
-function forbidden(error: KubeError, namespace: string, name: string, fleet: EtcdFleet): string {
+function forbidden(error: KubeError, kind: string, called: string, namespace: string, fleet: EtcdFleet): string {
   const account = serviceAccountOf(fleet);
   // Admission (a quota, a policy, a namespace that is being deleted) answers 403 too, in its own words.
   const verb = /cannot (?<verb>[a-z]+) resource/.exec(error.message)?.groups?.verb;
-  if (!verb) return `EtcdCluster ${namespace}/${name} is forbidden: ${serversWords(error)}`;
+  if (!verb) return `${called} is forbidden: ${serversWords(error)}`;
   if (verb === 'impersonate') {
     return `etcd-ratchet may not act as service account ${account.namespace}/${account.name}: allow it the verb impersonate on that service account`;
   }
+  const plural = isFleetKind(kind) ? fleetKinds[kind].plural : kind;
   return (
-    `service account ${account.namespace}/${account.name} may not ${verb} etcdclusters in namespace ${namespace}: ` +
-    'bind it there to ClusterRole etcd-ratchet-fleet (get, create, update, patch, delete on etcdclusters.etcd.ratchet.dev)'
+    `service account ${account.namespace}/${account.name} may not ${verb} ${plural} in namespace ${namespace}: ` +
+    `bind it there to ClusterRole etcd-ratchet-fleet (get, create, update, patch, delete on ${plural}.etcd.ratchet.dev)`
   );
 }
 
@@ -53,7 +56,7 @@ export function serviceAccountOf({ spec, metadata }: EtcdFleet): { readonly name
   return { namespace: metadata.namespace ?? '', name: spec.serviceAccountName ?? fleetDefaults.serviceAccountName };
 }
 
-function conflict(error: KubeError, cluster: string): string {
+function conflict(error: KubeError, called: string): string {
   const manager = /conflicts? with "(?<manager>[^"]+)"/.exec(error.message)?.groups?.manager ?? 'another client';
   const fields = [...error.message.matchAll(/(?:: |- )(?<field>\.[A-Za-z][^\s,]*)/g)].map(
     (match) => match.groups?.field,
@@ -61,7 +64,7 @@ function conflict(error: KubeError, cluster: string): string {
   const what = fields.length > 0 ? ` (${[...new Set(fields)].slice(0, 5).join(', ')})` : '';
   const fleet = /^etcd-ratchet-fleet-(?<name>.+)$/.exec(manager)?.groups?.name;
   const owner = fleet ? `fleet ${fleet}` : `field manager ${manager}`;
-  return `${cluster} has fields${what} that ${owner} applied with other values: nothing is taken over; let only one of the two set them`;
+  return `${called} has fields${what} that ${owner} applied with other values: nothing is taken over; let only one of the two set them`;
 }
 
 /** Without our own prefix (`PATCH etcdclusters a/b: 422 Invalid`) and the object's name, which the author knows. */
@@ -69,5 +72,5 @@ function serversWords({ message }: KubeError): string {
   return message
     .replace(/^[A-Z]+ \S+ \S+: /, '')
     .replace(/^\d{3} [A-Za-z]+ /, '')
-    .replace(/^\(?EtcdCluster\S* "[^"]*" is invalid: /, '');
+    .replace(/^\(?Etcd[A-Z]\S* "[^"]*" is invalid: /, '');
 }

@@ -1,6 +1,6 @@
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { annotations, group, labels } from '../../manifests/render/names.ts';
+import type { KubeObject } from '../kube.ts';
 
 /** On an EtcdCluster, from a person: `<namespace>/<fleet>` that may take it over from the fleet that owns it. */
 export const handOverAnnotation = `${group}/hand-over-to`;
@@ -37,22 +37,23 @@ export function fieldManager(fleet: EtcdFleet): string {
   return `etcd-ratchet-fleet-${fleet.metadata.namespace}-${fleet.metadata.name}`;
 }
 
-/** The UID of the fleet that owns a cluster: the UID, because a fleet created again under the same name is another. */
-export function ownerOf(cluster: EtcdCluster): string | undefined {
-  return cluster.metadata.labels?.[labels.fleet];
+/** The UID of the fleet that owns an object: the UID, because a fleet created again under the same name is another. */
+export function ownerOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[labels.fleet];
 }
 
-/** Where a cluster was handed over to by a person; `undefined` when it was not, or names the owner itself. */
-export function handedOverTo(cluster: EtcdCluster): string | undefined {
-  const target = cluster.metadata.annotations?.[handOverAnnotation];
-  return target && target !== cluster.metadata.annotations?.[annotations.fleetName] ? target : undefined;
+/** Where an object was handed over to by a person; `undefined` when it was not, or names the owner itself. */
+export function handedOverTo({ metadata }: KubeObject): string | undefined {
+  const target = metadata.annotations?.[handOverAnnotation];
+  return target && target !== metadata.annotations?.[annotations.fleetName] ? target : undefined;
 }
 
-/** Whether the fleet manages this cluster: it has the fleet's label and is not handed over. */
-export function isOwn(fleet: EtcdFleet, cluster: EtcdCluster): boolean {
-  return fleet.metadata.uid !== undefined && ownerOf(cluster) === fleet.metadata.uid && !handedOverTo(cluster);
+/** Whether the fleet manages this object: it has the fleet's label and is not handed over. */
+export function isOwn(fleet: EtcdFleet, object: KubeObject): boolean {
+  return fleet.metadata.uid !== undefined && ownerOf(object) === fleet.metadata.uid && !handedOverTo(object);
 }
 
-export function ownClusters(fleet: EtcdFleet, clusters: readonly EtcdCluster[]): EtcdCluster[] {
-  return clusters.filter((cluster) => isOwn(fleet, cluster));
+/** Those that the fleet manages. */
+export function ownObjects<T extends KubeObject>(fleet: EtcdFleet, objects: readonly T[]): T[] {
+  return objects.filter((object) => isOwn(fleet, object));
 }

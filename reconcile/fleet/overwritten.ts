@@ -14,21 +14,21 @@ type Applied = Extract<ApplyOutcome, { kind: 'applied' }>;
 export async function tellOverwritten(
   kube: Kube,
   planned: PlannedApply,
-  { cluster, spec, changed }: Applied,
+  { object, spec, changed }: Applied,
   {
     revision,
     applied,
     signal,
   }: { readonly revision: string; readonly applied: string | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
-  if (!changed || planned.kind !== 'update' || applied !== revision) return;
+  if (!changed || planned.kind !== 'update' || applied !== revision || object.kind !== 'EtcdCluster') return;
   const at = kube.now() ?? new Date();
   // Once for each time that it was put back, however many invocations saw that.
-  const id = `git-${cluster.metadata.generation ?? 0}`;
+  const id = `git-${object.metadata.generation ?? 0}`;
   try {
     await writeEvent(
       kube,
-      cluster,
+      object,
       {
         type: 'Warning',
         action: 'Apply',

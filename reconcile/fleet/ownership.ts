@@ -1,6 +1,6 @@
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ObjectMeta } from '../../manifests/api/metadata.ts';
 import { labels } from '../../manifests/render/names.ts';
+import type { FleetObject } from './objects.ts';
 
 /** An entry of `metadata.managedFields`: which fields a manager set, and how. */
 export interface ManagedFields {
@@ -10,8 +10,8 @@ export interface ManagedFields {
   readonly fieldsV1?: unknown;
 }
 
-export function managedFieldsOf(cluster: EtcdCluster): readonly ManagedFields[] {
-  const metadata: ObjectMeta & { readonly managedFields?: readonly ManagedFields[] } = cluster.metadata;
+export function managedFieldsOf(object: FleetObject): readonly ManagedFields[] {
+  const metadata: ObjectMeta & { readonly managedFields?: readonly ManagedFields[] } = object.metadata;
   return metadata.managedFields ?? [];
 }
 
@@ -46,9 +46,9 @@ export function withoutHands(entries: readonly ManagedFields[]): readonly Manage
 }
 
 /** For a PUT that changes only the owners of fields. It carries the resourceVersion that was read. */
-export function withManagedFields(cluster: EtcdCluster, managedFields: readonly ManagedFields[]): EtcdCluster {
-  const metadata = { ...cluster.metadata, managedFields };
-  return { ...cluster, apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata };
+export function withManagedFields(object: FleetObject, managedFields: readonly ManagedFields[]): FleetObject {
+  const metadata = { ...object.metadata, managedFields };
+  return { ...object, apiVersion: 'etcd.ratchet.dev/v1alpha1', metadata };
 }
 
 /**

@@ -1,8 +1,18 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import { isFleetKind, runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
-import { handedOverTo, handOverAnnotation, isOwn, keyOf, ownClusters, ownerOf } from './names.ts';
+import { handedOverTo, handOverAnnotation, isOwn, keyOf, ownerOf, ownObjects } from './names.ts';
+import {
+  calledOf,
+  type FleetObject,
+  identityOf,
+  identityOfObject,
+  kindOfEntry,
+  type OtherObject,
+  withKind,
+} from './objects.ts';
 import { type PrunePlan, planPrune } from './prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from './reading.ts';
 import { isAsLeft } from './unchanged.ts';
@@ -13,6 +23,8 @@ export interface PlanInput {
   readonly fleets: readonly EtcdFleet[];
   /** Every cluster that can be seen, listed before the ref was resolved. */
   readonly clusters: readonly EtcdCluster[];
+  /** Everything else that can be seen of what fleets apply. */
+  readonly others?: readonly OtherObject[];
   /** When only one namespace can be seen: a fleet elsewhere is then unknown, not gone. */
   readonly scope?: string | undefined;
   readonly revision: string;
@@ -22,12 +34,12 @@ export interface PlanInput {
 export type PlannedApply =
   | { readonly kind: 'create'; readonly spec: DesiredSpec }
   /** `adopt`: no owner so far. `takeOver`: its fleet is gone or handed it over. */
-  | { readonly kind: 'update' | 'adopt' | 'takeOver'; readonly spec: DesiredSpec; readonly live: EtcdCluster }
+  | { readonly kind: 'update' | 'adopt' | 'takeOver'; readonly spec: DesiredSpec; readonly live: FleetObject }
   /** This very revision is on it already. */
   | {
       readonly kind: 'settled';
       readonly spec: DesiredSpec;
-      readonly live: EtcdCluster;
+      readonly live: FleetObject;
       readonly entry: FleetInventoryEntry;
     };
 
@@ -35,62 +47,80 @@ export interface FleetPlan extends PrunePlan {
   readonly applies: readonly PlannedApply[];
   /** Documents whose object is still on its way out: applied again once it is gone. */
   readonly leaving: readonly DesiredSpec[];
+  /** What ran once and whose object is gone: it is not asked for again while Git lists it. */
+  readonly ran: readonly FleetInventoryEntry[];
   readonly problems: readonly SpecProblem[];
 }
 
 /** What to apply, to delete, to keep and to complain about. Pure. */
 export function planFleet(input: PlanInput): FleetPlan {
-  const { fleet, clusters, tree } = input;
-  const own = ownClusters(fleet, clusters).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  // A document that can't be used still lists its cluster.
-  const named = new Set([...tree.specs, ...tree.problems].map(({ namespace, name }) => `${namespace}/${name}`));
+  const { fleet, tree } = input;
+  const objects = objectsOf(input);
+  const own = ownObjects(fleet, objects).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  // A document that can't be used still lists its object.
+  const named = new Set([...tree.specs, ...tree.problems].map((one) => identityOf(one.kind, one)));
   const prunePlan = planPrune(
-    own.filter((cluster) => !named.has(keyOf(cluster))),
+    own.filter((object) => !named.has(identityOfObject(object))),
     input,
   );
-  const judged = tree.specs.map((spec) => judge(spec, input));
+  const live = new Map(objects.map((object) => [identityOfObject(object), object]));
+  const inventory = new Map((fleet.status?.inventory ?? []).map((one) => [identityOf(kindOfEntry(one), one), one]));
+  const judged = tree.specs.map((spec) => judge(spec, { ...input, live, inventory }));
   return {
     ...prunePlan,
     applies: judged.flatMap((one) => ('apply' in one ? [one.apply] : [])),
     leaving: judged.flatMap((one) => ('leaving' in one ? [one.leaving] : [])),
+    ran: judged.flatMap((one) => ('ran' in one ? [one.ran] : [])),
     problems: [...tree.problems, ...judged.flatMap((one) => ('problem' in one ? [one.problem] : []))],
   };
+}
+
+/** All that is live of what fleets apply, each with its kind. */
+export function objectsOf({ clusters, others = [] }: Pick<PlanInput, 'clusters' | 'others'>): readonly FleetObject[] {
+  return [...clusters.map((cluster) => withKind('EtcdCluster', cluster)), ...others];
 }
 
 type Judgement =
   | { readonly apply: PlannedApply }
   | { readonly leaving: DesiredSpec }
+  | { readonly ran: FleetInventoryEntry }
   | { readonly problem: SpecProblem };
 
-function judge(spec: DesiredSpec, input: PlanInput): Judgement {
-  const { fleet, clusters, revision } = input;
-  if (spec.kind !== 'EtcdCluster') {
-    return problem(
-      spec,
-      `${spec.kind} ${spec.name} is not applied from Git: only EtcdCluster is; apply it with kubectl`,
-    );
+interface Known extends PlanInput {
+  readonly live: ReadonlyMap<string, FleetObject>;
+  readonly inventory: ReadonlyMap<string, FleetInventoryEntry>;
+}
+
+function judge(spec: DesiredSpec, input: Known): Judgement {
+  const { fleet, revision } = input;
+  if (!isFleetKind(spec.kind)) {
+    return problem(spec, `${spec.kind} ${spec.name} is not applied from Git: apply it with kubectl`);
   }
-  const live = clusters.find((cluster) => keyOf(cluster) === `${spec.namespace}/${spec.name}`);
+  const identity = identityOf(spec.kind, spec);
+  const live = input.live.get(identity);
+  const entry = input.inventory.get(identity);
+  const isGone = live === undefined || live.metadata.deletionTimestamp !== undefined;
+  if (isGone && entry && runsOnce(spec.kind)) return { ran: entry };
   if (!live) return { apply: { kind: 'create', spec } };
   if (live.metadata.deletionTimestamp !== undefined) return { leaving: spec };
 
   const owner = ownerOf(live);
   if (owner === undefined) return { apply: { kind: 'adopt', spec, live } };
   if (isOwn(fleet, live)) {
-    const entry = settledEntry(fleet, revision, spec, live);
-    return { apply: entry ? { kind: 'settled', spec, live, entry } : { kind: 'update', spec, live } };
+    const settled = settledEntry(fleet, revision, spec, live);
+    return { apply: settled ? { kind: 'settled', spec, live, entry: settled } : { kind: 'update', spec, live } };
   }
   if (owner === fleet.metadata.uid) {
     return problem(
       spec,
-      `EtcdCluster ${keyOf(live)} was handed over to fleet ${handedOverTo(live)}: remove it from this fleet's files, or remove its annotation ${handOverAnnotation}`,
+      `${calledOf(spec.kind, spec)} was handed over to fleet ${handedOverTo(live)}: remove it from this fleet's files, or remove its annotation ${handOverAnnotation}`,
     );
   }
-  if (handedOverTo(live) === keyOf(fleet) || isGone(owner, live, input))
+  if (handedOverTo(live) === keyOf(fleet) || isOwnerGone(owner, live, input))
     return { apply: { kind: 'takeOver', spec, live } };
   return problem(
     spec,
-    `EtcdCluster ${keyOf(live)} belongs to fleet ${ownerName(owner, live, input)}: remove it from one of the two; to move it here, annotate it with ${handOverAnnotation}=${keyOf(fleet)}`,
+    `${calledOf(spec.kind, spec)} belongs to fleet ${ownerName(owner, live, input)}: remove it from one of the two; to move it here, annotate it with ${handOverAnnotation}=${keyOf(fleet)}`,
   );
 }
 
@@ -99,7 +129,7 @@ function settledEntry(
   fleet: EtcdFleet,
   revision: string,
   spec: DesiredSpec,
-  live: EtcdCluster,
+  live: FleetObject,
 ): FleetInventoryEntry | undefined {
   const { status } = fleet;
   if (status?.revision?.attempted !== revision || wantsReconcile(fleet)) return undefined;
@@ -107,13 +137,13 @@ function settledEntry(
 }
 
 /** An owner in a namespace that this invocation can't see is not known to be gone. */
-function isGone(owner: string, live: EtcdCluster, { fleets, scope }: PlanInput): boolean {
+function isOwnerGone(owner: string, live: FleetObject, { fleets, scope }: PlanInput): boolean {
   if (fleets.some(({ metadata }) => metadata.uid === owner)) return false;
   const namespace = live.metadata.annotations?.[annotations.fleetName]?.split('/')[0];
   return scope === undefined || namespace === scope;
 }
 
-function ownerName(owner: string, live: EtcdCluster, { fleets }: PlanInput): string {
+function ownerName(owner: string, live: FleetObject, { fleets }: PlanInput): string {
   const fleet = fleets.find(({ metadata }) => metadata.uid === owner);
   return fleet ? keyOf(fleet) : (live.metadata.annotations?.[annotations.fleetName] ?? `with UID ${owner}`);
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../manifests/render/names.ts';
-import { keyOf } from './names.ts';
+import { type FleetObject, identityOf, identityOfObject, kindOfEntry } from './objects.ts';
 import type { DesiredTree } from './reading.ts';
 import { shaOf } from './reading.ts';
 
@@ -20,12 +19,12 @@ export type KeptBecause =
   | 'NeedsConfirmation';
 
 export interface Unlisted {
-  readonly cluster: EtcdCluster;
+  readonly object: FleetObject;
   readonly because: KeptBecause;
 }
 
 export interface PrunePlan {
-  readonly prune: readonly EtcdCluster[];
+  readonly prune: readonly FleetObject[];
   readonly keep: readonly Unlisted[];
   /** The value of the confirm-prune annotation that would let go what is kept for want of it. */
   readonly confirmation?: string;
@@ -42,26 +41,27 @@ interface Context {
  * What Git no longer lists: delete or keep (I8).
  *
  * A mistake here costs data, so every condition must hold, and what can't be known keeps the object. `unlisted` are the
- * live clusters that this fleet owns and that no document of the tree names.
+ * live objects that this fleet owns and that no document of the tree names.
  */
-export function planPrune(unlisted: readonly EtcdCluster[], context: Context): PrunePlan {
-  const judged = unlisted.map((cluster) => ({ cluster, because: keptBecause(cluster, context) }));
-  const keep = judged.flatMap(({ cluster, because }) => (because ? [{ cluster, because }] : []));
-  const free = judged.flatMap(({ cluster, because }) => (because ? [] : [cluster]));
+export function planPrune(unlisted: readonly FleetObject[], context: Context): PrunePlan {
+  const judged = unlisted.map((object) => ({ object, because: keptBecause(object, context) }));
+  const keep = judged.flatMap(({ object, because }) => (because ? [{ object, because }] : []));
+  const free = judged.flatMap(({ object, because }) => (because ? [] : [object]));
 
-  // One file that goes is an everyday commit; several at once may be a moved folder or a bad merge.
-  if (free.length < 2) return { prune: free, keep };
+  // One file that goes is an everyday commit; several at once may be a moved folder or a bad merge. A schedule or a
+  // backup takes no data with it, so a cluster may go together with its own.
+  if (free.filter(({ kind }) => kind === 'EtcdCluster').length < 2) return { prune: free, keep };
   const confirmation = confirmationFor(context.revision, free);
   if (context.fleet.metadata.annotations?.[annotations.confirmPrune] === confirmation) return { prune: free, keep };
   return {
     prune: [],
-    keep: [...keep, ...free.map((cluster) => ({ cluster, because: 'NeedsConfirmation' as const }))],
+    keep: [...keep, ...free.map((object) => ({ object, because: 'NeedsConfirmation' as const }))],
     confirmation,
   };
 }
 
-function keptBecause(cluster: EtcdCluster, { fleet, tree, fleets }: Context): KeptBecause | undefined {
-  const entry = fleet.status?.inventory?.find(({ uid }) => uid === cluster.metadata.uid);
+function keptBecause(object: FleetObject, { fleet, tree, fleets }: Context): KeptBecause | undefined {
+  const entry = fleet.status?.inventory?.find(({ uid }) => uid === object.metadata.uid);
   // Most likely its own document: then it is not unlisted at all, and "switch pruning on" would be bad advice.
   if (tree.problems.some(({ file }) => file === entry?.source)) return 'DocumentsBroken';
   if (!fleet.spec.prune) return 'PruneOff';
@@ -73,7 +73,7 @@ function keptBecause(cluster: EtcdCluster, { fleet, tree, fleets }: Context): Ke
 
   if (!entry || entry.source === '') return 'SourceUnknown';
   if (tree.files.has(entry.source)) return 'FileStillThere';
-  if (fleets.some((other) => other.metadata.uid !== fleet.metadata.uid && lists(other, cluster))) {
+  if (fleets.some((other) => other.metadata.uid !== fleet.metadata.uid && lists(other, object))) {
     return 'ListedElsewhere';
   }
   return undefined;
@@ -88,13 +88,14 @@ export function sourceMoved({ spec, status }: EtcdFleet): boolean {
   );
 }
 
-function lists(fleet: EtcdFleet, cluster: EtcdCluster): boolean {
-  return fleet.status?.inventory?.some(({ namespace, name }) => `${namespace}/${name}` === keyOf(cluster)) ?? false;
+function lists(fleet: EtcdFleet, object: FleetObject): boolean {
+  const identity = identityOfObject(object);
+  return fleet.status?.inventory?.some((entry) => identityOf(kindOfEntry(entry), entry) === identity) ?? false;
 }
 
 /** Bound to the commit and to the very set of objects: a confirmation never covers what a person did not see. */
-export function confirmationFor(revision: string, clusters: readonly EtcdCluster[]): string {
-  const set = clusters.map((cluster) => `${keyOf(cluster)} ${cluster.metadata.uid}`).sort();
+export function confirmationFor(revision: string, objects: readonly FleetObject[]): string {
+  const set = objects.map((object) => `${identityOfObject(object)} ${object.metadata.uid}`).sort();
   const hash = createHash('sha256').update(set.join('\n')).digest('hex').slice(0, 12);
   return `${shaOf(revision)}/${hash}`;
 }

@@ -1,32 +1,34 @@
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
 import { courseOf } from '../reasons.ts';
 import { conditionOf, type KStatus, kstatusOf } from './kstatus.ts';
-import { keyOf } from './names.ts';
+import { type FleetObject, identityOfObject, type OtherKind, otherKindOf } from './objects.ts';
 
-/** One cluster in a line: for the fleet's conditions and for commit statuses. */
+/** One object that the fleet applied, in a line: for the fleet's conditions and for commit statuses. */
 export interface ClusterVerdict {
+  /** Absent: EtcdCluster. */
+  readonly kind?: OtherKind;
   readonly namespace: string;
   readonly name: string;
   readonly verdict: KStatus;
   readonly message: string;
 }
 
-export function verdictOf(cluster: EtcdCluster): ClusterVerdict {
-  const verdict = restsAsAsked(cluster) ? 'Current' : kstatusOf(cluster);
-  const { namespace = '', name } = cluster.metadata;
-  return { namespace, name, verdict, message: messageOf(cluster, verdict) };
+export function verdictOf(object: FleetObject): ClusterVerdict {
+  const verdict = restsAsAsked(object) ? 'Current' : kstatusOf(object);
+  const { namespace = '', name } = object.metadata;
+  const kind = otherKindOf(object.kind);
+  return { ...(kind && { kind }), namespace, name, verdict, message: messageOf(object, verdict) };
 }
 
 /**
  * A commit asked to suspend it: it is as the commit asked, whether it runs or not, and there is nothing to wait for.
  */
-function restsAsAsked({ metadata, status }: EtcdCluster): boolean {
+function restsAsAsked({ metadata, status }: FleetObject): boolean {
   const isCurrent = status?.observedGeneration === metadata.generation;
   return isCurrent && courseOf(conditionOf(status, 'Ready')?.reason) === 'stopped';
 }
 
-function messageOf({ metadata, status }: EtcdCluster, verdict: KStatus): string {
+function messageOf({ metadata, status }: FleetObject, verdict: KStatus): string {
   switch (verdict) {
     case 'Current':
       return conditionOf(status, 'Ready')?.message || 'ready';
@@ -45,10 +47,12 @@ function messageOf({ metadata, status }: EtcdCluster, verdict: KStatus): string 
   }
 }
 
+/** Of clusters alone: what else a fleet applies is told by its conditions. */
 export function rollUp(verdicts: readonly ClusterVerdict[]): NonNullable<EtcdFleetStatus['clusters']> {
-  const count = (...wanted: KStatus[]) => verdicts.filter(({ verdict }) => wanted.includes(verdict)).length;
+  const clusters = verdicts.filter(({ kind }) => kind === undefined);
+  const count = (...wanted: KStatus[]) => clusters.filter(({ verdict }) => wanted.includes(verdict)).length;
   return {
-    total: verdicts.length,
+    total: clusters.length,
     ready: count('Current'),
     inProgress: count('InProgress', 'Terminating'),
     stalled: count('Failed'),
@@ -56,6 +60,6 @@ export function rollUp(verdicts: readonly ClusterVerdict[]): NonNullable<EtcdFle
 }
 
 /** By namespace and name, so that the first one named in a message is the same in every pass. */
-export function verdictsOf(clusters: readonly EtcdCluster[]): ClusterVerdict[] {
-  return clusters.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)).map(verdictOf);
+export function verdictsOf(objects: readonly FleetObject[]): ClusterVerdict[] {
+  return objects.toSorted((a, b) => (identityOfObject(a) < identityOfObject(b) ? -1 : 1)).map(verdictOf);
 }

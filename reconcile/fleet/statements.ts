@@ -52,14 +52,14 @@ export function progressOf(facts: FleetFacts): Progress {
     return stalled('PruneNeedsConfirmation', unlistedMessage(keyOf(fleet), outcome.unlisted));
   }
   const stuck = clusters.find(({ verdict }) => verdict === 'Failed');
-  if (stuck) return stalled('ClusterStalled', `${stuck.namespace}/${stuck.name}: ${stuck.message}`);
+  if (stuck) return stalled(stuck.kind === undefined ? 'ClusterStalled' : 'BackupsStalled', named(stuck));
 
   if (reading.kind === 'failed') return reconciling('ProgressingWithRetry', `${reading.message}; this is tried again`);
   const [retry] = outcome.retries;
   if (retry !== undefined) return reconciling('ProgressingWithRetry', `${retry}; this is tried again`);
 
   const busy = clusters.find(({ verdict }) => verdict !== 'Current');
-  if (busy) return reconciling('ClustersInProgress', `${busy.namespace}/${busy.name}: ${busy.message}`);
+  if (busy) return reconciling(busy.kind === undefined ? 'ClustersInProgress' : 'BackupsInProgress', named(busy));
 
   if (reading.kind === 'skipped' && reading.because === 'suspended') {
     return { kind: 'ready', reason: 'Suspended', message: 'suspended: the repository is not read' };
@@ -73,6 +73,10 @@ export function progressOf(facts: FleetFacts): Progress {
     };
   }
   return { kind: 'ready', reason: 'ClustersReady', message: 'every cluster is ready' };
+}
+
+function named({ kind, namespace, name, message }: ClusterVerdict): string {
+  return `${kind === undefined ? '' : `${kind} `}${namespace}/${name}: ${message}`;
 }
 
 export function statementsFor(facts: FleetFacts): readonly Statement[] {

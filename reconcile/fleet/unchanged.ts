@@ -1,17 +1,24 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import { runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
-import { keyOf, ownClusters } from './names.ts';
+import { ownObjects } from './names.ts';
+import { type FleetObject, identityOf, identityOfObject, kindOfEntry, type OtherObject, withKind } from './objects.ts';
 import { shaOf } from './reading.ts';
 
 /**
  * Whether nothing needs to be fetched: this revision is applied, and the live objects are exactly the inventory.
  *
  * Both ways: an object missing from the cluster was deleted by hand and comes back; one missing from the inventory was
- * left by an invocation that did not live to report it.
+ * left by an invocation that did not live to report it. What runs once may be gone.
  */
-export function isUnchanged(fleet: EtcdFleet, revision: string, clusters: readonly EtcdCluster[]): boolean {
+export function isUnchanged(
+  fleet: EtcdFleet,
+  revision: string,
+  clusters: readonly EtcdCluster[],
+  others: readonly OtherObject[] = [],
+): boolean {
   const { status, metadata } = fleet;
   if (status?.revision?.applied !== revision || status.revision.attempted !== revision) return false;
   // The fleet's own spec moved: another path, other rights, pruning switched on.
@@ -19,17 +26,23 @@ export function isUnchanged(fleet: EtcdFleet, revision: string, clusters: readon
   if (wantsPruning(fleet, revision) || wantsReconcile(fleet)) return false;
 
   const inventory = status.inventory ?? [];
-  const own = ownClusters(fleet, clusters);
-  return own.length === inventory.length && own.every((cluster) => inventory.some((entry) => isAsLeft(entry, cluster)));
+  const own = ownObjects(fleet, [...clusters.map((cluster) => withKind('EtcdCluster', cluster)), ...others]);
+  const live = new Set(own.map(({ metadata }) => metadata.uid));
+  const gone = inventory.filter(({ uid }) => !live.has(uid));
+  return (
+    gone.every((entry) => runsOnce(kindOfEntry(entry))) &&
+    own.every((object) => inventory.some((entry) => isAsLeft(entry, object)))
+  );
 }
 
 /** Whether the object is the one that our apply left, with the generation that it left it at. */
-export function isAsLeft(entry: FleetInventoryEntry, { metadata }: EtcdCluster): boolean {
+export function isAsLeft(entry: FleetInventoryEntry, object: FleetObject): boolean {
+  const { metadata } = object;
   return (
     entry.uid === metadata.uid &&
     entry.generation === metadata.generation &&
     entry.generation > 0 &&
-    `${entry.namespace}/${entry.name}` === keyOf({ metadata }) &&
+    identityOf(kindOfEntry(entry), entry) === identityOfObject(object) &&
     metadata.deletionTimestamp === undefined
   );
 }

@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { KStatus } from './kstatus.ts';
 import { statusContext } from './names.ts';
+import { identityOf, otherKindOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
 import type { PageLinks } from './page-links.ts';
 import { type SpecProblem, shaOf } from './reading.ts';
@@ -66,9 +67,15 @@ export function wantedStatuses(facts: StatusFacts): readonly WantedStatus[] {
         : isCut && before?.state === 'failure'
           ? ({ state: 'failure', description: before.description } as const)
           : ({ state: clusterStates[cluster.verdict], description: fit(cluster.message) } as const);
-      return { sha, context: own, ...said, ...leadingTo(facts.links?.cluster(cluster.namespace, cluster.name)) };
+      return { sha, context: own, ...said, ...leadingTo(linkOf(cluster, facts)) };
     }),
   ];
+}
+
+/** Backups and schedules have no page of their own: the fleet's names them. */
+function linkOf({ kind, namespace, name }: ClusterVerdict, { links, fleet }: StatusFacts): string | undefined {
+  if (kind === undefined) return links?.cluster(namespace, name);
+  return links?.fleet(fleet.metadata.namespace ?? '', fleet.metadata.name);
 }
 
 /** Forges refuse longer ones, and a status that leads nowhere is better than none. */
@@ -114,12 +121,19 @@ function clustersOf({
   problems,
 }: StatusFacts): readonly { key: string; cluster: ClusterVerdict; few: boolean }[] {
   const all = new Map<string, ClusterVerdict>(
-    clusters.map((cluster) => [`${cluster.namespace}/${cluster.name}`, cluster] as const),
+    clusters.map((cluster) => [identityOf(cluster.kind, cluster), cluster] as const),
   );
-  for (const { namespace, name } of problems) {
-    const key = `${namespace}/${name}`;
+  for (const { kind, namespace, name } of problems) {
+    const key = identityOf(kind, { namespace, name });
     if (namespace && name && !all.has(key)) {
-      all.set(key, { namespace, name, verdict: 'InProgress', message: 'is not created' });
+      const other = otherKindOf(kind);
+      all.set(key, {
+        ...(other && { kind: other }),
+        namespace,
+        name,
+        verdict: 'InProgress',
+        message: 'is not created',
+      });
     }
   }
   const few = all.size <= smallFleet;
@@ -131,14 +145,14 @@ function clustersOf({
  * what was sent for this cluster then says which of them is its own.
  */
 function problemOf(
-  { namespace, name }: ClusterVerdict,
+  cluster: ClusterVerdict,
   problems: readonly SpecProblem[],
   sent: string | undefined,
 ): SpecProblem | undefined {
   return problems.find((problem) =>
     problem.name === undefined
       ? fit(place(problem)) === sent
-      : problem.namespace === namespace && problem.name === name,
+      : identityOf(problem.kind, problem) === identityOf(cluster.kind, cluster),
   );
 }
 

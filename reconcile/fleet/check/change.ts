@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { keyOf } from '../names.ts';
+import { type FleetObject, identityOf, identityOfObject } from '../objects.ts';
 import { type PlanInput, type PlannedApply, planFleet } from '../plan.ts';
 import type { Unlisted } from '../prune.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../reading.ts';
@@ -16,10 +15,10 @@ export interface RequestedChange {
   readonly warnings: readonly SpecProblem[];
   /** Documents that differ. */
   readonly applies: readonly Exclude<PlannedApply, { kind: 'settled' }>[];
-  readonly prune: readonly EtcdCluster[];
+  readonly prune: readonly FleetObject[];
   /** Live, no longer listed, and kept. */
   readonly kept: readonly Unlisted[];
-  /** Documents that differ, of clusters that are being deleted. */
+  /** Documents that differ, of objects that are being deleted. */
   readonly leaving: readonly DesiredSpec[];
 }
 
@@ -36,24 +35,24 @@ export function changeBetween(
   const documents = new Map(before.specs.map((spec) => [key(spec), spec.object]));
   const differs = (spec: DesiredSpec) => !isDeepStrictEqual(documents.get(key(spec)), spec.object);
   const listed = new Set([...before.specs, ...before.problems].map(key));
-  const goneAnyway = new Set(was.prune.map(keyOf));
+  const goneAnyway = new Set(was.prune.map(identityOfObject));
   return {
     problems: is.problems.filter((problem) => !known.has(sameness(problem))),
     inherited: is.problems.filter((problem) => known.has(sameness(problem))),
     warnings: (after.warnings ?? []).filter((warning) => !warned.has(sameness(warning))),
     applies: is.applies.flatMap((apply) => (apply.kind !== 'settled' && differs(apply.spec) ? [apply] : [])),
     // Also what was unlisted before and kept for a reason that is mended now, such as a broken document elsewhere.
-    prune: is.prune.filter((cluster) => !goneAnyway.has(keyOf(cluster))),
-    kept: is.keep.filter(({ cluster }) => listed.has(keyOf(cluster))),
+    prune: is.prune.filter((object) => !goneAnyway.has(identityOfObject(object))),
+    kept: is.keep.filter(({ object }) => listed.has(identityOfObject(object))),
     leaving: is.leaving.filter(differs),
   };
 }
 
 /** Lines move without anything being wrong that was not. */
-function sameness({ file, message, namespace, name }: SpecProblem): string {
-  return JSON.stringify([file, message, namespace, name]);
+function sameness({ file, message, kind, namespace, name }: SpecProblem): string {
+  return JSON.stringify([file, message, kind, namespace, name]);
 }
 
-function key({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string {
-  return `${namespace}/${name}`;
+function key(one: Pick<SpecProblem, 'kind' | 'namespace' | 'name'>): string {
+  return identityOf(one.kind, one);
 }

@@ -1,6 +1,6 @@
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { type Kube, KubeError, resources } from '../../kube.ts';
-import { desired } from '../apply.ts';
+import { type Kube, KubeError } from '../../kube.ts';
+import { desired, resourceFor } from '../apply.ts';
 import { complaintFor, isFieldConflict, managersIn, serviceAccountOf } from '../complaint.ts';
 import { fieldManager } from '../names.ts';
 import { declaredBy, managedFieldsOf } from '../ownership.ts';
@@ -23,7 +23,7 @@ export async function dryRun(
   const manager = fieldManager(fleet);
   const object = desired(planned.spec, { fleet });
   const apply = async (how: true | 'Forced') =>
-    asFleet.apply(resources.clusters, object, { fieldManager: manager, dryRun: how, signal });
+    asFleet.apply(resourceFor(planned.spec), object, { fieldManager: manager, dryRun: how, signal });
   // Applying takes over what an earlier owner left and what was edited by hand, and never comes to a conflict with
   // those.
   const others =

@@ -88,7 +88,7 @@ for (const { title, because, change } of cases) {
       ...change,
     });
     assert.deepEqual(plan.prune, []);
-    assert.equal(plan.keep.find(({ cluster }) => cluster === orders)?.because, because);
+    assert.equal(plan.keep.find(({ object }) => object === orders)?.because, because);
   });
 }
 
@@ -179,7 +179,7 @@ test('property: nothing is ever deleted unless every condition of I8 holds', () 
           assert.ok(!input.listed.includes(name) && !input.filesLeft.includes(name) && !input.elsewhere.includes(name));
         }
         assert.ok(plan.prune.length < 2 || input.confirmed);
-        const kept = plan.keep.map(({ cluster }) => cluster.metadata.name);
+        const kept = plan.keep.map(({ object }) => object.metadata.name);
         assert.equal(
           new Set([...kept, ...plan.prune.map(({ metadata }) => metadata.name)]).size,
           kept.length + plan.prune.length,

@@ -242,3 +242,28 @@ test('a broken document still says whose it is, as far as it can be read', () =>
   const { problems } = find({ 'a.yaml': specText('orders', { extra: '  ]' }) });
   assert.partialDeepStrictEqual(problems, [{ namespace: 'payments', name: 'orders' }]);
 });
+
+const backupText = `apiVersion: etcd.ratchet.dev/v1alpha1
+kind: EtcdBackup
+metadata: { name: orders, namespace: payments }
+spec: { clusterName: orders, to: { object: "gs://bucket/{{timestamp}}.db" } }
+`;
+
+test('a cluster and a backup may have one name, and two backups may not', () => {
+  const both = find({ 'a.yaml': specText('orders'), 'b.yaml': backupText });
+  assert.deepEqual(
+    both.specs.map(({ kind, name }) => `${kind} ${name}`),
+    ['EtcdBackup orders', 'EtcdCluster orders'],
+  );
+  const twice = find({ 'a.yaml': backupText, 'b.yaml': backupText });
+  assert.deepEqual(twice.specs, []);
+  assert.match(twice.problems.map(formatProblem).join(), /EtcdBackup payments\/orders is also at b\.yaml:1:1/);
+});
+
+test('a wrong backup is told where it is wrong, and a mistyped kind is not passed over', () => {
+  const wrong = backupText.replace('gs://bucket/', 'gs:/bucket/');
+  assert.match(problemsOf({ 'a.yaml': wrong }).join(), /^a\.yaml:4:44: .*is no object's name/);
+  const { problems, complete } = find({ 'a.yaml': backupText.replace('EtcdBackup', 'EtcdBackupp') });
+  assert.match(problems.map(formatProblem).join(), /did you mean EtcdBackup\?/);
+  assert.ok(!complete, 'nothing may be pruned');
+});

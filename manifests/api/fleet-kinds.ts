@@ -1,0 +1,31 @@
+import type { Kind } from './group.ts';
+
+/**
+ * The kinds whose documents may live in a fleet's repository: one table, which finding, applying, pruning, checking and
+ * rolling up follow.
+ */
+export const fleetKinds = {
+  EtcdCluster: { plural: 'etcdclusters' },
+  EtcdBackup: { plural: 'etcdbackups', runsOnce: true },
+  EtcdBackupSchedule: { plural: 'etcdbackupschedules' },
+} as const satisfies Partial<Record<Kind, FleetKindFacts>>;
+
+interface FleetKindFacts {
+  readonly plural: string;
+  /**
+   * It asks for one deed. When its object is gone, applying the same document again asks for nothing: a name runs once,
+   * for as long as Git lists it.
+   */
+  readonly runsOnce?: true;
+}
+
+export type FleetKind = keyof typeof fleetKinds;
+
+export function isFleetKind(kind: string): kind is FleetKind {
+  return Object.hasOwn(fleetKinds, kind);
+}
+
+export function runsOnce(kind: FleetKind): boolean {
+  const facts: FleetKindFacts = fleetKinds[kind];
+  return facts.runsOnce === true;
+}

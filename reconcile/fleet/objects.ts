@@ -1,0 +1,82 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import { type FleetKind, fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
+import { apiVersion } from '../../manifests/api/group.ts';
+import { type Kube, KubeError, type KubeObject, type Resource } from '../kube.ts';
+
+/** What a fleet may apply, told apart by `kind`. Items of a list come without it: here they have it. */
+export type FleetObject = EtcdCluster | OtherObject;
+
+/** All but clusters, which every pass lists anyway. */
+export type OtherObject = EtcdBackup | EtcdBackupSchedule;
+
+export function resourceOf(kind: FleetKind): Resource {
+  return { apiVersion, kind, plural: fleetKinds[kind].plural };
+}
+
+/** A cluster is called as it always was; of the other kinds, each has names of its own. */
+export function identityOf(kind: string | undefined, { namespace, name }: Named): string {
+  const own = kind !== undefined && kind !== 'EtcdCluster' && isFleetKind(kind) ? `${kind}/` : '';
+  return `${namespace ?? ''}/${own}${name ?? ''}`;
+}
+
+interface Named {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+export function identityOfObject({ kind, metadata }: FleetObject): string {
+  return identityOf(kind, metadata);
+}
+
+/** `EtcdBackup payments/orders`, for people. */
+export function calledOf(kind: string, { namespace, name }: Named): string {
+  return `${kind} ${namespace ?? ''}/${name ?? ''}`;
+}
+
+/** An entry of an earlier release is a cluster's. */
+export function kindOfEntry({ kind }: Pick<FleetInventoryEntry, 'kind'>): FleetKind {
+  return kind !== undefined && isFleetKind(kind) ? kind : 'EtcdCluster';
+}
+
+export function withKind<T extends KubeObject, K extends FleetKind>(kind: K, object: T): T & { readonly kind: K } {
+  return object.kind === kind ? (object as T & { readonly kind: K }) : { ...object, apiVersion, kind };
+}
+
+/** Whether this fleet's last apply left anything but clusters. */
+export function hasOthers({ status }: Pick<EtcdFleet, 'status'>): boolean {
+  return status?.inventory?.some((entry) => kindOfEntry(entry) !== 'EtcdCluster') ?? false;
+}
+
+export type OtherKind = OtherObject['kind'];
+
+const otherKinds = Object.keys(fleetKinds).filter((kind): kind is OtherKind => kind !== 'EtcdCluster');
+
+/** `undefined` of a cluster, and of what no fleet applies. */
+export function otherKindOf(kind: string | undefined): OtherKind | undefined {
+  return otherKinds.find((known) => known === kind);
+}
+
+/**
+ * One LIST for each kind. A kind that is not installed, or not granted to us, has none: only its own documents suffer.
+ *
+ * @throws {KubeError}
+ */
+export async function listOthers(
+  kube: Kube,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly OtherObject[]> {
+  const lists = otherKinds.map(async (kind) => {
+    try {
+      const { items } = await kube.list<OtherObject>(resourceOf(kind), { namespace, signal });
+      return items.map((item) => withKind(kind, item) as OtherObject);
+    } catch (error) {
+      if (error instanceof KubeError && error.class === 'terminal') return [];
+      throw error;
+    }
+  });
+  return (await Promise.all(lists)).flat();
+}
