@@ -10,6 +10,10 @@ const givesBack = 'nothing: a member frees the space that its database does not 
 
 export const changes = {
   PreparingMember: step('The volume and the peer of a new member are recorded.', 'disrupts'),
+  MembersConnecting: {
+    means: 'A member started seconds ago: etcd changes its member list only once its members are connected for 5 s.',
+    cure: oneAtATime,
+  },
   AddingLearner: { means: 'A member is added as a learner: it has no vote yet.', cure: oneAtATime, course: 'disrupts' },
   LearnerStarting: { means: 'A learner is starting.', cure: oneAtATime },
   LearnerCatchingUp: { means: 'A learner is catching up with the leader.', cure: oneAtATime },

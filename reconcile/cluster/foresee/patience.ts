@@ -1,6 +1,7 @@
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import { skew } from '../know/certificates/validity.ts';
+import { connectedIn } from '../know/connecting.ts';
 import type { Decision } from '../know/decision.ts';
 import { patience } from '../know/defragmented.ts';
 import { graceOf } from '../know/grace.ts';
@@ -60,6 +61,7 @@ function momentsOf(observation: Observation): readonly number[] {
     .map(({ at }) => Date.parse(at) + 60 * second);
   return [
     ...unwell,
+    observation.at.getTime() + connectedIn(observation),
     ...tried,
     ...reported,
     ...asked,

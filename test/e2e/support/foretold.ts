@@ -48,15 +48,23 @@ export function assertForetold({ steps, summary }: Foretold, { metadata, status 
     assert.deepEqual(taken, foretold, summary);
     return `as foretold: ${summary}`;
   }
-  // What was refused half-way was begun: the rest of it is the next step's.
+  // What was refused half-way was begun: the rest of it is the next step's. Its reason is then why it was refused.
   const tried = sealedTogether(history.filter(({ outcome }) => outcome === 'acted' || outcome === 'failed'));
-  const begun = tried.map(line).filter(isNoRepetition);
+  const begun = tried
+    .map((step) => ({ words: line(step), did: begunAs(step), hasFailed: step.outcome === 'failed' }))
+    .filter(({ words }, index, all) =>
+      isNoRepetition(
+        words,
+        index,
+        all.map((one) => one.words),
+      ),
+    );
   const matches = (expected: readonly string[]) => {
     const missing = [...expected];
-    const besides = begun.filter((step) => {
-      const isExpected = step === missing[0];
+    const besides = begun.filter(({ words, did, hasFailed }) => {
+      const isExpected = hasFailed ? missing[0]?.startsWith(`${did} `) === true : words === missing[0];
       if (isExpected) missing.shift();
-      return !isExpected && taken.includes(step);
+      return !isExpected && !hasFailed;
     });
     return missing.length === 0 && besides.length <= refused;
   };
@@ -65,12 +73,12 @@ export function assertForetold({ steps, summary }: Foretold, { metadata, status 
   const isAsForetold = foretold.some(
     (_, index) => foretold.length - index >= shortest && matches(foretold.slice(index)),
   );
-  assert.ok(isAsForetold, `${summary}, refused: ${refused}; tried:\n${begun.join('\n')}`);
+  assert.ok(isAsForetold, `${summary}, refused: ${refused}; tried:\n${begun.map(({ words }) => words).join('\n')}`);
   return `as foretold but for ${refused} refused by etcd: ${summary}`;
 }
 
-function sealedTogether(steps: readonly Step[]): readonly Step[] {
-  const joined: Step[] = [];
+function sealedTogether<T extends Step>(steps: readonly T[]): readonly T[] {
+  const joined: T[] = [];
   for (const step of steps) {
     const before = joined.at(-1);
     if (step.action !== 'seal-members' || before?.action !== step.action) joined.push(step);
@@ -83,8 +91,12 @@ function targets(...steps: readonly Step[]): readonly string[] {
   return steps.flatMap(({ target = '' }) => target.split(', ')).toSorted();
 }
 
-function line({ action, target = '', reason }: Step): string {
-  return `${action} ${target} ${reason}`;
+function begunAs({ action, target = '' }: Step): string {
+  return `${action} ${target}`;
+}
+
+function line(step: Step): string {
+  return `${begunAs(step)} ${step.reason}`;
 }
 
 function isNoRepetition(step: string, index: number, all: readonly string[]): boolean {

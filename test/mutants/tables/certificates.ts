@@ -28,8 +28,8 @@ export const ofCertificates: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/certificates/make-authorities.ts',
-    from: ' && found.record.token === token) continue;',
-    to: ') continue;',
+    from: ' && found.record.token === token) return;',
+    to: ') return;',
     without: 'the CA of an earlier birth signs for this one',
     killers: [guards],
   },

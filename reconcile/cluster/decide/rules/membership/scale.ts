@@ -1,7 +1,8 @@
 import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { connectedIn } from '../../../know/connecting.ts';
 import { isOutOfSpace } from '../../../know/databases.ts';
-import { act, type Decision } from '../../../know/decision.ts';
+import { act, type Decision, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
 import { memberOf } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
@@ -22,6 +23,8 @@ export function grow(situation: Situation): Decision | undefined {
   const failing = learnersFail(situation);
   if (failing) return failing;
   if (situation.crowdedBy) return waitForRoom(situation);
+  const connecting = untilConnected(situation);
+  if (connecting) return connecting;
   const { clusterId } = membership;
   const { name, record } = member;
   const url = record.initialCluster.find((one) => one.name === name)?.url ?? '';
@@ -40,6 +43,16 @@ export function grow(situation: Situation): Decision | undefined {
       ? `recording ${name}, adding it to the member list as a learner, which has no vote yet, and starting it`
       : `recording the volume and the peer of ${name}, a new member`,
   );
+}
+
+/** A learner that was promoted has often just started. To wait costs nothing; to be refused costs a step. */
+function untilConnected(situation: Situation): Decision | undefined {
+  const milliseconds = connectedIn(situation);
+  if (milliseconds <= 0) return undefined;
+  return wait('MembersConnecting', 'a member has just started: etcd adds another one when it is connected for 5 s', {
+    on: 'time',
+    afterSeconds: milliseconds / 1000,
+  });
 }
 
 /** The disruption budget's number with one more member; `undefined`: it is right, or not ours to write. */

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ClusterHistoryEntry, EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { assertForetold } from '../../e2e/support/foretold.ts';
+
+const steps = [
+  { action: 'prepare-members', target: 'a-1', reason: 'PreparingMember' },
+  { action: 'seal-members', target: 'a-1', reason: 'SealingMembers' },
+] as const;
+const [prepare, seal] = steps;
+const refused = { ...prepare, reason: 'UnhealthyCluster', outcome: 'failed' } as const;
+const added = { action: 'add-learner', target: 'a-1', reason: 'AddingLearner' } as const;
+
+type Entry = Pick<ClusterHistoryEntry, 'action' | 'target' | 'reason'> & { readonly outcome?: 'failed' };
+
+function told(...entries: readonly Entry[]): string {
+  const history = entries.map((entry) => ({ outcome: 'acted', ...entry, generation: 1, at: '', message: '' }));
+  const cluster = { metadata: { name: 'a', generation: 1 }, status: { history } } as unknown as EtcdCluster;
+  return assertForetold({ steps, summary: '+1 member', end: 'done' } as never, cluster);
+}
+
+describe('what happened is held against what was foretold', () => {
+  for (const [what, entries] of [
+    ['the same steps', [prepare, seal]],
+    ['etcd refused one half-way, and another step finished it', [refused, added, seal]],
+    ['that was refused, too', [refused, { ...added, reason: 'UnhealthyCluster', outcome: 'failed' }, added, seal]],
+    ['it was refused before it had begun, and taken again', [refused, prepare, seal]],
+  ] as const) {
+    test(`accepted: ${what}`, () => assert.match(told(...entries), /^as foretold/));
+  }
+  for (const [what, entries] of [
+    ['a step is missing', [prepare]],
+    ['a step more', [prepare, added, seal]],
+    ['another order', [seal, prepare]],
+    ['more steps besides than were refused', [refused, added, { ...added, target: 'a-2' }, seal]],
+    ['what was refused was never finished', [prepare, { ...seal, target: 'a-2', outcome: 'failed' }]],
+  ] as const) {
+    test(`refused: ${what}`, () => assert.throws(() => told(...entries), assert.AssertionError));
+  }
+});
