@@ -42,6 +42,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
 const pure = [
   'reconcile/cluster/{know,decide,foresee}/**/*.ts',
   'reconcile/{reasons,reasons/*}.ts',
+  'reconcile/backup/{decide,job-state,reasons,report,said,situation}.ts',
   'reconcile/schedule/due.ts',
   'manifests/render/**/*.ts',
   'functions/page/{home,fleet,cluster,check,notice,layout,parts,members,history,plan,requests,revisions,attention,state,time}.ts',

@@ -7,24 +7,27 @@ import { until } from '../../e2e/support/until.ts';
 import { provisionEmulators } from '../../support/cluster/binaries.ts';
 import { temporary } from './members.ts';
 
-/** Object stores that we did not write, each a process on loopback with one bucket, `backups`. */
+/**
+ * Object stores that we did not write, each a process with one bucket, `backups`: on loopback, or on an address that
+ * pods of the local cluster reach.
+ */
 export interface Emulator extends AsyncDisposable {
   readonly url: string;
 }
 
 export const bucket = 'backups';
 
-export async function startFakeGcs(externalUrl?: string): Promise<Emulator> {
+export async function startFakeGcs(externalUrl?: string, host = '127.0.0.1'): Promise<Emulator> {
   const { 'fake-gcs-server': binary } = await provisionEmulators();
   const place = await temporary();
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const port = await freePort(host);
+  const url = `http://${host}:${port}`;
   // By default it sends clients to itself for the rest of an upload, past a proxy.
   const child = spawn(
     binary,
     [
       '-scheme=http',
-      '-host=127.0.0.1',
+      `-host=${host}`,
       `-port=${port}`,
       '-backend=filesystem',
       `-filesystem-root=${place.path}`,
@@ -45,11 +48,11 @@ export async function startFakeGcs(externalUrl?: string): Promise<Emulator> {
 export const s3Secret = 'the-secret-access-key';
 
 /** It wants a file system with extended attributes, or a directory of its own for them. */
-export async function startVersity(): Promise<Emulator> {
+export async function startVersity(host = '127.0.0.1'): Promise<Emulator> {
   const { versitygw: binary } = await provisionEmulators();
   const place = await temporary();
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const port = await freePort(host);
+  const url = `http://${host}:${port}`;
   const [root, sidecar] = [join(place.path, 'root'), join(place.path, 'sidecar')];
   await mkdir(join(root, bucket), { recursive: true });
   await mkdir(sidecar);
@@ -58,7 +61,7 @@ export async function startVersity(): Promise<Emulator> {
     [
       '--access=access',
       `--secret=${s3Secret}`,
-      `--port=127.0.0.1:${port}`,
+      `--port=${host}:${port}`,
       '--region=eu-test-1',
       '--quiet',
       'posix',
@@ -71,9 +74,9 @@ export async function startVersity(): Promise<Emulator> {
   return { url, [Symbol.asyncDispose]: () => end(child, place) };
 }
 
-async function freePort(): Promise<number> {
+async function freePort(host: string): Promise<number> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
