@@ -170,7 +170,7 @@ function furniture(namespace: string): string {
       rules: [
         {
           apiGroups: ['etcd.ratchet.dev'],
-          resources: ['etcdclusters'],
+          resources: ['etcdclusters', 'etcdbackups', 'etcdbackupschedules'],
           verbs: ['get', 'list', 'create', 'patch', 'update', 'delete'],
         },
       ],

@@ -49,6 +49,18 @@ for (const [what, facts, expected] of [
     { clusters: [cluster('a', { intent: 'create', changes: ['+3 members'], steps: 1 })] },
     'a: new, +3 members, 1 step',
   ],
+  [
+    'backups and schedules beside a cluster',
+    {
+      clusters: [cluster('orders', { changes: ['+2 members'], steps: 6 })],
+      others: [
+        { kind: 'EtcdBackup', namespace: 'payments', name: 'before', intent: 'create' },
+        { kind: 'EtcdBackupSchedule', namespace: 'payments', name: 'nightly', intent: 'update' },
+        { kind: 'EtcdBackupSchedule', namespace: 'payments', name: 'hourly', intent: 'delete' },
+      ],
+    },
+    'orders: +2 members, 6 steps; before: new backup; nightly: changed schedule; hourly: deleted schedule',
+  ],
   ['what no step shows', { clusters: [cluster('a')] }, 'a: no steps'],
   [
     'a plan that ends with a person',
