@@ -1,8 +1,10 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { clusterConcerns } from './attention.ts';
+import { backupsCard } from './backups.ts';
 import { versions } from './cluster-table.ts';
 import { historyCard } from './history.ts';
 import { layout } from './layout.ts';
@@ -19,13 +21,15 @@ export interface ClusterData {
   /** The fleet that owns it, if the user may see that. */
   readonly fleet?: EtcdFleet | undefined;
   readonly plan: PlanView;
+  /** Its backups, if the user may see them. */
+  readonly backups?: readonly EtcdBackup[];
   readonly now: Date;
 }
 
 const root = '../../';
 
 /** Everything about one cluster. */
-export function clusterPage({ cluster, fleet, plan, now }: ClusterData): Html {
+export function clusterPage({ cluster, fleet, plan, backups = [], now }: ClusterData): Html {
   const state = clusterState(cluster);
   const urgent = clusterConcerns(cluster);
   const body = markup`<div class="title"><h1><bdi>${keyOf(cluster)}</bdi></h1>${stateBadge(state)}</div>
@@ -35,6 +39,7 @@ ${summary(cluster, fleet, now)}
 ${stepCard(cluster, now)}
 ${membersCard(cluster, now)}
 ${planCard(plan)}
+${backupsCard(backups, now)}
 ${historyCard(cluster, fleet, now)}
 ${conditionsCard(cluster.status?.conditions, now)}`;
   const fleetCrumb = fleet && {

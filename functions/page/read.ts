@@ -1,4 +1,5 @@
 import { checkKeys, checkLabel } from '../../manifests/api/check-report.ts';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
@@ -22,6 +23,8 @@ export interface Reader {
   world(): Promise<LiveWorld>;
   /** Never throws for what can't be planned. */
   plan(cluster: EtcdCluster): Promise<PlanView>;
+  /** Of this cluster. @throws {KubeError} */
+  backups(cluster: EtcdCluster): Promise<readonly EtcdBackup[]>;
   /** Of this commit, kept in these namespaces. @throws {KubeError} */
   reports(namespaces: readonly string[], sha: string): Promise<readonly ShownReport[]>;
   now(): Date;
@@ -35,8 +38,8 @@ export interface ReaderContext extends Omit<PlanContext, 'signal'> {
 }
 
 /** Milliseconds: how old an answer may be, and how long it may take. */
-const fresh = { world: 2_000, plan: 10_000, reports: 2_000 };
-const patience = { world: 8_000, plan: 6_000, reports: 5_000 };
+const fresh = { world: 2_000, plan: 10_000, reports: 2_000, backups: 5_000 };
+const patience = { world: 8_000, plan: 6_000, reports: 5_000, backups: 5_000 };
 /** A plan takes a dozen lists and asks every member. */
 const plansAtOnce = 3;
 const most = 500;
@@ -49,6 +52,7 @@ export function createReader(context: ReaderContext): Reader {
   const reports = remembered(memory(fresh.reports, most), (_key, where: string, sha: string) =>
     readReports(kube, where, sha),
   );
+  const backups = remembered(memory(fresh.backups, most), (where: string) => readBackups(kube, where));
   const plans = remembered(memory(fresh.plan, most), async (_key, cluster: EtcdCluster) => {
     const making = room(() => makePlan({ ...context, kube }, cluster));
     return making ?? noPlan(cluster, 'Other plans are being made.');
@@ -57,6 +61,8 @@ export function createReader(context: ReaderContext): Reader {
     world: () => worlds.get(''),
     reports: async (namespaces, sha) =>
       (await Promise.all(namespaces.map((where) => reports.get(`${where}/${sha}`, where, sha)))).flat(),
+    backups: async ({ metadata: { namespace: where = '', name } }) =>
+      (await backups.get(where)).filter(({ spec }) => spec.clusterName === name),
     plan: (cluster) => {
       const { uid = '', resourceVersion = '' } = cluster.metadata;
       // A cluster that was changed is planned anew, however fresh the plan.
@@ -78,6 +84,17 @@ async function readWorld(kube: Kube, namespace: string | undefined): Promise<Liv
     kube.list<EtcdCluster>(resources.clusters, options),
   ]);
   return { fleets: fleets.items, clusters: clusters.items };
+}
+
+async function readBackups(kube: Kube, namespace: string): Promise<readonly EtcdBackup[]> {
+  try {
+    const signal = AbortSignal.timeout(patience.backups);
+    return (await kube.list<EtcdBackup>(resources.backups, { namespace, signal })).items;
+  } catch (error) {
+    // The page's rights end there, or the kind is not installed: as if there were none.
+    if (isReason(error, 'Forbidden') || isReason(error, 'NotFound')) return [];
+    throw error;
+  }
 }
 
 async function readReports(kube: Kube, namespace: string, sha: string): Promise<readonly ShownReport[]> {

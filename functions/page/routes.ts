@@ -142,7 +142,9 @@ async function cluster({ reader, viewer, context, now }: Look): Promise<Found> {
   if (!found) return 'missing';
   const owner = fleets.find((one) => ownObjects(one, [found]).length > 0);
   const mayKnow = owner && (await viewer.may({ verb: 'get', resource: 'etcdfleets', ...nameOf(owner) }));
-  return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan: await reader.plan(found), now });
+  const maySee = await viewer.may({ verb: 'list', resource: 'etcdbackups', namespace });
+  const [plan, backups] = await Promise.all([reader.plan(found), maySee ? reader.backups(found) : []]);
+  return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan, backups, now });
 }
 
 /** Namespaces that are looked into for one commit. */
