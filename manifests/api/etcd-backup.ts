@@ -177,7 +177,7 @@ export const etcdBackupStatusSchema = object({
 /** A Job is named after it, and its name is a label of its pod: 63 characters, of which `-verify-10` takes ten. */
 const longestName = 52;
 
-export const backupNameRules: readonly Rule[] = [
+const nameRules: readonly Rule[] = [
   rule<{ metadata: { name: string } }>({
     message: `metadata.name must be at most ${longestName} characters, lower-case letters, digits and "-": Jobs are named after it`,
     cel: `size(self.metadata.name) <= ${longestName} && self.metadata.name.matches('${celEscape(dnsLabel)}')`,
@@ -187,7 +187,7 @@ export const backupNameRules: readonly Rule[] = [
 ];
 
 export const etcdBackupRules: readonly Rule[] = [
-  ...backupNameRules,
+  ...nameRules,
   transitionRule({
     message: 'spec never changes: a backup is taken once; create another one',
     cel: 'self.spec == oldSelf.spec',
@@ -195,7 +195,7 @@ export const etcdBackupRules: readonly Rule[] = [
   }),
 ];
 
-export type EtcdBackupSpec = ReadonlyDeep<Static<typeof etcdBackupSpecSchema>>;
+type EtcdBackupSpec = ReadonlyDeep<Static<typeof etcdBackupSpecSchema>>;
 export type EtcdBackupStatus = ReadonlyDeep<Static<typeof etcdBackupStatusSchema>>;
 
 /** One backup of one cluster, asked for and told. */

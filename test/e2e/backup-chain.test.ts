@@ -1,0 +1,51 @@
+/** A backup that the installed CronJob's pods make, with the rights that the install gives and no others. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { createBackup, messageOf, reasonOf } from './support/backups.ts';
+import { isReady } from './support/conditions.ts';
+import { installNamespaced } from './support/installed.ts';
+import { scene } from './support/scene.ts';
+import { until } from './support/until.ts';
+
+const stage = scene({ host: '10.244.0.1', furnish: installNamespaced });
+
+test('one trigger is enough: follow-up Jobs see a backup from its request to its proof', async (t) => {
+  const { pushCluster, tickUntil, kubectl, namespace, get } = stage();
+  await pushCluster('orders', { replicas: 1 });
+  await tickUntil('orders', isReady);
+  const claim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'backups', namespace },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  await kubectl(['create', '-f', '-'], { stdin: JSON.stringify(claim) });
+  await createBackup(stage(), 'asked-for', { to: { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } });
+  await kubectl(['-n', namespace, 'create', 'job', '--from=cronjob/etcd-ratchet', 'once']);
+  let last = '';
+  const backup = await until(
+    'the backup is at its end',
+    async () => {
+      const found = await get<EtcdBackup>(resources.backups, 'asked-for');
+      last = JSON.stringify(found?.status);
+      return found?.status?.finishedAt === undefined ? undefined : found;
+    },
+    { within: 90, last: () => last },
+  );
+  assert.equal(reasonOf(backup), 'Verified', messageOf(backup));
+  const took = Date.parse(backup.status?.finishedAt ?? '') - Date.parse(backup.metadata.creationTimestamp ?? '');
+  t.diagnostic(`from request to proof ${took / 1000} s`);
+  // What only the install's roles allow, or don't: events, status, Jobs and their pods.
+  const pods = await kubectl(['-n', namespace, 'get', 'pods', '-o', 'name']);
+  const logs = await Promise.all(
+    pods
+      .split('\n')
+      .filter((name) => name.startsWith('pod/etcd-ratchet-') || name.startsWith('pod/once'))
+      .map((name) => kubectl(['-n', namespace, 'logs', name])),
+  );
+  assert.ok(logs.length > 0);
+  for (const log of logs) assert.doesNotMatch(log, /forbidden|cannot be watched/i);
+});
