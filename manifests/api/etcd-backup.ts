@@ -80,7 +80,7 @@ const clusterHasName = rule<Spec>({
   fieldPath: '.to.object',
 });
 
-const canBeOpened = rule<Spec>({
+export const canBeOpened = rule<Pick<Spec, 'verify' | 'to'>>({
   message:
     'verify: Restore takes the private key, too: name to.encryption.identitySecretName, or set verify to Trailer',
   cel: `self.verify == 'Trailer' || !has(self.to.encryption) || !has(self.to.encryption.recipientsSecretName) || has(self.to.encryption.identitySecretName)`,

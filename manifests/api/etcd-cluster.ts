@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { snapshotSourceSchema } from './backup-settings.ts';
+import { clusterBackupSchema } from './cluster-backup.ts';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
@@ -147,6 +148,7 @@ export const etcdClusterSpecSchema = object(
         { description: 'What the cluster is born from. It is read at birth only.' },
       ),
     ),
+    backup: Type.Optional(clusterBackupSchema),
     suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
   },
   { rules: [quotaFitsVolume] },

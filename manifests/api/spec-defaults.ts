@@ -18,8 +18,8 @@ export const fleetDefaults = {
   pullRequests: 'Enabled',
 } as const;
 
-/** Of an EtcdBackup. */
-export const backupDefaults = { verify: 'Restore', deadline: '1h' } as const;
+/** Of an EtcdBackup, and of the backups that a cluster asks for. */
+export const backupDefaults = { verify: 'Restore', deadline: '1h', beforeUpgrade: 'Required' } as const;
 
 /** Of an EtcdBackupSchedule. */
 export const scheduleDefaults = {

@@ -48,6 +48,8 @@ export const annotations = {
   object: `${group}/object`,
   // On the EtcdBackups of a schedule.
   dueAt: `${group}/due-at`,
+  // On the EtcdBackup that an upgrade waits for.
+  beforeUpgrade: `${group}/before-upgrade`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
   // On what a fleet applied.

@@ -39,6 +39,18 @@ export const changes = {
     means: 'New members were not promoted in time; the next one is tried after a pause.',
     cure: 'correct what the message names; the next member is tried at the time that it names, and at once after a change of the spec',
   },
+  BackingUp: {
+    means: 'A backup is taken; the upgrade begins when it is Ready.',
+    cure: 'nothing: `kubectl get etcdbackups` shows how far it is',
+  },
+  BackupFailed: {
+    means: 'The upgrade waits for a backup, which has failed.',
+    cure: 'correct what the message names and delete the EtcdBackup, or set `spec.backup.beforeUpgrade` to `Never`',
+  },
+  BackupsNotPermitted: {
+    means: 'The upgrade waits for a backup, and backups cannot be read.',
+    cure: 'apply the roles and resource definitions of this release, or set `spec.backup.beforeUpgrade` to `Never`',
+  },
   UpgradingMember: { means: 'A member gets the next version of etcd.', cure: oneByOne, course: 'rolls' },
   RollingBackVersion: { means: 'A member returns to the previous version.', cure: oneByOne, course: 'rolls' },
   AwaitingClusterVersion: { means: 'All members run a version, and etcd has not adopted it yet.', cure: oneByOne },

@@ -39,6 +39,7 @@ import { restartMember } from './actions/rolling/restart-member.ts';
 import { compact } from './actions/space/compact.ts';
 import { defragmentMember } from './actions/space/defragment-member.ts';
 import { disarmAlarm } from './actions/space/disarm-alarm.ts';
+import { backUp } from './actions/versions/back-up.ts';
 import { acceptDisks } from './actions/volumes/accept-disks.ts';
 import { barMembers } from './actions/volumes/bar-members.ts';
 import { deleteReplacedVolume } from './actions/volumes/delete-replaced-volume.ts';
@@ -99,6 +100,7 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'delete-recovery-job': deleteRecoveryJob,
   'restore-snapshot': restoreSnapshot,
   'conclude-restore': concludeRestore,
+  'back-up': backUp,
 };
 
 /**

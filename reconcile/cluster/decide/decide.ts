@@ -34,6 +34,7 @@ import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
 import { awaitQuorum } from './rules/recovery/await-quorum.ts';
 import { judgeCorruption } from './rules/recovery/judge-corruption.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
+import { backUpFirst } from './rules/rolling/back-up-first.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
 import { finishRolling } from './rules/rolling/finish-rolling.ts';
 import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
@@ -172,6 +173,7 @@ export const tiers = [
       [hibernate, 'members that are about to stop need no change first'],
       [shrinkFirst, 'members that will be removed are not restarted first'],
       [retireAuthorities, 'old CAs are dropped before a roll, so that members restart once for both'],
+      [backUpFirst, 'a backup holds what the lower version wrote: it is there before the first member gets another'],
       [upgrade, 'the version before the configuration: every failure has one cause'],
       [rollConfiguration, 'after the version, and before new members start with all of it'],
       [rotateAuthorities, 'new CAs need rolls of their own: after those that the spec asks for'],

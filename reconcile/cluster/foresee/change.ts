@@ -4,6 +4,7 @@ import { type Authority, authoritySecretName } from '../../../manifests/render/c
 import { orderFor } from '../know/certificates/order.ts';
 import { tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
 import type { AuthorityView, Certificates, LeafView, Observation } from '../know/observation.ts';
+import { backupAhead } from '../know/upgrade-ahead.ts';
 import { withLeavesOf } from './leaves.ts';
 import { type Plan, plan } from './plan.ts';
 
@@ -53,7 +54,11 @@ export function withDesired(observation: Observation, { spec, metadata }: Desire
       generation: (before.metadata.generation ?? 0) + (isDeepStrictEqual(before.spec, spec) ? 0 : 1),
     },
   };
-  return replanned({ ...observation, cluster: changed }, before);
+  const { upgradeBackup: _, ...rest } = observation;
+  const ahead = backupAhead({ ...rest, cluster: changed });
+  // By its name it is this generation's: there is none yet.
+  const missing = ahead !== undefined && { upgradeBackup: { kind: 'missing', name: ahead } as const };
+  return replanned({ ...rest, cluster: changed, ...missing }, before);
 }
 
 function withDeletion(observation: Observation): Observation {

@@ -65,6 +65,14 @@ export const observationHost: Host<Observation> = {
   certificates: certificatesHost,
   space: observedSpace,
   recovery: observedRecovery,
+  upgradeBackup: ({ upgradeBackup }) => {
+    if (upgradeBackup?.kind !== 'known') return 'missing';
+    return upgradeBackup.state === 'foreign' ? 'foreign' : 'ours';
+  },
+  makeUpgradeBackup: (state, name) => ({
+    ...state,
+    upgradeBackup: { kind: 'known', name, state: 'under-way', message: 'not looked at yet' },
+  }),
 };
 
 /** It goes at once; what it owned has no owner any more, and is collected. */

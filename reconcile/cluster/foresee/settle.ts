@@ -1,5 +1,6 @@
 import type { Observation } from '../know/observation.ts';
 import type { Effect } from './effect.ts';
+import { takeBackup } from './settle/backup.ts';
 import { issueRequested, presentLeaves } from './settle/certificates.ts';
 import { runEtcd } from './settle/etcd.ts';
 import { collectGarbage, dropVolumes, endPods } from './settle/garbage.ts';
@@ -20,6 +21,7 @@ const actors = [
   runRecovery,
   runEtcd,
   presentLeaves,
+  takeBackup,
 ] as const satisfies readonly Effect[];
 
 /** So many rounds are more than any of them needs the others for. */

@@ -225,6 +225,8 @@ export type Action =
       readonly id: string;
       readonly attempt: number;
     }
+  /** An EtcdBackup is made, which the upgrade to this version waits for. */
+  | { readonly kind: 'back-up'; readonly name: string; readonly version: string }
   /** All history before this revision is compacted away. */
   | { readonly kind: 'compact'; readonly clusterId: string; readonly revision: string }
   /** A member rewrites its database without free pages. */

@@ -42,9 +42,22 @@ export interface Observation {
    * (`read-disks.ts`); absent: not asked, or not allowed, or there is none at all.
    */
   readonly nodes?: Readonly<Record<string, NodeView>>;
+  /** The EtcdBackup that the upgrade waits for: read only while one is about to begin, and the spec asks for it. */
+  readonly upgradeBackup?: UpgradeBackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
 }
+
+export type UpgradeBackupView =
+  | { readonly kind: 'unknown'; readonly cause: string }
+  | { readonly kind: 'missing'; readonly name: string }
+  /** `foreign`: another wish or person made it. `message`: its own Ready condition's. */
+  | {
+      readonly kind: 'known';
+      readonly name: string;
+      readonly state: 'under-way' | 'good' | 'failed' | 'foreign';
+      readonly message: string;
+    };
 
 /** The hash of each voter's keys, all at one revision. */
 export interface Hashes {

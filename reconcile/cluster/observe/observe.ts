@@ -17,6 +17,7 @@ import { type AskWire, type CertificateReading, readCertificates } from './certi
 import { readLease } from './lease.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
 import { readRecovery } from './read-recovery.ts';
+import { readUpgradeBackup } from './read-upgrade-backup.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
 import { isForeign, slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -60,12 +61,13 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [lease, { etcd, ...answers }, recovery, places, warnings] = await Promise.all([
+  const [lease, { etcd, ...answers }, recovery, places, warnings, upgradeBackup] = await Promise.all([
     readLease(kube, cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
     readRecovery(kube, objects, slotsOf(objects), signal),
     readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
     readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
+    readUpgradeBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
   ]);
   const shared = sharedOf(objects);
   const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
@@ -80,6 +82,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       lease,
       ...(places?.nodes && { nodes: places.nodes }),
       ...(recovery && { recovery }),
+      ...(upgradeBackup && { upgradeBackup }),
     },
     etcd,
     objects,

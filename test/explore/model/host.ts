@@ -57,6 +57,9 @@ export function worldHost({
           return withPlace(world, name, (place) => lacking(place, kind));
       }
     },
+    // No spec of a search asks for one.
+    upgradeBackup: () => 'missing',
+    makeUpgradeBackup: (world) => world,
     shared: ({ shared }, kind) => shared[kind],
     putShared: (world, kind, object) => ({ ...world, shared: { ...world.shared, [kind]: object } as Shared }),
     // Labels are not part of this world.

@@ -1,5 +1,6 @@
 import type { RequestKind } from '../../../reconcile/cluster/act/requests/all.ts';
 import { authorities } from './authorities.ts';
+import { backup } from './backup.ts';
 import { certManager } from './cert-manager.ts';
 import { changing } from './changing.ts';
 import { cluster } from './cluster.ts';
@@ -35,4 +36,5 @@ export const contracts = {
   ...certManager,
   ...space,
   ...recovery,
+  ...backup,
 } as const satisfies Readonly<Record<RequestKind, Contracts>>;

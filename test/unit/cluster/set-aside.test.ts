@@ -128,6 +128,7 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
   'hand-over-certificates': 'world/cert-manager.test.ts: forbidden, it goes on and says so',
   'hibernate-members': 'after healing',
   'note-versions': 'after healing',
+  'back-up': 'after healing',
   'advance-log': 'after healing',
   'rotate-authorities': 'after healing',
   'note-served': 'after healing',

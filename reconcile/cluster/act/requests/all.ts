@@ -1,4 +1,5 @@
 import { deleteAuthority, hasPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
+import { createUpgradeBackup } from './backup.ts';
 import { adoptIssued, orderCertificate, readCertificate, readIssued } from './cert-manager.ts';
 import { growVolume, markReplacing, unmarkReplacing, writeConfigMap } from './changing.ts';
 import { applySharedObject, restoreLabelsOf, setClusterFinalizer } from './cluster.ts';
@@ -113,6 +114,7 @@ export const requests = named({
   createRecoveryJob,
   createRestoreJob,
   deleteJob,
+  createUpgradeBackup,
 });
 
 export type RequestKind = keyof typeof requests;

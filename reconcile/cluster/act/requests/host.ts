@@ -47,6 +47,9 @@ export interface Host<S> {
   readonly certificates: CertificatesHost<S>;
   readonly space: SpaceHost<S>;
   readonly recovery: RecoveryHost<S>;
+  /** The EtcdBackup of that name, which an upgrade waits for. */
+  upgradeBackup(state: S): 'missing' | 'ours' | 'foreign';
+  makeUpgradeBackup(state: S, name: string): S;
 }
 
 export interface Stored {

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ClusterBackup } from '../../../manifests/api/cluster-backup.ts';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
+import type { UpgradeBackupView } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { tickUntilConverged } from '../../support/world/converge.ts';
+import { createWorld, namespace, type World } from '../../support/world/world.ts';
+import { healthy, withInputs, withRecord } from './observations.ts';
+
+const to = { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } as const;
+const required: ClusterBackup = { to, verify: 'Trailer' };
+const bestEffort: ClusterBackup = { ...required, beforeUpgrade: 'BestEffort' };
+const found = (state: Extract<UpgradeBackupView, { kind: 'known' }>['state']): UpgradeBackupView => ({
+  kind: 'known',
+  name: 'b',
+  state,
+  message: 'the bucket is full',
+});
+const missing = { kind: 'missing', name: 'b' } as const;
+const unknown = { kind: 'unknown', cause: 'forbidden' } as const;
+
+function said(backup: ClusterBackup, upgradeBackup?: UpgradeBackupView, version = '3.6.20') {
+  const seen = healthy(3, { spec: { version, backup } });
+  return backUpFirst(situate({ ...seen, ...(upgradeBackup && { upgradeBackup }) }));
+}
+
+describe('before an upgrade', () => {
+  for (const [what, policy, view, expected] of [
+    ['a backup is asked for', required, missing, 'act BackingUp'],
+    ['it is awaited', required, found('under-way'), 'wait BackingUp'],
+    ['it is there: the upgrade begins', required, found('good'), undefined],
+    ['it failed: a person is asked', required, found('failed'), 'refuse BackupFailed'],
+    ['its name is taken: a person is asked', required, found('foreign'), 'refuse BackupFailed'],
+    ['backups can’t be read: a person is asked', required, unknown, 'refuse BackupsNotPermitted'],
+    ['best effort: it is asked for', bestEffort, missing, 'act BackingUp'],
+    ['best effort: it is awaited', bestEffort, found('under-way'), 'wait BackingUp'],
+    ['best effort: it failed, and the upgrade begins', bestEffort, found('failed'), undefined],
+    ['best effort: backups can’t be read, and the upgrade begins', bestEffort, unknown, undefined],
+  ] as const) {
+    test(what, () => {
+      const decision = said(policy, view);
+      assert.equal(decision && `${decision.kind} ${decision.reason}`, expected);
+    });
+  }
+
+  test('a refusal tells the cause, the cure and the way without', () => {
+    const decision = said(required, found('failed'));
+    assert.ok(decision?.kind === 'refuse');
+    assert.match(decision.message, /the bucket is full/);
+    assert.match(decision.cure, /delete etcdbackup b: .*spec\.backup\.beforeUpgrade of EtcdCluster orders to Never/);
+  });
+
+  test('a version may be written with its v', () => {
+    assert.equal(said(required, missing, 'v3.6.20')?.reason, 'BackingUp');
+  });
+
+  test('none is asked for before a version that is refused, or one that is lower', () => {
+    assert.equal(said(required, missing, '3.9.0'), undefined);
+    assert.equal(said(required, missing, '3.6.1'), undefined);
+  });
+
+  test('none once a member has begun to get the version', () => {
+    for (const change of [withInputs({ version: '3.6.20' }), withRecord({ nextVersion: '3.6.20' })]) {
+      const seen = healthy(3, { spec: { version: '3.6.20', backup: required }, slots: { 1: change } });
+      assert.equal(backUpFirst(situate({ ...seen, upgradeBackup: missing })), undefined);
+    }
+  });
+});
+
+async function born(backup: ClusterBackup): Promise<World> {
+  const world = createWorld();
+  await world.apply({ backup });
+  assert.equal((await tickUntilConverged(world)).kind, 'done');
+  return world;
+}
+
+async function backupsIn({ kube }: World): Promise<readonly EtcdBackup[]> {
+  return (await kube.list<EtcdBackup>(resources.backups, { namespace })).items;
+}
+
+/** What the steps of backups would make of it. */
+async function end(world: World, status: 'True' | 'False'): Promise<void> {
+  const at = new Date(world.now()).toISOString();
+  for (const backup of await backupsIn(world)) {
+    if (backup.status?.finishedAt !== undefined) continue;
+    const reason = status === 'True' ? 'Verified' : 'Forbidden';
+    const ready = { type: 'Ready', status, reason, message: 'as it went', lastTransitionTime: at };
+    const told = { observedGeneration: 1, finishedAt: at, conditions: [ready] };
+    await world.kube.updateStatus<EtcdBackup>(resources.backups, { ...backup, status: told });
+  }
+}
+
+describe('an upgrade that waits for its backup', () => {
+  test('is planned with it, asks for it once, and begins when it is Ready', async () => {
+    const world = await born(required);
+    const { planned } = await world.plan({ backup: required, version: '3.7.3' });
+    await world.apply({ backup: required, version: '3.7.3' });
+    const reached = await tickUntilConverged(world, { meanwhile: () => end(world, 'True'), limit: 300 });
+    assert.equal(reached.kind, 'done');
+    assert.deepEqual(
+      reached.steps.map(({ action, target }) => `${action} ${target}`),
+      planned?.steps.map(({ action, target }) => `${action} ${target}`),
+    );
+    assert.equal(reached.steps[0]?.action, 'back-up');
+    assert.match(planned?.summary ?? '', /: a backup, 3\.6\.16→3\.7\.3/);
+    const [backup, ...others] = await backupsIn(world);
+    assert.deepEqual(others, []);
+    assert.partialDeepStrictEqual(backup?.spec, { clusterName: 'orders', to, verify: 'Trailer' });
+    assert.equal(backup?.metadata.ownerReferences, undefined, 'it outlives the cluster');
+  });
+
+  test('does not begin when it has failed, and begins when a new one is good', async () => {
+    const world = await born(required);
+    await world.apply({ backup: required, version: '3.7.3' });
+    const stalled = await tickUntilConverged(world, { meanwhile: () => end(world, 'False') });
+    assert.deepEqual([stalled.kind, stalled.reason], ['refuse', 'BackupFailed']);
+    assert.deepEqual(
+      world.cluster()?.status?.members?.map(({ version }) => version),
+      ['3.6.16', '3.6.16', '3.6.16'],
+    );
+    for (const { metadata } of await backupsIn(world)) world.kube.remove(resources.backups, namespace, metadata.name);
+    const reached = await tickUntilConverged(world, { meanwhile: () => end(world, 'True'), limit: 300 });
+    assert.equal(reached.kind, 'done');
+  });
+
+  test('takes over no EtcdBackup of another', async () => {
+    const world = await born(required);
+    await world.apply({ backup: required, version: '3.7.3' });
+    await world.tick();
+    const [made = assert.fail()] = await backupsIn(world);
+    const { [annotations.beforeUpgrade]: _, ...rest } = made.metadata.annotations ?? {};
+    await world.kube.update<EtcdBackup>(resources.backups, {
+      ...made,
+      metadata: { ...made.metadata, annotations: rest },
+    });
+    await end(world, 'True');
+    const stalled = await tickUntilConverged(world);
+    assert.deepEqual([stalled.kind, stalled.reason], ['refuse', 'BackupFailed']);
+  });
+
+  test('a cluster without the wish is upgraded as ever', async () => {
+    const world = await born({ ...required, beforeUpgrade: 'Never' });
+    await world.apply({ backup: { ...required, beforeUpgrade: 'Never' }, version: '3.7.3' });
+    assert.equal((await tickUntilConverged(world, { limit: 300 })).kind, 'done');
+    assert.deepEqual(await backupsIn(world), []);
+  });
+});
