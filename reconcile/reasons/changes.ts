@@ -41,7 +41,7 @@ export const changes = {
   },
   BackingUp: {
     means: 'A backup is taken; the upgrade begins when it is Ready.',
-    cure: 'nothing: `kubectl get etcdbackups` shows how far it is',
+    cure: 'nothing: the EtcdBackup that the message names shows how far it is',
   },
   BackupFailed: {
     means: 'The upgrade waits for a backup, which has failed.',
