@@ -2,6 +2,7 @@ import { type FailureReason, failures } from '../reconcile/backup/agent/failure.
 import { backupMeanings } from '../reconcile/backup/reasons.ts';
 import { goesOn, isWell, type Meaning } from '../reconcile/reasons/meaning.ts';
 import { tables } from '../reconcile/reasons.ts';
+import { restoreMeanings } from '../reconcile/restore/reasons.ts';
 import { scheduleMeanings } from '../reconcile/schedule/reasons.ts';
 
 type Row = readonly [word: string, meaning: Meaning];
@@ -43,6 +44,14 @@ export function reasonsPage(): string {
     '| reason | what it means | what to do |',
     '|---|---|---|',
     ...Object.entries<{ means: string; cure?: string }>(scheduleMeanings).map(
+      ([word, { means, cure = '' }]) => `| \`${word}\` | ${means} | ${cure} |`,
+    ),
+    '',
+    '## Of an EtcdRestore',
+    '',
+    '| reason | what it means | what to do |',
+    '|---|---|---|',
+    ...Object.entries<{ means: string; cure?: string }>(restoreMeanings).map(
       ([word, { means, cure = '' }]) => `| \`${word}\` | ${means} | ${cure} |`,
     ),
     '',

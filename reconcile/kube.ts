@@ -26,6 +26,7 @@ export const resources = {
     plural: 'etcdbackupschedules',
   },
   backups: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', plural: 'etcdbackups' },
+  restores: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdRestore', plural: 'etcdrestores' },
   volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },

@@ -41,10 +41,11 @@ function whatOf({ intent, planned, changes = [] }: ForeseenCluster): string {
   return `${[...(intent === 'create' ? ['new'] : []), ...changes, count].join(', ')}${ending}`;
 }
 
-const otherWords = { EtcdBackup: 'backup', EtcdBackupSchedule: 'schedule' } as const satisfies Record<
-  OtherChange['kind'],
-  string
->;
+const otherWords = {
+  EtcdBackup: 'backup',
+  EtcdBackupSchedule: 'schedule',
+  EtcdRestore: 'restore',
+} as const satisfies Record<OtherChange['kind'], string>;
 const intentWords = { create: 'new', update: 'changed', delete: 'deleted' } as const;
 
 function whatOfOther({ kind, intent }: OtherChange): string {

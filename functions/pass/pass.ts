@@ -16,6 +16,7 @@ import { reportFleet } from './report-fleet.ts';
 import { secretsOnce } from './secrets-once.ts';
 import { shareGit } from './shared-git.ts';
 import { stepAndWait } from './step-and-wait.ts';
+import { stepAllRestores } from './step-restores.ts';
 import { stepAllSchedules } from './step-schedules.ts';
 import { timeForGit } from './time-for-git.ts';
 
@@ -54,7 +55,9 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const backupsStepped = stepAllSchedules(context).then(async () =>
     stepBackupsAndWait(context, await listBackups(kube, namespace, signal, context.log), clusters, goesOn.signal),
   );
-  const [stepped, backups] = await Promise.all([clustersStepped, backupsStepped]);
+  // After the clusters: what it says of one is as the steps of this pass left it.
+  const restoresStepped = clustersStepped.then(() => stepAllRestores(context));
+  const [stepped, backups, hasMade] = await Promise.all([clustersStepped, backupsStepped, restoresStepped]);
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
   // Report each fleet independently: a dead repository or forge delays only its own fleet's news.
@@ -71,8 +74,8 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const news = {
       clusters: stepped.results,
       backups,
-      workRemains: late || [...stepped.results, ...backups].some(hasWork) || results.some(needsRetry),
-      moved: results.some(hasWritten) || stepped.moved || backups.some(({ outcome }) => outcome === 'acted'),
+      workRemains: late || hasMade || [...stepped.results, ...backups].some(hasWork) || results.some(needsRetry),
+      moved: hasMade || results.some(hasWritten) || stepped.moved || backups.some(({ outcome }) => outcome === 'acted'),
       unsettled: results.some(needsRetry) || stepped.results.some(isUnsettled),
     };
     await context.onNews?.(news);

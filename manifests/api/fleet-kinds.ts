@@ -8,6 +8,7 @@ export const fleetKinds = {
   EtcdCluster: { plural: 'etcdclusters' },
   EtcdBackup: { plural: 'etcdbackups', runsOnce: true },
   EtcdBackupSchedule: { plural: 'etcdbackupschedules' },
+  EtcdRestore: { plural: 'etcdrestores', runsOnce: true },
 } as const satisfies Partial<Record<Kind, FleetKindFacts>>;
 
 interface FleetKindFacts {

@@ -3,5 +3,12 @@ export const group = 'etcd.ratchet.dev';
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 
-export const kinds = ['EtcdFleet', 'EtcdCluster', 'EtcdPeer', 'EtcdBackup', 'EtcdBackupSchedule'] as const;
+export const kinds = [
+  'EtcdFleet',
+  'EtcdCluster',
+  'EtcdPeer',
+  'EtcdBackup',
+  'EtcdBackupSchedule',
+  'EtcdRestore',
+] as const;
 export type Kind = (typeof kinds)[number];

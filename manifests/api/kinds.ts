@@ -7,6 +7,7 @@ import {
 import { etcdClusterRules, etcdClusterSpecSchema, etcdClusterStatusSchema } from './etcd-cluster.ts';
 import { etcdFleetRules, etcdFleetSpecSchema, etcdFleetStatusSchema } from './etcd-fleet.ts';
 import { etcdPeerRules, etcdPeerSpecSchema, etcdPeerStatusSchema } from './etcd-peer.ts';
+import { etcdRestoreRules, etcdRestoreSpecSchema, etcdRestoreStatusSchema } from './etcd-restore.ts';
 import type { Kind } from './group.ts';
 import type { Rule } from './rule.ts';
 import { type Structural, structural } from './schema.ts';
@@ -163,6 +164,25 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       age,
       { name: 'Time Zone', type: 'string', jsonPath: '.spec.timeZone', priority: 1 },
       { name: 'Kept', type: 'integer', jsonPath: '.status.retention.kept', priority: 1 },
+      { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
+    ],
+  },
+  EtcdRestore: {
+    kind: 'EtcdRestore',
+    description: 'An EtcdCluster made from a snapshot, once. Deleting this leaves the cluster where it is.',
+    plural: 'etcdrestores',
+    singular: 'etcdrestore',
+    shortNames: ['ers'],
+    categories: ['etcd-ratchet'],
+    spec: structural(etcdRestoreSpecSchema),
+    status: structural(etcdRestoreStatusSchema),
+    rules: etcdRestoreRules,
+    columns: [
+      { name: 'Cluster', type: 'string', jsonPath: '.spec.cluster.name' },
+      { name: 'Snapshot', type: 'string', jsonPath: '.status.object' },
+      { name: 'Ready', type: 'string', jsonPath: condition('status') },
+      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      age,
       { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
     ],
   },

@@ -50,6 +50,8 @@ export const annotations = {
   dueAt: `${group}/due-at`,
   // On the EtcdBackup that an upgrade waits for.
   beforeUpgrade: `${group}/before-upgrade`,
+  // On a cluster that an EtcdRestore made: that one's UID.
+  restoredBy: `${group}/restored-by`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
   // On what a fleet applied.

@@ -2,6 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { type FleetKind, fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { apiVersion } from '../../manifests/api/group.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../kube.ts';
@@ -10,7 +11,7 @@ import { type Kube, KubeError, type KubeObject, type Resource } from '../kube.ts
 export type FleetObject = EtcdCluster | OtherObject;
 
 /** All but clusters, which every pass lists anyway. */
-export type OtherObject = EtcdBackup | EtcdBackupSchedule;
+export type OtherObject = EtcdBackup | EtcdBackupSchedule | EtcdRestore;
 
 export function resourceOf(kind: FleetKind): Resource {
   return { apiVersion, kind, plural: fleetKinds[kind].plural };

@@ -20,6 +20,11 @@ const effects = {
     update: 'the next backups are made by it',
     delete: 'no backup is made by it any more; what it stored stays',
   },
+  EtcdRestore: {
+    create: 'it makes a cluster from a snapshot, once',
+    update: 'it runs no second time',
+    delete: 'it is forgotten; the cluster that it made stays',
+  },
 } as const satisfies Record<OtherKind, Record<OtherChange['intent'], string>>;
 
 export function otherChanges({ applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>): readonly OtherChange[] {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { runAgent } from '../../reconcile/backup/agent/agent.ts';
 import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
@@ -187,4 +188,39 @@ test('volumes that an earlier cluster left are never restored over', async () =>
   const { status } = await tickUntil('source', isWholeOf(1), 90);
   assert.equal(status?.clusterID, id);
   assert.equal(await readKey(await access('source'), 'kept'), 'yes');
+});
+
+test('an EtcdRestore makes its cluster once, and repeats nothing when that is deleted', async () => {
+  const { kubectl, namespace, tick, access, get, list } = stage();
+  await backUp('source', 'asked.db');
+  const spec = { replicas: 1, version: '3.6.16', storage: { size: '1Gi' }, ...plaintext };
+  const document = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdRestore',
+    metadata: { name: 'asked', namespace },
+    spec: { from: { object: 'pvc://backups/asked.db' }, cluster: { name: 'asked-for', spec } },
+  };
+  const applied = () => kubectl(['apply', '--server-side', '-f', '-'], { stdin: JSON.stringify(document) });
+  const reasonOf = async () => {
+    await tick();
+    const found = await get<EtcdRestore>(resources.restores, 'asked');
+    return found?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+  };
+  await applied();
+  await until('it is restored', async () => (await reasonOf()) === 'Restored', { within: 120 });
+  assert.equal(await readKey(await access('asked-for'), 'kept'), 'yes');
+  const made = await get<EtcdCluster>(resources.clusters, 'asked-for');
+  const told = await get<EtcdRestore>(resources.restores, 'asked');
+  assert.partialDeepStrictEqual(told?.status, {
+    clusterUID: made?.metadata.uid,
+    clusterID: made?.status?.clusterID,
+    object: 'pvc://backups/asked.db',
+  });
+
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'asked-for']);
+  await applied();
+  await tick();
+  await tick();
+  const names = (await list<EtcdCluster>(resources.clusters)).map(({ metadata }) => metadata.name);
+  assert.ok(!names.includes('asked-for'), 'it is not made again');
 });

@@ -13,8 +13,10 @@ import {
   fullBackup,
   fullCluster,
   fullFleet,
+  fullRestore,
   fullSchedule,
   peer,
+  restore,
   schedule,
 } from '../../unit/manifests/api-documents.ts';
 import { startApiServer } from './api-server.ts';
@@ -28,13 +30,26 @@ const plural = {
   EtcdPeer: 'etcdpeers',
   EtcdBackup: 'etcdbackups',
   EtcdBackupSchedule: 'etcdbackupschedules',
+  EtcdRestore: 'etcdrestores',
 };
 
 function pathOf(kind: keyof typeof plural, name = ''): string {
   return `/apis/etcd.ratchet.dev/v1alpha1/namespaces/default/${plural[kind]}${name && `/${name}`}`;
 }
 
-const good = { cluster, fullCluster, fleet, fullFleet, peer, backup, fullBackup, schedule, fullSchedule };
+const good = {
+  cluster,
+  fullCluster,
+  fleet,
+  fullFleet,
+  peer,
+  backup,
+  fullBackup,
+  schedule,
+  fullSchedule,
+  restore,
+  fullRestore,
+};
 for (const [name, document] of Object.entries(good)) {
   test(`the API server takes the good ${name}`, async () => {
     const { status, body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
@@ -117,6 +132,17 @@ test('a backup is taken once: its spec never changes', async () => {
     await api.kubectl(['get', 'ebk']),
     /^NAME +CLUSTER +READY +PHASE +VERIFIED +SIZE +REVISION +TAKEN +AGE\nonce +orders/,
   );
+});
+
+test('a restore is done once: its spec never changes, and people see what it makes', async () => {
+  await api.send('POST', pathOf('EtcdRestore'), restore);
+  const path = pathOf('EtcdRestore', restore.metadata.name);
+  const { body } = await api.send('GET', path);
+  const other = changed(body as unknown as typeof restore, 'spec/backupName', 'orders-2');
+  const { status, body: refused } = await api.send('PUT', path, other);
+  assert.equal(status, 422);
+  assert.match(refused.message ?? '', /a restore is done once; create another one/);
+  assert.match(await api.kubectl(['get', 'etcdrestores']), /CLUSTER +SNAPSHOT +READY +PHASE +AGE/);
 });
 
 test('people see of a schedule what is next, what was last, and what was last good', async () => {

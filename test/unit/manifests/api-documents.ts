@@ -3,6 +3,7 @@ import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-sche
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
+import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 
 /** Documents, good and bad, for the offline validator and for a real API server alike. */
 
@@ -138,6 +139,32 @@ export const schedule: EtcdBackupSchedule = {
   kind: 'EtcdBackupSchedule',
   metadata: { name: 'orders-nightly', namespace: 'default' },
   spec: { schedule: '30 2 * * *', template: backup.spec },
+};
+
+export const restore: EtcdRestore = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdRestore',
+  metadata: { name: 'orders-again', namespace: 'default' },
+  spec: { backupName: 'orders-1', cluster: { name: 'orders-2', spec: cluster.spec } },
+};
+
+export const fullRestore: EtcdRestore = {
+  ...restore,
+  metadata: { name: 'by-object', namespace: 'default' },
+  spec: {
+    from: {
+      object: 's3://backups/orders/20261122T230000Z.db',
+      s3: {
+        credentialsSecretName: 'backup-key',
+        endpoint: 'https://minio.example.com',
+        region: 'eu-1',
+        pathStyle: true,
+      },
+      encryption: { identitySecretName: 'age-identity' },
+      serviceAccountName: 'backups',
+    },
+    cluster: { name: 'orders-3', spec: fullCluster.spec },
+  },
 };
 
 export const fullSchedule: EtcdBackupSchedule = {
@@ -507,6 +534,20 @@ const badSchedules = rows('a schedule', schedule, [
   ['spec/template/schedule', '@daily', 'spec.template.schedule is not a known field'],
 ]);
 
+const badRestores = [
+  ...rows('a restore', restore, [
+    ['spec/backupName', undefined, 'either backupName or from'],
+    ['spec/cluster/spec/bootstrap', { snapshot: { object: 'gs://backups/a.db' } }, 'leave it out'],
+    ['spec/cluster/name', undefined, 'spec.cluster.name is required'],
+    ['spec/cluster/spec/version', '3.4.1', 'must be a version of etcd'],
+  ]),
+  ...rows('a restore by object', fullRestore, [
+    ['spec/backupName', 'orders-1', 'either backupName or from'],
+    ['spec/from/object', 'gs://backups/{{timestamp}}.db', 'must be the whole name of an object'],
+    ['spec/from/object', 'gs://backups/a.db', 's3 with s3:// objects'],
+  ]),
+];
+
 export const badDocuments: readonly BadDocument[] = [
   ...badClusters,
   ...badFleets,
@@ -514,4 +555,5 @@ export const badDocuments: readonly BadDocument[] = [
   ...badBackups,
   ...badSources,
   ...badSchedules,
+  ...badRestores,
 ];

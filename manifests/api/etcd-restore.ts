@@ -1,0 +1,79 @@
+import Type, { type Static } from 'typebox';
+import { snapshotSourceSchema } from './backup-settings.ts';
+import { objectName } from './common-rules.ts';
+import { etcdClusterSpecSchema } from './etcd-cluster.ts';
+import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { type Rule, rule, transitionRule } from './rule.ts';
+import { int64, object, type ReadonlyDeep, text, time } from './schema.ts';
+
+/** A cluster that is made from a snapshot, once. */
+
+interface Spec {
+  readonly from?: unknown;
+  readonly backupName?: string;
+  readonly cluster: { readonly spec: { readonly bootstrap?: unknown } };
+}
+
+const oneSource = rule<Spec>({
+  message: 'name what is restored: either backupName or from, not both',
+  cel: 'has(self.backupName) != has(self.from)',
+  holds: ({ backupName, from }) => (backupName === undefined) !== (from === undefined),
+});
+
+const noBootstrap = rule<Spec>({
+  message: 'cluster.spec.bootstrap is filled in from backupName or from: leave it out',
+  cel: '!has(self.cluster.spec.bootstrap)',
+  holds: ({ cluster }) => cluster.spec.bootstrap === undefined,
+  fieldPath: '.cluster.spec.bootstrap',
+});
+
+export const etcdRestoreSpecSchema = object(
+  {
+    from: Type.Optional(snapshotSourceSchema),
+    backupName: Type.Optional(
+      text(253, {
+        minLength: 1,
+        description: 'An EtcdBackup of the same namespace, with its credentials. It must be Ready.',
+        rules: [objectName],
+      }),
+    ),
+    cluster: object(
+      {
+        name: text(48, { minLength: 1, description: 'Of the new EtcdCluster. None of that name may exist.' }),
+        spec: etcdClusterSpecSchema,
+      },
+      { description: 'The EtcdCluster that is made, in the same namespace. It is not deleted with this.' },
+    ),
+  },
+  { rules: [oneSource, noBootstrap] },
+);
+
+export const etcdRestoreStatusSchema = object({
+  observedGeneration: int64({ minimum: -1 }),
+  object: Type.Optional(text(1100, { description: 'The snapshot that the cluster was made from.' })),
+  clusterUID: Type.Optional(text(64, { description: 'Of the EtcdCluster that was made. No other is ever made.' })),
+  clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
+  startedAt: Type.Optional(time()),
+  finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),
+  conditions: Type.Optional(conditionsSchema),
+});
+
+export const etcdRestoreRules: readonly Rule[] = [
+  transitionRule({
+    message: 'spec never changes: a restore is done once; create another one',
+    cel: 'self.spec == oldSelf.spec',
+    fieldPath: '.spec',
+  }),
+];
+
+export type EtcdRestoreSpec = ReadonlyDeep<Static<typeof etcdRestoreSpecSchema>>;
+export type EtcdRestoreStatus = ReadonlyDeep<Static<typeof etcdRestoreStatusSchema>>;
+
+/** One restore, asked for and told. */
+export interface EtcdRestore {
+  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
+  readonly kind: 'EtcdRestore';
+  readonly metadata: ObjectMeta;
+  readonly spec: EtcdRestoreSpec;
+  readonly status?: EtcdRestoreStatus;
+}

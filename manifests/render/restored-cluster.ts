@@ -1,0 +1,38 @@
+import type { SnapshotSource } from '../api/backup-settings.ts';
+import type { EtcdBackup } from '../api/etcd-backup.ts';
+import type { EtcdCluster } from '../api/etcd-cluster.ts';
+import type { EtcdRestore } from '../api/etcd-restore.ts';
+import { annotations } from './names.ts';
+
+/** What is read: the object of a backup, with what of its settings reads. */
+export function snapshotOf({ spec, status }: EtcdBackup): SnapshotSource | undefined {
+  if (status?.object === undefined) return undefined;
+  const { gcs, s3, encryption, serviceAccountName } = spec.to;
+  const { identitySecretName } = encryption ?? {};
+  return {
+    object: status.object,
+    ...(gcs && { gcs }),
+    ...(s3 && { s3 }),
+    ...(identitySecretName !== undefined && { encryption: { identitySecretName } }),
+    ...(serviceAccountName !== undefined && { serviceAccountName }),
+  };
+}
+
+/** The cluster that a restore makes. It bears the restore's UID, and no owner: it outlives the restore. */
+export function restoredCluster({ metadata, spec }: EtcdRestore, snapshot: SnapshotSource): EtcdCluster {
+  const { namespace, uid = '' } = metadata;
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: {
+      name: spec.cluster.name,
+      ...(namespace !== undefined && { namespace }),
+      annotations: { [annotations.restoredBy]: uid },
+    },
+    spec: { ...spec.cluster.spec, bootstrap: { snapshot } },
+  };
+}
+
+export function isRestoredBy({ metadata }: Pick<EtcdCluster, 'metadata'>, uid: string): boolean {
+  return uid !== '' && metadata.annotations?.[annotations.restoredBy] === uid;
+}

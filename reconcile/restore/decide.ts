@@ -1,0 +1,76 @@
+import type { SnapshotSource } from '../../manifests/api/backup-settings.ts';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
+import { isVersion, minorOf, parseVersion } from '../../manifests/api/version.ts';
+import { isRestoredBy, snapshotOf } from '../../manifests/render/restored-cluster.ts';
+import type { RestoreReason } from './reasons.ts';
+
+/** All that a restore's step may look at. Plain data. */
+export interface RestoreObservation {
+  readonly restore: EtcdRestore;
+  /** The EtcdCluster of that name. */
+  readonly cluster: EtcdCluster | undefined;
+  /** The EtcdBackup that it names. */
+  readonly backup: EtcdBackup | undefined;
+}
+
+export type RestoreDecision =
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'make'; readonly snapshot: SnapshotSource }
+  /** It is as it is told; `cluster`: the one that this restore made. */
+  | {
+      readonly kind: 'tell';
+      readonly reason: RestoreReason;
+      readonly message: string;
+      readonly cluster?: EtcdCluster;
+    };
+
+/** Pure. A cluster is made once: that one bears the restore's UID, and the status remembers it when it is gone. */
+export function decideRestore({ restore, cluster, backup }: RestoreObservation): RestoreDecision {
+  const { metadata, spec, status } = restore;
+  if (metadata.deletionTimestamp !== undefined || status?.finishedAt !== undefined) return { kind: 'rest' };
+  const { name } = spec.cluster;
+  if (cluster && (isRestoredBy(cluster, metadata.uid ?? '') || cluster.metadata.uid === status?.clusterUID))
+    return progress(cluster);
+  if (status?.clusterUID !== undefined)
+    return tell('ClusterGone', `EtcdCluster ${name}, which was restored, was deleted: it is not made a second time`);
+  if (cluster)
+    return tell(
+      'ClusterExists',
+      `EtcdCluster ${name} exists, and this restore did not make it: it is left alone; create an EtcdRestore with another name`,
+    );
+  if (spec.from) return { kind: 'make', snapshot: spec.from };
+  return fromBackup(restore, backup);
+}
+
+function progress(cluster: EtcdCluster): RestoreDecision {
+  const { metadata, status } = cluster;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const isNow = status?.observedGeneration === metadata.generation;
+  if (ready?.status === 'True' && isNow)
+    return tell('Restored', `EtcdCluster ${metadata.name} is Ready, as etcd cluster ${status?.clusterID}`, cluster);
+  const said = status?.lastDecision?.message ?? 'it was not looked at yet';
+  return tell('Restoring', `EtcdCluster ${metadata.name}: ${said}`, cluster);
+}
+
+function fromBackup({ spec }: EtcdRestore, backup: EtcdBackup | undefined): RestoreDecision {
+  const name = spec.backupName ?? '';
+  if (!backup) return tell('BackupAbsent', `there is no EtcdBackup ${name} in this namespace`);
+  const ready = backup.status?.conditions?.find(({ type }) => type === 'Ready');
+  const snapshot = snapshotOf(backup);
+  if (ready?.status !== 'True' || !snapshot)
+    return tell('BackupNotReady', `EtcdBackup ${name} is not Ready: ${ready?.message ?? 'it was not looked at yet'}`);
+  const taken = backup.status?.etcdVersion;
+  const wanted = spec.cluster.spec.version;
+  if (isVersion(taken) && isVersion(wanted) && minorOf(parseVersion(taken)) > minorOf(parseVersion(wanted)))
+    return tell(
+      'SnapshotTooNew',
+      `EtcdBackup ${name} was taken by etcd ${taken}, and spec.cluster.spec.version is ${wanted}: create an EtcdRestore with ${taken} or later`,
+    );
+  return { kind: 'make', snapshot };
+}
+
+function tell(reason: RestoreReason, message: string, cluster?: EtcdCluster): RestoreDecision {
+  return { kind: 'tell', reason, message, ...(cluster && { cluster }) };
+}

@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
+import { isRestoredBy, restoredCluster } from '../../manifests/render/restored-cluster.ts';
+import { inParallel } from '../in-parallel.ts';
+import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { decideRestore, type RestoreDecision, type RestoreObservation } from './decide.ts';
+import { type RestoreStatement, restoreStatus } from './report.ts';
+
+export interface RestorePassContext {
+  readonly kube: Kube;
+  readonly namespace?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Says what would be done, and writes nothing. */
+  readonly dryRun: boolean;
+}
+
+export interface RestoreResult {
+  readonly name: string;
+  /** It made its cluster in this step, which has a first step to take. */
+  readonly made: boolean;
+}
+
+/** Restores at a time. */
+const parallel = 8;
+
+/**
+ * One step for each restore that is not finished: one LIST. Never throws for what the API server says: clusters wait
+ * for no restore.
+ */
+export async function stepRestores(context: RestorePassContext): Promise<readonly RestoreResult[]> {
+  const { kube, namespace, signal, log } = context;
+  try {
+    const { items } = await kube.list<EtcdRestore>(resources.restores, { namespace, signal });
+    const left = items.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
+    const done = await inParallel(left, parallel, (restore) => stepRestore(restore, context));
+    return done.flatMap((one) => one ?? []);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    // Before its CRDs are installed there are none.
+    const isAbsent = isReason(error, 'NotFound');
+    log({ problem: error.message }, isAbsent ? 'restores are not installed' : 'restores were not looked at');
+    return [];
+  }
+}
+
+async function stepRestore(restore: EtcdRestore, context: RestorePassContext): Promise<RestoreResult | undefined> {
+  const { kube, signal, log, dryRun } = context;
+  const name = `${restore.metadata.namespace}/${restore.metadata.name}`;
+  try {
+    const decision = decideRestore(await observe(restore, context));
+    if (decision.kind === 'rest') return undefined;
+    if (decision.kind === 'make') log({ restore: name, dryRun }, 'a restore makes its cluster');
+    if (dryRun) return { name, made: false };
+    const { statement, made } = await carryOut(restore, decision, context);
+    const status = restoreStatus(restore, statement, kube.now() ?? new Date());
+    if (!isDeepStrictEqual(status, restore.status))
+      await kube.updateStatus<EtcdRestore>(resources.restores, { ...restore, status }, { signal });
+    return { name, made };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const isLost = error.class === 'precondition';
+    log(
+      { restore: name, problem: error.message },
+      isLost ? 'another invocation steps this restore' : 'a restore failed',
+    );
+    return undefined;
+  }
+}
+
+/** The cluster by a GET of its own: a list may be older than what another invocation has made. */
+async function observe(
+  restore: EtcdRestore,
+  { kube, signal }: Pick<RestorePassContext, 'kube' | 'signal'>,
+): Promise<RestoreObservation> {
+  const { namespace } = restore.metadata;
+  const { cluster, backupName } = restore.spec;
+  const [found, backup] = await Promise.all([
+    kube.get<EtcdCluster>(resources.clusters, namespace, cluster.name, { signal }),
+    backupName === undefined ? undefined : kube.get<EtcdBackup>(resources.backups, namespace, backupName, { signal }),
+  ]);
+  return { restore, cluster: found, backup };
+}
+
+/** POST is the lock: a cluster of that name is never changed. */
+async function carryOut(
+  restore: EtcdRestore,
+  decision: Exclude<RestoreDecision, { readonly kind: 'rest' }>,
+  { kube, signal }: RestorePassContext,
+): Promise<{ readonly statement: RestoreStatement; readonly made: boolean }> {
+  if (decision.kind === 'tell') return { statement: decision, made: false };
+  const { name } = restore.spec.cluster;
+  try {
+    const wanted = restoredCluster(restore, decision.snapshot);
+    const cluster = await kube.create<EtcdCluster>(resources.clusters, wanted, { signal });
+    const message = `EtcdCluster ${name} is made, to be restored from ${decision.snapshot.object}`;
+    return { statement: { reason: 'Restoring', message, cluster }, made: true };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.reason === 'AlreadyExists') return { statement: await madeMeanwhile(restore, kube, signal), made: false };
+    if (error.class !== 'terminal') throw error;
+    const message = `EtcdCluster ${name} is refused: ${error.message}`;
+    return { statement: { reason: 'ClusterRefused', message }, made: false };
+  }
+}
+
+async function madeMeanwhile(
+  { metadata, spec }: EtcdRestore,
+  kube: Kube,
+  signal: AbortSignal,
+): Promise<RestoreStatement> {
+  const { name } = spec.cluster;
+  const found = await kube.get<EtcdCluster>(resources.clusters, metadata.namespace, name, { signal });
+  if (found && isRestoredBy(found, metadata.uid ?? ''))
+    return { reason: 'Restoring', message: `EtcdCluster ${name} is made`, cluster: found };
+  return { reason: 'ClusterExists', message: `EtcdCluster ${name} exists, and this restore did not make it` };
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
+import { isRestoredBy, restoredCluster, snapshotOf } from '../../../manifests/render/restored-cluster.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { decideRestore } from '../../../reconcile/restore/decide.ts';
+import { stepRestores } from '../../../reconcile/restore/pass.ts';
+import { restoreStatus } from '../../../reconcile/restore/report.ts';
+import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
+
+const namespace = 'shop';
+const snapshot = { object: 'gs://backups/orders/a.db', gcs: { keySecretName: 'key' } };
+const restore: EtcdRestore = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdRestore',
+  metadata: { name: 'again', namespace, uid: 'restore-1', generation: 1 },
+  spec: {
+    from: snapshot,
+    cluster: { name: 'orders-2', spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' } } },
+  },
+};
+const { from: _, ...withoutFrom } = restore.spec;
+const ofBackup: EtcdRestore = { ...restore, spec: { ...withoutFrom, backupName: 'orders-1' } };
+
+const made: EtcdCluster = {
+  ...restoredCluster(restore, snapshot),
+  metadata: { ...restoredCluster(restore, snapshot).metadata, uid: 'cluster-1', generation: 1 },
+};
+const ready: EtcdCluster = {
+  ...made,
+  status: {
+    observedGeneration: 1,
+    clusterID: 'c1c1',
+    conditions: [
+      { type: 'Ready', status: 'True', reason: 'Converged', message: 'x', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ],
+  },
+};
+const other: EtcdCluster = { ...made, metadata: { name: 'orders-2', namespace, uid: 'other' } };
+
+function backup(status: 'True' | 'False', etcdVersion = '3.6.16'): EtcdBackup {
+  return {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { name: 'orders-1', namespace },
+    spec: {
+      clusterName: 'orders',
+      to: {
+        object: 'gs://backups/{{timestamp}}.db',
+        gcs: { keySecretName: 'key' },
+        compression: 'zstd',
+        encryption: { recipientsSecretName: 'public', identitySecretName: 'private' },
+      },
+    },
+    status: {
+      observedGeneration: 1,
+      object: 'gs://backups/1.db',
+      etcdVersion,
+      conditions: [
+        { type: 'Ready', status, reason: 'Taken', message: 'why', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      ],
+    },
+  };
+}
+
+const cases: readonly (readonly [string, Parameters<typeof decideRestore>[0], string])[] = [
+  ['a cluster is made', { restore, cluster: undefined, backup: undefined }, 'make'],
+  ['a cluster that exists is left alone', { restore, cluster: other, backup: undefined }, 'ClusterExists'],
+  ['its own cluster is followed', { restore, cluster: made, backup: undefined }, 'Restoring'],
+  ['its own cluster is Ready', { restore, cluster: ready, backup: undefined }, 'Restored'],
+  [
+    'a cluster that was deleted is never made again',
+    {
+      restore: { ...restore, status: { observedGeneration: 1, clusterUID: 'cluster-1' } },
+      cluster: undefined,
+      backup: undefined,
+    },
+    'ClusterGone',
+  ],
+  [
+    'nor is another one of its name taken for it',
+    {
+      restore: { ...restore, status: { observedGeneration: 1, clusterUID: 'cluster-1' } },
+      cluster: other,
+      backup: undefined,
+    },
+    'ClusterGone',
+  ],
+  [
+    'what is finished rests',
+    {
+      restore: { ...restore, status: { observedGeneration: 1, finishedAt: '2026-01-01T00:00:00Z' } },
+      cluster: undefined,
+      backup: undefined,
+    },
+    'rest',
+  ],
+  ['a backup that is not there is told', { restore: ofBackup, cluster: undefined, backup: undefined }, 'BackupAbsent'],
+  [
+    'a backup that is not proven is told',
+    { restore: ofBackup, cluster: undefined, backup: backup('False') },
+    'BackupNotReady',
+  ],
+  [
+    'a backup of a newer minor is told',
+    { restore: ofBackup, cluster: undefined, backup: backup('True', '3.7.3') },
+    'SnapshotTooNew',
+  ],
+  [
+    'a backup of an older minor is restored',
+    { restore: ofBackup, cluster: undefined, backup: backup('True', '3.5.35') },
+    'make',
+  ],
+];
+
+describe('of a restore', () => {
+  for (const [what, observation, expected] of cases)
+    test(what, () => {
+      const decision = decideRestore(observation);
+      assert.equal(decision.kind === 'tell' ? decision.reason : decision.kind, expected);
+    });
+});
+
+test('a backup is read with its private key, and without what only writes', () => {
+  assert.deepEqual(snapshotOf(backup('True')), {
+    object: 'gs://backups/1.db',
+    gcs: { keySecretName: 'key' },
+    encryption: { identitySecretName: 'private' },
+  });
+});
+
+test('the status remembers its cluster when that is gone, and when it ended', () => {
+  const now = new Date('2026-01-02T00:00:00Z');
+  const begun = restoreStatus(restore, { reason: 'Restoring', message: 'x', cluster: made }, now);
+  assert.partialDeepStrictEqual(begun, { clusterUID: 'cluster-1', object: snapshot.object });
+  assert.equal(begun.finishedAt, undefined);
+  const gone = restoreStatus({ ...restore, status: begun }, { reason: 'ClusterGone', message: 'y' }, now);
+  assert.partialDeepStrictEqual(gone, { clusterUID: 'cluster-1', finishedAt: '2026-01-02T00:00:00Z' });
+});
+
+async function step(kube: FakeKube): Promise<EtcdRestore | undefined> {
+  await stepRestores({ kube, namespace, signal: AbortSignal.timeout(10_000), log: () => undefined, dryRun: false });
+  return kube.stored<EtcdRestore>(resources.restores)[0];
+}
+
+test('a step that died after it made the cluster is finished by the next, which makes none', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.restores, restore);
+  await step(kube);
+  const [cluster] = kube.stored<EtcdCluster>(resources.clusters);
+  assert.ok(cluster && isRestoredBy(cluster, 'restore-1'));
+  assert.deepEqual(cluster.spec.bootstrap, { snapshot });
+  // As if the status had never been written.
+  kube.seed(resources.restores, restore);
+  const told = await step(kube);
+  assert.equal(kube.stored(resources.clusters).length, 1);
+  assert.equal(told?.status?.clusterUID, cluster.metadata.uid);
+
+  // Deleted by a person: it is told, and never made a second time, however often it is looked at.
+  kube.remove(resources.clusters, namespace, 'orders-2');
+  assert.equal((await step(kube))?.status?.conditions?.[0]?.reason, 'ClusterGone');
+  await step(kube);
+  assert.equal(kube.stored(resources.clusters).length, 0);
+});
