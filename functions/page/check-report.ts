@@ -54,6 +54,7 @@ const report = Type.Object({
     Type.Object({ namespace: Type.String(), name: Type.String(), kept: Type.Optional(Type.String()) }),
   ),
   clusters: Type.Array(cluster),
+  others: Type.Optional(Type.Array(Type.String())),
   shortened: Type.Optional(Type.Boolean()),
 });
 

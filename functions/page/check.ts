@@ -54,6 +54,7 @@ function oneReport(report: ShownReport, fleet: EtcdFleet | undefined): Html {
 ${about(report, fleet)}
 ${problems.length > 0 && card('Problems', problemList(problems.slice(0, mostProblems)), left > 0 && markup`<p class="quiet">and ${left} more</p>`)}
 ${deletionsCard(report)}
+${othersCard(report)}
 ${warnings.length > 0 && card('Allowed, and perhaps not meant', problemList(warnings.slice(0, mostProblems)))}
 ${clusters.slice(0, mostClusters).map((cluster) => clusterCard(cluster, clusters.length <= mostOpen))}
 ${clusters.length > mostClusters && markup`<p class="quiet">and ${clusters.length - mostClusters} more clusters</p>`}
@@ -83,6 +84,12 @@ function deletionsCard({ deletions }: ShownReport): Html {
         markup`<li><b><bdi>${namespace}/${name}</bdi></b>${kept === undefined ? markup` ${badge({ tone: 'bad', word: 'is deleted' })}` : markup`<br><bdi>${kept}</bdi>`}</li>`,
     );
   return card('No longer listed', markup`<ul class="problems">${items}</ul>`);
+}
+
+function othersCard({ others = [] }: ShownReport): Html {
+  if (others.length === 0) return markup``;
+  const items = others.slice(0, mostProblems).map((text) => markup`<li><bdi>${text}</bdi></li>`);
+  return card('Backups and schedules', markup`<ul class="problems">${items}</ul>`);
 }
 
 function clusterCard({ namespace, name, intent, planned, problem }: ShownCluster, open: boolean): Html {

@@ -47,9 +47,7 @@ export function problemOfCron(text: string): string | undefined {
     const problem = problemOfField(parts[index] ?? '', field);
     if (problem !== undefined) return problem;
   }
-  return isNeverDue(parts)
-    ? `it is never due: ${parts[3] === '*' ? 'no month' : `month ${parts[3]}`} has that day`
-    : undefined;
+  return isNeverDue(parts) ? `it is never due: month ${parts[3]} has no day ${parts[2]}` : undefined;
 }
 
 function problemOfShortName(text: string): string | undefined {

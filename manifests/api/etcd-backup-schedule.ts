@@ -12,7 +12,7 @@ import { problemOfTimeZone, timeZonePattern } from './time-zone.ts';
 /** Backups again and again, and which of them are kept. */
 
 const isCron = rule<string>({
-  message: 'must be a cron expression of five fields (minute hour day month weekday) or a short name like @daily',
+  message: 'must be a cron expression like 30 2 * * * or @daily',
   cel: `self.matches('${celEscape(cronPattern)}')`,
   // Ranges that go backward and days that never come are told by `explain`, and by the schedule's condition.
   holds: (value) => new RegExp(cronPattern, 'u').test(value) && problemOfCron(value) === undefined,

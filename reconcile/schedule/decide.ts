@@ -3,7 +3,16 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import { scheduleDefaults } from '../../manifests/api/spec-defaults.ts';
 import { type DueTimes, dueTimes } from './due.ts';
-import { byDueTime, dueAt, isBelievable, isGood, isLeaving, isOver, type ScheduleObservation } from './situation.ts';
+import {
+  byDueTime,
+  dueAt,
+  isAhead,
+  isBelievable,
+  isGood,
+  isLeaving,
+  isOver,
+  type ScheduleObservation,
+} from './situation.ts';
 
 /** What one step does for a schedule. Each is harmless when it is done twice. */
 export type ScheduleAction =
@@ -20,8 +29,6 @@ export interface ScheduleDecision {
   /** The spec can't be understood: nothing is done. */
   readonly problem?: string;
   readonly nextAt?: Date;
-  /** Until which due times are dealt with, where that is not to be read from anything else. */
-  readonly dealtWith?: Date;
   /** Is due and has not begun: why. */
   readonly held?: { readonly at: Date; readonly because: 'late' } | { readonly at: Date; readonly because: 'busy' };
 }
@@ -46,16 +53,14 @@ export function decideSchedule(observation: ScheduleObservation): ScheduleDecisi
 function beginning(observation: ScheduleObservation, due: DueTimes): ScheduleDecision {
   const { schedule, backups, now } = observation;
   const { startingDeadline, concurrencyPolicy = scheduleDefaults.concurrencyPolicy } = schedule.spec;
-  const since = dealtWithUntil(observation);
-  const missed = due.missed(since.at, now);
-  const forgotten = since.isReset ? { dealtWith: since.at } : {};
-  if (missed === undefined) return { actions: [], ...forgotten };
+  const missed = due.missed(dealtWithUntil(observation), now);
+  if (missed === undefined) return { actions: [] };
   const { at } = missed;
   if (startingDeadline !== undefined && now.getTime() - at.getTime() > parseDuration(startingDeadline))
-    return { actions: [], held: { at, because: 'late' }, ...forgotten };
+    return { actions: [], held: { at, because: 'late' } };
   const busy = backups.filter((backup) => !isOver(backup));
   if (busy.length === 0 || concurrencyPolicy === 'Allow') return { actions: [{ kind: 'start', at }] };
-  if (concurrencyPolicy === 'Forbid') return { actions: [], held: { at, because: 'busy' }, ...forgotten };
+  if (concurrencyPolicy === 'Forbid') return { actions: [], held: { at, because: 'busy' } };
   const active = busy.filter((backup) => !isLeaving(backup));
   return {
     actions: [...(active.length > 0 ? [{ kind: 'give-up', backups: active } as const] : []), { kind: 'start', at }],
@@ -64,30 +69,29 @@ function beginning(observation: ScheduleObservation, due: DueTimes): ScheduleDec
 
 /**
  * The newest due time that has had its backup: by the status, by the backups themselves where it was lost, and no time
- * before the schedule was made. A clock that was years ahead has left times that would stop all backups for years: then
- * it begins anew from now.
+ * before the schedule was made. What a clock left that was far ahead is passed over: it would stop all backups until
+ * then.
  */
-function dealtWithUntil({ schedule, backups, now }: ScheduleObservation): {
-  readonly at: Date;
-  readonly isReset: boolean;
-} {
+function dealtWithUntil({ schedule, backups, now }: ScheduleObservation): Date {
   const { metadata, status } = schedule;
-  const known = [
-    ...(status?.lastAt === undefined ? [] : [new Date(status.lastAt)]),
-    ...backups.flatMap((backup) => dueAt(backup) ?? []),
-  ];
-  if (!isBelievable(new Date(status?.lastAt ?? 0), now)) return { at: now, isReset: true };
-  const times = [new Date(metadata.creationTimestamp ?? now), ...known.filter((time) => isBelievable(time, now))];
-  return { at: new Date(Math.max(...times.map((time) => time.getTime()))), isReset: false };
+  const told = [metadata.creationTimestamp ?? now, ...(status?.lastAt === undefined ? [] : [status.lastAt])];
+  const known = [...told.map((time) => new Date(time)), ...backups.flatMap((backup) => dueAt(backup) ?? [])];
+  const believed = known.filter((time) => isBelievable(time, now));
+  return believed.length === 0 ? now : new Date(Math.max(...believed.map((time) => time.getTime())));
 }
 
 /** What is done for backups that there are, also while the schedule is suspended. */
 function care(observation: ScheduleObservation): readonly ScheduleAction[] {
-  const { schedule, backups } = observation;
+  const { schedule, backups, now } = observation;
   const { good = scheduleDefaults.history.good, failed = scheduleDefaults.history.failed } =
     schedule.spec.history ?? {};
-  const over = backups.filter((backup) => isOver(backup) && !isLeaving(backup)).toSorted(byDueTime);
-  const old = [...over.filter(isGood).slice(good), ...over.filter((one) => !isGood(one)).slice(failed)];
+  const all = backups.filter((backup) => isOver(backup) && !isLeaving(backup));
+  const over = all.filter((backup) => !isAhead(backup, now)).toSorted(byDueTime);
+  const old = [
+    ...all.filter((backup) => isAhead(backup, now)),
+    ...over.filter(isGood).slice(good),
+    ...over.filter((one) => !isGood(one)).slice(failed),
+  ];
   const after = toPruneAfter(observation);
   return [
     ...(after === undefined ? [] : [{ kind: 'prune', after } as const]),

@@ -18,7 +18,7 @@ export function scheduleStatus(
   const { generation = 0, name } = schedule.metadata;
   const { lastAt, lastName } = schedule.status ?? {};
   const begun = deeds.flatMap(({ action, failure }) => (action.kind === 'start' && !failure ? [action.at] : [])).at(-1);
-  const last = begun ?? decision.dealtWith ?? newestDue(observation, lastAt);
+  const last = begun ?? newestDue(observation, lastAt);
   const lastGood = newestGood(observation);
   const retention = retentionAfter(observation, deeds);
   const active = activeAfter(observation, deeds);

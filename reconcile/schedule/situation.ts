@@ -33,6 +33,12 @@ export function dueAt({ metadata }: EtcdBackup): Date | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
 
+/** A clock that was far ahead made it: the history has no place for it, or it would be the newest for years. */
+export function isAhead(backup: EtcdBackup, now: Date): boolean {
+  const due = dueAt(backup);
+  return due !== undefined && !isBelievable(due, now);
+}
+
 /** Nothing more is done for it, however it ended. */
 export function isOver({ status }: EtcdBackup): boolean {
   return status?.finishedAt !== undefined;

@@ -7,6 +7,7 @@ import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofRecovery } from './tables/recovery.ts';
 import { ofRules } from './tables/rules.ts';
+import { ofSchedules } from './tables/schedules.ts';
 import { ofVolumes } from './tables/volumes.ts';
 
 /** All guards that must be missed when they are gone. Whoever moves a guard moves its row. */
@@ -15,6 +16,7 @@ export const mutants: readonly Mutant[] = [
   ...ofMembersAndPods,
   ...ofVolumes,
   ...ofCertificates,
+  ...ofSchedules,
   ...ofRecovery,
   ...ofClients,
   ...ofGitops,

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseReport } from '../../../functions/page/check-report.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { context, setStage } from './checks-stage.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 /** Backups and schedules in a fleet's repository, beside the clusters. */
@@ -201,4 +203,25 @@ test('where the kinds are not installed, clusters are applied as before', async 
   await scene.pass();
   assert.equal(scene.clusters().length, 1);
   assert.doesNotMatch(ready(scene), /EtcdBackup/);
+});
+
+test('a change request says what becomes of backups and schedules, and where they are wrong', async () => {
+  await using stage = await setStage();
+  const head = await stage.open(1, { 'c/once.yaml': backupYaml('before'), 'c/s.yaml': scheduleYaml('nightly') });
+  await stage.check();
+  assert.deepEqual(stage.forge.statusesOf(head).get(context)?.description, 'before: new backup; nightly: new schedule');
+  const [kept] = stage.reports();
+  assert.deepEqual(kept?.report.others, [
+    'EtcdBackup payments/before: a backup is taken, once',
+    'EtcdBackupSchedule payments/nightly: backups are made by it',
+  ]);
+  assert.match(kept?.markdown ?? '', /Backups and schedules\n\n- EtcdBackup payments\/before: a backup is taken, once/);
+  assert.deepEqual(parseReport(JSON.stringify(kept?.report)), kept?.report, 'the page can read it');
+  assert.deepEqual(backups(stage.scene), []);
+
+  const wrong = await stage.open(2, { 'c/s.yaml': scheduleYaml('nightly', '0 0 30 2 *') });
+  await stage.check();
+  const { state, description = '' } = stage.forge.statusesOf(wrong).get(context) ?? {};
+  assert.equal(state, 'failure');
+  assert.match(description, /^c\/s\.yaml:5:13: spec\.schedule .*it is never due: month 2 has no day 30/);
 });

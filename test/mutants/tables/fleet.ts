@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.ts';
 export const ofFleets: readonly Mutant[] = [
   {
     file: 'reconcile/fleet/prune.ts',
-    from: 'if (free.length < 2) return',
+    from: "if (free.filter(({ kind }) => kind === 'EtcdCluster').length < 2) return",
     to: 'if (free.length >= 0) return',
     without: 'several clusters are deleted at once without a confirmation',
     killers: ['test/unit/fleet/prune.test.ts'],
@@ -18,7 +18,7 @@ export const ofFleets: readonly Mutant[] = [
   },
   {
     file: 'reconcile/fleet/prune.ts',
-    from: 'cluster.metadata.uid}`).sort();',
+    from: 'object.metadata.uid}`).sort();',
     to: "''}`).sort();",
     without: 'a confirmation covers another cluster that bears the same name by now',
     killers: ['test/unit/fleet/prune.test.ts'],

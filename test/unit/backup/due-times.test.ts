@@ -127,7 +127,7 @@ test('each expression that is wrong is told with its field, and what was probabl
     ['0 1-2-3 * * *', /more than one "-"/],
     ['0, * * * *', /minute "" lacks a value/],
     ['0 0 L * *', /day "L" can't be read/],
-    ['0 0 30 2 *', /never due: month 2 has that day/],
+    ['0 0 30 2 *', /never due: month 2 has no day 30/],
     ['0 0 31 2,4-6/2,9,NOV *', /never due/],
     ['@dayly', /did you mean @daily\?/],
     ['@every 6h', /an interval has no time of day/],

@@ -136,13 +136,28 @@ test('a clock that goes back makes nothing twice, not even where the status was 
 });
 
 test('a clock that was years ahead stops no backups when it is right again', async () => {
-  const life = createLife({ maxAge: '1h' });
+  const life = createLife({ maxAge: '1h', history: { good: 2 }, retention: { last: 2 } });
+  const done = () => {
+    life.finish();
+    life.endPrune({ ok: true, pruned: { kept: 1, removed: 0 } });
+  };
   life.clock = new Date('2031-01-01T00:00:00Z');
-  await life.run(2);
+  await life.run(2, done);
   life.clock = new Date('2026-03-01T01:05:00Z');
-  await life.run(20);
+  await life.run(20, done);
   assert.deepEqual(made(life).slice(-2), ['nightly-202603010110', 'nightly-202603010120']);
   assert.equal(life.schedule().status?.lastGood?.name, 'nightly-202603010120');
+  assert.deepEqual(life.backups(), ['nightly-202603010110', 'nightly-202603010120'], 'the history has room for them');
+  assert.equal(life.schedule().status?.retention?.after, 'nightly-202603010120');
+});
+
+test('a backup that a wrong clock left unfinished holds up none of those that are due', async () => {
+  const life = createLife({ concurrencyPolicy: 'Allow' });
+  life.clock = new Date('2031-01-01T00:00:00Z');
+  await life.run(1, () => undefined);
+  life.clock = new Date('2026-03-01T01:05:00Z');
+  await life.run(6, () => undefined);
+  assert.deepEqual(made(life), ['nightly-203101010000', 'nightly-202603010100', 'nightly-202603010110']);
 });
 
 test('of two invocations that see the same, one makes the backup', async () => {

@@ -1,0 +1,94 @@
+import type { Mutant } from '../mutant.ts';
+
+const retention = 'test/unit/backup/retention.test.ts';
+const stores = 'test/integration/backup/directory.test.ts';
+const lives = 'test/unit/schedule/lives.test.ts';
+const git = 'test/integration/fleet/backups.test.ts';
+
+/** What keeps backups from being deleted, or made twice. */
+export const ofSchedules: readonly Mutant[] = [
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: 'if (newestVerified !== undefined) kept.add',
+    to: 'if (newestVerified === null) kept.add',
+    without: 'the newest verified backup may go',
+    killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: 'Math.max(1, keep.last ?? 0)',
+    to: 'Math.max(0, keep.last ?? 0)',
+    without: 'the newest backup may go before it is verified',
+    killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: 'takenAt }) => takenAt > now)',
+    to: 'takenAt }) => takenAt === now)',
+    without: 'a clock that went back deletes what lies ahead of it',
+    killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: 'record?.schedule === schedule &&',
+    to: 'record !== undefined &&',
+    without: "one schedule deletes another's backups",
+    killers: [stores],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: '&& record.object === urlOf(location)',
+    to: '',
+    without: 'a record that was copied lets the object beside it go',
+    killers: [stores],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: 'object.version !== record.version || ',
+    to: '',
+    without: 'an object that was replaced goes for the backup that it is not',
+    killers: [stores],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: '!== undefined) return;',
+    to: '=== null) return;',
+    without: 'the record of a backup that was just made is deleted as a remainder',
+    killers: [stores],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: "if (concurrencyPolicy === 'Forbid')",
+    to: "if (concurrencyPolicy === 'Never')",
+    without: 'Forbid gives up what is under way',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: "|| pruning?.kind === 'running') return undefined",
+    to: ') return undefined',
+    without: 'two retentions run at once',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: 'known.filter((time) => isBelievable(time, now))',
+    to: 'known',
+    without: 'a clock that was years ahead stops all backups for years',
+    killers: [lives],
+  },
+  {
+    file: 'reconcile/fleet/plan.ts',
+    from: 'if (isGone && entry && runsOnce(spec.kind)) return { ran: entry };',
+    to: '',
+    without: 'a backup in Git is taken again when its EtcdBackup was deleted',
+    killers: [git],
+  },
+  {
+    file: 'reconcile/schedule/decide.ts',
+    from: '    ...all.filter((backup) => isAhead(backup, now)),',
+    to: '',
+    without: 'after a clock that was years ahead, no retention runs for years',
+    killers: [lives],
+  },
+];
