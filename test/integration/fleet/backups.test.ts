@@ -130,6 +130,26 @@ test('a backup whose object is gone is not taken again, however often its commit
   assert.equal(backups(scene).length, 1);
 });
 
+test('a restore in Git is asked for once, also when its EtcdRestore is gone', async () => {
+  await using scene = await setScene();
+  const restore = `apiVersion: etcd.ratchet.dev/v1alpha1
+kind: EtcdRestore
+metadata: { name: back, namespace: payments }
+spec: { backupName: orders, cluster: { name: back, spec: { replicas: 3, version: 3.6.16, storage: { size: 1Gi }, tls: { mode: Disabled } } } }
+`;
+  await scene.repository.commit({ ...files, 'r.yaml': restore });
+  scene.addFleet('production');
+  await scene.pass();
+  assert.equal(scene.fake.stored(resources.restores).length, 1);
+  scene.fake.remove(resources.restores, 'payments', 'back');
+  await scene.repository.commit({ ...files, 'r.yaml': restore, 'd.yaml': clusterYaml('users') });
+  await scene.pass();
+  await scene.annotateFleet('production', 'etcd.ratchet.dev/reconcile', 'now');
+  await scene.pass();
+  assert.deepEqual(scene.fake.stored(resources.restores), []);
+  assert.equal(scene.clusters().length, 2);
+});
+
 test('a cluster may go together with its schedule and backup; two clusters take a confirmation', async () => {
   await using scene = await applied(true);
   await scene.repository.commit({ 'z.yaml': clusterYaml('users') });
