@@ -1,3 +1,4 @@
+import type { SnapshotSource } from '../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../../manifests/api/etcd-peer.ts';
 import type { CertificateState } from '../../../manifests/render/cert-manager-state.ts';
@@ -44,8 +45,21 @@ export interface Observation {
   readonly nodes?: Readonly<Record<string, NodeView>>;
   /** The EtcdBackup that the upgrade waits for: read only while one is about to begin, and the spec asks for it. */
   readonly upgradeBackup?: UpgradeBackupView;
+  /** The newest backup of this very cluster, a verified one before all others: read only while no quorum answers. */
+  readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
+}
+
+/** A backup that is Ready, as its EtcdBackup says. */
+export interface BackupView {
+  readonly name: string;
+  readonly takenAt: string;
+  /** It was restored and compared. */
+  readonly verified: boolean;
+  /** What an EtcdCluster would be born from. */
+  readonly snapshot: SnapshotSource;
+  readonly revision?: number;
 }
 
 export type UpgradeBackupView =

@@ -16,6 +16,7 @@ import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { readLease } from './lease.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
+import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
 import { readUpgradeBackup } from './read-upgrade-backup.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
@@ -69,6 +70,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
     readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
     readUpgradeBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
   ]);
+  const newestBackup = await readNewestBackup(kube, cluster, answers.membership, signal);
   const shared = sharedOf(objects);
   const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
   return {
@@ -83,6 +85,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       ...(places?.nodes && { nodes: places.nodes }),
       ...(recovery && { recovery }),
       ...(upgradeBackup && { upgradeBackup }),
+      ...(newestBackup && { newestBackup }),
     },
     etcd,
     objects,

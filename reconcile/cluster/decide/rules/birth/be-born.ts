@@ -8,6 +8,7 @@ import { restoringIn, sourceOfBirth, wantedSnapshot } from '../../../know/restor
 import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfBirth } from '../../first-start.ts';
+import { orRestore } from '../../restoring.ts';
 import { adoptable } from './adopt.ts';
 import { dueShared } from './support-members.ts';
 
@@ -22,7 +23,7 @@ export function beBorn(situation: Situation): Decision | undefined {
   const { life } = situation;
   switch (life.stage) {
     case 'unclear':
-      return refuse(life.reason, life.message, life.cure);
+      return refuse(life.reason, life.message, `${life.cure}${orRestore(situation)}`);
     case 'unborn':
       return conceive(situation);
     case 'birth':

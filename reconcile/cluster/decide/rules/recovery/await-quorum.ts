@@ -26,6 +26,7 @@ import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { whatStays } from '../../../know/staying.ts';
 import { hasRunHigher, mayGoBackTo } from '../../../know/versions-run.ts';
+import { orRestore, restoring } from '../../restoring.ts';
 
 /**
  * The member list is unknown. While pods may still start, this waits; when so many voters are lost that no quorum can
@@ -156,7 +157,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
     return refuse(
       'AllMembersLost',
       `every member of ${name} is lost: ${names}; the cluster never starts empty in their place`,
-      `${nodesFirst(lost)}restore the disks themselves: PersistentVolumeClaims of these names, with their annotations, bound to the PersistentVolumes that they had; where there are only copies (snapshots of storage, all of one point in time), members on restored PVCs do not start before you approve that the cluster goes back to their data; or delete the EtcdCluster and what is left of its PVCs, create it again, and load a snapshot of etcd into it`,
+      `${nodesFirst(lost)}restore the disks themselves: PersistentVolumeClaims of these names, with their annotations, bound to the PersistentVolumes that they had; where there are only copies (snapshots of storage, all of one point in time), members on restored PVCs do not start before you approve that the cluster goes back to their data; or restore a backup: ${restoring(situation)}`,
     );
   }
   const [best] = survivors;
@@ -185,7 +186,7 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
   return refuse(
     'QuorumLost',
     `${gone}; ${holding(best)}${unseen}${other}`,
-    `restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies); or approve that the cluster goes on with the data of ${best.name}, and without the others for ever: ` +
+    `restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)${orRestore(situation)}; or approve that the cluster goes on with the data of ${best.name}, and without the others for ever: ` +
       annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, text),
   );
 }

@@ -1,0 +1,23 @@
+import type { Situation } from '../know/situation.ts';
+
+/** The same, after other cures; nothing where there is no backup. */
+export function orRestore(situation: Situation): string {
+  return situation.newestBackup ? `; or restore a backup beside it: ${restoring(situation)}` : '';
+}
+
+/** The newest backup, and the document that restores it: beside this cluster, whose data it never touches. */
+export function restoring({ cluster, newestBackup }: Situation): string {
+  const { name, namespace = 'default' } = cluster.metadata;
+  if (!newestBackup) return 'no EtcdBackup of it is Ready';
+  const { takenAt, verified, revision, snapshot } = newestBackup;
+  const { replicas, version, storage } = cluster.spec;
+  const document = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name: `${name.slice(0, 39)}-restored`, namespace },
+    spec: { replicas: Math.max(1, replicas), version, storage, bootstrap: { snapshot } },
+  };
+  const what = verified ? 'verified backup' : 'backup, which was not restored yet,';
+  const until = revision === undefined ? '' : `, up to revision ${revision}`;
+  return `the newest ${what} is EtcdBackup ${newestBackup.name} of ${takenAt}${until}; what was written later is not in it. This restores it, with what else the spec of ${name} has: ${JSON.stringify(document)}`;
+}

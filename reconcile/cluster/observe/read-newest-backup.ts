@@ -1,0 +1,57 @@
+import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { type Kube, KubeError, resources } from '../../kube.ts';
+import type { BackupView, Membership } from '../know/observation.ts';
+
+/** In milliseconds: it only says more about what is known. */
+const budget = 2000;
+
+/** Asked only while no quorum answers. What can't be read is not told: messages say more with it, and need it not. */
+export async function readNewestBackup(
+  kube: Kube,
+  { metadata, status }: EtcdCluster,
+  membership: Membership,
+  signal: AbortSignal,
+): Promise<BackupView | undefined> {
+  const { namespace, name } = metadata;
+  if (membership.kind === 'known' || status?.clusterID === undefined) return undefined;
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
+  try {
+    const { items } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal: inTime });
+    return newestOf(
+      items.filter(({ spec }) => spec.clusterName === name).flatMap((one) => viewOf(one, status.clusterID)),
+    );
+  } catch (error) {
+    if (error instanceof KubeError) return undefined;
+    throw error;
+  }
+}
+
+/** Of an earlier cluster of this name there may be others. */
+function viewOf({ metadata, spec, status }: EtcdBackup, clusterId: string | undefined): readonly BackupView[] {
+  const isGood = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+  const { object, takenAt, clusterID, revision, verified } = status ?? {};
+  if (!isGood || object === undefined || takenAt === undefined || clusterID !== clusterId) return [];
+  const { compression: _, encryption, object: __, ...credentials } = spec.to;
+  const identity = encryption?.identitySecretName;
+  return [
+    {
+      name: metadata.name,
+      takenAt,
+      verified: verified !== undefined,
+      snapshot: {
+        object,
+        ...credentials,
+        ...(identity !== undefined && { encryption: { identitySecretName: identity } }),
+      },
+      ...(revision !== undefined && { revision: Number(revision) }),
+    },
+  ];
+}
+
+/** A verified one is better than a newer one. */
+function newestOf(views: readonly BackupView[]): BackupView | undefined {
+  const verified = views.filter((view) => view.verified);
+  const choice = verified.length > 0 ? verified : views;
+  return choice.toSorted((a, b) => Date.parse(b.takenAt) - Date.parse(a.takenAt))[0];
+}

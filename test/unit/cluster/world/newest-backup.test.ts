@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import { validateDocument } from '../../../../manifests/api/validate.ts';
+import { resources } from '../../../../reconcile/kube.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { approvalIn } from '../../../support/world/recovery.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
+
+const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
+
+interface Taken {
+  readonly name: string;
+  readonly takenAt: string;
+  readonly verified?: true;
+  readonly clusterID?: string;
+  readonly ready?: 'False';
+}
+
+async function backUp(world: World, { name, takenAt, verified, clusterID, ready }: Taken): Promise<void> {
+  const object = `gs://backups/${name}.db`;
+  const to = { object: 'gs://backups/{{name}}.db', compression: 'zstd', gcs: { keySecretName: 'key' } } as const;
+  const made = await world.kube.create<EtcdBackup>(resources.backups, {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { name, namespace },
+    spec: { clusterName: 'orders', to, verify: verified ? 'Restore' : 'Trailer' },
+  });
+  const condition = {
+    type: 'Ready',
+    status: ready ?? ('True' as const),
+    reason: 'Taken',
+    message: '',
+    lastTransitionTime: takenAt,
+  };
+  await world.kube.updateStatus<EtcdBackup>(resources.backups, {
+    ...made,
+    status: {
+      observedGeneration: 1,
+      object,
+      takenAt,
+      revision: 7,
+      clusterID: clusterID ?? world.cluster()?.status?.clusterID ?? assert.fail('no cluster ID'),
+      finishedAt: takenAt,
+      ...(verified && { verified: { at: takenAt, revision: 7, etcdVersion: '3.6.16', took: '1s' } }),
+      conditions: [condition],
+    },
+  });
+}
+
+/** So many members, whose volumes are lost but for the first ones that stay. */
+async function bereft(replicas: number, stay: number, backups: readonly Taken[]): Promise<string> {
+  const world = createWorld();
+  await world.apply({ replicas, healing });
+  await tickUntilConverged(world, { limit: 300 });
+  for (const one of backups) await backUp(world, one);
+  for (let ordinal = stay; ordinal < replicas; ordinal += 1) world.loseVolume(`orders-${ordinal}`);
+  await tickUntilConverged(world, { limit: 300 });
+  world.advance(60);
+  await tickUntilConverged(world, { limit: 300 });
+  const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+  return stalled?.message ?? assert.fail('nothing is asked of a person');
+}
+
+const older = { name: 'older', takenAt: '2026-01-01T00:00:00Z', verified: true } as const;
+const newer = { name: 'newer', takenAt: '2026-01-02T00:00:00Z', verified: true } as const;
+const unproven = { name: 'unproven', takenAt: '2026-01-02T03:00:00Z' } as const;
+
+describe('when data are lost, a person is told of the newest backup', () => {
+  test('a verified one before a newer one that was not, with the document that restores it', async () => {
+    const message = await bereft(1, 0, [older, newer, unproven]);
+    assert.match(message, /the newest verified backup is EtcdBackup newer of 2026-01-02T00:00:00Z, up to revision 7/);
+    const document = JSON.parse(/\{"apiVersion".*\}/.exec(message)?.[0] ?? assert.fail(message)) as EtcdCluster;
+    assert.deepEqual(validateDocument(document), []);
+    assert.deepEqual(document.spec.bootstrap?.snapshot, {
+      object: 'gs://backups/newer.db',
+      gcs: { keySecretName: 'key' },
+    });
+    assert.notEqual(document.metadata.name, 'orders', 'beside what is left');
+  });
+
+  test('one that was not restored is called that', async () => {
+    assert.match(
+      await bereft(1, 0, [unproven]),
+      /the newest backup, which was not restored yet, is EtcdBackup unproven/,
+    );
+  });
+
+  test('one of an earlier cluster of that name, or one that failed, is none', async () => {
+    const message = await bereft(1, 0, [
+      { ...newer, clusterID: 'c0ffee' },
+      { ...older, ready: 'False' },
+    ]);
+    assert.doesNotMatch(message, /EtcdBackup (newer|older)/);
+  });
+
+  test('beside the approval, which stays the last word of the message', async () => {
+    const message = await bereft(3, 1, [newer]);
+    assert.match(message, /restore a backup beside it: the newest verified backup is EtcdBackup newer/);
+    assert.ok(approvalIn(message), message);
+  });
+});
