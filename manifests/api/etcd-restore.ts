@@ -66,7 +66,7 @@ export const etcdRestoreRules: readonly Rule[] = [
   }),
 ];
 
-export type EtcdRestoreSpec = ReadonlyDeep<Static<typeof etcdRestoreSpecSchema>>;
+type EtcdRestoreSpec = ReadonlyDeep<Static<typeof etcdRestoreSpecSchema>>;
 export type EtcdRestoreStatus = ReadonlyDeep<Static<typeof etcdRestoreStatusSchema>>;
 
 /** One restore, asked for and told. */

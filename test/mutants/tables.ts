@@ -6,6 +6,7 @@ import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
 import { ofRecovery } from './tables/recovery.ts';
+import { ofRestore } from './tables/restore.ts';
 import { ofRules } from './tables/rules.ts';
 import { ofSchedules } from './tables/schedules.ts';
 import { ofVolumes } from './tables/volumes.ts';
@@ -18,6 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...ofCertificates,
   ...ofSchedules,
   ...ofRecovery,
+  ...ofRestore,
   ...ofClients,
   ...ofGitops,
   ...ofFleets,

@@ -184,7 +184,7 @@ describe('whatever is observed', () => {
           const record = recordOf(slot);
           if (record?.state === 'released' || record?.state === 'superseded') return [];
           const ran = [
-            ...(record && record.state !== 'bootstrapping' ? [record.version] : []),
+            ...(record && record.state !== 'bootstrapping' && record.state !== 'restoring' ? [record.version] : []),
             ...(endpoint.kind === 'known' ? [endpoint.status.version] : []),
             // Who answers says what runs, whatever its template says by now.
             ...(endpoint.kind === 'unknown' && pod?.container.everStarted && peer ? [peer.inputs.version] : []),
