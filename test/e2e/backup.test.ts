@@ -119,6 +119,20 @@ test('a bucket that refuses the key is named, with what to do, and nothing is tr
   assert.equal(backup.status?.attempt?.number, 1);
 });
 
+test('a Secret that is not there is named, and the same attempt goes on once it is', async () => {
+  const { kubectl, namespace } = stage();
+  const key = { ...s3At(s3.url), credentialsSecretName: 'late-key' };
+  await createBackup(stage(), 'late', { to: { object: `s3://backups/${inPath}`, s3: key }, verify: 'Trailer' });
+  await backupUntil(stage(), 'late', (one) => /FailedMount: .*late-key/.test(messageOf(one)));
+  await kubectl([
+    ...['create', 'secret', 'generic', 'late-key', '-n', namespace],
+    ...['--from-literal=access-key-id=access', `--from-literal=secret-access-key=${s3Secret}`],
+  ]);
+  const backup = await backupUntil(stage(), 'late', (one) => one.status?.finishedAt !== undefined);
+  assert.equal(reasonOf(backup), 'Taken', messageOf(backup));
+  assert.equal(backup.status?.attempt?.number, 1);
+});
+
 test('a second backup of one name replaces nothing', async () => {
   const to = { object: 'pvc://backups/fixed.db' };
   await createBackup(stage(), 'first', { to, verify: 'Trailer' });

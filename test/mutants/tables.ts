@@ -1,4 +1,5 @@
 import type { Mutant } from './mutant.ts';
+import { ofBackups } from './tables/backups.ts';
 import { ofCertificates } from './tables/certificates.ts';
 import { ofClients } from './tables/clients.ts';
 import { ofFleets } from './tables/fleet.ts';
@@ -24,4 +25,5 @@ export const mutants: readonly Mutant[] = [
   ...ofGitops,
   ...ofFleets,
   ...ofFunctions,
+  ...ofBackups,
 ];

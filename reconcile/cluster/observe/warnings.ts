@@ -4,11 +4,14 @@ import type { Warning } from '../know/observation.ts';
 /** kubelet's word for each step of a pod whose volumes and network are there. */
 const begun = ['Pulling', 'Pulled', 'Created', 'Started'];
 
+/** Jobs belong to no slot: what is reported of a backup's is read by the same words. */
+type Subject = Warning['object'] | 'job';
+
 /**
  * The codes that we know, by the kind of object; and by which later ones they are over. Everything else is left to
  * `kubectl describe`.
  */
-const known: Readonly<Record<Warning['object'], ReadonlyMap<string, readonly string[]>>> = {
+const known: Readonly<Record<Subject, ReadonlyMap<string, readonly string[]>>> = {
   pod: new Map([
     ['FailedAttachVolume', ['SuccessfulAttachVolume', ...begun]],
     ['FailedMount', begun],
@@ -19,6 +22,7 @@ const known: Readonly<Record<Warning['object'], ReadonlyMap<string, readonly str
     ['NetworkNotReady', begun],
   ]),
   statefulSet: new Map([['FailedCreate', ['SuccessfulCreate']]]),
+  job: new Map([['FailedCreate', ['SuccessfulCreate']]]),
   volume: new Map([['ProvisioningFailed', ['ProvisioningSucceeded']]]),
 };
 
@@ -35,11 +39,11 @@ interface Told {
  * What these events still warn of, one entry per reason. Any client that may write events may have written them: fields
  * of the wrong type are left out, times are never in the future, and messages are only ever shown.
  */
-export function warningsIn(
+export function warningsIn<K extends Subject>(
   events: readonly unknown[],
-  { object, uid }: Pick<Warning, 'object' | 'uid'>,
+  { object, uid }: { readonly object: K; readonly uid: string },
   now: Date,
-): readonly Warning[] {
+): readonly (Omit<Warning, 'object'> & { readonly object: K })[] {
   const told = events.flatMap((event) => read(event, uid, now.getTime()) ?? []);
   const last = new Map<string, number>();
   for (const { reason, at } of told) last.set(reason, Math.max(at, last.get(reason) ?? 0));

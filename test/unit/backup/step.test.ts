@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBackups, stepBackupsAndWait } from '../../../functions/pass/backups.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
-import type { Job, Pod } from '../../../manifests/kube-types.ts';
+import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { resources } from '../../../reconcile/kube.ts';
@@ -160,4 +160,58 @@ test('a follow-up sees a Job end by its watch, and goes on to the end', async ()
   const timer = setInterval(() => runJobs(kube), 20);
   const [result] = await running.finally(() => clearInterval(timer));
   assert.deepEqual([result?.reason, result?.workRemains], ['Verified', false]);
+});
+
+test('a pod that does not start, for want of a Secret, is explained by what kubelet reports', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.backups, fresh());
+  await stepBackups(kube.stored<EtcdBackup>(resources.backups), contextFor(kube));
+  const job = kube.stored<Job>(resources.jobs)[0];
+  const name = 'orders-before-upgrade-take-1';
+  const pod: Pod = {
+    metadata: {
+      name: `${name}-x`,
+      namespace,
+      uid: 'pod-1',
+      creationTimestamp: new Date(Date.now() - 60_000).toISOString(),
+      labels: { 'batch.kubernetes.io/job-name': name },
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid: job?.metadata.uid ?? '', controller: true }],
+    },
+    spec: { containers: [], nodeName: 'node' },
+    status: { phase: 'Pending' },
+  };
+  kube.seed<Pod>(resources.pods, pod);
+  const event = (reason: string, note: string, uid = 'pod-1') =>
+    kube.seed<Event>(resources.events, {
+      metadata: { name: `${reason}-${uid}`, namespace },
+      reason,
+      note,
+      regarding: { uid },
+      eventTime: new Date().toISOString(),
+    });
+  event('FailedMount', 'MountVolume.SetUp failed for volume "s3-credentials": secret "nope" not found');
+  event('FailedMount', "another pod's", 'other');
+  await stepBackups(kube.stored<EtcdBackup>(resources.backups), contextFor(kube));
+  const message = () => kube.stored<EtcdBackup>(resources.backups)[0]?.status?.conditions?.[0]?.message ?? '';
+  assert.match(message(), /its pod waits: FailedMount: MountVolume\.SetUp failed .*secret "nope" not found$/);
+  // Once it has come, it is not told any more.
+  kube.seed<Pod>(resources.pods, { ...pod, status: { phase: 'Running' } });
+  await stepBackups(kube.stored<EtcdBackup>(resources.backups), contextFor(kube));
+  assert.doesNotMatch(message(), /FailedMount/);
+});
+
+test('a Job of another owner under the name of ours is left alone, and named', async () => {
+  const kube = createFakeKube();
+  const name = 'orders-before-upgrade-verify-1';
+  kube.seed(resources.backups, fresh());
+  kube.seed<Job>(resources.jobs, {
+    metadata: { name, namespace, uid: 'foreign' },
+    spec: { template: { spec: { containers: [] } } },
+    status: { conditions: [] },
+  });
+  const stalled = await live(kube);
+  assert.equal(stalled?.status?.conditions?.[0]?.reason, 'JobRefused');
+  assert.match(stalled?.status?.conditions?.[0]?.message ?? '', /belongs to something else: delete it/);
+  kube.remove(resources.jobs, namespace, name);
+  assert.equal((await live(kube))?.status?.conditions?.[0]?.reason, 'Verified');
 });

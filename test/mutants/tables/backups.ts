@@ -1,0 +1,80 @@
+import type { Mutant } from '../mutant.ts';
+
+const decides = 'test/unit/backup/decide.test.ts';
+const says = 'test/unit/backup/said.test.ts';
+const states = 'test/unit/backup/job-state.test.ts';
+const steps = 'test/unit/backup/step.test.ts';
+
+/** What a backup is believed by, and what keeps two Jobs of one attempt apart. */
+export const ofBackups: readonly Mutant[] = [
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: ' || record.id !== backup.metadata.uid || ',
+    to: ' || ',
+    without: 'the record of another EtcdBackup makes this one good',
+    killers: [decides],
+  },
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: ' || record.object !== job.object)',
+    to: ')',
+    without: "the record of another object than the Job's is believed",
+    killers: [decides],
+  },
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: "if (attempt.stage !== 'Verify')",
+    to: 'if (attempt === undefined)',
+    without: 'a backup counts as verified that was only to be taken',
+    killers: [decides],
+  },
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: "if (available?.status !== 'True' || voters.length === 0)",
+    to: 'if (voters.length === 0)',
+    without: 'a backup is begun of a cluster that has no quorum',
+    killers: [decides],
+  },
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: ' && attempt.number < maxAttempts) {',
+    to: ') {',
+    without: 'what fails is tried for ever',
+    killers: [decides],
+  },
+  {
+    file: 'reconcile/backup/job-state.ts',
+    from: "(spoken.kind === 'failure' || isDone)",
+    to: 'spoken',
+    without: 'the success of a pod whose Job failed is believed',
+    killers: [states],
+  },
+  {
+    file: 'reconcile/backup/job-state.ts',
+    from: 'if (name === drillContainers.restore || name === drillContainers.etcd) return [];',
+    to: '',
+    without: "what etcd prints is taken for the agent's word",
+    killers: [states],
+  },
+  {
+    file: 'reconcile/backup/said.ts',
+    from: 'isVersion(etcdVersion) &&',
+    to: '',
+    without: 'a termination message chooses the image of the next pod',
+    killers: [says],
+  },
+  {
+    file: 'reconcile/backup/said.ts',
+    from: 'if (message.length > longest) return undefined;',
+    to: '',
+    without: 'a termination message of any length is parsed',
+    killers: [says],
+  },
+  {
+    file: 'reconcile/backup/step.ts',
+    from: "if (found && isControlledBy(found, backup.metadata.uid ?? ''))",
+    to: 'if (found)',
+    without: 'a Job of another owner is told of as ours',
+    killers: [steps],
+  },
+];
