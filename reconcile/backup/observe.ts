@@ -16,8 +16,9 @@ export interface ObserveContext {
 }
 
 /**
- * A GET for its Job; where there is one a LIST for the Job's pod; and where that does not start, one for what is told of
- * it. @throws {KubeError}
+ * A GET for its Job; where there is one a LIST for the Job's pod; and where that does not start, one for its events.
+ *
+ * @throws {KubeError}
  */
 export async function observeBackup(
   backup: EtcdBackup,
