@@ -19,9 +19,9 @@ export type PeerInputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstr
  * without a row.
  */
 export const ofTheCluster = {
-  bootstrap: 'what the first member starts with: be-born, restore-snapshot',
+  bootstrap: 'what the first member starts with: be-born, begin-from-snapshot',
   replicas: 'how many members there are: scale, hibernate',
-  healing: 'how long a member may be down: heal, recreate-pod',
+  healing: 'how long a member may be down: heal, unstick-pod',
   defragmentation: 'when a member is defragmented: defragment',
   volumeRetention: 'what becomes of volumes: finish-deletion, finish-removal, delete-replaced',
   disruption: 'what a drain may do: the disruption budget',
@@ -55,9 +55,9 @@ export const ofTheCertificates = {
   dnsNames: 'certify',
   certificateLifetime: 'certify',
   authorityLifetime: 'certify',
-  rotationOverlap: 'rotate-authorities',
-  issuerRef: 'request-certificates',
-  peerIssuerRef: 'request-certificates',
+  rotationOverlap: 'renew-authorities',
+  issuerRef: 'ask-cert-manager',
+  peerIssuerRef: 'ask-cert-manager',
   peerSecretName: 'check-certificates',
   serverSecretName: 'check-certificates',
   clientSecretName: 'check-certificates',

@@ -93,6 +93,9 @@ async function nothingLost(writer: Writer): Promise<string> {
   return `${acknowledged} writes, none lost; longest gap ${longestGap.toFixed(0)} ms`;
 }
 
+/** What can't be taken back has a death before it, too (`mortal.ts`). */
+const forGood = /Member|MoveLeader|eviction|DELETE/;
+
 /** All deaths in one life, each followed by the next. */
 async function livesThrough(name: string, change: Change): Promise<string> {
   const places = await dyingUntil(stage(), name, { ...change, within: 300 });
@@ -102,9 +105,10 @@ async function livesThrough(name: string, change: Change): Promise<string> {
   const [before, after] = [deaths('before'), deaths('after')];
   for (const write of change.writes) {
     const isMet = (place: string) => write.test(place);
-    assert.ok(before.some(isMet) && after.some(isMet), `${write}: ${places.join(', ')}`);
+    assert.ok(after.some(isMet), `${write}: ${places.join(', ')}`);
+    if (forGood.test(write.source)) assert.ok(before.some(isMet), `before ${write}: ${places.join(', ')}`);
   }
-  assert.ok(before.length >= 8 && after.length >= 10, places.join('\n'));
+  assert.ok(after.length >= 10, places.join('\n'));
   return `${change.what}: ${before.length} deaths before a write, ${after.length} after one`;
 }
 
@@ -158,7 +162,7 @@ async function conceived(name: string): Promise<Change> {
   return { what: 'born', size: 3, writes, until: isWhole(3) };
 }
 
-describe('killed before and after each write, of Kubernetes and of etcd, of what makes', { concurrency: 2 }, () => {
+describe('killed after each write, and before what is for good, of what makes', { concurrency: 2 }, () => {
   test('one member three, and three one: the next invocation finishes it, and no write is lost', async (t) => {
     await born('sized', { replicas: 1 });
     const writer = await written('sized', 'deaths');

@@ -65,7 +65,7 @@ export const bugs: readonly Bug[] = [
     seed: (code) => {
       const halfway = edited(code, 'seal-members', ({ kind }) => (kind === 'writeConfigMap' ? undone() : undefined));
       return unchecked(
-        instead(halfway, 'followVolumes', () => undefined),
+        instead(halfway, 'keepConfigMaps', () => undefined),
         'promote-learner',
         { readConfigMap: (found: object) => ({ ...found, immutable: true }) },
       );

@@ -1,5 +1,5 @@
 import { beBorn } from '../../reconcile/cluster/decide/rules/birth/be-born.ts';
-import { restoreSnapshot } from '../../reconcile/cluster/decide/rules/birth/restore-snapshot.ts';
+import { beginFromSnapshot } from '../../reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts';
 import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
 import { lacking } from './model/state.ts';
@@ -30,8 +30,8 @@ export const restoreBugs: readonly Bug[] = [
     scenario: 'restore to 1',
     faults: { kill: 1 },
     seed: (code) =>
-      instead(code, 'restoreSnapshot', (situation) => {
-        const decision = restoreSnapshot(situation);
+      instead(code, 'beginFromSnapshot', (situation) => {
+        const decision = beginFromSnapshot(situation);
         return decision?.reason === 'RepeatingRestore' ? wait('AwaitingRestore', decision.message) : decision;
       }),
   },

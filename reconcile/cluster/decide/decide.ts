@@ -4,18 +4,18 @@ import { type Rule, situate } from '../know/situation.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { awaitLeftovers } from './rules/birth/await-leftovers.ts';
 import { beBorn } from './rules/birth/be-born.ts';
+import { beginFromSnapshot } from './rules/birth/begin-from-snapshot.ts';
 import { keepIdentity } from './rules/birth/keep-identity.ts';
-import { restoreLabels } from './rules/birth/restore-labels.ts';
-import { restoreSnapshot } from './rules/birth/restore-snapshot.ts';
+import { keepLabels } from './rules/birth/keep-labels.ts';
+import { runMembers } from './rules/birth/run-members.ts';
 import { seal } from './rules/birth/seal.ts';
-import { startMembers } from './rules/birth/start-members.ts';
 import { supportMembers } from './rules/birth/support-members.ts';
 import { takeBack } from './rules/birth/take-back.ts';
+import { keepRequesting } from './rules/certificates/ask-cert-manager.ts';
 import { blameCertificates } from './rules/certificates/blame-certificates.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
-import { keepRequesting } from './rules/certificates/request-certificates.ts';
-import { retireAuthorities, rotateAuthorities } from './rules/certificates/rotate-authorities.ts';
+import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
 import { finishDeletion } from './rules/deletion/finish-deletion.ts';
 import { hibernate, sleep } from './rules/deletion/hibernate.ts';
 import { holdFinalizer } from './rules/deletion/hold-finalizer.ts';
@@ -29,8 +29,8 @@ import { finishRemoval } from './rules/membership/finish-removal.ts';
 import { heal } from './rules/membership/heal.ts';
 import { join } from './rules/membership/join.ts';
 import { letRemovedGo } from './rules/membership/let-removed-go.ts';
-import { recreatePod } from './rules/membership/recreate-pod.ts';
 import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
+import { unstickPod } from './rules/membership/unstick-pod.ts';
 import { awaitQuorum } from './rules/recovery/await-quorum.ts';
 import { judgeCorruption } from './rules/recovery/judge-corruption.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
@@ -42,11 +42,11 @@ import { upgrade } from './rules/rolling/upgrade.ts';
 import { defragment } from './rules/space/defragment.ts';
 import { freeSpace, lackSpace } from './rules/space/free-space.ts';
 import { anotherDisk } from './rules/volumes/another-disk.ts';
-import { barMembers } from './rules/volumes/bar-members.ts';
+import { barOtherDisks } from './rules/volumes/bar-other-disks.ts';
 import { deleteReplaced } from './rules/volumes/delete-replaced.ts';
-import { followVolumes } from './rules/volumes/follow-volumes.ts';
-import { growVolumes } from './rules/volumes/grow-volumes.ts';
-import { noteDisks } from './rules/volumes/note-disks.ts';
+import { enlargeVolumes } from './rules/volumes/enlarge-volumes.ts';
+import { keepConfigMaps } from './rules/volumes/keep-config-maps.ts';
+import { knowDisks } from './rules/volumes/know-disks.ts';
 import { outliveVolume } from './rules/volumes/outlive-volume.ts';
 import { asItStands, concluded, maySpeak, type PassedOver, passOver } from './stepping-aside.ts';
 
@@ -75,13 +75,13 @@ export const tiers = [
     rows: [
       [awaitLeftovers, 'a pod of a deleted namesake may still write: nothing is created beside it (I5)'],
       [holdFinalizer, 'the finalizer is set before there are volumes that must be deleted with the cluster'],
-      [restoreLabels, 'the rules below rely on lists, and lists rely on labels (I4)'],
-      [barMembers, 'a member on another disk is stopped before anything else can start it or rely on it (I5)'],
+      [keepLabels, 'the rules below rely on lists, and lists rely on labels (I4)'],
+      [barOtherDisks, 'a member on another disk is stopped before anything else can start it or rely on it (I5)'],
       [
         supportMembers,
         'members find each other by the headless Service; clients are admitted only when all members are sealed (I5)',
       ],
-      [followVolumes, 'a ConfigMap matches its volume before any member starts with it (I5)'],
+      [keepConfigMaps, 'a ConfigMap matches its volume before any member starts with it (I5)'],
       [
         beBorn,
         'everything is recorded before any member starts; if the traces of a cluster contradict each other, no step follows',
@@ -103,11 +103,11 @@ export const tiers = [
     tier: 'start and cure',
     rows: [
       [
-        restoreSnapshot,
+        beginFromSnapshot,
         'a cluster that is born from a snapshot has one member, which starts when its data are there (I5)',
       ],
       [recoverQuorum, 'a recovery is finished before any other member starts: the two must not meet'],
-      [startMembers, 'a member that does not run costs the others part of their quorum: this needs no healthy member'],
+      [runMembers, 'a member that does not run costs the others part of their quorum: this needs no healthy member'],
       [
         cureConfiguration,
         'a member that does not run has nothing to lose: below, a broken template would wait for health for ever',
@@ -128,7 +128,7 @@ export const tiers = [
     rows: [
       [judgeCorruption, 'until it is known whose data are right, no member is removed or given data (I9)'],
       [freeSpace, 'etcd accepts no writes: this precedes everything that can wait, and needs every voter healthy'],
-      [growVolumes, 'a volume grows under a running member and needs no quorum; the quota may follow it'],
+      [enlargeVolumes, 'a volume grows under a running member and needs no quorum; the quota may follow it'],
       [
         keepRequesting,
         'a certificate that is due soon is no emergency: cert-manager may refuse without holding anything up',
@@ -147,7 +147,7 @@ export const tiers = [
   {
     tier: 'heal and join',
     rows: [
-      [recreatePod, 'a pod costs nothing: it is recreated before its member is replaced'],
+      [unstickPod, 'a pod costs nothing: it is recreated before its member is replaced'],
       [outliveVolume, 'a voter that will lose its disk is replaced while it still votes'],
       [heal, 'a dead voter is replaced above the gate: a cluster that lacks one is never healthy'],
       [letRemovedGo, 'the objects of a member that a person removed wait for dead voters: they cost no quorum'],
@@ -169,14 +169,14 @@ export const tiers = [
   {
     tier: 'change',
     rows: [
-      [noteDisks, 'only a healthy member proves that its disk is the right one; before a change moves it'],
+      [knowDisks, 'only a healthy member proves that its disk is the right one; before a change moves it'],
       [hibernate, 'members that are about to stop need no change first'],
       [shrinkFirst, 'members that will be removed are not restarted first'],
-      [retireAuthorities, 'old CAs are dropped before a roll, so that members restart once for both'],
+      [dropOldAuthorities, 'old CAs are dropped before a roll, so that members restart once for both'],
       [backUpFirst, 'a backup holds what the lower version wrote: it is there before the first member gets another'],
       [upgrade, 'the version before the configuration: every failure has one cause'],
       [rollConfiguration, 'after the version, and before new members start with all of it'],
-      [rotateAuthorities, 'new CAs need rolls of their own: after those that the spec asks for'],
+      [renewAuthorities, 'new CAs need rolls of their own: after those that the spec asks for'],
       [lackSpace, 'a larger quota may come with the changes above; no member joins a cluster that accepts no writes'],
       [grow, 'new members start with the version and configuration that all members have by now'],
       [shrink, 'while another change is under way, the number of members is corrected last'],

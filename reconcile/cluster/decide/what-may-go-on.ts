@@ -3,16 +3,16 @@ import type { Decision } from '../know/decision.ts';
 import type { Rule, Situation } from '../know/situation.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { beBorn } from './rules/birth/be-born.ts';
-import { restoreLabels } from './rules/birth/restore-labels.ts';
+import { keepLabels } from './rules/birth/keep-labels.ts';
+import { runMembers } from './rules/birth/run-members.ts';
 import { seal } from './rules/birth/seal.ts';
-import { startMembers } from './rules/birth/start-members.ts';
 import { supportMembers } from './rules/birth/support-members.ts';
+import { keepRequesting } from './rules/certificates/ask-cert-manager.ts';
 import { blameCertificates } from './rules/certificates/blame-certificates.ts';
 import { lackedBeforeAStart } from './rules/certificates/certify.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
-import { keepRequesting } from './rules/certificates/request-certificates.ts';
-import { retireAuthorities, rotateAuthorities } from './rules/certificates/rotate-authorities.ts';
+import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
 import { sleep } from './rules/deletion/hibernate.ts';
 import { holdFinalizer } from './rules/deletion/hold-finalizer.ts';
 import { gate } from './rules/general/gate.ts';
@@ -21,8 +21,8 @@ import { finishRemoval } from './rules/membership/finish-removal.ts';
 import { heal } from './rules/membership/heal.ts';
 import { join } from './rules/membership/join.ts';
 import { letRemovedGo } from './rules/membership/let-removed-go.ts';
-import { recreatePod } from './rules/membership/recreate-pod.ts';
 import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
+import { unstickPod } from './rules/membership/unstick-pod.ts';
 import { isBeingRecovered } from './rules/recovery/await-quorum.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
@@ -31,11 +31,11 @@ import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
 import { upgrade } from './rules/rolling/upgrade.ts';
 import { defragment } from './rules/space/defragment.ts';
 import { freeSpace, lackSpace } from './rules/space/free-space.ts';
-import { barMembers } from './rules/volumes/bar-members.ts';
+import { barOtherDisks } from './rules/volumes/bar-other-disks.ts';
 import { deleteReplaced } from './rules/volumes/delete-replaced.ts';
-import { followVolumes } from './rules/volumes/follow-volumes.ts';
-import { growVolumes } from './rules/volumes/grow-volumes.ts';
-import { noteDisks } from './rules/volumes/note-disks.ts';
+import { enlargeVolumes } from './rules/volumes/enlarge-volumes.ts';
+import { keepConfigMaps } from './rules/volumes/keep-config-maps.ts';
+import { knowDisks } from './rules/volumes/know-disks.ts';
 import { outliveVolume } from './rules/volumes/outlive-volume.ts';
 
 /** What may still be done when a rule decided and cannot get what it wants. */
@@ -69,12 +69,12 @@ const cares: Passing = { holds: [], changesMayGoOn: true, inVain: false };
 export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [holdFinalizer, () => besides],
   // Without its labels an object is read by name.
-  [restoreLabels, () => besides],
-  // No member may start on another disk than the one it was sealed on (I5): `startMembers` checks that itself.
-  [barMembers, () => ({ ...without, holds: [recreatePod, finishRolling] })],
+  [keepLabels, () => besides],
+  // No member may start on another disk than the one it was sealed on (I5): `runMembers` checks that itself.
+  [barOtherDisks, () => ({ ...without, holds: [unstickPod, finishRolling] })],
   [supportMembers, support],
-  // No member starts with settings that contradict its volume; `startMembers` checks that itself (I5).
-  [followVolumes, () => without],
+  // No member starts with settings that contradict its volume; `runMembers` checks that itself (I5).
+  [keepConfigMaps, () => without],
   // In a cluster that is born: volumes without a member. Data that nothing was to be restored over are not adopted.
   [beBorn, ({ reason }) => (reason === 'RestoreOverData' ? undefined : besides)],
   [sleep, (_, { effective }) => (effective.replicas > 0 ? without : undefined)],
@@ -82,7 +82,7 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [provideCertificates, certificates],
   // A recovery is finished, or left to a person; leftovers of one are not urgent.
   [recoverQuorum, (_, { slots }) => (slots.some(isBeingRecovered) ? undefined : besides)],
-  [startMembers, () => without],
+  [runMembers, () => without],
   // A restart would use the template that could not be corrected.
   [cureConfiguration, () => ({ ...without, holds: [finishRolling] })],
   // Members that are not sealed get no vote (I5): `promote-learner` checks that itself. An unexpected list is left to a
@@ -90,23 +90,23 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [seal, ({ reason }) => (reason === 'RecoveredListUnexpected' ? undefined : without)],
   [finishRemoval, removal],
   [freeSpace, onlyAction(besides)],
-  [growVolumes, () => besides],
+  [enlargeVolumes, () => besides],
   [keepRequesting, () => cares],
   [blameCertificates, (_, { certificates: { kind } }) => (kind === 'read' ? beforeTheGate : undefined)],
   [
     reloadAuthorities,
     ({ reason }) => (reason === 'AuthorityLost' ? undefined : { ...without, holds: [finishRolling] }),
   ],
-  [recreatePod, () => without],
+  [unstickPod, () => without],
   ...membership.map((rule): [Rule, Passes] => [rule, ({ kind }) => (kind === 'wait' ? undefined : ofOneMember)]),
   [finishRolling, () => ofOneMember],
   // Each of these checks again what it needs, and the gate has found every member healthy. No member is added on a
   // version or configuration that cannot be had.
-  [noteDisks, onlyAction(cares)],
-  [retireAuthorities, onlyAction(cares)],
-  [upgrade, onlyAction({ ...cares, holds: [rollConfiguration, rotateAuthorities, grow] })],
-  [rollConfiguration, onlyAction({ ...cares, holds: [rotateAuthorities, grow] })],
-  [rotateAuthorities, onlyAction(cares)],
+  [knowDisks, onlyAction(cares)],
+  [dropOldAuthorities, onlyAction(cares)],
+  [upgrade, onlyAction({ ...cares, holds: [rollConfiguration, renewAuthorities, grow] })],
+  [rollConfiguration, onlyAction({ ...cares, holds: [renewAuthorities, grow] })],
+  [renewAuthorities, onlyAction(cares)],
   [lackSpace, onlyAction(cares)],
   [grow, onlyAction(cares)],
   [shrinkFirst, onlyAction(cares)],
@@ -154,7 +154,7 @@ function support(said: Decision): Passing {
 function certificates({ kind }: Decision, situation: Situation): Passing {
   const { certificates: seen } = situation;
   const starts = seen.kind === 'read' && lackedBeforeAStart(situation, seen).length > 0;
-  if (starts) return { ...beforeTheGate, holds: [startMembers, ...beforeTheGate.holds] };
+  if (starts) return { ...beforeTheGate, holds: [runMembers, ...beforeTheGate.holds] };
   return kind === 'wait' ? beforeTheGate : besides;
 }
 

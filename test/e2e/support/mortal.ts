@@ -24,9 +24,7 @@ let step = '';
 function strike(when: When, place: string): void {
   const line = lineOf(when, place);
   if (met.has(line) || (dies !== 'everywhere' && dies !== 'nowhere' && dies !== line)) return;
-  // An invocation with nothing left to write but its report leaves the same behind as one that died after its last
-  // other write.
-  if (dies === 'everywhere' && when === 'before' && isReport(place) && !met.has(lineOf('after', place))) return;
+  if (dies === 'everywhere' && when === 'before' && !isForGood(place)) return;
   met.add(line);
   appendFileSync(ledger, `${line}\n`);
   if (dies !== 'nowhere') process.kill(process.pid, 'SIGKILL');
@@ -36,8 +34,12 @@ function lineOf(when: When, place: string): string {
   return `${when} ${place.replaceAll(member, 'member')}`;
 }
 
-function isReport(place: string): boolean {
-  return /: (report|event|PUT etcdpeers\/.*\/status)/.test(place);
+/**
+ * Before a write is after the one that came before it: what is left behind is the same, and one death is enough. Before
+ * what can't be taken back there are both.
+ */
+function isForGood(place: string): boolean {
+  return /: (etcd |DELETE |POST \S+\/eviction )/.test(place);
 }
 
 /** A Kubernetes object as far as it tells where in a cluster's life it is written. */

@@ -89,7 +89,7 @@ export const ofRules: readonly Mutant[] = [
     killers: [`${unit}/be-born.test.ts`, `${unit}/adopt-and-start.test.ts`, `${unit}/quorum-and-gate.test.ts`],
   },
   {
-    file: 'reconcile/cluster/decide/rules/membership/recreate-pod.ts',
+    file: 'reconcile/cluster/decide/rules/membership/unstick-pod.ts',
     from: 'return !madeAlready && endpoint.kind',
     to: 'return madeAlready && endpoint.kind',
     without: 'a pod is made anew again and again',

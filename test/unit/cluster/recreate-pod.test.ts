@@ -5,7 +5,7 @@ import type { Pod } from '../../../manifests/kube-types.ts';
 import { probes } from '../../../manifests/render/probes.ts';
 import { act } from '../../../reconcile/cluster/act/act.ts';
 import type { ActContext } from '../../../reconcile/cluster/act/actions/context.ts';
-import { recreatePod as rule } from '../../../reconcile/cluster/decide/rules/membership/recreate-pod.ts';
+import { unstickPod as rule } from '../../../reconcile/cluster/decide/rules/membership/unstick-pod.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { podView } from '../../../reconcile/cluster/observe/slots.ts';
 import { resources } from '../../../reconcile/kube.ts';

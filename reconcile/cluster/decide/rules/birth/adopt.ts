@@ -4,7 +4,7 @@ import { isHeldBack } from '../../../know/leftovers.ts';
 import { recordOf } from '../../../know/life.ts';
 import { isUnnoted } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { noting } from '../volumes/note-disks.ts';
+import { noting } from '../volumes/know-disks.ts';
 
 /** States of volumes from which any invocation may start the member without a person's approval. */
 export const adoptable = {

@@ -5,7 +5,7 @@ import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
 import { hasDeparted } from '../../../know/life.ts';
 import type { SharedView, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { isBehind } from '../volumes/follow-volumes.ts';
+import { isBehind } from '../volumes/keep-config-maps.ts';
 
 /**
  * What members depend on: Services and the disruption budget. Needs no quorum. An object of another owner under such a

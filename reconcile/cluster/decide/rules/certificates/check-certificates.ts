@@ -6,8 +6,8 @@ import { sourceDefects } from '../../../know/certificates/provided.ts';
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { ReadCertificates } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { handOver } from './ask-cert-manager.ts';
 import { nameTaken } from './certify.ts';
-import { handOver } from './request-certificates.ts';
 
 /**
  * Certificates that a person provides: each is inspected before any member gets it. A defective one is refused with its

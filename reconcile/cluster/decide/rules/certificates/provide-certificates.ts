@@ -1,8 +1,8 @@
 import type { Decision } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { requestCertificates } from './ask-cert-manager.ts';
 import { certify } from './certify.ts';
 import { admitCertificates } from './check-certificates.ts';
-import { requestCertificates } from './request-certificates.ts';
 
 /** The certificates that members start with, by the signer: a cluster keeps one mode for life. */
 export function provideCertificates(situation: Situation): Decision | undefined {

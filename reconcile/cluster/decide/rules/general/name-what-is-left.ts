@@ -1,6 +1,6 @@
 import type { Decision, Refused } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { nameUnlabelledPods } from '../birth/restore-labels.ts';
+import { nameUnlabelledPods } from '../birth/keep-labels.ts';
 import { checkCertificates } from '../certificates/check-certificates.ts';
 import { awaitGrowth } from '../volumes/await-growth.ts';
 import { nameRefusals } from './name-refusals.ts';

@@ -9,7 +9,7 @@ import { hasDeparted, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { personsAilment } from '../../../know/persons-ailment.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { isSealBroken } from '../volumes/follow-volumes.ts';
+import { isSealBroken } from '../volumes/keep-config-maps.ts';
 
 /**
  * A member joins: on the list as a learner, started, sealed (`seal`), in sync, then a voter. Whatever step an

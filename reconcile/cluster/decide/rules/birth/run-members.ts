@@ -9,7 +9,7 @@ import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { isBehind } from '../volumes/follow-volumes.ts';
+import { isBehind } from '../volumes/keep-config-maps.ts';
 import { adoptable } from './adopt.ts';
 
 /**
@@ -18,7 +18,7 @@ import { adoptable } from './adopt.ts';
  * It stands below `beBorn` and `adopt`, which act until every recorded member is prepared: no member starts before all
  * are recorded. No member starts without its volume (I5).
  */
-export function startMembers({ slots, life, effective, certificates, membership }: Situation): Decision | undefined {
+export function runMembers({ slots, life, effective, certificates, membership }: Situation): Decision | undefined {
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
   // The Secrets that the pods would mount were not read.
   if (life.stage === 'birth' && certificates.kind === 'unknown') return undefined;

@@ -13,7 +13,7 @@ import { hasHealthyQuorum } from '../../../know/voters.ts';
  *
  * Guards I5: an older copy lacks writes that its member acknowledged, just as an empty disk does.
  */
-export function barMembers(situation: Situation): Decision | undefined {
+export function barOtherDisks(situation: Situation): Decision | undefined {
   const members = situation.slots.flatMap((slot) => {
     const { name, configMap, pod } = slot;
     if (!isOnOtherDisk(slot) || isAccepted(slot, recordOf(slot)?.clusterId ?? '', situation)) return [];

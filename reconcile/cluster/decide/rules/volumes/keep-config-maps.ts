@@ -6,7 +6,7 @@ import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /** Bootstrap ConfigMaps match their volumes. Needs no quorum. */
-export function followVolumes({ slots, membership }: Situation): Decision | undefined {
+export function keepConfigMaps({ slots, membership }: Situation): Decision | undefined {
   // A PVC that is being deleted takes no annotation; its ailment is reported further down.
   // A member on another disk has no ConfigMap, and does not start until that is settled.
   const behind = slots.filter(

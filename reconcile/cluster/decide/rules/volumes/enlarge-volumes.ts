@@ -7,7 +7,7 @@ import type { Situation } from '../../../know/situation.ts';
  *
  * Below the rules that keep members running and sealed: a storage class may refuse to grow, and must hold up nothing.
  */
-export function growVolumes({ slots, effective }: Situation): Decision | undefined {
+export function enlargeVolumes({ slots, effective }: Situation): Decision | undefined {
   const { size } = effective.inputs.storage;
   const isSmall = (recorded: Quantity) => parseQuantity(recorded) < parseQuantity(size);
   // The peer is written last: a peer with the old size marks an unfinished growth.

@@ -16,7 +16,7 @@ import { failed, isHeld, podStuck, repeating } from './restore-failures.ts';
  * Guards I5: the member can't start on an empty directory, and no client is admitted before it is sealed. Its token is
  * new, so members of the snapshot's cluster can't join it.
  */
-export function restoreSnapshot(situation: Situation): Decision | undefined {
+export function beginFromSnapshot(situation: Situation): Decision | undefined {
   const { slots, life } = situation;
   if (life.stage !== 'birth') return undefined;
   const chosen = restoringIn(slots.filter((slot) => !life.strays.includes(slot)));

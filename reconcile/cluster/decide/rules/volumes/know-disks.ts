@@ -8,7 +8,7 @@ import type { Situation } from '../../../know/situation.ts';
  * Healthy members whose volumes do not record their disk, or not its handle: sealed by an earlier release, or while the
  * PersistentVolume could not be read. Nothing restarts for it.
  */
-export function noteDisks({ slots, life, membership }: Situation): Decision | undefined {
+export function knowDisks({ slots, life, membership }: Situation): Decision | undefined {
   if (life.stage !== 'born') return undefined;
   const noted = slots.flatMap((slot): Noted[] => {
     const disk = slot.peer?.current ? provenDiskOf(slot, { membership }) : undefined;

@@ -19,7 +19,7 @@ const kinds = {
  *
  * Guards I4: a list by label that lacks an object says nothing about the object.
  */
-export function restoreLabels({ slots }: Situation): Decision | undefined {
+export function keepLabels({ slots }: Situation): Decision | undefined {
   const objects = slots.flatMap(unlabelledOf);
   if (objects.length === 0) return undefined;
   const what = objects.map(({ of, name }) => `${kinds[of]} ${name}`).join(', ');

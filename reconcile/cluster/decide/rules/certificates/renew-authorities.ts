@@ -18,7 +18,7 @@ const both = ['peer', 'client'] as const;
  * of members can connect, and so can every client that knows the old CA or the new one: new leaves come with a cross
  * certificate, and the old CA is dropped only when no member presents a leaf of it.
  */
-export function rotateAuthorities(situation: Situation): Decision | undefined {
+export function renewAuthorities(situation: Situation): Decision | undefined {
   const read = soundIn(situation);
   // Both CAs rotate together, also when an invocation died between them: members restart once, not twice.
   return read && (begin(situation, read) ?? retire(situation, read));
@@ -28,7 +28,7 @@ export function rotateAuthorities(situation: Situation): Decision | undefined {
  * Before a member restarts without an old CA, every old CA is dropped that can be: an invocation that died between two
  * of them would otherwise restart the members for each.
  */
-export function retireAuthorities(situation: Situation): Decision | undefined {
+export function dropOldAuthorities(situation: Situation): Decision | undefined {
   const read = soundIn(situation);
   const decision = read && !begin(situation, read) ? retire(situation, read) : undefined;
   return decision?.kind === 'act' ? decision : undefined;

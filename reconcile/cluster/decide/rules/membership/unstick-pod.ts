@@ -14,7 +14,7 @@ import { hasRunHigher, mayGoBackTo } from '../../../know/versions-run.ts';
  *
  * Guards I6: not where it would restart on a lower minor than it ran, and may not.
  */
-export function recreatePod(situation: Situation): Decision | undefined {
+export function unstickPod(situation: Situation): Decision | undefined {
   const { slots, life } = situation;
   if (life.stage !== 'born') return undefined;
   const stuck = slots.find((slot) => isStuck(slot, situation) && stuckFor(slot, situation) >= graceOf(situation).pod);
