@@ -175,13 +175,13 @@ export const etcdBackupStatusSchema = object({
 });
 
 /** A Job is named after it, and its name is a label of its pod: 63 characters, of which `-verify-10` takes ten. */
-const longestName = 52;
+export const longestBackupName = 52;
 
 const nameRules: readonly Rule[] = [
   rule<{ metadata: { name: string } }>({
-    message: `metadata.name must be at most ${longestName} characters, lower-case letters, digits and "-": Jobs are named after it`,
-    cel: `size(self.metadata.name) <= ${longestName} && self.metadata.name.matches('${celEscape(dnsLabel)}')`,
-    holds: ({ metadata }) => metadata.name.length <= longestName && new RegExp(dnsLabel).test(metadata.name),
+    message: `metadata.name must be at most ${longestBackupName} characters, lower-case letters, digits and "-": Jobs are named after it`,
+    cel: `size(self.metadata.name) <= ${longestBackupName} && self.metadata.name.matches('${celEscape(dnsLabel)}')`,
+    holds: ({ metadata }) => metadata.name.length <= longestBackupName && new RegExp(dnsLabel).test(metadata.name),
     fieldPath: '.metadata.name',
   }),
 ];

@@ -1,4 +1,4 @@
-import type { EtcdBackup } from '../api/etcd-backup.ts';
+import { type EtcdBackup, longestBackupName } from '../api/etcd-backup.ts';
 import type { EtcdCluster } from '../api/etcd-cluster.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';
 import { hashOf } from './inputs-hash.ts';
@@ -17,8 +17,10 @@ function versionOf({ spec: { version } }: EtcdCluster): string {
   return formatVersion(parseVersion(version));
 }
 
+/** A cluster's name may be longer than there is room for in an EtcdBackup's: the wish alone is unlike all others. */
 export function backupBeforeUpgradeName(cluster: EtcdCluster): string {
-  return `${cluster.metadata.name}-before-${versionOf(cluster).replaceAll('.', '-')}-${wishOf(cluster)}`;
+  const rest = `-before-${versionOf(cluster).replaceAll('.', '-')}-${wishOf(cluster)}`;
+  return `${cluster.metadata.name.slice(0, longestBackupName - rest.length)}${rest}`;
 }
 
 /**

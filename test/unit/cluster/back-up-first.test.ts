@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterBackup } from '../../../manifests/api/cluster-backup.ts';
-import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { type EtcdBackup, etcdBackupRules } from '../../../manifests/api/etcd-backup.ts';
+import { backupBeforeUpgrade } from '../../../manifests/render/backup-before-upgrade.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
 import type { UpgradeBackupView } from '../../../reconcile/cluster/know/observation.ts';
@@ -52,6 +53,18 @@ describe('before an upgrade', () => {
     assert.ok(decision?.kind === 'refuse');
     assert.match(decision.message, /the bucket is full/);
     assert.match(decision.cure, /delete etcdbackup b: .*spec\.backup\.beforeUpgrade of EtcdCluster orders to Never/);
+  });
+
+  test('its name is one that the API server takes, however long the name of the cluster', () => {
+    const { cluster } = healthy(3, { spec: { version: '3.6.20', backup: required } });
+    const [rule] = etcdBackupRules;
+    assert.ok(rule && 'holds' in rule);
+    const holds = rule.holds as (backup: EtcdBackup) => boolean;
+    for (const name of ['orders', 'o'.repeat(48)]) {
+      const made = backupBeforeUpgrade({ ...cluster, metadata: { ...cluster.metadata, name } });
+      assert.ok(holds(made), made.metadata.name);
+      assert.equal(made.spec.clusterName, name);
+    }
   });
 
   test('a version may be written with its v', () => {
