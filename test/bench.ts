@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { measureBackup } from './bench/backup.ts';
 import { measureBirths } from './bench/birth.ts';
 import { measureChecks } from './bench/checks.ts';
 import { conditions } from './bench/conditions.ts';
@@ -16,17 +17,22 @@ import { buildOwnImage } from './support/cluster/own-image.ts';
 import { enterSandbox } from './support/cluster/sandbox.ts';
 
 /**
- * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events` or
- * `webhooks` after it; with `--quick` fewer clusters, where there are several.
+ * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events`,
+ * `webhooks` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small database.
  */
 
+const quick = process.argv.includes('--quick');
+// These need no cluster.
 if (process.argv.includes('webhooks')) {
-  // Needs no cluster.
   console.log(await conditions());
   await measureWebhooks();
   process.exit();
 }
-const quick = process.argv.includes('--quick');
+if (process.argv.includes('backup')) {
+  console.log(await conditions());
+  await measureBackup({ quick });
+  process.exit();
+}
 const binaries = await provisionBinaries();
 const sandbox = await enterSandbox(binariesEnvironment(binaries));
 const { directory } = sandbox;

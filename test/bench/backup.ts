@@ -1,0 +1,151 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from '../../functions/build.ts';
+import { restorePaths } from '../../manifests/render/restore-paths.ts';
+import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
+import { fill } from '../integration/backup/members.ts';
+import { startMembers } from '../integration/clients/etcd-members.ts';
+import { provisionBinaries } from '../support/cluster/binaries.ts';
+import { newMember, type Programs, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
+import { printBackup, type StoreFigures } from './backup-print.ts';
+import { type BenchStore, benchStores } from './backup-stores.ts';
+import { type Measured, measure } from './measure.ts';
+import { fillCompileCache } from './pod-like.ts';
+
+const version = '3.6.16';
+const valueBytes = 256 * 1024;
+const deadlineSeconds = 3600;
+
+interface Bench {
+  readonly directory: string;
+  readonly source: string;
+  readonly programs: Programs;
+  readonly keys: number;
+  readonly times: number;
+  readonly agent: (request: object) => Promise<Asked>;
+}
+
+interface Asked extends Measured {
+  readonly result: AgentResult;
+}
+
+/**
+ * Prints how long backups and restores take by the agent and by hand, by turns, and how much memory the agent takes.
+ * Needs no cluster.
+ */
+export async function measureBackup({ quick }: { readonly quick: boolean }): Promise<void> {
+  const mebibytes = quick ? 64 : 1024;
+  const keys = (mebibytes * 1024 ** 2) / valueBytes;
+  const directory = await mkdtemp(join(tmpdir(), 'etcd-ratchet-bench-'));
+  try {
+    const { etcd, etcdutl } = await provisionBinaries();
+    const programs = { etcd: etcd[version], etcdutl: etcdutl[version] };
+    const agent = await bundledAgent(join(directory, 'app'));
+    await using cluster = await startMembers(programs.etcd, 1, [`--quota-backend-bytes=${8 * 1024 ** 3}`]);
+    const source = cluster.members[0]?.clientUrl ?? '';
+    await fill(source, keys, valueBytes);
+    const times = quick ? 1 : 3;
+    const figures: StoreFigures[] = [];
+    for (const open of benchStores) {
+      const own = await mkdtemp(join(directory, 'store-'));
+      const measured = await measureStore({ directory: own, source, programs, keys, times, agent }, open);
+      console.error(`measured: ${measured.name}`);
+      figures.push(measured);
+      await rm(own, { recursive: true });
+    }
+    printBackup({ version, keys, valueBytes, times, directory: tmpdir(), figures });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** As in a pod: the bundle with its compile cache, a process of its own each time. */
+async function bundledAgent(app: string): Promise<Bench['agent']> {
+  await build(app);
+  await fillCompileCache(app);
+  return async (request) => {
+    const measured = await measure(join(app, 'backup.js'), [], {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      NODE_COMPILE_CACHE: join(app, '.compile-cache'),
+      RATCHET_BACKUP_REQUEST: JSON.stringify({ deadlineSeconds, ...request }),
+      RATCHET_TERMINATION_LOG: join(app, 'no-termination-log'),
+    });
+    return { ...measured, result: JSON.parse(measured.stdout) as AgentResult };
+  };
+}
+
+async function measureStore(bench: Bench, open: (directory: string) => Promise<BenchStore>): Promise<StoreFigures> {
+  await using store = await open(bench.directory);
+  const backups = [];
+  for (let n = 0; n < bench.times; n++) backups.push(await backUp(bench, store, n));
+  const restores = [];
+  for (let n = 0; n < bench.times; n++) restores.push(await restore(bench, store, n));
+  return { name: store.name, uploads: store.uploads.map(({ how }) => how), backups, restores };
+}
+
+async function backUp({ agent, directory, source }: Bench, store: BenchStore, n: number) {
+  const asked = { operation: 'backup', id: `bench-${n}`, object: `${store.prefix}agent-${n}.db` };
+  const taken = await agent({ ...asked, store: store.settings, source: { endpoints: [source] } });
+  const { record } = taken.result;
+  if (record === undefined) throw new Error(`the agent made no record: ${taken.stdout}`);
+  const file = join(directory, 'by-hand.db');
+  const saveMs = await timed(() => saveSnapshot(source, file));
+  const uploadMs: number[] = [];
+  for (const [index, { put }] of store.uploads.entries())
+    uploadMs.push(await timed(() => put(file, `hand-${n}-${index}.db`)));
+  await rm(file);
+  return {
+    bytes: record.bytes,
+    agentMs: taken.wallMilliseconds,
+    insideMs: record.tookMs,
+    peakMegabytes: taken.peakMegabytes,
+    saveMs,
+    uploadMs,
+  };
+}
+
+async function restore({ agent, directory, programs, keys }: Bench, store: BenchStore, n: number) {
+  const volume = await mkdtemp(join(directory, 'restored-'));
+  const dataDirectory = join(volume, 'data');
+  const member = newMember();
+  const name = `agent-${n}.db`;
+  const staged = { restorer: { id: 'bench', attempt: 1 }, dataDirectory };
+  const paths = restorePaths(dataDirectory, 1);
+  const source = { object: `${store.prefix}${name}`, store: store.settings };
+  const fetched = await agent({ operation: 'stage', ...source, ...staged, version });
+  const restoreMs = await timed(() => restoreData(programs, paths.snapshot, paths.data, member));
+  const placed = await agent({ operation: 'place', ...staged });
+  const startMs = await timed(() => serveOnce(programs, dataDirectory, member, keys));
+  await rm(volume, { recursive: true });
+  return {
+    fetchMs: fetched.wallMilliseconds,
+    restoreMs,
+    placeMs: placed.wallMilliseconds,
+    startMs,
+    peakMegabytes: Math.max(fetched.peakMegabytes, placed.peakMegabytes),
+    byHand: await restoreByHand({ directory, programs, keys }, store, name),
+  };
+}
+
+async function restoreByHand(
+  { directory, programs, keys }: Pick<Bench, 'directory' | 'programs' | 'keys'>,
+  store: BenchStore,
+  name: string,
+) {
+  const place = join(directory, 'restored-by-hand');
+  await mkdir(place);
+  const [file, data, member] = [join(place, 'snapshot.db'), join(place, 'data'), newMember()];
+  const downloadMs = await timed(() => store.download(name, file));
+  const restoreMs = await timed(() => restoreData(programs, file, data, member));
+  const startMs = await timed(() => serveOnce(programs, data, member, keys));
+  await rm(place, { recursive: true });
+  return { downloadMs, restoreMs, startMs };
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
