@@ -31,9 +31,9 @@ async function readPruning(
   const name = pruneJobName(last.after);
   const job = await kube.get<Job>(resources.jobs, namespace, name, { signal });
   if (job === undefined || !isControlledBy(job, uid)) return { kind: 'gone' };
-  const isEnded = job.status?.conditions?.some(
-    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
-  );
+  // On a dead node a Job is given up, and never Failed: that comes when its pod is gone.
+  const ends: readonly string[] = ['Complete', 'Failed', 'FailureTarget'];
+  const isEnded = job.status?.conditions?.some(({ type, status }) => ends.includes(type) && status === 'True');
   if (!isEnded) return { kind: 'running' };
   const labelSelector = `batch.kubernetes.io/job-name=${name}`;
   const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
+import type { Job } from '../../../manifests/kube-types.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { createLife, type Life } from './life.ts';
@@ -310,6 +311,18 @@ test('a retention that fails, or says nonsense, is told and tried again after th
     await life.run(10);
     assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010020-prune']);
   }
+});
+
+test('a retention whose node died is told, and runs again after the next backup', async () => {
+  const life = createLife({ retention: { last: 3 } });
+  await life.run(12);
+  const [job = assert.fail()] = life.kube.stored<Job>(resources.jobs);
+  const given = { type: 'FailureTarget', status: 'True', reason: 'DeadlineExceeded' } as const;
+  life.kube.seed<Job>(resources.jobs, { ...job, status: { conditions: [given] } });
+  await life.run(2);
+  assert.match(ready(life), /^False RetentionFailed: ResultLost: /);
+  await life.run(10);
+  assert.equal(life.prunes().length, 2);
 });
 
 test('what the API server refuses is told with its words, and goes on when it is allowed', async () => {
