@@ -7,7 +7,7 @@ import { annotations } from '../../../manifests/render/names.ts';
 import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
 import type { UpgradeBackupView } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
 import { healthy, withInputs, withRecord } from './observations.ts';
@@ -138,6 +138,20 @@ describe('an upgrade that waits for its backup', () => {
     for (const { metadata } of await backupsIn(world)) world.kube.remove(resources.backups, namespace, metadata.name);
     const reached = await tickUntilConverged(world, { meanwhile: () => end(world, 'True'), limit: 300 });
     assert.equal(reached.kind, 'done');
+  });
+
+  test('begins without an EtcdBackup that the API server refuses only where it is best effort', async () => {
+    for (const [backup, version] of [
+      [required, '3.6.16'],
+      [bestEffort, '3.7.3'],
+    ] as const) {
+      const world = await born(backup);
+      const forbidden = { class: 'terminal', status: 403, reason: 'Forbidden' } as const;
+      world.refusing.set('back-up', new KubeError('403 exceeded quota', forbidden));
+      await world.apply({ backup, version: '3.7.3' });
+      await tickUntilConverged(world, { limit: 300 });
+      assert.equal(world.cluster()?.status?.members?.[0]?.version, version);
+    }
   });
 
   test('takes over no EtcdBackup of another', async () => {
