@@ -70,7 +70,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
     readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
     readUpgradeBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
   ]);
-  const newestBackup = await readNewestBackup(kube, cluster, answers.membership, signal);
+  const newestBackup = await readNewestBackup(kube, { cluster, ...answers }, signal);
   const shared = sharedOf(objects);
   const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
   return {

@@ -1,20 +1,23 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
-import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type Kube, KubeError, resources } from '../../kube.ts';
-import type { BackupView, Membership } from '../know/observation.ts';
+import { isAsleep } from '../know/life.ts';
+import type { BackupView, Observation } from '../know/observation.ts';
 
 /** In milliseconds: it only says more about what is known. */
 const budget = 2000;
 
-/** Asked only while no quorum answers. What can't be read is not told: messages say more with it, and need it not. */
+/**
+ * Asked only while no quorum answers, and one should: not of a cluster that hibernates. What can't be read is not told:
+ * messages say more with it, and need it not.
+ */
 export async function readNewestBackup(
   kube: Kube,
-  { metadata, status }: EtcdCluster,
-  membership: Membership,
+  { cluster, membership, slots }: Pick<Observation, 'cluster' | 'membership' | 'slots'>,
   signal: AbortSignal,
 ): Promise<BackupView | undefined> {
+  const { metadata, status } = cluster;
   const { namespace, name } = metadata;
-  if (membership.kind === 'known' || status?.clusterID === undefined) return undefined;
+  if (membership.kind === 'known' || status?.clusterID === undefined || slots.some(isAsleep)) return undefined;
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
   try {
     const { items } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal: inTime });

@@ -170,6 +170,7 @@ describe('while a member is joining', () => {
     await world.apply({ replicas: 4, healing });
     for (let ticks = 0; ticks < 12; ticks += 1) {
       world.settle();
+      world.advance(2);
       if ((await world.tick())?.decision.reason === 'PreparingMember') break;
     }
     assert.equal((await world.tick())?.decision.reason, 'LearnerStarting', 'its status says since when it is not well');
