@@ -48,6 +48,10 @@ describe('before an upgrade', () => {
     });
   }
 
+  test('while it is awaited, what the backup itself says is told', () => {
+    assert.match(said(required, found('under-way'))?.message ?? '', /EtcdBackup b is Ready: the bucket is full/);
+  });
+
   test('a refusal tells the cause, the cure and the way without', () => {
     const decision = said(required, found('failed'));
     assert.ok(decision?.kind === 'refuse');

@@ -36,7 +36,11 @@ export function backUpFirst(situation: Situation): Decision | undefined {
     case 'good':
       return undefined;
     case 'under-way':
-      return wait('BackingUp', `the upgrade to ${version} begins when EtcdBackup ${name} is Ready`, ...soon);
+      return wait(
+        'BackingUp',
+        `the upgrade to ${version} begins when EtcdBackup ${name} is Ready: ${upgradeBackup.message}`,
+        ...soon,
+      );
     case 'failed':
     case 'foreign': {
       if (!isRequired) return undefined;
