@@ -46,6 +46,8 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'get', 'priorityclasses.scheduling.k8s.io/etcd-ratchet-member', ''],
   ['etcd-ratchet', us, 'list', 'nodes', ''],
   ['etcd-ratchet', us, 'get', 'persistentvolumes', ''],
+  // For an EtcdRestore.
+  ['etcd-ratchet', us, 'create', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['a fleet', fleet, 'patch', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['a fleet', fleet, 'delete', 'etcdclusters.etcd.ratchet.dev', 'payments'],
 ] as const) {
@@ -64,7 +66,6 @@ for (const [who, as, verb, what, where] of [
   ['etcd-ratchet', us, 'list', 'jobs.batch', 'payments'],
   ['etcd-ratchet', us, 'list', 'persistentvolumes', ''],
   ['etcd-ratchet', us, 'update', 'nodes', ''],
-  ['etcd-ratchet', us, 'create', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['etcd-ratchet', us, 'delete', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['etcd-ratchet', us, 'patch', 'etcdclusters.etcd.ratchet.dev', 'payments'],
   ['etcd-ratchet', us, 'update', 'etcdfleets.etcd.ratchet.dev', 'etcd-ratchet'],
