@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
-import { timestamp } from '../../reconcile/cluster/know/timestamp.ts';
+import { conditionsFrom } from '../../reconcile/conditions.ts';
 import { type ForgeFailure, retryAfter } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { shaOf } from '../../reconcile/fleet/reading.ts';
@@ -111,20 +111,18 @@ export function withChecks(
   const { checks: before = [], forgeRetryAfter: _, ...rest } = status ?? { observedGeneration: -1 };
   const checks = change?.(before) ?? before;
   const failure = own ?? (checks.some(({ state }) => state === 'pending') ? underWay : undefined);
-  const said = status?.conditions?.find(({ type }) => type === 'RequestsChecked');
-  const stands = failure ? 'False' : 'True';
-  const condition = {
+  const statement = {
     type: 'RequestsChecked',
-    status: stands,
+    status: failure ? 'False' : 'True',
     reason: failure?.reason ?? 'Checked',
-    message: (failure?.message ?? 'every open request has its verdict').slice(0, 2000),
-    observedGeneration: metadata.generation ?? 0,
-    lastTransitionTime: said?.status === stands ? said.lastTransitionTime : timestamp(now),
+    message: failure?.message ?? 'every open request has its verdict',
   } as const;
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== statement.type);
+  const written = { generation: metadata.generation ?? 0, at: now };
   return {
     ...rest,
     ...retryAfter(failure, now),
     ...(checks.length > 0 && { checks }),
-    conditions: [...(status?.conditions ?? []).filter(({ type }) => type !== 'RequestsChecked'), condition],
+    conditions: [...others, ...conditionsFrom([statement], status?.conditions, written)],
   };
 }

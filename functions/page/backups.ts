@@ -1,5 +1,5 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
-import { conditionOf } from '../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../reconcile/conditions.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, table } from './parts.ts';
 import { size } from './size.ts';

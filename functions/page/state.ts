@@ -1,6 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { conditionOf } from '../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../reconcile/conditions.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
 import { meaningOf } from '../../reconcile/reasons.ts';
 

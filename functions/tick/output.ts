@@ -1,4 +1,5 @@
-import { conditionOf, kstatusOf } from '../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../reconcile/conditions.ts';
+import { kstatusOf } from '../../reconcile/fleet/kstatus.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 import type { PassResult } from '../pass/pass-context.ts';

@@ -12,6 +12,7 @@ import type { TakeOrder, VerifyOrder } from '../../manifests/render/backup-jobs.
 import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
 import { etcdImage } from '../../manifests/render/image.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
+import { conditionOf } from '../conditions.ts';
 import type { Proof } from './agent/compare.ts';
 import { failures } from './agent/failure.ts';
 import type { BackupRecord } from './agent/record.ts';
@@ -149,7 +150,7 @@ function sourceOf(
       message: `there is no EtcdCluster ${name} here: create it, or delete this backup`,
     };
   const { metadata, spec, status } = cluster;
-  const available = status?.conditions?.find(({ type }) => type === 'Available');
+  const available = conditionOf(status, 'Available');
   const voters = (status?.members ?? []).filter(({ role }) => role === 'voter');
   if (available?.status !== 'True' || voters.length === 0)
     return {

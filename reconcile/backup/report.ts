@@ -1,6 +1,7 @@
 import type { EtcdBackupStatus } from '../../manifests/api/etcd-backup.ts';
-import type { Condition } from '../../manifests/api/metadata.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
+import { conditionsFrom, type Said } from '../conditions.ts';
+import { timestamp } from '../timestamp.ts';
 import { type BackupDecision, type Facts, retryMessage } from './decide.ts';
 import type { BackupReason } from './reasons.ts';
 import type { BackupSituation } from './situation.ts';
@@ -28,8 +29,8 @@ export function backupStatusFor(
     ...('facts' in decision && factsStatus(decision.facts, at)),
     ...(attempt && { attempt }),
     ...(lastFailure && { lastFailure }),
-    ...((decision.kind === 'done' || decision.kind === 'fail') && { finishedAt: seconds(at) }),
-    conditions: conditionsOf(said, conditions, backup.metadata.generation ?? 0, at),
+    ...((decision.kind === 'done' || decision.kind === 'fail') && { finishedAt: timestamp(at) }),
+    conditions: conditionsFrom(statementsOf(said), conditions, { generation: backup.metadata.generation ?? 0, at }),
   };
 }
 
@@ -82,7 +83,7 @@ function attemptAfter(
   if ((decision.kind === 'take' || decision.kind === 'verify') && outcome.kind === 'acted') {
     const stage = decision.kind === 'take' ? 'Take' : 'Verify';
     const number = decision.order.attempt;
-    return { number, stage, job: backupJobName(name, stage, number), object: outcome.object, startedAt: seconds(at) };
+    return { number, stage, job: backupJobName(name, stage, number), object: outcome.object, startedAt: timestamp(at) };
   }
   // Another invocation made it, and was ended before it could tell.
   if (!job?.ours || attempt.begun) return undefined;
@@ -99,8 +100,8 @@ function failureAfter(
   if (decision.kind === 'done') return undefined;
   if (decision.kind === 'retry' || decision.kind === 'fail') {
     const message = decision.message.slice(0, 2000);
-    const failure = { reason: decision.reason, message, at: seconds(at) };
-    return decision.kind === 'fail' ? failure : { ...failure, retryAt: seconds(decision.retryAt) };
+    const failure = { reason: decision.reason, message, at: timestamp(at) };
+    return decision.kind === 'fail' ? failure : { ...failure, retryAt: timestamp(decision.retryAt) };
   }
   const before = backup.status?.lastFailure;
   if (!before || !begins) return before;
@@ -120,12 +121,12 @@ function factsStatus({ record, proof }: Facts, at: Date): Partial<EtcdBackupStat
       clusterID: record.clusterId,
       revision: record.revision,
       ...(record.hashKV && { hashKV: record.hashKV }),
-      takenAt: seconds(new Date(record.takenAt)),
+      takenAt: timestamp(new Date(record.takenAt)),
       took: durationOf(record.tookMs),
     }),
     ...(proof && {
       verified: {
-        at: seconds(at),
+        at: timestamp(at),
         revision: proof.revision,
         ...(proof.hashKV && { hashKV: proof.hashKV }),
         etcdVersion: proof.etcdVersion,
@@ -136,30 +137,12 @@ function factsStatus({ record, proof }: Facts, at: Date): Partial<EtcdBackupStat
 }
 
 /** Ready always; Reconciling and Stalled only while true (kstatus). */
-function conditionsOf(
-  { course, reason, message }: BackupStatement,
-  previous: readonly Condition[] | undefined,
-  generation: number,
-  at: Date,
-): readonly Condition[] {
+function statementsOf({ course, reason, message }: BackupStatement): readonly Said[] {
   const besides = { ready: [], 'on-its-way': ['Reconciling'], stalled: ['Stalled'] } as const;
-  return ['Ready', ...besides[course]].map((type) => {
-    const status = type === 'Ready' && course !== 'ready' ? 'False' : 'True';
-    const before = previous?.find((condition) => condition.type === type);
-    return {
-      type,
-      status,
-      reason,
-      message: message.slice(0, 2000),
-      observedGeneration: generation,
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : seconds(at),
-    };
-  });
-}
-
-/** metav1.Time has whole seconds. */
-function seconds(at: Date): string {
-  return `${at.toISOString().slice(0, 19)}Z`;
+  return [
+    { type: 'Ready', status: course === 'ready' ? 'True' : 'False', reason, message },
+    ...besides[course].map((type) => ({ type, status: 'True' as const, reason, message })),
+  ];
 }
 
 function durationOf(ms: number): string {

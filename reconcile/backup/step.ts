@@ -7,6 +7,7 @@ import { takeJob, verifyJob } from '../../manifests/render/backup-jobs.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { writeEvent } from '../cluster-event.ts';
+import { conditionOf } from '../conditions.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
 import { type BackupDecision, decideBackup } from './decide.ts';
 import { observeBackup } from './observe.ts';
@@ -138,7 +139,7 @@ async function record(
   { course, reason, message }: BackupStatement,
   signal: AbortSignal,
 ): Promise<void> {
-  const before = backup.status?.conditions?.find(({ type }) => type === 'Ready');
+  const before = conditionOf(backup.status, 'Ready');
   if (before?.reason === reason) return;
   const type = course === 'stalled' || reason === 'Retrying' ? 'Warning' : 'Normal';
   const id = `${at.getTime().toString(16)}${randomBytes(4).toString('hex')}`;

@@ -1,7 +1,7 @@
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
-import { timestamp } from '../cluster/know/timestamp.ts';
+import { timestamp } from '../timestamp.ts';
 
 /** What a forge (or the way to it) said. */
 export interface ForgeFailure {

@@ -1,4 +1,5 @@
 import type { Condition } from '../../manifests/api/metadata.ts';
+import { isTrue } from '../conditions.ts';
 
 /** What every tool that knows kstatus reads from a resource (cli-utils, `pkg/kstatus/status/generic.go`). */
 export type KStatus = 'Current' | 'InProgress' | 'Failed' | 'Terminating';
@@ -18,12 +19,4 @@ export function kstatusOf({ metadata, status }: Reported): KStatus {
   if (isTrue(status, 'Reconciling')) return 'InProgress';
   if (isTrue(status, 'Stalled')) return 'Failed';
   return isTrue(status, 'Ready') ? 'Current' : 'InProgress';
-}
-
-export function conditionOf(status: Reported['status'], type: string): Condition | undefined {
-  return status?.conditions?.find((condition) => condition.type === type);
-}
-
-function isTrue(status: Reported['status'], type: string): boolean {
-  return conditionOf(status, type)?.status === 'True';
 }

@@ -1,6 +1,7 @@
 import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import { conditionOf } from '../conditions.ts';
 import { courseOf } from '../reasons.ts';
-import { conditionOf, type KStatus, kstatusOf } from './kstatus.ts';
+import { type KStatus, kstatusOf } from './kstatus.ts';
 import { type FleetObject, identityOfObject, type OtherKind, otherKindOf } from './objects.ts';
 
 /** One object that the fleet applied, in a line: for the fleet's conditions and for commit statuses. */

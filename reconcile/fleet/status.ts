@@ -1,8 +1,8 @@
 import type { EtcdFleet, EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet.ts';
-import type { Condition } from '../../manifests/api/metadata.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { reconcileRequestOf } from '../../manifests/render/reconcile-request.ts';
-import { timestamp } from '../cluster/know/timestamp.ts';
+import { conditionsFrom } from '../conditions.ts';
+import { timestamp } from '../timestamp.ts';
 import { type ForgeFailure, forgeLimit, retryAfter } from './forge-limit.ts';
 import { historyAfter } from './history.ts';
 import { statusContext } from './names.ts';
@@ -64,7 +64,7 @@ export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetRepor
     ...(fleet.spec.forge && { ...retryAfter(limit, now), ...(status?.reportsAs && { reportsAs: status.reportsAs }) }),
     // Checks are made, told and forgotten after this.
     ...(status?.checks && { checks: status.checks }),
-    conditions: conditionsFrom(statements, status?.conditions, metadata.generation ?? 0, now),
+    conditions: conditionsFrom(statements, status?.conditions, { generation: metadata.generation ?? 0, at: now }),
   };
 }
 
@@ -119,25 +119,6 @@ function forgeStatement(fleet: EtcdFleet, forge: ForgeOutcome | undefined): read
       ? 'the forge has every commit status'
       : `the forge has every commit status, under ${context}: a fleet of the same name in another namespace reported on this repository first`;
   return [{ type: 'StatusesReported', status: 'True', reason: 'Reported', message }];
-}
-
-function conditionsFrom(
-  statements: readonly Statement[],
-  previous: readonly Condition[] | undefined,
-  generation: number,
-  now: Date,
-): readonly Condition[] {
-  return statements.map(({ type, status, reason, message }) => {
-    const before = previous?.find((condition) => condition.type === type);
-    return {
-      type,
-      status,
-      reason,
-      message: message.slice(0, 2000),
-      observedGeneration: generation,
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(now),
-    };
-  });
 }
 
 function asReported({ file, line, column, message }: Problem): Problem {

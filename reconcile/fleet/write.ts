@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import { conditionOf } from '../conditions.ts';
 import { isReason, type Kube, resources } from '../kube.ts';
-import { conditionOf } from './kstatus.ts';
 
 /**
  * Writes the report, fenced by the resourceVersion of what it is about. After a conflict it is written once more, if

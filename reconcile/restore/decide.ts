@@ -4,6 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { isVersion, minorOf, parseVersion } from '../../manifests/api/version.ts';
 import { isRestoredBy, snapshotOf } from '../../manifests/render/restored-cluster.ts';
+import { conditionOf, isTrue } from '../conditions.ts';
 import type { RestoreReason } from './reasons.ts';
 
 /** All that a restore's step may look at. Plain data. */
@@ -46,9 +47,8 @@ export function decideRestore({ restore, cluster, backup }: RestoreObservation):
 
 function progress(cluster: EtcdCluster): RestoreDecision {
   const { metadata, status } = cluster;
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const isNow = status?.observedGeneration === metadata.generation;
-  if (ready?.status === 'True' && isNow)
+  if (isTrue(status, 'Ready') && isNow)
     return tell('Restored', `EtcdCluster ${metadata.name} is Ready, as etcd cluster ${status?.clusterID}`, cluster);
   const said = status?.lastDecision?.message ?? 'it was not looked at yet';
   return tell('Restoring', `EtcdCluster ${metadata.name}: ${said}`, cluster);
@@ -57,7 +57,7 @@ function progress(cluster: EtcdCluster): RestoreDecision {
 function fromBackup({ spec }: EtcdRestore, backup: EtcdBackup | undefined): RestoreDecision {
   const name = spec.backupName ?? '';
   if (!backup) return tell('BackupAbsent', `there is no EtcdBackup ${name} in this namespace`);
-  const ready = backup.status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = conditionOf(backup.status, 'Ready');
   const snapshot = snapshotOf(backup);
   if (ready?.status !== 'True' || !snapshot)
     return tell('BackupNotReady', `EtcdBackup ${name} is not Ready: ${ready?.message ?? 'it was not looked at yet'}`);

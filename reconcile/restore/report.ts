@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../manifests/api/etcd-restore.ts';
-import type { Condition } from '../../manifests/api/metadata.ts';
+import { conditionsFrom, type Said } from '../conditions.ts';
+import { timestamp } from '../timestamp.ts';
 import { isEnd, needsPerson, type RestoreReason } from './reasons.ts';
 
 /** What there is to tell of a restore. */
@@ -27,29 +28,16 @@ export function restoreStatus(
     ...(made !== undefined && { clusterUID: made, startedAt: status?.startedAt ?? at }),
     ...(clusterID !== undefined && { clusterID }),
     ...(isEnd(reason) && { finishedAt: at }),
-    conditions: conditions({ reason, message }, status?.conditions, metadata.generation ?? 0, at),
+    conditions: conditionsFrom(statements({ reason, message }), status?.conditions, {
+      generation: metadata.generation ?? 0,
+      at: now,
+    }),
   };
 }
 
-function conditions(
-  { reason, message }: Pick<RestoreStatement, 'reason' | 'message'>,
-  previous: readonly Condition[] | undefined,
-  observedGeneration: number,
-  at: string,
-): readonly Condition[] {
-  const stalled = needsPerson(reason);
-  const said = [
-    { type: 'Ready', status: reason === 'Restored' ? 'True' : 'False' } as const,
-    ...(stalled ? [{ type: 'Stalled', status: 'True' } as const] : []),
+function statements({ reason, message }: RestoreStatement): readonly Said[] {
+  return [
+    { type: 'Ready', status: reason === 'Restored' ? 'True' : 'False', reason, message },
+    ...(needsPerson(reason) ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
   ];
-  return said.map(({ type, status }) => {
-    const before = previous?.find((condition) => condition.type === type);
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : at;
-    return { type, status, reason, message: message.slice(0, 2000), observedGeneration, lastTransitionTime };
-  });
-}
-
-/** As Kubernetes writes times: whole seconds. */
-function timestamp(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`;
 }

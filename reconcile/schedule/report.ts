@@ -1,8 +1,9 @@
 import { parseDuration } from '../../manifests/api/duration.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupScheduleStatus } from '../../manifests/api/etcd-backup-schedule.ts';
-import type { Condition } from '../../manifests/api/metadata.ts';
 import { dueBackupName } from '../../manifests/render/names.ts';
+import { conditionOf, conditionsFrom, type Said } from '../conditions.ts';
+import { timestamp } from '../timestamp.ts';
 import type { ScheduleDeed } from './act.ts';
 import type { ScheduleDecision } from './decide.ts';
 import { needsPerson, type ScheduleReason } from './reasons.ts';
@@ -31,7 +32,7 @@ export function scheduleStatus(
     ...(active.length > 0 && { active }),
     ...(lastGood && { lastGood }),
     ...(retention && { retention }),
-    conditions: conditions(saying(facts), schedule.status?.conditions, { generation, now }),
+    conditions: conditionsFrom(statements(saying(facts)), schedule.status?.conditions, { generation, at: now }),
   };
 }
 
@@ -135,7 +136,7 @@ function age({ observation, lastGood }: Facts): string | undefined {
 }
 
 function failureOf({ metadata, status }: EtcdBackup): string {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  const ready = conditionOf(status, 'Ready');
   return `${metadata.name}: ${ready?.message ?? 'it gave no cause'}`;
 }
 
@@ -149,31 +150,10 @@ function course({ decision, active }: Facts): string {
   return `${now}the one due at ${at} ${why}; ${next}`;
 }
 
-function conditions(
-  { reason, message }: Saying,
-  previous: readonly Condition[] | undefined,
-  { generation, now }: { readonly generation: number; readonly now: Date },
-): readonly Condition[] {
+function statements({ reason, message }: Saying): readonly Said[] {
   const stalled = needsPerson(reason);
-  const said = [
-    { type: 'Ready', status: stalled ? 'False' : 'True' } as const,
-    ...(stalled ? [{ type: 'Stalled', status: 'True' } as const] : []),
+  return [
+    { type: 'Ready', status: stalled ? 'False' : 'True', reason, message },
+    ...(stalled ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
   ];
-  return said.map(({ type, status }) => {
-    const before = previous?.find((condition) => condition.type === type);
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timestamp(now);
-    return {
-      type,
-      status,
-      reason,
-      message: message.slice(0, 2000),
-      observedGeneration: generation,
-      lastTransitionTime,
-    };
-  });
-}
-
-/** As Kubernetes writes times: whole seconds. */
-function timestamp(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`;
 }

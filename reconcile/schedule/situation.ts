@@ -1,6 +1,7 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { annotations } from '../../manifests/render/names.ts';
+import { isTrue } from '../conditions.ts';
 import type { PruneEnd } from './prune-result.ts';
 
 /** All that a schedule's step may look at. Plain data. */
@@ -50,8 +51,7 @@ export function isLeaving({ metadata }: EtcdBackup): boolean {
 
 /** It is there, and proven as its spec asks. */
 export function isGood(backup: EtcdBackup): boolean {
-  const ready = backup.status?.conditions?.find(({ type }) => type === 'Ready');
-  return isOver(backup) && ready?.status === 'True' && backup.status?.takenAt !== undefined;
+  return isOver(backup) && isTrue(backup.status, 'Ready') && backup.status?.takenAt !== undefined;
 }
 
 export function byDueTime(a: EtcdBackup, b: EtcdBackup): number {

@@ -1,6 +1,7 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { isBeforeUpgradeOf } from '../../../manifests/render/backup-before-upgrade.ts';
+import { conditionOf } from '../../conditions.ts';
 import { type Kube, KubeError, resources } from '../../kube.ts';
 import type { Observation, UpgradeBackupView } from '../know/observation.ts';
 import { backupAhead } from '../know/upgrade-ahead.ts';
@@ -25,10 +26,9 @@ export async function readUpgradeBackup(
 
 function viewOf(backup: EtcdBackup, cluster: EtcdCluster): UpgradeBackupView {
   const { name } = backup.metadata;
-  const { finishedAt, conditions = [] } = backup.status ?? {};
-  const ready = conditions.find(({ type }) => type === 'Ready');
+  const ready = conditionOf(backup.status, 'Ready');
   const message = ready?.message ?? 'not looked at yet';
   if (!isBeforeUpgradeOf(backup, cluster)) return { kind: 'known', name, state: 'foreign', message };
-  const state = finishedAt === undefined ? 'under-way' : ready?.status === 'True' ? 'good' : 'failed';
+  const state = backup.status?.finishedAt === undefined ? 'under-way' : ready?.status === 'True' ? 'good' : 'failed';
   return { kind: 'known', name, state, message };
 }

@@ -1,4 +1,5 @@
 import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import { timestamp } from '../../timestamp.ts';
 import { isFatal } from '../../x509/defect.ts';
 import { renewalTime } from '../../x509/judge.ts';
 import { staySuspended } from '../decide/rules/general/stay-suspended.ts';
@@ -8,7 +9,6 @@ import { issuanceWord } from '../know/certificates/issued.ts';
 import type { ReadCertificates } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';
 import { keptStatement, type Statement } from '../know/statement.ts';
-import { timestamp } from '../know/timestamp.ts';
 
 type CertificatesStatus = NonNullable<EtcdClusterStatus['certificates']>;
 

@@ -1,9 +1,7 @@
-import type { Condition } from '../../../manifests/api/metadata.ts';
 import { courseOf, type Reason } from '../../reasons.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outcome } from '../know/outcome.ts';
 import type { Statement } from '../know/statement.ts';
-import { timestamp } from '../know/timestamp.ts';
 
 /**
  * Conditions that mean the same to every tool (kstatus): `Ready` always; `Reconciling` and `Stalled` only while true,
@@ -66,23 +64,4 @@ function availability({ serving, cause }: { readonly serving: boolean; readonly 
   return serving
     ? { type: 'Available', status: 'True', reason: 'QuorumServes', message: 'a quorum of the members serves' }
     : { type: 'Available', status: 'False', reason: 'NoQuorum', message: `no quorum answers: ${cause}` };
-}
-
-/** Keeps `lastTransitionTime` of every condition whose status stays, as the API conventions ask. */
-export function conditionsFrom(
-  statements: readonly Statement[],
-  previous: readonly Condition[] | undefined,
-  { generation, at }: { readonly generation: number; readonly at: Date },
-): readonly Condition[] {
-  return statements.map(({ type, status, reason, message }) => {
-    const before = previous?.find((condition) => condition.type === type);
-    return {
-      type,
-      status,
-      reason,
-      message: message.slice(0, 2000),
-      observedGeneration: generation,
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(at),
-    };
-  });
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdPeer, EtcdPeerStatus } from '../../../manifests/api/etcd-peer.ts';
+import { conditionsFrom } from '../../conditions.ts';
 import { isReason, type Kube, resources } from '../../kube.ts';
 import { ailmentOf, memberOf } from '../know/health.ts';
 import { recordOf } from '../know/life.ts';
 import type { Situation } from '../know/situation.ts';
-import { conditionsFrom } from './conditions.ts';
 
 /** Writes the status of every peer whose status changed: the readable row for people. @throws {KubeError} */
 export async function reportPeers(

@@ -6,6 +6,8 @@ import type {
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
 import { selectorOf } from '../../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.ts';
+import { conditionsFrom } from '../../conditions.ts';
+import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { isOutOfSpace } from '../know/databases.ts';
 import type { Decision } from '../know/decision.ts';
@@ -17,9 +19,8 @@ import { isAsleep } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
 import type { Outcome } from '../know/outcome.ts';
 import type { Situation } from '../know/situation.ts';
-import { timestamp } from '../know/timestamp.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
-import { conditionsFrom, statementsFor } from './conditions.ts';
+import { statementsFor } from './conditions.ts';
 import { goingOn } from './going-on.ts';
 import { setAsideAfter } from './set-aside-after.ts';
 

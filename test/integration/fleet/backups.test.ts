@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseReport } from '../../../functions/page/check-report.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
-import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { context, setStage } from './checks-stage.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';

@@ -4,7 +4,7 @@ import type { TickOptions } from '../../../functions/tick/options.ts';
 import { runTick } from '../../../functions/tick/run-tick.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { startApiServer } from './api-server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../../reconcile/conditions.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 const three = { 'a.yaml': clusterYaml('orders'), 'b.yaml': clusterYaml('users'), 'c.yaml': clusterYaml('carts') };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { startForge } from '../../support/git/forge.ts';
 import { clusterYaml, setScene } from './scene.ts';

@@ -5,8 +5,9 @@ import { act, type Decision, done, refuse, wait } from '../../../reconcile/clust
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import type { Outcome } from '../../../reconcile/cluster/know/outcome.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
-import { conditionsFrom, statementsFor } from '../../../reconcile/cluster/report/conditions.ts';
+import { statementsFor } from '../../../reconcile/cluster/report/conditions.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
+import { conditionsFrom } from '../../../reconcile/conditions.ts';
 import { all, crashing, endpoint, healthy, noQuorum, silent, starting, withEndpoint, withPod } from './observations.ts';
 
 const none: Outcome = { kind: 'none' };

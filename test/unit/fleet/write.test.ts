@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdFleet, EtcdFleetStatus } from '../../../manifests/api/etcd-fleet.ts';
-import { conditionOf } from '../../../reconcile/fleet/kstatus.ts';
+import { conditionOf } from '../../../reconcile/conditions.ts';
 import { writeFleetStatus } from '../../../reconcile/fleet/write.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { createFakeKube } from '../../support/fakes/kube.ts';

@@ -1,3 +1,4 @@
+import { timestamp } from '../../../../timestamp.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { hasLasted, needOfReplacement } from '../../../know/down.ts';
 import { downFor, graceOf } from '../../../know/grace.ts';
@@ -7,7 +8,6 @@ import { leads } from '../../../know/leadership.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { timestamp } from '../../../know/timestamp.ts';
 import { hasHealthyQuorum, votersOf } from '../../../know/voters.ts';
 import { learnersFail } from '../../failed-joins.ts';
 import { removalOf } from '../../removal.ts';
