@@ -3,6 +3,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Job } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
+import { isFinished } from '../../reconcile/backup/situation.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
@@ -57,7 +58,7 @@ export async function stepBackupsAndWait(
   const { kube, dryRun, signal, waitMs, isStopped = async () => false } = context;
   // Started for some objects only: backups are not among them.
   if (dryRun || context.clusters.length > 0 || context.fleet) return [];
-  const unfinished = items.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
+  const unfinished = items.filter((one) => !isFinished(one));
   if (unfinished.length === 0) return [];
   const { stepBackups } = await import('../../reconcile/backup/pass.ts');
   let results = await stepBackups(unfinished, { ...context, clusters });
@@ -68,7 +69,7 @@ export async function stepBackupsAndWait(
     await changes.next(secondsToNextBackup(results, kube.now() ?? new Date()), until);
     if (until.aborted || (await isStopped())) break;
     const { items: again } = await listBackups(kube, context.namespace, signal, context.log);
-    const left = again.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
+    const left = again.filter((one) => !isFinished(one));
     const stepped = await stepBackups(left, { ...context, clusters });
     const keys = new Set(stepped.map(keyOf));
     const gone = (result: BackupResult) => result.workRemains && !keys.has(keyOf(result));

@@ -1,8 +1,8 @@
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import type { Container, Job } from '../kube-types.ts';
 import { dataDirectory, isolatedArgs } from './etcd-args.ts';
-import { annotations, labels, peerLabels, recoveryJobName, recoveryPodLabels } from './names.ts';
-import { ownerReference } from './owner-reference.ts';
+import { memberJob } from './member-job.ts';
+import { recoveryJobName, recoveryPodLabels } from './names.ts';
 import { dataMountPath, dataVolume, etcdContainer, type Offered, podTemplate } from './pod-template.ts';
 import { isolatedReadiness } from './probes.ts';
 
@@ -28,36 +28,18 @@ export interface RecoveryOrder {
  * yet. Its bootstrap variables are those of a sealed member, so that on an empty volume it exits.
  */
 export function recoveryJob(peer: EtcdPeer, order: RecoveryOrder, offered?: Offered): Job {
-  const { name, namespace } = peer.metadata;
-  const { clusterName } = peer.spec;
   const { metadata, spec } = podTemplate(peer, offered);
   const etcd = spec.containers.find((container) => container.name === etcdContainer);
   // No sidecars: they would only keep the pod from ending.
   const containers = etcd ? [isolated(etcd, peer)] : [];
   const initContainers = [...(spec.initContainers ?? []), setAside(order)];
-  // A StatefulSet adopts a pod that bears its labels and has no owner.
-  const { [labels.peer]: _, ...given } = metadata.labels;
-  return {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    metadata: {
-      name: recoveryJobName(name),
-      ...(namespace !== undefined && { namespace }),
-      labels: peerLabels(clusterName, name),
-      annotations: { [annotations.recovery]: `${order.id}/${order.attempt}` },
-      ownerReferences: [ownerReference('EtcdPeer', peer)],
-    },
-    spec: {
-      backoffLimit: 0,
-      template: {
-        metadata: {
-          ...(metadata.annotations && { annotations: metadata.annotations }),
-          labels: { ...given, ...recoveryPodLabels(clusterName) },
-        },
-        spec: { ...spec, restartPolicy: 'Never', initContainers, containers },
-      },
-    },
-  };
+  return memberJob(peer, metadata, {
+    name: recoveryJobName(peer.metadata.name),
+    id: order.id,
+    attempt: order.attempt,
+    podLabels: recoveryPodLabels(peer.spec.clusterName),
+    spec: { ...spec, initContainers, containers },
+  });
 }
 
 /**

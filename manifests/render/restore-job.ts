@@ -5,8 +5,8 @@ import type { Container, Job, PodSpec } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
 import { dataDirectory } from './etcd-args.ts';
 import { formatInitialCluster } from './initial-cluster.ts';
-import { annotations, labels, peerLabels, restoreJobName, restorePodLabels } from './names.ts';
-import { ownerReference } from './owner-reference.ts';
+import { memberJob } from './member-job.ts';
+import { restoreJobName, restorePodLabels } from './names.ts';
 import { dataMountPath, dataVolume, etcdContainer, type Offered, podTemplate } from './pod-template.ts';
 import { restorePaths } from './restore-paths.ts';
 
@@ -42,36 +42,17 @@ export interface RestoreOrder {
  * @throws {TypeError} for an object that is none; the API refuses those before they come here.
  */
 export function restoreJob(peer: EtcdPeer, order: RestoreOrder, offered?: Offered): Job {
-  const { name, namespace } = peer.metadata;
-  const { clusterName } = peer.spec;
-  const { metadata } = podTemplate(peer, offered);
-  // A StatefulSet adopts a pod that bears its labels and has no owner.
-  const { [labels.peer]: _, ...given } = metadata.labels;
-  return {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    metadata: {
-      name: restoreJobName(name),
-      ...(namespace !== undefined && { namespace }),
-      labels: peerLabels(clusterName, name),
-      annotations: { [annotations.recovery]: `${order.id}/${order.attempt}` },
-      ownerReferences: [ownerReference('EtcdPeer', peer)],
-    },
-    spec: {
-      backoffLimit: 0,
-      template: {
-        metadata: {
-          ...(metadata.annotations && { annotations: metadata.annotations }),
-          labels: { ...given, ...restorePodLabels(clusterName) },
-        },
-        spec: podSpec(peer, order, offered),
-      },
-    },
-  };
+  const { metadata, spec } = podTemplate(peer, offered);
+  return memberJob(peer, metadata, {
+    name: restoreJobName(peer.metadata.name),
+    id: order.id,
+    attempt: order.attempt,
+    podLabels: restorePodLabels(peer.spec.clusterName),
+    spec: podSpec(spec, peer, order),
+  });
 }
 
-function podSpec(peer: EtcdPeer, order: RestoreOrder, offered?: Offered): PodSpec {
-  const { spec } = podTemplate(peer, offered);
+function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
   const { snapshot, image, attempt, token } = order;
   const location = parseLocation(snapshot.object);
   if ('problem' in location) throw new TypeError(`bootstrap.snapshot.object: ${location.problem}`);
@@ -94,7 +75,6 @@ function podSpec(peer: EtcdPeer, order: RestoreOrder, offered?: Offered): PodSpe
   return {
     ...spec,
     ...(serviceAccountName !== undefined && { serviceAccountName }),
-    restartPolicy: 'Never',
     initContainers: [
       agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts }),
       ...(etcd ? [etcdutl(etcd, peer, order)] : []),

@@ -1,12 +1,13 @@
 import type { ContainerStatus, Job, Pod } from '../../manifests/kube-types.ts';
 import { drillContainers } from '../../manifests/render/backup-jobs.ts';
+import { isCompleted } from '../job-end.ts';
 import { oneLine, parseSaid } from './said.ts';
 import type { JobState } from './situation.ts';
 
 /** How a Job of ours went, by what Kubernetes says of its one pod. Pure. */
 export function stateOfJob(job: Job, pod: Pod | undefined): JobState {
   const containers = [...(pod?.status?.initContainerStatuses ?? []), ...(pod?.status?.containerStatuses ?? [])];
-  const isDone = job.status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True') ?? false;
+  const isDone = isCompleted(job);
   const failed = job.status?.conditions?.find(
     ({ type, status }) => (type === 'Failed' || type === 'FailureTarget') && status === 'True',
   );

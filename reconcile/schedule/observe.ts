@@ -3,6 +3,7 @@ import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedul
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { pruneJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
+import { isOver } from '../job-end.ts';
 import { type Kube, resources } from '../kube.ts';
 import { pruneEndOf } from './prune-result.ts';
 import type { PruneView, ScheduleObservation } from './situation.ts';
@@ -31,10 +32,7 @@ async function readPruning(
   const name = pruneJobName(last.after);
   const job = await kube.get<Job>(resources.jobs, namespace, name, { signal });
   if (job === undefined || !isControlledBy(job, uid)) return { kind: 'gone' };
-  // On a dead node a Job is given up, and never Failed: that comes when its pod is gone.
-  const ends: readonly string[] = ['Complete', 'Failed', 'FailureTarget'];
-  const isEnded = job.status?.conditions?.some(({ type, status }) => ends.includes(type) && status === 'True');
-  if (!isEnded) return { kind: 'running' };
+  if (!isOver(job)) return { kind: 'running' };
   const labelSelector = `batch.kubernetes.io/job-name=${name}`;
   const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });
   const said = items

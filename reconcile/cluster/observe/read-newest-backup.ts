@@ -1,4 +1,6 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { snapshotOf } from '../../../manifests/render/restored-cluster.ts';
+import { isTrue } from '../../conditions.ts';
 import { type Kube, KubeError, resources } from '../../kube.ts';
 import { isAsleep } from '../know/life.ts';
 import type { BackupView, Observation } from '../know/observation.ts';
@@ -31,23 +33,18 @@ export async function readNewestBackup(
 }
 
 /** Of an earlier cluster of this name there may be others. */
-function viewOf({ metadata, spec, status }: EtcdBackup, clusterId: string | undefined): readonly BackupView[] {
-  const isGood = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
-  const { object, takenAt, clusterID, revision, verified } = status ?? {};
-  if (!isGood || object === undefined || takenAt === undefined || clusterID !== clusterId) return [];
-  const { compression: _, encryption, object: __, ...credentials } = spec.to;
-  const identity = encryption?.identitySecretName;
+function viewOf(backup: EtcdBackup, clusterId: string | undefined): readonly BackupView[] {
+  const { metadata, status } = backup;
+  const { takenAt, clusterID, revision, verified } = status ?? {};
+  const snapshot = snapshotOf(backup);
+  if (!isTrue(status, 'Ready') || !snapshot || takenAt === undefined || clusterID !== clusterId) return [];
   return [
     {
       name: metadata.name,
       takenAt,
       verified: verified !== undefined,
-      snapshot: {
-        object,
-        ...credentials,
-        ...(identity !== undefined && { encryption: { identitySecretName: identity } }),
-      },
-      ...(revision !== undefined && { revision: Number(revision) }),
+      snapshot,
+      ...(revision !== undefined && { revision }),
     },
   ];
 }

@@ -8,10 +8,10 @@ import {
 } from '../../../manifests/render/names.ts';
 import { isOfRestore } from '../../../manifests/render/volume-record.ts';
 import { toldFailure } from '../../backup/agent/told.ts';
+import { endOf, isCompleted, isOver } from '../../job-end.ts';
 import { isReason, type Kube, KubeError, resources } from '../../kube.ts';
 import { recordOf } from '../know/life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
-import { endOf, isCompleted, isOver } from './jobs.ts';
 import { isReady } from './pods.ts';
 import { stateOfNode } from './read-nodes.ts';
 import { lastLine } from './slots.ts';

@@ -14,10 +14,10 @@ import { restoreJob } from '../../../../manifests/render/restore-job.ts';
 import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import { EtcdError } from '../../../etcd.ts';
+import { isCompleted } from '../../../job-end.ts';
 import { resources } from '../../../kube.ts';
 import { ownImage } from '../../../own-image.ts';
 import { moved } from '../../know/outcome.ts';
-import { isCompleted } from '../../observe/jobs.ts';
 import { isReady } from '../../observe/pods.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
@@ -194,13 +194,7 @@ export const createRecoveryJob = defineRequest('createRecoveryJob', {
   live: async ({ peer: readAt, id, attempt, withoutCopy }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
     const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
-    const job = recoveryJob(peer, { image, id, attempt, withoutCopy }, offered);
-    await createOurs<Job>(
-      live,
-      resources.jobs,
-      job,
-      (found) => isControlledBy(found, peer.metadata.uid ?? '') && attemptOf(found) === attemptOf(job),
-    );
+    await postJob(live, peer, recoveryJob(peer, { image, id, attempt, withoutCopy }, offered));
   },
   model: (state, { peer: { name }, id, attempt }, host) => ({
     state: withJob(state, { name, work: 'recovery' }, `${id}/${attempt}`, host),
@@ -211,6 +205,12 @@ export const createRecoveryJob = defineRequest('createRecoveryJob', {
 function holdersImage({ kube, cluster, signal }: Live): Promise<string> {
   const { pod = '', uid } = cluster.status?.step?.holder ?? {};
   return ownImage(kube, { pod, uid }, signal);
+}
+
+/** Fine where this very attempt's is there. */
+async function postJob(live: Live, peer: EtcdPeer, job: Job): Promise<void> {
+  const ours = (found: Job) => isControlledBy(found, peer.metadata.uid ?? '') && attemptOf(found) === attemptOf(job);
+  await createOurs<Job>(live, resources.jobs, job, ours);
 }
 
 /** As a POST of it would end. */
@@ -238,13 +238,7 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     const snapshot = live.cluster.spec.bootstrap?.snapshot;
     if (!snapshot || wishOf(snapshot) !== id) throw moved('the spec names another snapshot by now');
     const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
-    const job = restoreJob(peer, { image, snapshot, id, attempt, token }, offered);
-    await createOurs<Job>(
-      live,
-      resources.jobs,
-      job,
-      (found) => isControlledBy(found, peer.metadata.uid ?? '') && attemptOf(found) === attemptOf(job),
-    );
+    await postJob(live, peer, restoreJob(peer, { image, snapshot, id, attempt, token }, offered));
   },
   model: (state, { peer: { name }, id, attempt }, host) => ({
     state: withJob(state, { name, work: 'restore' }, `${id}/${attempt}`, host),

@@ -1,8 +1,9 @@
-import type { Job } from '../../../manifests/kube-types.ts';
+import type { Job } from '../manifests/kube-types.ts';
+import { isTrue } from './conditions.ts';
 
 /** Its pod has ended well. */
 export function isCompleted({ status }: Job): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === 'Complete' && is === 'True') ?? false;
+  return isTrue(status, 'Complete');
 }
 
 /** When it ended, well or not; absent while it runs. */
@@ -16,6 +17,7 @@ export function isOver({ status }: Job): boolean {
   return status?.conditions?.some(({ type, status: is }) => isEnd(type) && is === 'True') ?? false;
 }
 
+/** On a dead node a Job is given up, and never Failed: that comes when its pod is gone. */
 function isEnd(type: string): boolean {
   return type === 'Failed' || type === 'FailureTarget' || type === 'Complete';
 }
