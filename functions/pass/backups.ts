@@ -6,16 +6,12 @@ import { labels } from '../../manifests/render/names.ts';
 import { isFinished } from '../../reconcile/backup/situation.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import type { BackupsListed } from '../../reconcile/schedule/pass.ts';
 import type { Log } from '../log.ts';
 import { secondsToNextBackup } from './next-look.ts';
 import type { StepAndWaitContext } from './pass-context.ts';
 
-export interface Backups {
-  readonly items: readonly EtcdBackup[];
-  readonly resourceVersion: string;
-}
-
-const none: Backups = { items: [], resourceVersion: '' };
+const none: BackupsListed = { items: [], resourceVersion: '' };
 
 /**
  * All that there are: one LIST, and for those that are finished nothing more. Clusters wait for no backup: where they
@@ -26,7 +22,7 @@ export async function listBackups(
   namespace: string | undefined,
   signal: AbortSignal,
   log: Log,
-): Promise<Backups> {
+): Promise<BackupsListed> {
   try {
     return await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
   } catch (error) {
@@ -51,7 +47,7 @@ type BackupsContext = Pick<
  */
 export async function stepBackupsAndWait(
   context: BackupsContext,
-  { items, resourceVersion }: Backups,
+  { items, resourceVersion }: BackupsListed,
   clusters: readonly EtcdCluster[],
   done: AbortSignal,
 ): Promise<readonly BackupResult[]> {

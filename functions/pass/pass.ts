@@ -52,9 +52,10 @@ export async function pass(context: PassContext): Promise<PassResult> {
     return one;
   });
   // In this order: what a schedule has just made is begun at once.
-  const backupsStepped = stepAllSchedules(context).then(async () =>
-    stepBackupsAndWait(context, await listBackups(kube, namespace, signal, context.log), clusters, goesOn.signal),
-  );
+  const backupsStepped = stepAllSchedules(context).then(async (listed) => {
+    const backupList = listed ?? (await listBackups(kube, namespace, signal, context.log));
+    return stepBackupsAndWait(context, backupList, clusters, goesOn.signal);
+  });
   // After the clusters: what it says of one is as the steps of this pass left it.
   const restoresStepped = clustersStepped.then(() => stepAllRestores(context));
   const [stepped, backups, hasMade] = await Promise.all([clustersStepped, backupsStepped, restoresStepped]);

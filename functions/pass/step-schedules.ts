@@ -1,14 +1,17 @@
 import { ownImage } from '../../reconcile/own-image.ts';
+import type { BackupsListed } from '../../reconcile/schedule/pass.ts';
 import type { PassContext } from './pass-context.ts';
 
 /**
  * A step for every schedule of backups, beside those of the clusters. Not where an invocation is about some clusters or
  * one fleet only: the next tick sees to the schedules.
+ *
+ * @returns the backups, where they were listed and no schedule changed any
  */
-export async function stepAllSchedules(context: PassContext): Promise<void> {
+export async function stepAllSchedules(context: PassContext): Promise<BackupsListed | undefined> {
   const { kube, namespace, signal, log, dryRun, holder, clusters, fleet } = context;
-  if (clusters.length > 0 || fleet !== undefined) return;
+  if (clusters.length > 0 || fleet !== undefined) return undefined;
   const { stepSchedules } = await import('../../reconcile/schedule/pass.ts');
   const image = () => ownImage(kube, holder, signal);
-  await stepSchedules({ kube, namespace, signal, log, dryRun, image });
+  return stepSchedules({ kube, namespace, signal, log, dryRun, image });
 }

@@ -3,7 +3,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, KubeError, resources } from '../kube.ts';
-import { actOnSchedule, type ScheduleActContext, type ScheduleDeed } from './act.ts';
+import { actOnSchedule, type ScheduleActContext } from './act.ts';
 import { decideSchedule } from './decide.ts';
 import { observeSchedule } from './observe.ts';
 import { scheduleStatus } from './report.ts';
@@ -15,10 +15,10 @@ export interface SchedulePassContext extends ScheduleActContext {
   readonly dryRun: boolean;
 }
 
-export interface ScheduleResult {
-  /** As it was left. */
-  readonly schedule: EtcdBackupSchedule;
-  readonly deeds: readonly ScheduleDeed[];
+/** All EtcdBackups, as one LIST has them. */
+export interface BackupsListed {
+  readonly items: readonly EtcdBackup[];
+  readonly resourceVersion: string;
 }
 
 /** Schedules at a time. */
@@ -27,16 +27,18 @@ const parallel = 8;
 /**
  * One step for each schedule: one LIST, and another one where there are any. Never throws for what the API server says:
  * clusters wait for no schedule.
+ *
+ * @returns the backups, where no schedule changed any of them; else they are to be listed again
  */
-export async function stepSchedules(context: SchedulePassContext): Promise<readonly ScheduleResult[]> {
+export async function stepSchedules(context: SchedulePassContext): Promise<BackupsListed | undefined> {
   const { kube, namespace, signal, log } = context;
   try {
     const { items } = await kube.list<EtcdBackupSchedule>(resources.schedules, { namespace, signal });
-    if (items.length === 0) return [];
+    if (items.length === 0) return undefined;
     // Listed after the schedules: what a schedule says of a backup is never newer than the backup.
-    const { items: backups } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
-    const done = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, backups, context));
-    return done.flatMap((one) => one ?? []);
+    const listed = await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
+    const rested = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, listed.items, context));
+    return rested.every(Boolean) ? listed : undefined;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // Before its CRDs are installed there are none.
@@ -45,29 +47,30 @@ export async function stepSchedules(context: SchedulePassContext): Promise<reado
       { problem: error.message },
       isAbsent ? 'schedules of backups are not installed' : 'schedules were not looked at',
     );
-    return [];
+    return undefined;
   }
 }
 
+/** @returns whether it was at rest. What failed may have acted. */
 async function stepSchedule(
   schedule: EtcdBackupSchedule,
   backups: readonly EtcdBackup[],
   context: SchedulePassContext,
-): Promise<ScheduleResult | undefined> {
+): Promise<boolean> {
   const { kube, signal, log, dryRun } = context;
   const name = `${schedule.metadata.namespace}/${schedule.metadata.name}`;
   try {
     const observation = await observeSchedule(schedule, backups, context);
     const decision = decideSchedule(observation);
     for (const { kind } of decision.actions) log({ schedule: name, action: kind, dryRun }, 'a schedule acts');
-    if (dryRun) return { schedule, deeds: [] };
+    if (dryRun) return true;
     const deeds = await actOnSchedule(schedule, decision.actions, context);
     for (const { action, failure } of deeds)
       if (failure) log({ schedule: name, action: action.kind, problem: failure.message }, 'a schedule could not act');
     const status = scheduleStatus(observation, decision, deeds);
-    if (schedule.metadata.deletionTimestamp !== undefined || isDeepStrictEqual(status, schedule.status))
-      return { schedule, deeds };
-    return { schedule: await kube.updateStatus(resources.schedules, { ...schedule, status }, { signal }), deeds };
+    if (schedule.metadata.deletionTimestamp === undefined && !isDeepStrictEqual(status, schedule.status))
+      await kube.updateStatus(resources.schedules, { ...schedule, status }, { signal });
+    return deeds.length === 0;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const isLost = error.class === 'precondition';
@@ -75,6 +78,6 @@ async function stepSchedule(
       { schedule: name, problem: error.message },
       isLost ? 'another invocation steps this schedule' : 'a schedule failed',
     );
-    return undefined;
+    return false;
   }
 }

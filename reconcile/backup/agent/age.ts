@@ -3,6 +3,7 @@
 import { ReadableStream } from 'node:stream/web';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { BackupFailure } from './failure.ts';
+import { kept } from './kept.ts';
 
 /**
  * @param recipients public keys, `age1…`: any one of their owners can decrypt. @throws {BackupFailure} InvalidRequest
@@ -61,15 +62,6 @@ async function* opened(
       'CannotDecrypt',
       'the object was cut off or changed after it was encrypted: use another backup',
     );
-  }
-}
-
-async function* kept(chunks: AsyncIterable<Uint8Array>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    failed(error);
-    throw error;
   }
 }
 

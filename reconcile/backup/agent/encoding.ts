@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import { BackupFailure } from './failure.ts';
+import { kept } from './kept.ts';
 
 /** What is done to a snapshot on its way to the store, and undone on its way back. */
 export interface Encoding {
@@ -124,16 +125,6 @@ async function* through(chunks: AsyncIterable<Uint8Array>, transform: Duplex): A
       `the object can't be decompressed (${code ?? 'no reason given'}): it was cut off or changed; use another backup`,
       cause,
     );
-  }
-}
-
-/** Streams may wrap what a generator throws. */
-async function* kept(chunks: AsyncIterable<Uint8Array>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    failed(error);
-    throw error;
   }
 }
 

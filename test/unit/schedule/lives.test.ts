@@ -57,6 +57,18 @@ test('a schedule at rest costs two lists, and writes nothing', async () => {
   assert.deepEqual(keys, Array.from({ length: 5 }, () => ['LIST etcdbackupschedules', 'LIST etcdbackups']).flat());
 });
 
+test('the backups that it listed serve for what comes after it, where it changed none', async () => {
+  const life = createLife();
+  assert.deepEqual((await life.tick())?.items, []);
+  life.clock = new Date(life.clock.getTime() + 10 * 60_000);
+  assert.equal(await life.tick(), undefined, 'it has just made one');
+  const listed = await life.tick();
+  assert.deepEqual(
+    listed?.items.map(({ metadata }) => metadata.name),
+    life.backups(),
+  );
+});
+
 test('without schedules a pass costs one list, and where they are not installed as well', async () => {
   for (const serves of [true, false]) {
     const life = createLife();

@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type File, Storage } from '@google-cloud/storage';
 import { BackupFailure } from '../failure.ts';
+import { kept } from '../kept.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { networkFailure, patiently, resumed } from './transfer.ts';
 
@@ -238,15 +239,6 @@ async function send(
   }
   stream.end();
   await patiently(ended, what);
-}
-
-async function* kept(chunks: AsyncIterable<Uint8Array>, failed: (error: unknown) => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    failed(error);
-    throw error;
-  }
 }
 
 function objectOf(name: string, { size, generation, updated }: File['metadata']): StoredObject {
