@@ -13,6 +13,7 @@ import { createNarrator } from './demo/narrator.ts';
 import { stay } from './demo/stay.ts';
 import { followSteps } from './demo/step-feed.ts';
 import { sayTrust } from './demo/trust.ts';
+import { makeBackupStore } from './e2e/support/backup-store.ts';
 import { accessTo, connectTo } from './e2e/support/client.ts';
 import { condition, isReady } from './e2e/support/conditions.ts';
 import { binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
@@ -29,12 +30,6 @@ const namespace = 'payments';
 const outside = '10.244.0.1';
 const token = 'demo-token';
 const greeting = 'kept by pull request';
-/** Where backups go; `gs://` and `s3://` take an account. */
-const backupStore = `apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: backups, namespace: payments}
-spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
-`;
 /** What a request's plan is called beside its commit. */
 const planned = 'etcd-ratchet/production/plan';
 
@@ -158,7 +153,7 @@ narrator.show(
 narrator.show('kubectl -n payments get etcdclusters', await kubectl(['-n', namespace, 'get', 'etcdclusters']));
 
 narrator.chapter('The typing error is corrected, and a backup asked for');
-await kubectl(['apply', '--server-side', '-f', '-'], { stdin: backupStore });
+await makeBackupStore({ kubectl, namespace });
 const backup = `apiVersion: etcd.ratchet.dev/v1alpha1
 kind: EtcdBackup
 metadata: {name: orders-1, namespace: payments}

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { makeBackupStore } from './support/backup-store.ts';
 import { createBackup, messageOf, reasonOf } from './support/backups.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';
@@ -16,13 +17,7 @@ test('one trigger is enough: follow-up Jobs see a backup from its request to its
   const { pushCluster, tickUntil, kubectl, namespace, get } = stage();
   await pushCluster('orders', { replicas: 1 });
   await tickUntil('orders', isReady);
-  const claim = {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name: 'backups', namespace },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-  };
-  await kubectl(['create', '-f', '-'], { stdin: JSON.stringify(claim) });
+  await makeBackupStore(stage());
   await createBackup(stage(), 'asked-for', { to: { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } });
   await kubectl(['-n', namespace, 'create', 'job', '--from=cronjob/etcd-ratchet', 'once']);
   let last = '';

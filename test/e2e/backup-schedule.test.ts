@@ -6,24 +6,15 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { makeBackupStore } from './support/backup-store.ts';
 import { condition, isWholeOf } from './support/conditions.ts';
-import { type Scene, scene } from './support/scene.ts';
+import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
 /** Schedules, their backups and their retention, from a commit to the files of a real store. */
 
-const stage = scene({ fleet: { prune: true }, furnish: makeStore });
-
-async function makeStore({ kubectl, namespace }: Scene): Promise<void> {
-  const claim = {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name: 'backups', namespace },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-  };
-  await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(claim) });
-}
+const stage = scene({ fleet: { prune: true }, furnish: makeBackupStore });
 
 const to = { object: 'pvc://backups/{{namespace}}/{{cluster}}/{{name}}-{{timestamp}}.db' };
 

@@ -8,6 +8,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
+import { backupStore } from './support/backup-store.ts';
 import { backupUntil, createBackup, keysIn, messageOf, reasonOf, startGate } from './support/backups.ts';
 import { connectTo } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
@@ -28,12 +29,7 @@ async function furnish({ kubectl, namespace, pushCluster, tickUntil }: Scene): P
   const furniture = [
     secret('s3-key', { 'access-key-id': 'access', 'secret-access-key': s3Secret }),
     secret('wrong-key', { 'access-key-id': 'access', 'secret-access-key': 'not-the-secret' }),
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: { name: 'backups', namespace },
-      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-    },
+    backupStore(namespace),
   ];
   await kubectl(['create', '-f', '-'], { stdin: furniture.map((one) => JSON.stringify(one)).join('\n---\n') });
   await pushCluster('orders');

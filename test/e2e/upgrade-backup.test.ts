@@ -3,26 +3,16 @@ import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { makeBackupStore } from './support/backup-store.ts';
 import { condition, isConverged, isStalledFor } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
-import { type Scene, scene } from './support/scene.ts';
+import { scene } from './support/scene.ts';
 
 /** An upgrade waits for its backup: without a store it does not begin, and with one it begins when that is proven. */
 
 const stage = scene();
 
-async function makeStore({ kubectl, namespace }: Scene): Promise<void> {
-  const claim = {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name: 'backups', namespace },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-  };
-  await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(claim) });
-}
-
 const backup = { to: { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } };
-const ready = ({ status }: EtcdBackup) => status?.conditions?.find(({ type }) => type === 'Ready');
 
 const versionsOf = ({ status }: EtcdCluster) => (status?.members ?? []).map(({ version }) => version);
 
@@ -34,7 +24,7 @@ test('an upgrade begins when its backup was restored and compared, and not befor
   const { tickUntil, pushCluster } = stage();
   await pushCluster('kept', { replicas: 1, version: '3.6.16', backup });
   await tickUntil('kept', isConverged);
-  await makeStore(stage());
+  await makeBackupStore(stage());
 
   await pushCluster('kept', { replicas: 1, version: '3.7.3', backup });
   const foretold = await foretell(stage(), 'kept');
@@ -46,7 +36,7 @@ test('an upgrade begins when its backup was restored and compared, and not befor
 
   const [made, ...others] = await backups();
   assert.deepEqual(others, []);
-  assert.equal(made && ready(made)?.status, 'True');
+  assert.equal(made && condition(made, 'Ready')?.status, 'True');
   assert.equal(made?.status?.etcdVersion, '3.6.16', 'of what the lower version wrote');
   assert.ok(made?.status?.verified, 'it was restored');
   const first = upgraded.status?.history?.find(({ reason }) => reason === 'UpgradingMember');

@@ -20,9 +20,9 @@ export interface Dying extends Partial<Pick<MortalOptions, 'dies'>> {
 }
 
 /**
- * Invocations of one cluster, each a process of its own, that die in turn at each write of what they have to do, before
- * it and after it: whoever comes next finds what the dead left behind, and dies a little later. Each place has one
- * death, so that in the end somebody lives. The pod of a dead one is seen terminated, so that its claim ends.
+ * Invocations of one cluster, each a process of its own, that die in turn after each write of what they have to do, and
+ * before what is for good: the next one finds what the dead left behind, and dies a little later. Each place has one
+ * death, so that in the end one lives. The pod of a dead one is seen terminated, so that its lease ends.
  *
  * @returns where they died, in order. @throws when it does not come about in time, naming what was seen last.
  */
