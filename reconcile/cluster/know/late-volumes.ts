@@ -33,12 +33,17 @@ export function setLateAside({
 
 /**
  * It says that its member may have started, and the ConfigMap, which is made before that and is deleted with the PVC,
- * is missing: the PVC was restored as it was at the birth.
+ * is missing: the PVC was restored as it was at the birth. Unless a pod has started on it: pods start only with the
+ * ConfigMap, and keep their PVC from being deleted (`kubernetes.io/pvc-protection`), so then the ConfigMap alone went.
  */
 function isRestoredAsBorn(slot: Slot): boolean {
   const record = recordOf(slot);
   return (
-    record?.state === 'bootstrapping' && !isUnstarted(record) && !slot.configMap?.current && !isBeingReplaced(slot)
+    record?.state === 'bootstrapping' &&
+    !isUnstarted(record) &&
+    !slot.configMap?.current &&
+    !slot.pod?.container.everStarted &&
+    !isBeingReplaced(slot)
   );
 }
 

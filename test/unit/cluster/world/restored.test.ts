@@ -3,8 +3,9 @@ import { describe, test } from 'node:test';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { killer } from '../../../support/world/crash.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
-import { createWorld, type World } from '../../../support/world/world.ts';
+import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 const all = ['orders-0', 'orders-1', 'orders-2'] as const;
@@ -148,4 +149,27 @@ test('one whose annotations were garbled is left as it is, and another lost memb
   const cured = await tickUntilConverged(world, { limit: 300 });
   assert.equal(cured.kind, 'done', cured.trail.join('\n'));
   assertWhole(world, 3, cured.trail.join('\n'));
+});
+
+describe('ConfigMaps that are deleted in a birth which a crash interrupted', () => {
+  for (const write of Array.from({ length: 16 }, (_, index) => index)) {
+    test(`are made again, and no member is replaced: at write ${write} of the second step`, async () => {
+      const world = createWorld();
+      await world.apply();
+      await world.tick();
+      world.settle();
+      await world.tick(killer({ write, when: 'before' }));
+      world.advance(31);
+      const claims = world.claims().map(({ metadata }) => metadata.uid);
+      for (const name of ['orders-0', 'orders-1']) world.kube.remove(resources.configMaps, namespace, name);
+      const end = await tickUntilConverged(world);
+      assert.equal(end.kind, 'done', end.trail.join('\n'));
+      assert.deepEqual(
+        world.claims().map(({ metadata }) => metadata.uid),
+        claims,
+        end.trail.join('\n'),
+      );
+      assertWhole(world, 3, end.trail.join('\n'));
+    });
+  }
 });
