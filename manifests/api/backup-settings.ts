@@ -1,8 +1,8 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import { httpUrl, objectName } from './common-rules.ts';
+import { httpUrl, objectName, sha256Digest } from './common-rules.ts';
 import { parseLocation, parseObjectTemplate } from './object-template.ts';
 import { celEscape, matching, type Rule, rule } from './rule.ts';
-import { type Options, object, type ReadonlyDeep, text } from './schema.ts';
+import { int64, type Options, object, type ReadonlyDeep, text } from './schema.ts';
 
 /**
  * Where a backup is, and with what credentials: the same words in every kind that names one. All Secrets are of the
@@ -130,6 +130,18 @@ export const snapshotSourceSchema = settings(
         parseLocation,
       ),
     }),
+    sha256: Type.Optional(
+      text(64, {
+        description: 'Of the object as it is stored, as sha256sum prints it. Any other object is refused.',
+        rules: [sha256Digest],
+      }),
+    ),
+    revision: Type.Optional(
+      int64({
+        minimum: 1,
+        description: 'Of a backup, as its record says it. A backup of another revision is refused.',
+      }),
+    ),
   },
   { description: 'Where the snapshot is, and with what credentials.' },
 );

@@ -42,6 +42,9 @@ export function durationBetween(least: string, most: string): Rule {
   });
 }
 
+/** As `sha256sum` prints it. */
+export const sha256Digest: Rule = matching('^[0-9a-f]{64}$', 'must be a sha256 in 64 lower-case hexadecimal digits');
+
 /** etcd takes these in whole milliseconds. */
 export const wholeMilliseconds: Rule = matching(
   '^([0-9]+(ms|s|m))+$',

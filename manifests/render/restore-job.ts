@@ -66,6 +66,8 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
     ...access.request,
     ...staged,
     version: peer.spec.version,
+    ...(snapshot.sha256 !== undefined && { sha256: snapshot.sha256 }),
+    ...(snapshot.revision !== undefined && { revision: snapshot.revision }),
     deadlineSeconds: fetchDeadline,
   };
   const place = { operation: 'place', ...staged, deadlineSeconds: placeDeadline };

@@ -26,6 +26,7 @@ export const failures = {
   TornSnapshot: 'retry',
   BadTrailer: 'defect',
   WrongDigest: 'defect',
+  WrongRevision: 'defect',
   NotASnapshot: 'defect',
   NoKey: 'person',
   CannotDecrypt: 'defect',

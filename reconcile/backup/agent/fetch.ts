@@ -16,8 +16,10 @@ export interface FetchRequest {
   readonly file: string;
   /** Private keys of age. */
   readonly identities?: readonly string[];
-  /** Looks at the record before anything is fetched, and throws what speaks against it. */
-  readonly accepts?: (record: BackupRecord) => void;
+  /** Of the object as it is stored, where the asker knows it. Hex. */
+  readonly sha256?: string;
+  /** Looks at the record, if there is one, before anything is fetched, and throws what speaks against it. */
+  readonly accepts?: (record: BackupRecord | undefined) => void;
 }
 
 export interface FetchTools {
@@ -39,17 +41,21 @@ export interface Fetched {
  * @throws {BackupFailure}
  */
 export async function fetchSnapshot(request: FetchRequest, { store, signal }: FetchTools): Promise<Fetched> {
-  const { location, file, identities } = request;
+  const { location, file, identities, sha256 } = request;
   const record = await readRecord(store, location.path, { signal });
-  if (record) request.accepts?.(record);
-  const there = await soundFile(file, signal);
+  // Said sooner than by the object, which may take hours to read.
+  if (record) requireSame(urlOf(location), record.sha256, sha256);
+  request.accepts?.(record);
+  // Without a record, what lies there can't be held against the object's own digest.
+  const there = record || sha256 === undefined ? await soundFile(file, signal) : undefined;
   if (there !== undefined) return { file, snapshot: sameAs(record, there), record };
   const partial = join(dirname(file), `.fetching-${basename(file)}`);
   await mkdir(dirname(file), { recursive: true });
   await rm(partial, { force: true });
   let snapshot: SoundSnapshot | undefined;
   const stored = store.read(location.path, { signal });
-  const body = checkedTrailer(decoded(asRecorded(stored, record), identities), (found) => {
+  const asked = asAsked(stored, record ? undefined : sha256, urlOf(location));
+  const body = checkedTrailer(decoded(asRecorded(asked, record), identities), (found) => {
     snapshot = found;
   });
   await writeFlushed(partial, body, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
@@ -90,6 +96,29 @@ async function* asRecorded(
   throw new BackupFailure(
     'WrongDigest',
     `${record.object} has ${words}: it was changed or cut off after the backup; use another one`,
+  );
+}
+
+/** Passes an object on, and fails at its end where it is not the one that was asked for. */
+async function* asAsked(
+  chunks: AsyncIterable<Uint8Array>,
+  sha256: string | undefined,
+  object: string,
+): AsyncGenerator<Uint8Array> {
+  if (sha256 === undefined) return yield* chunks;
+  const hash = createHash('sha256');
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  requireSame(object, hash.digest('hex'), sha256);
+}
+
+function requireSame(object: string, found: string, asked: string | undefined): void {
+  if (asked === undefined || found === asked) return;
+  throw new BackupFailure(
+    'WrongDigest',
+    `${object} has sha256 ${found}, and ${asked} was asked for: it is another object, or was changed; name the one that has this sha256, or correct the sha256`,
   );
 }
 

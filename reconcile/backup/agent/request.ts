@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { sha256Digest } from '../../../manifests/api/common-rules.ts';
 import { type ObjectLocation, parseLocation, parsePrefix } from '../../../manifests/api/object-template.ts';
 import { isPlainObject, notPlainData } from '../../../manifests/api/plain-data.ts';
 import { collectProblems, shown } from '../../../manifests/api/problem.ts';
@@ -139,7 +140,8 @@ const schemas = {
     ...fetchSchema,
     ...stagedSchema,
     version: text(32, { pattern: versionPattern, description: 'Of the etcd that is to run on the data.' }),
-    sha256: Type.Optional(text(64, { pattern: '^[0-9a-f]{64}$', description: 'Of the whole snapshot, if known.' })),
+    sha256: Type.Optional(text(64, { rules: [sha256Digest], description: 'Of the object as it is stored, if known.' })),
+    revision: Type.Optional(Type.Integer({ minimum: 1, description: 'As the record says it, if known.' })),
   }),
   place: object({
     operation: Type.Enum(['place']),

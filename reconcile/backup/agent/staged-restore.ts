@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { urlOf } from '../../../manifests/api/object-template.ts';
 import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { attemptIn, restorePaths } from '../../../manifests/render/restore-paths.ts';
 import { BackupFailure } from './failure.ts';
@@ -19,11 +20,11 @@ export interface StagedRestore {
   readonly dataDirectory: string;
 }
 
-export interface StageRequest extends StagedRestore, Pick<FetchRequest, 'location' | 'identities'> {
+export interface StageRequest extends StagedRestore, Pick<FetchRequest, 'location' | 'identities' | 'sha256'> {
   /** The version that is to run on the data. */
   readonly version: string;
-  /** Of the whole snapshot, where the asker knows it. */
-  readonly sha256?: string;
+  /** As the record says it, where the asker knows it. */
+  readonly revision?: number;
 }
 
 export interface Staged {
@@ -38,19 +39,17 @@ export interface Staged {
  * @throws {BackupFailure} DataPresent, Superseded, NewerVersion, and all that `fetchSnapshot` throws.
  */
 export async function stageSnapshot(request: StageRequest, tools: FetchTools): Promise<Staged> {
-  const { dataDirectory, restorer, version, sha256 } = request;
+  const { dataDirectory, restorer, version, revision } = request;
   const paths = restorePaths(dataDirectory, restorer.attempt);
   await whatIsPresent(dataDirectory, restorer);
   await removeEarlier(dirname(dataDirectory), restorer);
   await mkdir(paths.directory, { recursive: true, mode: 0o700 });
   await rm(paths.data, { recursive: true, force: true });
-  const accepts = (record: BackupRecord) => requireNoNewer(record, version);
+  const accepts = (record: BackupRecord | undefined) => {
+    requireRevision(urlOf(request.location), record, revision);
+    if (record) requireNoNewer(record, version);
+  };
   const fetched = await fetchSnapshot({ ...request, file: paths.snapshot, accepts }, tools);
-  if (sha256 !== undefined && fetched.snapshot.sha256 !== sha256)
-    throw new BackupFailure(
-      'WrongDigest',
-      `the snapshot has sha256 ${fetched.snapshot.sha256}, and ${sha256} was asked for: name the object that has it`,
-    );
   const staged = { snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) };
   await writeFile(noteIn(paths.directory), JSON.stringify(staged), { flush: true });
   return staged;
@@ -101,6 +100,16 @@ async function removeEarlier(volume: string, restorer: Restorer): Promise<void> 
     if (attempt >= restorer.attempt) continue;
     await rm(join(volume, `.restoring-${attempt}`), { recursive: true, force: true });
   }
+}
+
+/** @throws {BackupFailure} WrongRevision */
+function requireRevision(object: string, record: BackupRecord | undefined, asked: number | undefined): void {
+  if (asked === undefined || record?.revision === asked) return;
+  const found = record ? `is of revision ${record.revision}` : 'has no record beside it that says its revision';
+  throw new BackupFailure(
+    'WrongRevision',
+    `${object} ${found}, and ${asked} was asked for: name the backup of that revision, or correct the revision`,
+  );
 }
 
 /** @throws {BackupFailure} NewerVersion: etcd does not read data that a newer minor wrote. */

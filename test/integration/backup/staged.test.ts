@@ -139,6 +139,7 @@ test('a snapshot that is cut off, changed, too new or another one is refused by 
   const whole = await readFile(file);
   assert.equal((await stage(volume, 1, { version: '3.5.35' })).reason, 'NewerVersion');
   assert.equal((await stage(volume, 1, { sha256: 'f'.repeat(64) })).reason, 'WrongDigest');
+  assert.equal((await stage(volume, 1, { revision: 1_000_000 })).reason, 'WrongRevision');
   assert.equal((await stage(volume, 1, { sha256: sha256(whole) })).ok, true);
 
   const own = join(volume.store, 'own.db');
@@ -152,4 +153,11 @@ test('a snapshot that is cut off, changed, too new or another one is refused by 
   assert.equal(flipped.exitCode, 4);
   assert.equal((await stage(volume, 4, { object: 'pvc://backups/none.db' })).reason, 'NotFound');
   assert.equal((await place(volume, 4)).reason, 'NotRestorable', 'nothing is placed that was not restored');
+
+  await copyFile(file, own);
+  const unlike = await stage(volume, 4, { ...other, sha256: 'f'.repeat(64) });
+  assert.equal(unlike.reason, 'WrongDigest', 'no record says what it is');
+  assert.match(unlike.message ?? '', new RegExp(`own.db has sha256 ${sha256(whole)}, and f{64} was asked for`));
+  assert.equal((await stage(volume, 4, { ...other, revision: 1 })).reason, 'WrongRevision');
+  assert.equal((await stage(volume, 5, { ...other, sha256: sha256(whole) })).ok, true);
 });

@@ -106,3 +106,21 @@ test('a request to place names no object, and no attempt twice', () => {
   assert.match(problem({ ...place, object: backup.object }), /object/);
   assert.match(problem({ ...place, restorer: undefined }), /restorer/);
 });
+
+test('a snapshot to stage is told by a sha256 of lower-case digits and a revision', () => {
+  const stage = {
+    operation: 'stage',
+    object: backup.object,
+    store: backup.store,
+    restorer: { id: 'token', attempt: 1 },
+    dataDirectory: '/var/lib/etcd/data',
+    deadlineSeconds: 60,
+    version: '3.6.16',
+    sha256: 'f'.repeat(64),
+    revision: 12,
+  };
+  assert.partialDeepStrictEqual(parseRequest(JSON.stringify(stage)), stage);
+  for (const sha256 of ['', 'f'.repeat(63), 'F'.repeat(64), `${'f'.repeat(63)}ｆ`, 7, {}])
+    assert.match(problem({ ...stage, sha256 }), /sha256/);
+  for (const revision of [0, -1, 1.5, '12']) assert.match(problem({ ...stage, revision }), /revision/);
+});

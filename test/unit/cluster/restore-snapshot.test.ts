@@ -3,12 +3,14 @@ import { describe, test } from 'node:test';
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import { restoreJob } from '../../../manifests/render/restore-job.ts';
 import { sourceOf, wishOf } from '../../../manifests/render/snapshot-id.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { toldFailure } from '../../../reconcile/backup/agent/told.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { nothingOf, planChange } from '../../../reconcile/cluster/foresee/change.ts';
 import type { Observation, RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
+import { peer } from '../manifests/api-documents.ts';
 import { all, healthy, initialCluster, prepared, unborn, without, withRecord } from './observations.ts';
 
 const snapshot = { object: 'gs://backups/orders/a.db' };
@@ -207,4 +209,24 @@ test('of a termination message only a failure that the agent knows is believed',
     message: 'a b c',
   });
   assert.equal(text({ ok: false, reason: 'Forbidden', message: 'x'.repeat(9000) })?.message.length, 1000);
+});
+
+test('the Job asks for the object with the sha256 and the revision that the spec names', () => {
+  const expected = { sha256: 'ab'.repeat(32), revision: 81_724 };
+  const order = { image: 'ours', id, attempt: 1, token: 'token' };
+  const asked = (given: typeof snapshot) => {
+    const { spec } = restoreJob(
+      { ...peer, metadata: { ...peer.metadata, uid: 'peer-1' } },
+      { ...order, snapshot: given },
+    ).spec.template;
+    const json = spec.initContainers?.[0]?.env?.find(({ name }) => name === 'RATCHET_BACKUP_REQUEST')?.value;
+    return JSON.parse(json ?? '{}') as Record<string, unknown>;
+  };
+  assert.partialDeepStrictEqual(asked({ ...snapshot, ...expected }), expected);
+  assert.deepEqual(
+    Object.keys(asked(snapshot)).filter((field) => Object.hasOwn(expected, field)),
+    [],
+  );
+  assert.notEqual(wishOf({ ...snapshot, ...expected }), id, 'with a corrected sha256 it is tried again');
+  assert.equal(sourceOf({ ...snapshot, ...expected }), sourceOf(snapshot), 'the data are the same');
 });

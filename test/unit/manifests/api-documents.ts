@@ -154,6 +154,8 @@ export const fullRestore: EtcdRestore = {
   spec: {
     from: {
       object: 's3://backups/orders/20261122T230000Z.db',
+      sha256: '0123456789abcdef'.repeat(4),
+      revision: 81_724,
       s3: {
         credentialsSecretName: 'backup-key',
         endpoint: 'https://minio.example.com',
@@ -545,6 +547,23 @@ const badRestores = [
     ['spec/backupName', 'orders-1', 'either backupName or from'],
     ['spec/from/object', 'gs://backups/{{timestamp}}.db', 'must be the whole name of an object'],
     ['spec/from/object', 'gs://backups/a.db', 's3 with s3:// objects'],
+    ...[
+      '',
+      'f'.repeat(63),
+      'F'.repeat(64),
+      `sha256:${'f'.repeat(57)}`,
+      `${'f'.repeat(63)}\n`,
+      `${'f'.repeat(63)}ｆ`,
+      `${'f'.repeat(63)}١`,
+      ' '.repeat(64),
+    ].map((text): Row => ['spec/from/sha256', text, 'must be a sha256 in 64 lower-case hexadecimal digits']),
+    ['spec/from/sha256', 'f'.repeat(65), 'must have at most 64 characters'],
+    ['spec/from/sha256', 12, 'must be a string'],
+    ['spec/from/sha256', ['f'.repeat(64)], 'must be a string'],
+    ['spec/from/revision', 0, 'must be at least 1'],
+    ['spec/from/revision', '12', 'must be an integer'],
+    ['spec/from/revision', 1.5, 'must be an integer'],
+    ['spec/from/sha265', 'f'.repeat(64), 'did you mean sha256?'],
   ]),
 ];
 

@@ -57,6 +57,8 @@ function backup(status: 'True' | 'False', etcdVersion = '3.6.16'): EtcdBackup {
     status: {
       observedGeneration: 1,
       object: 'gs://backups/1.db',
+      sha256: 'a'.repeat(64),
+      revision: 12,
       etcdVersion,
       conditions: [
         { type: 'Ready', status, reason: 'Taken', message: 'why', lastTransitionTime: '2026-01-01T00:00:00Z' },
@@ -123,9 +125,11 @@ describe('of a restore', () => {
     });
 });
 
-test('a backup is read with its private key, and without what only writes', () => {
+test('a backup is read with its private key and its digest, and without what only writes', () => {
   assert.deepEqual(snapshotOf(backup('True')), {
     object: 'gs://backups/1.db',
+    sha256: 'a'.repeat(64),
+    revision: 12,
     gcs: { keySecretName: 'key' },
     encryption: { identitySecretName: 'private' },
   });

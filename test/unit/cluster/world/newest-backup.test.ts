@@ -39,6 +39,7 @@ async function backUp(world: World, { name, takenAt, verified, clusterID, ready 
     status: {
       observedGeneration: 1,
       object,
+      sha256: 'ab'.repeat(32),
       takenAt,
       revision: 7,
       clusterID: clusterID ?? world.cluster()?.status?.clusterID ?? assert.fail('no cluster ID'),
@@ -75,6 +76,8 @@ describe('when data are lost, a person is told of the newest backup', () => {
     assert.deepEqual(validateDocument(document), []);
     assert.deepEqual(document.spec.bootstrap?.snapshot, {
       object: 'gs://backups/newer.db',
+      sha256: 'ab'.repeat(32),
+      revision: 7,
       gcs: { keySecretName: 'key' },
     });
     assert.notEqual(document.metadata.name, 'orders', 'beside what is left');
