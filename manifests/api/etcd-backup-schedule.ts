@@ -53,7 +53,7 @@ const retentionSchema = object(
   },
   {
     description:
-      "What is kept of this schedule's backups in the store, by its time zone. The newest one and the newest verified one always are. Absent: nothing is ever deleted.",
+      "What is kept of this schedule's backups in the store, by its time zone. It counts for each cluster ID by itself, and the newest one and the newest verified one of each always are kept. Absent: nothing is ever deleted.",
     rules: [
       rule<Retention>({
         message: 'keeps nothing: set at least one of last, hourly, daily, weekly and monthly to 1 or more',
@@ -145,6 +145,9 @@ const retentionStatusSchema = object(
     finishedAt: Type.Optional(time()),
     dryRun: Type.Optional(Type.Boolean()),
     kept: Type.Optional(int32({ minimum: 0, description: 'Backups of this schedule that are in the store.' })),
+    earlierLives: Type.Optional(
+      int32({ minimum: 0, description: 'Of those: what holds a cluster with another ID than the newest one.' }),
+    ),
     removed: Type.Optional(int32({ minimum: 0, description: 'Backups that went; with dryRun, that would go.' })),
     left: Type.Optional(int32({ minimum: 0, description: 'Backups that are to go, and are left to the next run.' })),
     names: Type.Optional(list(text(1100), 20, { description: 'The first of those that went or would go.' })),

@@ -28,11 +28,19 @@ export function dueBackup(schedule: EtcdBackupSchedule, at: Date): EtcdBackup {
 
 /** Backups that one run deletes: what is left is left to the next. */
 const mostDeletions = 200;
+/** As many as a status names. */
+const mostSpared = 100;
 /** Seconds: for the agent, for its pod beyond that, and for people to look at what is over. */
 const times = { deadline: 3600, spare: 300, ttl: 24 * 3600 } as const;
 
+export interface PruneOrder {
+  readonly after: EtcdBackup;
+  /** Those that are under way. */
+  readonly spare: readonly EtcdBackup[];
+}
+
 /** @throws {RangeError} when the template's name can't be understood. */
-export function pruneJob(schedule: EtcdBackupSchedule, after: EtcdBackup, image: string): Job {
+export function pruneJob(schedule: EtcdBackupSchedule, { after, spare }: PruneOrder, image: string): Job {
   const { name, namespace = '', uid } = schedule.metadata;
   const { template, timeZone = scheduleDefaults.timeZone, retention: { dryRun = false, ...keep } = {} } = schedule.spec;
   const { to, clusterName = '' } = template;
@@ -50,6 +58,7 @@ export function pruneJob(schedule: EtcdBackupSchedule, after: EtcdBackup, image:
     timeZone,
     most: mostDeletions,
     dryRun,
+    spare: spare.flatMap(({ metadata }) => metadata.uid ?? []).slice(0, mostSpared),
     deadlineSeconds: times.deadline,
   };
   const pod = agentPod(to);

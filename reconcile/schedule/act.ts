@@ -47,7 +47,7 @@ async function carryOut(
     case 'start':
       return once(kube.create(resources.backups, dueBackup(schedule, action.at), { signal }));
     case 'prune':
-      return once(kube.create(resources.jobs, pruneJob(schedule, action.after, await image()), { signal }));
+      return once(kube.create(resources.jobs, pruneJob(schedule, action, await image()), { signal }));
     case 'give-up':
     case 'forget':
       for (const backup of action.backups) await remove(backup, kube, signal);

@@ -20,7 +20,8 @@ export type ScheduleAction =
   | { readonly kind: 'give-up'; readonly backups: readonly EtcdBackup[] }
   /** Named after the time, so that a time has one backup, however many invocations see that it is due. */
   | { readonly kind: 'start'; readonly at: Date }
-  | { readonly kind: 'prune'; readonly after: EtcdBackup }
+  /** `spare`: what is under way, and may be read at that moment. */
+  | { readonly kind: 'prune'; readonly after: EtcdBackup; readonly spare: readonly EtcdBackup[] }
   /** Finished EtcdBackups beyond the history. Nothing in the store goes. */
   | { readonly kind: 'forget'; readonly backups: readonly EtcdBackup[] };
 
@@ -94,7 +95,7 @@ function care(observation: ScheduleObservation): readonly ScheduleAction[] {
   ];
   const after = toPruneAfter(observation);
   return [
-    ...(after === undefined ? [] : [{ kind: 'prune', after } as const]),
+    ...(after === undefined ? [] : [{ kind: 'prune', after, spare: backups.filter((one) => !isOver(one)) } as const]),
     ...(old.length === 0 ? [] : [{ kind: 'forget', backups: old.slice(0, mostForgotten) } as const]),
   ];
 }

@@ -4,6 +4,7 @@ import { isPlainObject } from '../../manifests/api/plain-data.ts';
 export interface PruneEnd {
   readonly ok: boolean;
   readonly kept?: number;
+  readonly earlierLives?: number;
   readonly removed?: number;
   readonly left?: number;
   readonly others?: number;
@@ -44,10 +45,11 @@ function parsed(message: string | undefined): Record<string, unknown> | undefine
   }
 }
 
-function counts(pruned: Record<string, unknown>): Pick<PruneEnd, 'kept' | 'removed' | 'left' | 'others'> {
-  const fields = ['kept', 'removed', 'left', 'others'] as const;
+const countFields = ['kept', 'earlierLives', 'removed', 'left', 'others'] as const;
+
+function counts(pruned: Record<string, unknown>): Pick<PruneEnd, (typeof countFields)[number]> {
   return Object.fromEntries(
-    fields.flatMap((name) => {
+    countFields.flatMap((name) => {
       const value = pruned[name];
       return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31 ? [[name, value]] : [];
     }),

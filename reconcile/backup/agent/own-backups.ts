@@ -4,9 +4,12 @@ import { BackupFailure } from './failure.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 import type { KnownBackup } from './retention.ts';
 import type { Store, StoredObject, StoreOptions } from './store.ts';
+import { isProofOf } from './verified.ts';
 
 /** One backup of a schedule as it lies in a store, with all that goes with it. */
 export interface OwnBackup extends KnownBackup {
+  /** Of the EtcdBackup that asked for it. */
+  readonly id: string;
   readonly object: StoredObject;
   readonly record: StoredObject;
   readonly marker: StoredObject | undefined;
@@ -49,8 +52,10 @@ export async function findOwnBackups(
     const object = listed.get(name);
     if (object === undefined) return { remains: { record: stored, marker } };
     if (object.version !== record.version || object.bytes !== record.bytes) return undefined;
+    const { id, clusterId } = record;
     const takenAt = new Date(record.takenAt);
-    return { backup: { name, takenAt, verified: marker !== undefined, object, record: stored, marker } };
+    const verified = marker !== undefined && (await isProven(store, name, record, options));
+    return { backup: { name, id, takenAt, clusterId, verified, object, record: stored, marker } };
   });
   const backups = found.flatMap((one) => (one?.backup ? [one.backup] : []));
   const gone = found.flatMap((one) => (one?.remains ? [one.remains] : []));
@@ -91,8 +96,21 @@ async function ownRecord(
     const record = await readRecord(store, location.path, options);
     return record?.schedule === schedule && record.object === urlOf(location) ? record : undefined;
   } catch (error) {
-    const strange = error instanceof BackupFailure && ['StoreRefused', 'Changed', 'NotFound'].includes(error.reason);
-    if (strange) return undefined;
+    if (isStrange(error)) return undefined;
     throw error;
   }
+}
+
+/** What went or changed since it was listed proves nothing. */
+async function isProven(store: Store, name: string, record: BackupRecord, options: StoreOptions): Promise<boolean> {
+  try {
+    return await isProofOf(store, name, record, options);
+  } catch (error) {
+    if (isStrange(error)) return false;
+    throw error;
+  }
+}
+
+function isStrange(error: unknown): boolean {
+  return error instanceof BackupFailure && ['StoreRefused', 'Changed', 'NotFound'].includes(error.reason);
 }

@@ -9,6 +9,8 @@ export interface Pruned {
   readonly dryRun: boolean;
   /** Backups of the schedule that stay. */
   readonly kept: number;
+  /** Of those: what holds an earlier life of the cluster. */
+  readonly earlierLives: number;
   /** Backups of the schedule that went, or would go. */
   readonly removed: number;
   /** Which: the first of them, without the prefix. */
@@ -36,15 +38,19 @@ export async function prune(
   { store, signal, now }: { readonly store: Store; readonly signal: AbortSignal; readonly now: () => Date },
   noted: (so: Pruned) => void,
 ): Promise<void> {
-  const { location, schedule, keep, timeZone, most, dryRun = false } = request;
+  const { location, schedule, keep, timeZone, most, dryRun = false, spare = [] } = request;
   const options: StoreOptions = { signal };
   const { backups, remains, others } = await findOwnBackups(store, { location, schedule }, options);
-  const { kept, removed } = retain({ backups, keep, timeZone, now: now() });
+  // A Job reads or proves it at this moment: it is counted when that is over.
+  const underWay = backups.filter(({ id }) => spare.includes(id));
+  const rest = backups.filter(({ id }) => !spare.includes(id));
+  const { kept, earlierLives, removed } = retain({ backups: rest, keep, timeZone, now: now() });
   const going = removed.slice(0, most);
   const tell = (count: number) =>
     noted({
       dryRun,
-      kept: kept.length,
+      kept: kept.length + underWay.length,
+      earlierLives: earlierLives.length,
       removed: count,
       names: first(going.slice(0, count), location.path),
       left: removed.length - count,

@@ -62,6 +62,11 @@ const pruneSchema = {
   timeZone: text(64, { minLength: 1, description: 'Of the IANA database, by which days begin.' }),
   most: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Backups that one run deletes. The next goes on.' }),
   dryRun: Type.Optional(Type.Boolean({ description: 'Say what would go, and delete nothing.' })),
+  spare: Type.Optional(
+    list(text(253, { minLength: 1 }), 100, {
+      description: 'EtcdBackups that are under way, by UID: what they made stays.',
+    }),
+  ),
 };
 
 const restorerSchema = object({

@@ -13,6 +13,8 @@ export interface KnownBackup {
   /** Unlike all others. */
   readonly name: string;
   readonly takenAt: Date;
+  /** The life of the cluster that it holds: one that is made anew under the same name has another. */
+  readonly clusterId: string;
   /** It was restored and compared. */
   readonly verified: boolean;
 }
@@ -28,13 +30,17 @@ export interface RetentionInput<T extends KnownBackup> {
 export interface Retained<T extends KnownBackup> {
   /** Newest first. */
   readonly kept: readonly T[];
+  /** Of those: what holds a cluster with another ID than the newest one's. */
+  readonly earlierLives: readonly T[];
   /** Oldest first: the order in which they go. */
   readonly removed: readonly T[];
 }
 
 /**
- * Kept are: the newest `last`; of each of the newest n hours, days, weeks and months that have one, the newest verified
- * one, or else the newest; the newest one, which may be about to be verified; and the newest verified one, always.
+ * Of each life of the cluster are kept: the newest `last`; of each of the newest n hours, days, weeks and months that
+ * have one, the newest verified one, or else the newest; the newest one, which may be about to be verified; and the
+ * newest verified one, always. So a cluster that was lost and made anew never pushes out the last backup of what was
+ * lost: of an earlier life, only a person deletes that.
  *
  * One that was taken in the future counts for nothing and stays until its time has come: else a wrong clock would make
  * it the newest for years, and all that came after it would go.
@@ -45,24 +51,37 @@ export function retain<T extends KnownBackup>({ backups, keep, timeZone, now }: 
   );
   const present = newestFirst.filter(({ takenAt }) => takenAt <= now);
   const kept = new Set<T>(newestFirst.filter(({ takenAt }) => takenAt > now));
-  for (const one of present.slice(0, Math.max(1, keep.last ?? 0))) kept.add(one);
-  const newestVerified = present.find(({ verified }) => verified);
-  if (newestVerified !== undefined) kept.add(newestVerified);
   const localTime = localTimeIn(timeZone);
+  for (const life of Map.groupBy(present, ({ clusterId }) => clusterId).values())
+    for (const one of keptOf(life, keep, localTime)) kept.add(one);
+  const current = (present[0] ?? newestFirst[0])?.clusterId;
+  const all = newestFirst.filter((one) => kept.has(one));
+  return {
+    kept: all,
+    earlierLives: all.filter(({ clusterId }) => clusterId !== current),
+    removed: newestFirst.filter((one) => !kept.has(one)).toReversed(),
+  };
+}
+
+/** @param life newest first */
+function* keptOf<T extends KnownBackup>(
+  life: readonly T[],
+  keep: Keep,
+  localTime: (time: Date) => LocalTime,
+): Generator<T> {
+  yield* life.slice(0, Math.max(1, keep.last ?? 0));
+  const newestVerified = life.find(({ verified }) => verified);
+  if (newestVerified !== undefined) yield newestVerified;
   for (const period of periods) {
     const count = keep[period] ?? 0;
     if (count === 0) continue;
     // In the order of their newest.
-    const groups = Map.groupBy(present, ({ takenAt }) => periodOf(period, localTime(takenAt)));
+    const groups = Map.groupBy(life, ({ takenAt }) => periodOf(period, localTime(takenAt)));
     for (const group of [...groups.values()].slice(0, count)) {
       const best = group.find(({ verified }) => verified) ?? group[0];
-      if (best !== undefined) kept.add(best);
+      if (best !== undefined) yield best;
     }
   }
-  return {
-    kept: newestFirst.filter((one) => kept.has(one)),
-    removed: newestFirst.filter((one) => !kept.has(one)).toReversed(),
-  };
 }
 
 interface LocalTime {

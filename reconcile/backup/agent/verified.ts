@@ -1,4 +1,5 @@
 import { verifiedSuffix } from '../../../manifests/api/object-template.ts';
+import { isPlainObject } from '../../../manifests/api/plain-data.ts';
 import type { Proof } from './compare.ts';
 import { BackupFailure } from './failure.ts';
 import type { BackupRecord } from './record.ts';
@@ -52,7 +53,7 @@ export async function writeVerified(
     await store.put(path, once(Buffer.from(`${JSON.stringify(verified, null, 2)}\n`)), options);
   } catch (error) {
     if (!(error instanceof BackupFailure) || error.reason !== 'Exists') throw error;
-    if ((await sha256In(store, path, options)) === record.sha256) return;
+    if (await isProofOf(store, name, record, options)) return;
     throw new BackupFailure(
       'Exists',
       `${store.place}/${path} tells of another object: delete it, and verify ${record.object} again`,
@@ -61,16 +62,28 @@ export async function writeVerified(
   }
 }
 
-/** `undefined` where it says none. */
-async function sha256In(store: Store, path: string, options: StoreOptions): Promise<unknown> {
+/** Whether the proof beside an object tells of this very backup: a file of that name alone proves nothing. */
+export async function isProofOf(
+  store: Store,
+  name: string,
+  { object, sha256, revision }: BackupRecord,
+  options: StoreOptions,
+): Promise<boolean> {
+  const said = await readBeside(store, `${name}${verifiedSuffix}`, options);
+  if (!isPlainObject(said)) return false;
+  return said.format === 1 && said.object === object && said.sha256 === sha256 && said.revision === revision;
+}
+
+/** `undefined` where there is none, or no JSON. */
+async function readBeside(store: Store, path: string, options: StoreOptions): Promise<unknown> {
   const stored = await store.stat(path, options);
   if (stored === undefined || stored.bytes > largest) return undefined;
   const chunks: Uint8Array[] = [];
   for await (const chunk of store.read(path, options)) chunks.push(chunk);
   try {
-    return (JSON.parse(Buffer.concat(chunks).toString('utf8')) as { readonly sha256?: unknown } | null)?.sha256;
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    // No JSON: it tells of no object.
+    // It tells of no object.
     return undefined;
   }
 }

@@ -20,6 +20,7 @@ export function pruneContract(open: () => Promise<Store> | Store): void {
     assert.deepEqual(pruned, {
       dryRun: false,
       kept: 2,
+      earlierLives: 0,
       removed: 3,
       names: ['1.db', '2.db', '3.db'],
       left: 0,
@@ -34,8 +35,54 @@ export function pruneContract(open: () => Promise<Store> | Store): void {
     for (const day of [1, 2, 3]) await place.backup(`${day}.db`, { day, verified: true });
     const before = await place.names();
     const said = await place.prune({ keep: { last: 1 }, dryRun: true });
-    assert.deepEqual(said, { dryRun: true, kept: 1, removed: 2, names: ['1.db', '2.db'], left: 0, others: 0 });
+    assert.deepEqual(said, {
+      dryRun: true,
+      kept: 1,
+      earlierLives: 0,
+      removed: 2,
+      names: ['1.db', '2.db'],
+      left: 0,
+      others: 0,
+    });
     assert.deepEqual(await place.names(), before);
+  });
+
+  test('the newest verified backup of a cluster that was lost outlives those of its namesake', async () => {
+    const place = placeIn(await open());
+    const lost = { record: { clusterId: 'b' } };
+    await place.backup('lost-1.db', { day: 1, verified: true, ...lost });
+    await place.backup('lost-2.db', { day: 2, verified: true, ...lost });
+    for (const day of [3, 4, 5]) await place.backup(`new-${day}.db`, { day, verified: true });
+    const expected = { kept: 2, earlierLives: 1, removed: 3, names: ['lost-1.db', 'new-3.db', 'new-4.db'] };
+    assert.partialDeepStrictEqual(await place.prune({ keep: { last: 1 }, dryRun: true }), expected);
+    assert.partialDeepStrictEqual(await place.prune({ keep: { last: 1 } }), expected);
+    const objects = (await place.names()).filter((name) => name.endsWith('.db'));
+    assert.deepEqual(objects, ['lost-2.db', 'new-5.db']);
+  });
+
+  test('a file beside an object is no proof of it unless it tells of that very object', async () => {
+    const place = placeIn(await open());
+    const proofs = {
+      '1.db': {},
+      '2.db': { sha256: 'c'.repeat(64) },
+      '3.db': { object: 'gs://b/x' },
+      '4.db': 'no JSON',
+    };
+    for (const [index, [name, proof]] of Object.entries(proofs).entries())
+      await place.backup(name, { day: index + 1, verified: true, proof });
+    await place.backup('5.db', { day: 5 });
+    assert.partialDeepStrictEqual(await place.prune({ keep: { last: 1 } }), { kept: 2, removed: 3 });
+    const objects = (await place.names()).filter((name) => name.endsWith('.db'));
+    assert.deepEqual(objects, ['1.db', '5.db'], 'the one that is proven, and the newest');
+  });
+
+  test('what a backup that is under way has made stays until that is over', async () => {
+    const place = placeIn(await open());
+    await place.backup('1.db', { day: 1, record: { id: 'under way' } });
+    for (const day of [2, 3]) await place.backup(`${day}.db`, { day });
+    const spared = await place.prune({ keep: { last: 1 }, spare: ['under way'] });
+    assert.partialDeepStrictEqual(spared, { kept: 2, removed: 1, names: ['2.db'] });
+    assert.partialDeepStrictEqual(await place.prune({ keep: { last: 1 } }), { kept: 1, removed: 1, names: ['1.db'] });
   });
 
   test('one run deletes no more than it was allowed, and says how many are left', async () => {
@@ -136,6 +183,8 @@ interface Made {
   /** Of June 2026. */
   readonly day: number;
   readonly verified?: boolean;
+  /** In place of what its own proof says. */
+  readonly proof?: object | string;
   readonly record?: { readonly [K in keyof BackupRecord]?: BackupRecord[K] | undefined };
 }
 
@@ -146,7 +195,7 @@ function placeIn(store: Store) {
   const put = (name: string, text: string): Promise<StoredObject> =>
     store.put(`${prefix}${name}`, pieces(Buffer.from(text)), limited());
 
-  async function backup(name: string, { day, verified = false, record }: Made): Promise<void> {
+  async function backup(name: string, { day, verified = false, proof = {}, record }: Made): Promise<void> {
     const object = await put(name, `a snapshot ${name}`);
     const { schedule, ...whole } = {
       ...facts,
@@ -157,7 +206,10 @@ function placeIn(store: Store) {
       ...record,
     };
     await writeRecord(store, object.name, { ...whole, ...(schedule && { schedule }) } as BackupRecord, limited());
-    if (verified) await put(`${name}${verifiedSuffix}`, '{}');
+    const { object: told, sha256, revision } = whole;
+    const said =
+      typeof proof === 'string' ? proof : JSON.stringify({ format: 1, object: told, sha256, revision, ...proof });
+    if (verified) await put(`${name}${verifiedSuffix}`, said);
   }
 
   async function run(asked: Partial<PruneAsked>, through: Store = store): Promise<Pruned | undefined> {

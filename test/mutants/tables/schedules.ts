@@ -9,8 +9,8 @@ const git = 'test/integration/fleet/backups.test.ts';
 export const ofSchedules: readonly Mutant[] = [
   {
     file: 'reconcile/backup/agent/retention.ts',
-    from: 'if (newestVerified !== undefined) kept.add',
-    to: 'if (newestVerified === null) kept.add',
+    from: 'if (newestVerified !== undefined) yield',
+    to: 'if (newestVerified === null) yield',
     without: 'the newest verified backup may go',
     killers: [retention],
   },
@@ -27,6 +27,27 @@ export const ofSchedules: readonly Mutant[] = [
     to: 'takenAt }) => takenAt === now)',
     without: 'a clock that went back deletes what lies ahead of it',
     killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/retention.ts',
+    from: 'Map.groupBy(present, ({ clusterId }) => clusterId)',
+    to: "Map.groupBy(present, () => '')",
+    without: 'a cluster that is made anew pushes out the last good backup of the lost one',
+    killers: [retention],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: 'marker !== undefined && (await isProven(store, name, record, options))',
+    to: 'marker !== undefined',
+    without: 'any file of the right name makes a backup the verified one that stays',
+    killers: [stores],
+  },
+  {
+    file: 'reconcile/backup/agent/prune.ts',
+    from: 'backups.filter(({ id }) => !spare.includes(id))',
+    to: 'backups',
+    without: 'a backup is deleted while it is restored and compared',
+    killers: [stores],
   },
   {
     file: 'reconcile/backup/agent/own-backups.ts',

@@ -7,9 +7,14 @@ const later = new Date('2030-01-01T00:00:00Z');
 
 /** `2026-01-02T03:04Z`, with `!` where it was verified. */
 function backups(...times: readonly string[]): readonly KnownBackup[] {
+  return backupsOf('a', ...times);
+}
+
+function backupsOf(clusterId: string, ...times: readonly string[]): readonly KnownBackup[] {
   return times.map((time) => ({
     name: time.replace('!', ''),
     takenAt: new Date(time.replace('!', '')),
+    clusterId,
     verified: time.endsWith('!'),
   }));
 }
@@ -32,7 +37,11 @@ test('the newest are kept, and the newest verified one whatever its age', () => 
 test('nothing asked for keeps the newest one, and the newest verified one', () => {
   const all = backups('2026-01-01T00:00Z!', '2026-01-02T00:00Z!', '2026-01-03T00:00Z');
   assert.deepEqual(kept(all, {}), ['2026-01-03T00:00Z', '2026-01-02T00:00Z']);
-  assert.deepEqual(retain({ backups: [], keep: {}, timeZone: 'UTC', now: later }), { kept: [], removed: [] });
+  assert.deepEqual(retain({ backups: [], keep: {}, timeZone: 'UTC', now: later }), {
+    kept: [],
+    earlierLives: [],
+    removed: [],
+  });
 });
 
 test('a day keeps its newest verified backup, or else its newest', () => {
@@ -74,14 +83,38 @@ test('a backup of a wrong clock neither goes nor makes others go', () => {
   assert.deepEqual(kept(all, { last: 1 }, 'UTC', now), ['2029-12-31T00:00Z', '2026-01-02T00:00Z']);
 });
 
+test('a cluster that is made anew pushes out no backup that its counts keep of the lost one', () => {
+  const lost = backupsOf('old', '2026-01-01T00:00Z!', '2026-01-02T00:00Z!', '2026-01-03T00:00Z');
+  const anew = backupsOf('new', '2026-01-04T00:00Z!', '2026-01-05T00:00Z!', '2026-01-06T00:00Z!');
+  const all = [...lost, ...anew];
+  const {
+    kept: stay,
+    earlierLives,
+    removed,
+  } = retain({ backups: all, keep: { last: 1 }, timeZone: 'UTC', now: later });
+  const namesOf = (some: readonly KnownBackup[]) => some.map(({ name }) => name);
+  assert.deepEqual(
+    namesOf(earlierLives),
+    ['2026-01-03T00:00Z', '2026-01-02T00:00Z'],
+    'the newest, and the newest good',
+  );
+  assert.deepEqual(namesOf(stay), ['2026-01-06T00:00Z', ...namesOf(earlierLives)]);
+  assert.deepEqual(namesOf(removed), ['2026-01-01T00:00Z', '2026-01-04T00:00Z', '2026-01-05T00:00Z']);
+  assert.deepEqual(kept(all, { daily: 2 }).length, 4, 'days are counted for each life by itself');
+});
+
 const start = Date.UTC(2026, 2, 20);
 const arbitraryBackups = fc
-  .uniqueArray(fc.record({ at: fc.integer({ min: 0, max: 90 * 24 * 60 }), verified: fc.boolean() }), {
-    selector: ({ at }) => at,
-    maxLength: 60,
-  })
+  .uniqueArray(
+    fc.record({
+      at: fc.integer({ min: 0, max: 90 * 24 * 60 }),
+      clusterId: fc.constantFrom('a', 'a', 'b', 'c'),
+      verified: fc.boolean(),
+    }),
+    { selector: ({ at }) => at, maxLength: 60 },
+  )
   .map((all) =>
-    all.map(({ at, verified }): KnownBackup => ({ name: `b-${at}`, takenAt: new Date(start + at * 60_000), verified })),
+    all.map(({ at, ...one }): KnownBackup => ({ ...one, name: `b-${at}`, takenAt: new Date(start + at * 60_000) })),
   );
 const count = fc.option(fc.nat({ max: 8 }), { nil: 0 });
 const arbitraryKeep = fc.record({ last: count, hourly: count, daily: count, weekly: count, monthly: count });
@@ -99,21 +132,39 @@ function newest(all: readonly KnownBackup[]): KnownBackup | undefined {
 test('every backup is either kept or removed, whatever the order of the list', () => {
   fc.assert(
     fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {
-      const { kept, removed } = retain({ backups: all, keep, timeZone, now });
+      const retained = retain({ backups: all, keep, timeZone, now });
+      const { kept, removed } = retained;
       assert.deepEqual(names([...kept, ...removed]), names(all));
       assert.equal(kept.length + removed.length, all.length);
-      assert.deepEqual(retain({ backups: all.toReversed(), keep, timeZone, now }), { kept, removed });
+      assert.deepEqual(retain({ backups: all.toReversed(), keep, timeZone, now }), retained);
     }),
   );
 });
 
-test('the newest verified backup is never removed', () => {
+test('what goes of one life does not depend on what there is of another', () => {
+  fc.assert(
+    fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {
+      const whole = retain({ backups: all, keep, timeZone, now }).removed;
+      for (const [clusterId, life] of Map.groupBy(all, (one) => one.clusterId)) {
+        const alone = retain({ backups: life, keep, timeZone, now }).removed;
+        assert.deepEqual(
+          whole.filter((one) => one.clusterId === clusterId),
+          alone,
+        );
+      }
+    }),
+  );
+});
+
+test('the newest verified backup of each life is never removed', () => {
   fc.assert(
     fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {
       const { removed } = retain({ backups: all, keep, timeZone, now });
-      const verified = all.filter(({ verified }) => verified);
-      for (const best of [newest(verified), newest(verified.filter(({ takenAt }) => takenAt <= now))])
-        assert.ok(best === undefined || !removed.includes(best));
+      for (const life of Map.groupBy(all, ({ clusterId }) => clusterId).values()) {
+        const verified = life.filter(({ verified }) => verified);
+        for (const best of [newest(verified), newest(verified.filter(({ takenAt }) => takenAt <= now))])
+          assert.ok(best === undefined || !removed.includes(best));
+      }
     }),
   );
 });
@@ -170,7 +221,7 @@ test('over months of daily backups, as many stay as were asked for', () => {
   let all: readonly KnownBackup[] = [];
   for (let day = 0; day < 400; day++) {
     const takenAt = new Date(start + day * 24 * 3600_000);
-    all = [...all, { name: `d-${day}`, takenAt, verified: day % 5 !== 0 }];
+    all = [...all, { name: `d-${day}`, takenAt, clusterId: 'a', verified: day % 5 !== 0 }];
     all = retain({
       backups: all,
       keep: { last: 3, daily: 7, weekly: 4, monthly: 6 },

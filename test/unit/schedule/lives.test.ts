@@ -286,16 +286,21 @@ test('retention runs once after each good backup, one at a time, and its result 
     timeZone: 'Europe/Berlin',
     most: 200,
     dryRun: false,
+    spare: [],
     deadlineSeconds: 3600,
   });
   life.endPrune({ ok: true, pruned: { dryRun: false, kept: 2, removed: 1, left: 0, others: 3, names: ['1.db'] } });
   await life.run(1);
   assert.partialDeepStrictEqual(life.schedule().status?.retention, { after: 'nightly-202603010030' });
-  life.endPrune({ ok: true, pruned: { dryRun: false, kept: 2, removed: 1, left: 0, others: 3, names: ['1.db'] } });
+  life.endPrune({
+    ok: true,
+    pruned: { dryRun: false, kept: 2, earlierLives: 1, removed: 1, left: 0, others: 3, names: ['1.db'] },
+  });
   await life.run(1);
   assert.partialDeepStrictEqual(life.schedule().status?.retention, {
     after: 'nightly-202603010030',
     kept: 2,
+    earlierLives: 1,
     removed: 1,
     others: 3,
     names: ['1.db'],
