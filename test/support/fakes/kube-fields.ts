@@ -39,13 +39,25 @@ export function applyFields(current: Fields, applied: Fields, manager: string, o
 
 /** After a POST or PUT: what it changed belongs to whoever sent it. */
 export function ownersAfterUpdate(before: Fields, after: Fields, manager: string, owners: Owners): Owners {
-  const changed = [...leavesOf(after)].filter(([path, value]) => !isDeepStrictEqual(valueAt(before, path), value));
-  const taken = new Set(changed.map(([path]) => path));
+  const taken = changedLeaves(before, after);
   const me = `${manager} Update`;
   const rest = [...owners].map(
     ([name, fields]) => [name, new Set([...fields].filter((path) => !taken.has(path)))] as const,
   );
   return new Map(rest).set(me, new Set([...(owners.get(me) ?? []), ...taken]));
+}
+
+function changedLeaves(before: Fields, after: Fields): ReadonlySet<string> {
+  const changed = new Set<string>();
+  visit(before, after, []);
+  return changed;
+
+  function visit(old: unknown, value: unknown, path: readonly string[]): void {
+    if (old === value) return;
+    if (isMap(value) && Object.keys(value).length > 0) {
+      for (const [key, below] of Object.entries(value)) visit(isMap(old) ? old[key] : undefined, below, [...path, key]);
+    } else if (isOwnable(path) && !isDeepStrictEqual(old, value)) changed.add(JSON.stringify(path));
+  }
 }
 
 function leavesOf(object: Fields): Map<string, unknown> {
@@ -56,7 +68,7 @@ function leavesOf(object: Fields): Map<string, unknown> {
   function visit(value: unknown, path: readonly string[]): void {
     if (isMap(value) && Object.keys(value).length > 0) {
       for (const [key, below] of Object.entries(value)) visit(below, [...path, key]);
-    } else if (value !== undefined && isOwnable(path)) leaves.set(JSON.stringify(path), structuredClone(value));
+    } else if (value !== undefined && isOwnable(path)) leaves.set(JSON.stringify(path), value);
   }
 }
 

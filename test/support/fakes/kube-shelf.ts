@@ -27,22 +27,46 @@ export interface Place {
   readonly name?: string | undefined;
 }
 
-export type Shelf = ReturnType<typeof createShelf>;
+export interface Shelf {
+  get(place: Place): Stored | undefined;
+  everything(): readonly Stored[];
+  /** By namespace and name. */
+  all(resource: Resource): readonly Stored[];
+  put(resource: Resource, object: KubeObject & { readonly metadata: { readonly uid: string } }): Stored;
+  drop(place: Place): void;
+  counter(): number;
+  compact(): void;
+  isCompacted(resourceVersion: number): boolean;
+  changesAfter(seen: number, resource: Resource): readonly Change[];
+  nextChange(seen: number, signal: AbortSignal): Promise<void>;
+  newUid(): string;
+  /** With the same on it, from now on apart. */
+  fork(clock: () => Date): Shelf;
+  timestamp(): string;
+}
 
-export function createShelf(clock: () => Date) {
-  const objects = new Map<string, Map<string, Stored>>();
+interface Past {
+  readonly objects: ReadonlyMap<string, ReadonlyMap<string, Stored>>;
+  readonly changes: readonly Change[];
+  readonly counter: number;
+  readonly compactedTo: number;
+  readonly uids: number;
+}
+
+const nothing: Past = { objects: new Map(), changes: [], counter: 100, compactedTo: 0, uids: 0 };
+
+export function createShelf(clock: () => Date, past = nothing): Shelf {
+  const objects = new Map([...past.objects].map(([id, some]) => [id, new Map(some)]));
+  /** By namespace and name, until the next change of that kind. */
+  const sorted = new Map<string, readonly Stored[]>();
   const waiting = new Set<() => void>();
-  let changes: Change[] = [];
-  let counter = 100;
-  let compactedTo = 0;
-  let uids = 0;
+  let changes = [...past.changes];
+  let { counter, compactedTo, uids } = past;
 
   return {
     get,
     everything: () => [...objects.values()].flatMap((some) => [...some.values()]),
-    /** By namespace and name. */
-    all: (resource: Resource): Stored[] =>
-      [...(objects.get(idOf(resource)) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object),
+    all,
     put,
     drop,
     counter: () => counter,
@@ -58,11 +82,21 @@ export function createShelf(clock: () => Date) {
       uids += 1;
       return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`;
     },
+    fork: (itsClock) => createShelf(itsClock, { objects, changes, counter, compactedTo, uids }),
     timestamp: () => `${clock().toISOString().slice(0, 19)}Z`,
   };
 
   function get(place: Place): Stored | undefined {
     return objects.get(idOf(place.resource))?.get(keyOf(place));
+  }
+
+  function all(resource: Resource): readonly Stored[] {
+    const id = idOf(resource);
+    const known = sorted.get(id);
+    if (known !== undefined) return known;
+    const found = [...(objects.get(id) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+    sorted.set(id, Object.freeze(found));
+    return found;
   }
 
   /** Like etcd beneath the API server, it does not write what is the same already. */
@@ -88,6 +122,7 @@ export function createShelf(clock: () => Date) {
 
   function record(resource: Resource, before: Stored | undefined, after: Stored | undefined): void {
     counter += 1;
+    sorted.delete(idOf(resource));
     changes.push({ resourceVersion: counter, resource: idOf(resource), before, after });
     for (const wake of [...waiting]) wake();
   }
@@ -115,12 +150,20 @@ function keyOf({ namespace = '', name = '' }: Place): string {
   return `${namespace}/${name}`;
 }
 
+/** Frozen with everything in it: such a part of an object is never copied again. */
+const whole = new WeakSet<object>();
+
+/** What `structuredClone` would give, frozen; what came from here before is the same object. */
 export function frozenCopy<T>(value: T): T {
-  return frozen(structuredClone(value));
+  if (typeof value !== 'object' || value === null) return typeof value === 'function' ? structuredClone(value) : value;
+  if (whole.has(value)) return value;
+  const copy = Object.freeze(copyOf(value)) as T & object;
+  whole.add(copy);
+  return copy;
 }
 
-function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const each of Object.values(value)) frozen(each);
-  return Object.freeze(value);
+function copyOf(value: object): object {
+  if (Array.isArray(value)) return value.map(frozenCopy);
+  if (Object.getPrototypeOf(value) !== Object.prototype) return structuredClone(value);
+  return Object.fromEntries(Object.entries(value).map(([key, below]) => [key, frozenCopy(below)]));
 }

@@ -4,17 +4,24 @@ import { type KubeObject, type Preconditions, type Resource, resources } from '.
 import { takeDisruption } from './kube-budgets.ts';
 import { applyFields, type Owners, ownersAfterUpdate } from './kube-fields.ts';
 import { checkImmutable, checkPreconditions, conflict, newborn, nextGeneration, settled } from './kube-rules.ts';
-import { createShelf, type Fields, frozenCopy, type Stored } from './kube-shelf.ts';
+import { createShelf, type Fields, frozenCopy, type Shelf, type Stored } from './kube-shelf.ts';
 
 export type Store = ReturnType<typeof createStore>;
 
+/** Of the store that this one goes on from. */
+interface Past {
+  readonly shelf: Shelf;
+  readonly owners: ReadonlyMap<string, Owners>;
+}
+
 /** The writes of an API server, on a shelf in memory. What comes out is frozen. */
-export function createStore({ clock, fieldManager }: { clock: () => Date; fieldManager: string }) {
-  const shelf = createShelf(clock);
-  const owners = new Map<string, Owners>();
+export function createStore({ clock, fieldManager }: { clock: () => Date; fieldManager: string }, past?: Past) {
+  const shelf = past?.shelf.fork(clock) ?? createShelf(clock);
+  const owners = new Map(past?.owners);
 
   return {
     shelf,
+    owners: owners as ReadonlyMap<string, Owners>,
     get: shelf.get,
     create,
     update,

@@ -10,6 +10,7 @@ import { countKey, pathOf, serviceAccountUser, type Target } from '../../../reco
 import { failure, refusal } from '../../../reconcile/clients/kube-errors.ts';
 import type { CallOptions, Kube, KubeObject, Resource, WatchEvent } from '../../../reconcile/kube.ts';
 import { matchesFields, matchesLabels } from './kube-selectors.ts';
+import { frozenCopy } from './kube-shelf.ts';
 import { createStore, type Store } from './kube-store.ts';
 
 export interface FakeRequest extends Target {
@@ -49,17 +50,26 @@ export interface FakeKube extends Kube {
   compact(): void;
   /** Deletes what has owners and none of them is left, as the garbage collector would. */
   collectGarbage(): void;
+  /** Another one with the same objects and the same past; from now on neither sees what the other is told. */
+  fork(options?: FakeKubeOptions): FakeKube;
+}
+
+/** What a fork goes on from. */
+interface Past {
+  readonly store: Store;
+  readonly journal: readonly FakeRequest[];
+  readonly answeredAt: Date | undefined;
 }
 
 interface Caller {
   readonly user: string | undefined;
 }
 
-export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
+export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): FakeKube {
   const clock = options.clock ?? (() => new Date());
-  const store = createStore({ clock, fieldManager: options.fieldManager ?? 'etcd-ratchet' });
-  const journal: FakeRequest[] = [];
-  let answeredAt: Date | undefined;
+  const store = createStore({ clock, fieldManager: options.fieldManager ?? 'etcd-ratchet' }, past?.store);
+  const journal = [...(past?.journal ?? [])];
+  let answeredAt = past?.answeredAt;
 
   return {
     ...kubeFor({ user: undefined }),
@@ -67,10 +77,12 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
       for (const object of objects) store.seed(resource, object);
     },
     remove: (resource, namespace, name) => store.shelf.drop({ resource, namespace, name }),
-    stored: <T extends KubeObject>(resource: Resource) => store.shelf.all(resource) as KubeObject[] as T[],
+    stored: <T extends KubeObject>(resource: Resource) =>
+      store.shelf.all(resource) as readonly KubeObject[] as readonly T[],
     journal: () => [...journal],
     compact: () => store.shelf.compact(),
     collectGarbage: () => store.collectGarbage(),
+    fork: (itsOptions) => createFakeKube(itsOptions, { store, journal, answeredAt }),
   };
 
   async function call<R>(
@@ -81,7 +93,7 @@ export function createFakeKube(options: FakeKubeOptions = {}): FakeKube {
   ): Promise<R> {
     pathOf(target);
     const request = { ...target, key: countKey(target), user: caller.user, dryRun: facts.dryRun === true };
-    const recorded = facts.body === undefined ? request : { ...request, body: structuredClone(facts.body) };
+    const recorded = facts.body === undefined ? request : { ...request, body: frozenCopy(facts.body) };
     if (facts.signal?.aborted === true) throw failure(target, 'Timeout', 'not asked: the time was up already');
     journal.push(recorded);
     await options.before?.(recorded);

@@ -56,7 +56,7 @@ export function runStatefulSets(state: State): void {
   for (const set of kube.stored<StatefulSet>(resources.statefulSets)) {
     const { namespace, name, uid = '', generation = 1, deletionTimestamp } = set.metadata;
     if (deletionTimestamp !== undefined) continue;
-    const updateRevision = `${name}-${hashOf(set.spec.template).slice(0, 10)}`;
+    const updateRevision = revisionOf(set);
     const pod = pods.find(({ metadata }) => metadata.name === `${name}-0` && metadata.namespace === namespace);
     if (!pod) makePod(state, set, podFor(set, updateRevision, uid));
     else
@@ -65,6 +65,15 @@ export function runStatefulSets(state: State): void {
         status: { observedGeneration: generation, updateRevision, replicas: 1 },
       });
   }
+}
+
+const hashes = new WeakMap<object, string>();
+
+/** A template is frozen: its hash, which is asked for in every round, stays the same. */
+function revisionOf({ metadata, spec: { template } }: StatefulSet): string {
+  const hash = hashes.get(template) ?? hashOf(template);
+  hashes.set(template, hash);
+  return `${metadata.name}-${hash.slice(0, 10)}`;
 }
 
 function makePod(state: State, set: StatefulSet, pod: Pod): void {

@@ -32,8 +32,16 @@ export function sample(crashes: readonly Crash[], stride: number, offset = 0): r
   return crashes.filter((_, index) => index % stride === offset % stride);
 }
 
+export interface Killer extends Faults {
+  /** How many were begun. */
+  readonly writes: () => number;
+  /** How many of them took effect. */
+  readonly answers: () => number;
+  readonly struck: () => boolean;
+}
+
 /** Counts the writes of all invocations that are given it, and kills the one that makes this write. */
-export function killer(crash?: Crash): Faults & { readonly writes: () => number; readonly struck: () => boolean } {
+export function killer(crash?: Crash): Killer {
   let begun = 0;
   let done = 0;
   let struck = false;
@@ -52,6 +60,7 @@ export function killer(crash?: Crash): Faults & { readonly writes: () => number;
       strike('after', done - 1);
     },
     writes: () => begun,
+    answers: () => done,
     struck: () => struck,
   };
 }

@@ -6,7 +6,7 @@ import type { ActionKind } from '../../../reconcile/cluster/know/action.ts';
 import { stepClusters } from '../../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKube, type FakeRequest } from '../fakes/kube.ts';
+import { createFakeKube, type FakeKube, type FakeKubeOptions, type FakeRequest } from '../fakes/kube.ts';
 import {
   bindVolumes,
   collectGarbage,
@@ -34,6 +34,7 @@ import { runPods } from './kubelet.ts';
 import { runJobs, runRecoveries } from './recovery.ts';
 import { replicate } from './replication.ts';
 import type { HeldUp, State } from './state.ts';
+import { copyOf, newState } from './state-copy.ts';
 import { wireOf } from './wire.ts';
 
 /**
@@ -43,29 +44,80 @@ import { wireOf } from './wire.ts';
 export const namespace = 'shop';
 export const name = 'orders';
 
-export type World = ReturnType<typeof createWorld>;
-
-const knownVersions = ['3.5.35', '3.6.16', '3.6.17', '3.7.3'];
-
-export function createWorld() {
-  let time = Date.parse('2026-01-02T03:04:05Z');
-  let invocations = 0;
-  let nonces = 0;
-  /** When controllers have nothing to do, they look again only after something has changed. */
-  let quietAt = -1;
-  const logged: string[] = [];
-  /** Plurals of what nobody may create; or verb and plural, like `GET secrets`. */
-  const forbidden = new Set<string>();
+/** Its fields of {@link State} are as they were made: what is set anew (`watchful`, `skew`) is set in `state`. */
+export interface World extends State {
+  readonly state: State;
+  readonly logged: string[];
+  /** Plurals of what cannot be created; or verb and plural, like `GET secrets`. */
+  readonly forbidden: Set<string>;
   /** What the API server answers to every write of an action of this kind. */
-  const refusing = new Map<ActionKind, Error>();
+  readonly refusing: Map<ActionKind, Error>;
+  /** As the fleet would: creates it, or changes its spec. */
+  apply(changes?: Partial<EtcdClusterSpec>): Promise<void>;
+  remove(): Promise<void>;
+  /** What would be done if this were applied (`delete`: if it were deleted) now. Dies of any write. */
+  plan(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Promise<ClusterPlan>;
+  /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */
+  tick(faults?: Faults, options?: { dryRun?: boolean }): Promise<ClusterResult | undefined>;
+  /** Every controller takes one small step. */
+  round(): void;
+  /** Until nothing moves by itself any more. */
+  settle(): void;
+  advance(seconds: number): void;
+  /** Empties a disk under its running member. */
+  wipe(volume: string): void;
+  /** The container ends; the kubelet will start it again. */
+  kill(pod: string): void;
+  /** The node of this pod is dead: Kubernetes marks its pod for deletion, and nothing carries that out. */
+  loseNode(pod: string): void;
+  /** A person deletes the claim of a volume, and the pod that had it open. */
+  loseVolume(volume: string): void;
+  /** etcd dies of how a pod is made from now on. */
+  dieWhen(is: (pod: Pod) => boolean): void;
+  /** What pods are held up by from now on. */
+  holdUp(by: (pod: Pod) => HeldUp | undefined): void;
+  /** As a backup tool restores it: the same object, without its status. */
+  dropStatus(): void;
+  /**
+   * Another world in which everything was the same until now; from now on each goes its own way. Not while an
+   * invocation is under way: it would go on in this one alone.
+   */
+  fork(): World;
+  now(): number;
+  cluster(): EtcdCluster | undefined;
+  claims(): readonly PersistentVolumeClaim[];
+}
+
+/** What a fork of a world goes on from. */
+interface Past {
+  readonly time: number;
+  readonly invocations: number;
+  readonly nonces: number;
+  readonly quietAt: number;
+  readonly logged: readonly string[];
+  readonly forbidden: ReadonlySet<string>;
+  readonly refusing: ReadonlyMap<ActionKind, Error>;
+  readonly state: State;
+}
+
+export function createWorld(past?: Past): World {
+  let time = past?.time ?? Date.parse('2026-01-02T03:04:05Z');
+  let invocations = past?.invocations ?? 0;
+  let nonces = past?.nonces ?? 0;
+  /** When controllers have nothing to do, they look again only after something has changed. */
+  let quietAt = past?.quietAt ?? -1;
+  const logged = [...(past?.logged ?? [])];
+  const forbidden = new Set(past?.forbidden);
+  const refusing = new Map(past?.refusing);
   const targets = new WeakMap<FakeRequest, KubeObject>();
-  const store = createFakeKube({
+  const options: FakeKubeOptions = {
     clock: () => new Date(time),
     before,
     after,
     authorize: ({ verb, resource }) =>
       !forbidden.has(`${verb} ${resource.plural}`) && (verb !== 'POST' || !forbidden.has(resource.plural)),
-  });
+  };
+  const store = past?.state.kube.fork(options) ?? createFakeKube(options);
   const kube: FakeKube = {
     ...store,
     seed: (resource, ...objects) => {
@@ -77,35 +129,8 @@ export function createWorld() {
       store.remove(...place);
     },
   };
-  const state: State = {
-    kube,
-    disks: new Map(),
-    attempts: new Map(),
-    wrote: new Map(),
-    processes: new Map(),
-    formations: new Map(),
-    classes: new Map([
-      ['', { binding: 'WaitForFirstConsumer', grows: true }],
-      ['rigid', { binding: 'WaitForFirstConsumer', grows: false }],
-      ['immediate', { binding: 'Immediate', grows: true }],
-    ]),
-    images: { has: (image) => knownVersions.some((version) => image === `quay.io/coreos/etcd:v${version}`) },
-    deadly: { is: () => false },
-    room: { for: () => true },
-    heldUp: { by: () => undefined },
-    violations: [],
-    clock: () => time,
-    skew: 4 * 60_000,
-    verified: new Map(),
-    read: new Map(),
-    connections: new Set(),
-    starts: new Map(),
-    clients: new Map(),
-    deadNodes: new Set(),
-    watchful: false,
-    addresses: 0,
-    changes: 0,
-  };
+  const clock = () => time;
+  const state = past ? copyOf(past.state, { kube, clock }) : newState({ kube, clock });
 
   return {
     ...state,
@@ -127,12 +152,16 @@ export function createWorld() {
     dieWhen,
     holdUp,
     dropStatus,
+    fork,
     now: () => time,
     cluster,
     claims,
   };
 
-  /** As the fleet would: creates it, or changes its spec. */
+  function fork(): World {
+    return createWorld({ time, invocations, nonces, quietAt, logged, forbidden, refusing, state });
+  }
+
   async function apply(changes: Partial<EtcdClusterSpec> = {}): Promise<void> {
     const found = cluster();
     const wanted = desired(changes);
@@ -156,7 +185,6 @@ export function createWorld() {
     });
   }
 
-  /** What would be done if this were applied (`delete`: if it were deleted) now. Dies of any write. */
   async function plan(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Promise<ClusterPlan> {
     const reader = asInvocation(kube, {
       before: () => {
@@ -190,13 +218,11 @@ export function createWorld() {
     if (uid) await kube.delete(resources.clusters, namespace, name, { preconditions: { uid } });
   }
 
-  /** As a backup tool restores it: the same object, without its status. */
   function dropStatus(): void {
     const { status: _, ...rest } = cluster() ?? {};
     if ('metadata' in rest) kube.seed(resources.clusters, rest as EtcdCluster);
   }
 
-  /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */
   async function tick(faults: Faults = {}, { dryRun = false } = {}): Promise<ClusterResult | undefined> {
     invocations += 1;
     const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
@@ -228,7 +254,6 @@ export function createWorld() {
     return `${String(nonces).padStart(8, '0')}`.padEnd(32, 'f');
   }
 
-  /** Every controller takes one small step. */
   function round(): void {
     if (state.changes === quietAt) return;
     const before = state.changes;
@@ -250,7 +275,6 @@ export function createWorld() {
     if (state.changes === before) quietAt = before;
   }
 
-  /** Until nothing moves by itself any more. */
   function settle(): void {
     for (let rounds = 0; rounds < 30; rounds += 1) {
       const before = state.changes;
@@ -263,21 +287,18 @@ export function createWorld() {
     time += seconds * 1000;
   }
 
-  /** Empties a disk under its running member. */
   function wipe(volume: string): void {
     const claim = claims().find(({ metadata }) => metadata.name === volume);
     state.disks.delete(claim?.metadata.uid ?? '');
     kill(`${volume}-0`);
   }
 
-  /** The container ends; the kubelet will start it again. */
   function kill(pod: string): void {
     const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
     state.processes.delete(found?.metadata.uid ?? '');
     state.changes += 1;
   }
 
-  /** The node of this pod is dead: Kubernetes marks its pod for deletion, and nobody carries that out. */
   function loseNode(pod: string): void {
     const found = kube.stored<Pod>(resources.pods).find(({ metadata }) => metadata.name === pod);
     if (!found) return;
@@ -291,7 +312,6 @@ export function createWorld() {
     state.changes += 1;
   }
 
-  /** Somebody deletes the claim of a volume, and the pod that had it open. */
   function loseVolume(volume: string): void {
     const claim = claims().find(({ metadata }) => metadata.name === volume);
     if (claim) kube.remove(resources.volumeClaims, namespace, volume);
@@ -300,13 +320,11 @@ export function createWorld() {
     kube.remove(resources.pods, namespace, `${volume}-0`);
   }
 
-  /** etcd dies of how a pod is made from now on. */
   function dieWhen(is: (pod: Pod) => boolean): void {
     state.deadly.is = is;
     state.changes += 1;
   }
 
-  /** What pods are held up by from now on. */
   function holdUp(by: (pod: Pod) => HeldUp | undefined): void {
     state.heldUp.by = by;
     state.changes += 1;

@@ -3,9 +3,10 @@ import { describe, type TestContext, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import { askForRotation, deleteSecret, rememberClient, restingFlaws } from '../../../support/world/applications.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
-import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { sample } from '../../../support/world/crash.ts';
+import { lifeOf } from '../../../support/world/life.ts';
 import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 /** What a cluster's certificates may go through, and how often each of its members may have been started in the end. */
@@ -71,20 +72,18 @@ const stories: readonly Story[] = [
 for (const { what, begin, starts, stride } of stories) {
   describe(`an invocation in the middle of ${what}`, () => {
     test('that dies at any write leaves what the next ones finish; no member is ever cut off', async () => {
-      const writes = await writesOf(begin);
-      for (const crash of sample(crashesIn(writes), stride)) {
-        const world = await begin();
-        await tickUntilKilled(world, crash);
+      const life = await lifeOf(await begin());
+      assert.ok(life.writes > 5, `${life.writes} writes`);
+      for (const crash of sample(life.places, stride)) {
+        const { world } = await life.killedAt(crash);
         await assertEnds(world, starts, `killed ${crash.when} write ${crash.write}`);
       }
     });
 
     test('that is frozen at any write, and wakes when others have finished, changes nothing any more', async (t) => {
-      const writes = await writesOf(begin);
-      for (const freeze of sample(crashesIn(writes), stride, 3)) {
-        const world = await begin();
-        byItsClock(t, world);
-        const frozen = await frozenAt(world, freeze);
+      const life = await lifeOf(await begin(), { enter: byItsClock(t) });
+      for (const freeze of sample(life.places, stride, 3)) {
+        const { world, frozen } = await life.frozenAt(freeze);
         const context = `frozen ${freeze.when} write ${freeze.write}`;
         world.advance(31);
         await assertEnds(world, starts, context);
@@ -94,11 +93,9 @@ for (const { what, begin, starts, stride } of stories) {
     });
 
     test('that is frozen at any write, and wakes in the middle of what others do, spoils nothing', async (t) => {
-      const writes = await writesOf(begin);
-      for (const freeze of sample(crashesIn(writes), stride, 7)) {
-        const world = await begin();
-        byItsClock(t, world);
-        const frozen = await frozenAt(world, freeze);
+      const life = await lifeOf(await begin(), { enter: byItsClock(t) });
+      for (const freeze of sample(life.places, stride, 7)) {
+        const { world, frozen } = await life.frozenAt(freeze);
         world.advance(31);
         for (let step = 0; step <= freeze.write % 4; step += 1) {
           world.settle();
@@ -114,15 +111,12 @@ for (const { what, begin, starts, stride } of stories) {
 
 describe('deletion with policy Delete', () => {
   test('leaves no Secret, wherever an invocation dies', async () => {
-    const deleted = async () => {
-      const world = await converged({ volumeRetention: { whenDeleted: 'Delete' } });
-      await world.remove();
-      return world;
-    };
-    const writes = await writesOf(deleted);
-    for (const crash of sample(crashesIn(writes), 3)) {
-      const world = await deleted();
-      await tickUntilKilled(world, crash);
+    const deleted = await converged({ volumeRetention: { whenDeleted: 'Delete' } });
+    await deleted.remove();
+    const life = await lifeOf(deleted);
+    assert.ok(life.writes > 5, `${life.writes} writes`);
+    for (const crash of sample(life.places, 3)) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'gone', end.trail.join('\n'));
       for (let round = 0; round < 10; round += 1) world.settle();
@@ -162,28 +156,7 @@ describe('two invocations that start together', () => {
 });
 
 async function converged(changes: Partial<EtcdClusterSpec> = {}): Promise<World> {
-  const world = createWorld();
-  await world.apply({ ...managed, ...changes });
-  const end = await tickUntilConverged(world);
-  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
-  return world;
-}
-
-async function writesOf(begin: () => Promise<World>): Promise<number> {
-  const counted = killer();
-  await tickUntilConverged(await begin(), { faults: counted });
-  assert.ok(counted.writes() > 5, `${counted.writes()} writes`);
-  return counted.writes();
-}
-
-/** What is written side by side may come in another order: a write of the end may not be reached. */
-async function frozenAt(world: World, freeze: Crash) {
-  try {
-    return await tickUntilFrozen(world, freeze);
-  } catch (error) {
-    if (error instanceof assert.AssertionError && /there is no write/.test(error.message)) return undefined;
-    throw error;
-  }
+  return bornWith({ ...managed, ...changes });
 }
 
 async function assertEnds(world: World, starts: number, context: string): Promise<void> {
@@ -198,7 +171,9 @@ async function assertEnds(world: World, starts: number, context: string): Promis
 }
 
 /** Claims run out by this world's clock, and so do fences. */
-function byItsClock(t: TestContext, world: World): void {
-  t.mock.restoreAll();
-  t.mock.method(performance, 'now', () => world.now());
+function byItsClock(t: TestContext): (world: World) => void {
+  return (world) => {
+    t.mock.restoreAll();
+    t.mock.method(performance, 'now', () => world.now());
+  };
 }

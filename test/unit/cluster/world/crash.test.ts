@@ -2,35 +2,31 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, crashesIn, killer, squares, tickUntilKilled } from '../../../support/world/crash.ts';
+import { type Crash, killer, squares } from '../../../support/world/crash.ts';
+import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
-/** Each story is told again for every write that a birth makes: its invocation dies just before it, or just after. */
+/** Each story is told for every write that a birth makes: its invocation dies just before it, or just after. */
 describe('an invocation that dies at any write of a birth', () => {
-  let writes = 0;
+  let birth: Life;
 
   before(async () => {
-    const world = createWorld();
-    await world.apply();
-    const counted = killer();
-    await tickUntilConverged(world, { faults: counted });
-    writes = counted.writes();
-    assert.ok(writes > 20, `${writes} writes`);
+    birth = await lifeOf(await unborn());
+    assert.ok(birth.writes > 20, `${birth.writes} writes`);
   });
 
   test('leaves a cluster that the next ones finish', async () => {
-    for (const crash of crashesIn(writes)) {
-      const world = await killedAt(crash);
+    for (const crash of birth.places) {
+      const world = await killedAt(birth, crash);
       assert.equal(await ending(world, crash), 'done Converged');
       assertOneCluster(world, 3, text(crash));
     }
   });
 
   test('leaves a cluster that the next ones finish while everything around them is slow', async () => {
-    for (const crash of crashesIn(writes)) {
-      const world = createWorld();
-      await world.apply();
-      await tickUntilKilled(world, crash, true);
+    const slow = await lifeOf(await unborn(), { slow: true });
+    for (const crash of slow.places) {
+      const world = await killedAt(slow, crash);
       const end = await tickUntilConverged(world, { slow: true });
       assert.equal(end.kind, 'done', `${text(crash)}\n${end.trail.join('\n')}`);
       assertOneCluster(world, 3, text(crash));
@@ -46,8 +42,8 @@ describe('an invocation that dies at any write of a birth', () => {
     ['a larger volume', { storage: { size: '2Gi' } }, ['done Converged']],
   ] as const satisfies readonly (readonly [string, Partial<EtcdClusterSpec>, readonly string[]])[]) {
     test(`and then the spec asks for ${what}: one cluster, of one size, all sealed`, async () => {
-      for (const crash of squares(afterEach(writes), 'black')) {
-        const world = await killedAt(crash);
+      for (const crash of squares(afterEach(birth), 'black')) {
+        const world = await killedAt(birth, crash);
         await world.apply(spec);
         const end = await ending(world, crash);
         assert.ok(
@@ -59,8 +55,8 @@ describe('an invocation that dies at any write of a birth', () => {
     });
 
     test(`and then the resource is applied anew with ${what}: one cluster, all sealed`, async () => {
-      for (const crash of squares(afterEach(writes), 'white')) {
-        const world = await killedAt(crash);
+      for (const crash of squares(afterEach(birth), 'white')) {
+        const world = await killedAt(birth, crash);
         await world.remove();
         await world.apply(spec);
         const end = await ending(world, crash);
@@ -74,8 +70,8 @@ describe('an invocation that dies at any write of a birth', () => {
   }
 
   test('and then the status is dropped, as a backup tool does: one cluster', async () => {
-    for (const crash of crashesIn(writes)) {
-      const world = await killedAt(crash);
+    for (const crash of birth.places) {
+      const world = await killedAt(birth, crash);
       world.dropStatus();
       assert.equal(await ending(world, crash), 'done Converged');
       assertOneCluster(world, 3, text(crash));
@@ -83,8 +79,8 @@ describe('an invocation that dies at any write of a birth', () => {
   });
 
   test('and another one at the same place, again and again: one cluster', async () => {
-    for (const crash of crashesIn(writes)) {
-      const world = await killedAt(crash);
+    for (const crash of birth.places) {
+      const world = await killedAt(birth, crash);
       for (let again = 0; again < 3; again += 1) {
         world.advance(31);
         world.settle();
@@ -99,14 +95,19 @@ describe('an invocation that dies at any write of a birth', () => {
 /**
  * Dying before a write leaves what dying after the one before it left, but for calls that are under way side by side.
  */
-function afterEach(writes: number): readonly Crash[] {
-  return crashesIn(writes).filter(({ when }) => when === 'after');
+function afterEach({ places }: Life): readonly Crash[] {
+  return places.filter(({ when }) => when === 'after');
 }
 
-async function killedAt(crash: Crash): Promise<World> {
+async function unborn(): Promise<World> {
   const world = createWorld();
   await world.apply();
-  assert.ok(await tickUntilKilled(world, crash), `there is no ${text(crash)}`);
+  return world;
+}
+
+async function killedAt(life: Life, crash: Crash): Promise<World> {
+  const { world, struck } = await life.killedAt(crash);
+  assert.ok(struck, `there is no ${text(crash)}`);
   return world;
 }
 

@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
-import { before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, crashesIn, killer, squares } from '../../../support/world/crash.ts';
-import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { type Crash, squares } from '../../../support/world/crash.ts';
+import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
 /** Two invocations: one stands still at a write until its claim has run out, others go on, and then it wakes. */
 describe('an invocation that is frozen at any write of a birth, and wakes late', () => {
-  let writes = 0;
-
-  before(async () => {
-    const world = createWorld();
-    await world.apply();
-    const counted = killer();
-    await tickUntilConverged(world, { faults: counted });
-    writes = counted.writes();
-  });
-
   test('after others have finished: they had one cluster, and have it still', async (t) => {
-    for (const freeze of crashesIn(writes)) {
-      const world = await newWorld(t);
-      const frozen = await tickUntilFrozen(world, freeze);
+    const birth = await birthOf(t);
+    for (const freeze of birth.places) {
+      const { world, frozen } = await frozenAt(birth, freeze);
       world.advance(31);
       assert.equal(await ending(world, freeze), 'done Converged');
       await frozen.wake();
@@ -37,9 +27,9 @@ describe('an invocation that is frozen at any write of a birth, and wakes late',
     ['the spec was changed to five members', async (world: World) => world.apply({ replicas: 5 })],
   ] as const) {
     test(`after ${what}, and others had finished: one cluster`, async (t) => {
-      for (const freeze of squares(crashesIn(writes), 'black')) {
-        const world = await newWorld(t);
-        const frozen = await tickUntilFrozen(world, freeze);
+      const birth = await birthOf(t);
+      for (const freeze of squares(birth.places, 'black')) {
+        const { world, frozen } = await frozenAt(birth, freeze);
         world.advance(31);
         await meanwhile(world);
         await ending(world, freeze);
@@ -51,9 +41,9 @@ describe('an invocation that is frozen at any write of a birth, and wakes late',
     });
 
     test(`after ${what}, in the middle of what others do: one cluster`, async (t) => {
-      for (const freeze of squares(crashesIn(writes), 'white')) {
-        const world = await newWorld(t);
-        const frozen = await tickUntilFrozen(world, freeze);
+      const birth = await birthOf(t);
+      for (const freeze of squares(birth.places, 'white')) {
+        const { world, frozen } = await frozenAt(birth, freeze);
         world.advance(31);
         await meanwhile(world);
         const steps = 1 + (freeze.write % 3);
@@ -89,12 +79,27 @@ describe('two invocations that start together', () => {
 });
 
 /** Claims run out by this world's clock, and so do fences. */
-async function newWorld(t: TestContext): Promise<World> {
-  const world = createWorld();
+function byItsClock(t: TestContext, world: World): void {
   t.mock.restoreAll();
   t.mock.method(performance, 'now', () => world.now());
+}
+
+async function newWorld(t: TestContext): Promise<World> {
+  const world = createWorld();
+  byItsClock(t, world);
   await world.apply();
   return world;
+}
+
+async function birthOf(t: TestContext): Promise<Life> {
+  const birth = await lifeOf(await newWorld(t), { enter: (world) => byItsClock(t, world) });
+  assert.ok(birth.writes > 20, `${birth.writes} writes`);
+  return birth;
+}
+
+async function frozenAt(life: Life, freeze: Crash) {
+  const { world, frozen } = await life.frozenAt(freeze);
+  return { world, frozen: frozen ?? assert.fail(`there is no ${text(freeze)}`) };
 }
 
 async function recreate(world: World, replicas = 3): Promise<void> {
