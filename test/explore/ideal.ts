@@ -6,7 +6,7 @@ import { happenings, timePasses } from './model/kubernetes.ts';
 import { lacking, type State, type World } from './model/state.ts';
 import type { Rules } from './model/transitions.ts';
 import { referredIn } from './model/uids.ts';
-import { type Fingerprints, keyOf } from './search/fingerprint.ts';
+import { type Fingerprint, type Fingerprints, keyOf } from './search/fingerprint.ts';
 import type { Violation } from './search/search.ts';
 import { createSeen } from './search/seen.ts';
 
@@ -15,25 +15,23 @@ import { createSeen } from './search/seen.ts';
  * itself does, and time passes only when nothing else can. The cluster must come to rest: done, and truly so, or with a
  * refusal that names a cure.
  *
- * What comes after a state is told by its world alone, so a world that was gone through once need not be again.
+ * What comes after a state is told by its world and by who acts in it: what was gone through once need not be again.
  */
 export function createConvergence(
   rules: Rules,
-  fingerprint: Fingerprints['take'],
+  { take, ofWhole }: Fingerprints,
 ): (state: State) => Violation | undefined {
   const known = createSeen();
   return (state) => {
-    const way = new Set<number>();
-    const path: World[] = [];
+    const way = new Map<number, Fingerprint>();
     let current: State = lacking({ ...state, late: [] }, 'looked');
     for (let steps = 0; steps < longest; steps += 1) {
-      if (!current.acting && !current.beside) {
-        const print = fingerprint(current.world);
-        if (known.has(print)) break;
-        if (way.size === way.add(keyOf(print)).size)
-          return wrong(`it goes round in circles, by way of ${rules.decide(current.world).reason}`);
-        path.push(current.world);
-      }
+      const { world, acting, beside } = current;
+      const print = acting || beside ? ofWhole({ world, acting, beside }) : take(world);
+      if (known.has(print)) break;
+      const key = keyOf(print);
+      if (way.has(key)) return wrong(`it goes round in circles, by way of ${rules.decide(world).reason}`);
+      way.set(key, print);
       const next = ideal(current, rules);
       if (next === undefined) {
         const decision = rules.decide(current.world);
@@ -44,7 +42,7 @@ export function createConvergence(
       if (steps === longest - 1) return wrong('it has not come to rest after a thousand steps');
       current = next;
     }
-    for (const world of path) known.add(fingerprint(world));
+    for (const print of way.values()) known.add(print);
     return undefined;
   };
 }

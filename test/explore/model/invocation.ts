@@ -7,7 +7,7 @@ import { isAsleep } from '../../../reconcile/cluster/know/life.ts';
 import type { Code } from './code.ts';
 import type { Event } from './event.ts';
 import { look } from './look.ts';
-import { claimedIn, outdated, perform, positionOf, wordsOf, writtenBy } from './sending.ts';
+import { claimedIn, outdated, perform, positionAfter, positionOf, wordsOf, writtenBy } from './sending.ts';
 import { type Acting, lacking, type Memory, type Place, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
 
@@ -64,7 +64,7 @@ function sent(state: State, acting: Acting, position: Position, code: Code): Adv
   const answered = isRefused ? { refused: performed.failure } : { answer: performed.answer };
   const answers = [...outdated(acting.answers, state.world, world), answered];
   const next = { ...acting, answers };
-  const after = positionOf(next, code);
+  const after = positionAfter(acting, answers, code);
   const what = isRefused ? `${wordsOf(request)}: refused: ${performed.failure.message}` : wordsOf(request);
   const event: Event = { ...base, what, ...(write && !isRefused && { write }) };
   const rest = { ...state, world };

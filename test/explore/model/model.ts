@@ -13,7 +13,8 @@ import { beginning } from './worlds.ts';
 
 /** A scenario as something that can be searched; without `convergence`, for safety alone. */
 export function modelOf(scenario: Scenario, code: Code, { convergence = true } = {}): Model<State, Event> {
-  const { take, ofWhole } = createFingerprints();
+  const fingerprints = createFingerprints();
+  const { take, ofWhole } = fingerprints;
   const decisions = new Map<number, Decision>();
   const rules: Rules = { code, changes: scenario.changes, decide };
   const { faults, atMost, changes } = scenario;
@@ -22,7 +23,7 @@ export function modelOf(scenario: Scenario, code: Code, { convergence = true } =
     fingerprint: ofWhole,
     successors: (state, visit) => successors(state, rules, visit),
     judge,
-    examine: convergence ? createConvergence(rules, take) : () => undefined,
+    examine: convergence ? createConvergence(rules, fingerprints) : () => undefined,
     describe: describeEvent,
   };
 

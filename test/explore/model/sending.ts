@@ -2,9 +2,10 @@ import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
 import { behaviourOf } from '../../../reconcile/cluster/act/requests/all.ts';
 import {
   type Answered,
+  begun,
   type Position,
-  positionAfter,
   type Request,
+  type Standing,
 } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
 import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
@@ -20,14 +21,34 @@ import type { Acting, World } from './state.ts';
 
 const positions = new WeakMap<readonly Answered[], Position>();
 
+/** Programs that have got just these answers, and may go on: each once. */
+const running = new WeakMap<readonly Answered[], Standing>();
+
 /** Where whoever acts stands. */
-export function positionOf({ action, answers, claimed }: Acting, code: Code): Position {
-  let position = positions.get(answers);
-  if (!position) {
-    position = positionAfter(code.run(action, claimed), answers);
-    positions.set(answers, position);
-  }
-  return position;
+export function positionOf(acting: Acting, code: Code): Position {
+  return positions.get(acting.answers) ?? noted(acting.answers, replayed(acting, code));
+}
+
+/** Where it stands with one more answer: a program that has just these answers goes on, and is not replayed. */
+export function positionAfter(acting: Acting, answers: readonly Answered[], code: Code): Position {
+  const known = positions.get(answers);
+  if (known) return known;
+  const last = answers.at(-1);
+  const isNext = answers.length === acting.answers.length + 1 && acting.answers.every((one, at) => one === answers[at]);
+  const standing = isNext ? running.get(acting.answers) : undefined;
+  if (!standing || !last) return positionOf({ ...acting, answers }, code);
+  running.delete(acting.answers);
+  return noted(answers, standing.after(last));
+}
+
+function replayed({ action, answers, claimed }: Acting, code: Code): Standing {
+  return answers.reduce((standing, answered) => standing.after(answered), begun(code.run(action, claimed)));
+}
+
+function noted(answers: readonly Answered[], standing: Standing): Position {
+  positions.set(answers, standing.position);
+  if (standing.position.kind === 'asks') running.set(answers, standing);
+  return standing.position;
 }
 
 /** What an action sees of the resource that it was claimed in. */

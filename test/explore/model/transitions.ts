@@ -13,7 +13,7 @@ import { advance, claimed, toldIn, withoutActing } from './invocation.ts';
 import { happenings, timePasses } from './kubernetes.ts';
 import { objectOf } from './objects.ts';
 import { consent } from './person.ts';
-import { outdated, perform, positionOf, wordsOf, writtenBy } from './sending.ts';
+import { outdated, perform, positionAfter, positionOf, wordsOf, writtenBy } from './sending.ts';
 import { type Acting, type Late, type Left, lacking, type State, type World } from './state.ts';
 import { referredIn } from './uids.ts';
 
@@ -217,7 +217,7 @@ function dyingAt(state: State, acting: Acting, position: Position, code: Code, e
   const { beside } = position as Extract<Position, { kind: 'asks' }>;
   if (beside === undefined || doomed !== undefined) return;
   const next = { ...acting, answers: [...answers, { refused: unanswered }], doomed: beside };
-  const after = positionOf(next, code);
+  const after = positionAfter(acting, next.answers, code);
   if (after.kind !== 'asks' || after.beside !== beside) return;
   const what = `a request is slow, while others sent beside it go on, and the invocation dies: ${words}`;
   emit({ who: 'fault', what }, { ...frozen, acting: next });

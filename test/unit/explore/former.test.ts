@@ -128,5 +128,5 @@ function settled(state: State): State {
 }
 
 function comesToRest(state: State, code: Code): string | undefined {
-  return createConvergence(rulesWith(code), createFingerprints().take)(state)?.message;
+  return createConvergence(rulesWith(code), createFingerprints())(state)?.message;
 }

@@ -72,19 +72,39 @@ export type Position =
   | { readonly kind: 'done' }
   | { readonly kind: 'ended'; readonly failure: Failure };
 
-/** Where a program stands after these answers. Programs are short, so that replaying one costs little. */
-export function positionAfter(program: Program<unknown>, answers: readonly Answered[]): Position {
+/** A program that was answered so far. */
+export interface Standing {
+  readonly position: Position;
+  /** Goes on with the next answer. Once: a generator can't go back. */
+  readonly after: (answered: Answered) => Standing;
+}
+
+/** Where a program stands before its first answer. */
+export function begun(program: Program<unknown>): Standing {
   const running = inOrder(program, { groups: 0 });
+  const standing = (go: () => IteratorResult<Located, unknown>): Standing => ({
+    position: positionOf(go),
+    after: (answered) =>
+      standing(() =>
+        'refused' in answered ? running.throw(new StepError(answered.refused)) : running.next(answered.answer),
+      ),
+  });
+  return standing(() => running.next());
+}
+
+function positionOf(go: () => IteratorResult<Located, unknown>): Position {
   try {
-    let step = running.next();
-    for (const one of answers) {
-      step = 'refused' in one ? running.throw(new StepError(one.refused)) : running.next(one.answer);
-    }
+    const step = go();
     return step.done ? { kind: 'done' } : { kind: 'asks', ...step.value };
   } catch (error) {
     if (error instanceof StepError) return { kind: 'ended', failure: error.failure };
     throw error;
   }
+}
+
+/** Where a program stands after these answers. Programs are short, so that replaying one costs little. */
+export function positionAfter(program: Program<unknown>, answers: readonly Answered[]): Position {
+  return answers.reduce((standing, answered) => standing.after(answered), begun(program)).position;
 }
 
 interface Located {
