@@ -1,7 +1,7 @@
 import { definitionOf } from '../act/act.ts';
 import { leasedOf } from '../act/actions/define.ts';
 import { behaviourOf } from '../act/requests/all.ts';
-import { type Answered, positionAfter } from '../act/requests/program.ts';
+import { begun } from '../act/requests/program.ts';
 import type { Action } from '../know/action.ts';
 import type { Observation } from '../know/observation.ts';
 import { type Failure, StepError } from '../know/outcome.ts';
@@ -18,11 +18,10 @@ export interface CarriedOut {
 
 export function carryOut(action: Action, observation: Observation): CarriedOut {
   const moments: [Observation, ...Observation[]] = [observation];
-  const definition = definitionOf(action);
-  const answers: Answered[] = [];
+  let standing = begun(definitionOf(action).run(action, leasedOf(observation.cluster)));
   let now = observation;
   for (;;) {
-    const position = positionAfter(definition.run(action, leasedOf(observation.cluster)), answers);
+    const { position } = standing;
     if (position.kind === 'ended') return { moments, failure: position.failure };
     if (position.kind === 'done') return { moments };
     const { kind, ask } = position.request;
@@ -37,10 +36,10 @@ export function carryOut(action: Action, observation: Observation): CarriedOut {
       }
       if (behaviour.writes) moments.push(done.state);
       now = done.state;
-      answers.push({ answer: done.answer });
+      standing = standing.after({ answer: done.answer });
     } catch (error) {
       if (!(error instanceof StepError)) throw error;
-      answers.push({ refused: error.failure });
+      standing = standing.after({ refused: error.failure });
     }
   }
 }
