@@ -16,7 +16,10 @@ export async function desiredTree(
 ): Promise<DesiredTree> {
   const documents = await readDocuments(tree, fleet.spec.git.path ?? fleetDefaults.path, {}, signal, before);
   const { namespace } = fleet.metadata;
-  const found = findSpecs(documents, { validate: validateDocument, ...(namespace && { defaultNamespace: namespace }) });
+  const found = await findSpecs(documents, {
+    validate: validateDocument,
+    ...(namespace && { defaultNamespace: namespace }),
+  });
   // `findSpecs` saw to it that these are objects with a name.
   const specs = found.specs as unknown as DesiredTree['specs'];
   return {

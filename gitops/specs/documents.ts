@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { GitError, stopIfAborted } from '../git/error.ts';
 import type { Tree } from '../git/tree.ts';
+import { takeTurns } from '../turns.ts';
 import type { FoundDocument } from './found.ts';
 import type { ParsedFile } from './parse.ts';
 import type { Problem } from './problem.ts';
@@ -12,6 +12,8 @@ export interface DocumentLimits {
   readonly maxFileBytes: number;
   /** Bytes of all files together; more, and nothing is read. */
   readonly maxTotalBytes: number;
+  /** Of all files together, ours and others'; more, and nothing is read. */
+  readonly maxDocuments: number;
 }
 
 /** What was parsed before, by path and object name: most files of two commits are the same. */
@@ -21,10 +23,8 @@ const defaultDocumentLimits: DocumentLimits = {
   maxFiles: 50_000,
   maxFileBytes: 1024 * 1024,
   maxTotalBytes: 256 * 1024 * 1024,
+  maxDocuments: 50_000,
 };
-
-/** Milliseconds of parsing without a break. */
-const longestTurnMs = 50;
 
 export interface Documents {
   /** In order of file and line. Ours and others': every map that was found where ours might be. */
@@ -52,8 +52,9 @@ export async function readDocuments(
   limits: Partial<DocumentLimits> = {},
   signal?: AbortSignal,
   before: ParsedBefore = new Map(),
+  onFile?: (path: string) => void,
 ): Promise<Documents> {
-  const { maxFiles, maxFileBytes, maxTotalBytes } = { ...defaultDocumentLimits, ...limits };
+  const { maxFiles, maxFileBytes, maxTotalBytes, maxDocuments } = { ...defaultDocumentLimits, ...limits };
   const { bytesAsText, parseFile } = await import('./parse.ts');
   const { mentionsUs } = await import('./recognise.ts');
   const { files, names, hidden } = await walk(tree, path, maxFiles, signal);
@@ -61,13 +62,11 @@ export async function readDocuments(
   const problems: Problem[] = [];
   let ignored = 0;
   let total = 0;
-  let turn = performance.now();
+  const turns = takeTurns(signal);
   for (const file of files) {
-    if (performance.now() - turn > longestTurnMs) {
-      await setImmediate(); // or no timer, and so no deadline, could fire before the last file
-      turn = performance.now();
-    }
+    await turns.next();
     stopIfAborted(signal);
+    onFile?.(file.path);
     const bytes = await tree.file(file.oid);
     total += bytes.length;
     if (total > maxTotalBytes) {
@@ -82,10 +81,11 @@ export async function readDocuments(
       continue;
     }
     const key = `${file.oid} ${file.path}`;
-    const parsed = before.get(key) ?? parseFile(file.path, bytes);
+    const parsed = before.get(key) ?? (await parseFile(file.path, bytes, turns));
     before.set(key, parsed);
-    documents.push(...parsed.documents);
-    problems.push(...parsed.problems);
+    for (const document of parsed.documents) documents.push(document);
+    if (documents.length > maxDocuments) throw tooMany(path, maxDocuments);
+    for (const problem of parsed.problems) problems.push(problem);
     if (parsed.ignored) ignored++;
   }
   const notes = hidden.map((entry) => `${entry.path} ${entry.message}`);
@@ -98,6 +98,13 @@ export async function readDocuments(
     ignored,
     readWhole: problems.length === 0 && hidden.length === 0,
   };
+}
+
+function tooMany(path: string, limit: number): GitError {
+  return new GitError(
+    'TooLarge',
+    `the files under ${path || 'the root'} hold more than ${limit} documents: set a narrower path`,
+  );
 }
 
 function tooLarge(file: string, bytes: number, limit: number): Problem {

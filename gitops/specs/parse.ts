@@ -1,9 +1,12 @@
-import { type Document, LineCounter, parseAllDocuments } from 'yaml';
+import { type Document, LineCounter } from 'yaml';
+import { GitError } from '../git/error.ts';
+import { type Turns, takeTurns } from '../turns.ts';
 import { type FoundDocument, isObject } from './found.ts';
 import { locator } from './locate.ts';
 import type { Problem } from './problem.ts';
 import { mayBeOurs, mentionsUs } from './recognise.ts';
 import { type Fault, firstFault, maxAliases } from './soundness.ts';
+import { type ReadDocument, yamlDocuments } from './yaml-documents.ts';
 
 export interface ParsedFile {
   readonly documents: readonly FoundDocument[];
@@ -12,13 +15,16 @@ export interface ParsedFile {
   readonly ignored: boolean;
 }
 
-/** Problems told per file: after these, a person mends and looks again. */
-const maxProblems = 20;
+/** Problems kept per file, one more than are told (see few-problems.ts). */
+const maxProblems = 100;
+
+/** Told of one document. */
+const maxDoubts = 20;
 
 const nothing: ParsedFile = { documents: [], problems: [], ignored: true };
 
-/** Parses one file of the repository. Never throws, whatever the bytes. */
-export function parseFile(file: string, bytes: Uint8Array): ParsedFile {
+/** Parses one file of the repository. @throws nothing for what the bytes are; GitError Aborted where `turns` does */
+export async function parseFile(file: string, bytes: Uint8Array, turns: Turns = takeTurns()): Promise<ParsedFile> {
   const text = decode(bytes);
   if (text === undefined) {
     return mentionsUs(bytesAsText(bytes)) ? broken(file, 'is not UTF-8 text: save it as UTF-8') : nothing;
@@ -26,23 +32,17 @@ export function parseFile(file: string, bytes: Uint8Array): ParsedFile {
   if (!mayBeOurs(text)) return nothing;
 
   try {
-    return parseText(file, text);
+    return await parseText(file, text, turns);
   } catch (error) {
+    if (error instanceof GitError) throw error;
     // The parser recurses once per level of nesting, so only absurd nesting exhausts the stack.
     const cause = error instanceof RangeError ? 'is nested too deeply' : 'cannot be parsed as YAML';
     return mentionsUs(text) ? broken(file, `${cause}: simplify it`) : nothing;
   }
 }
 
-function parseText(file: string, text: string): ParsedFile {
+async function parseText(file: string, text: string, turns: Turns): Promise<ParsedFile> {
   const lines = new LineCounter();
-  const parsed = parseAllDocuments(text, {
-    lineCounter: lines,
-    merge: true,
-    uniqueKeys: false, // see soundness.ts
-    prettyErrors: false,
-    logLevel: 'silent',
-  });
   const ours = mentionsUs(text);
   const hint = text.includes('{{') ? ' (templates are not rendered: commit plain YAML)' : '';
   function problemAt({ offset, message }: Fault): Problem {
@@ -54,20 +54,33 @@ function parseText(file: string, text: string): ParsedFile {
   const documents: FoundDocument[] = [];
   const problems: Problem[] = [];
   let skipped = false;
-  for (const document of Array.isArray(parsed) ? parsed : []) {
-    // What follows the first error is mostly its echo.
-    const fault = firstFault(document);
-    const value = fault ?? plain(document);
-    if (isFault(value)) {
+  for await (const read of yamlDocuments(text, lines, turns)) {
+    const { fault, document, data } = judged(read);
+    if (fault) {
       skipped = true;
-      if (ours && problems.length < maxProblems) problems.push({ ...problemAt(value), ...identity(document) });
-    } else if (isObject(value.data)) {
+      if (ours && problems.length < maxProblems)
+        problems.push({ ...problemAt(fault), ...(document && identity(document)) });
+    } else if (document && isObject(data)) {
       const locate = locator(document, lines);
-      const doubts = document.warnings.map(({ pos, message }) => problemAt({ offset: pos[0], message }));
-      documents.push({ file, ...locate([], 'value'), object: value.data, locate, doubts });
+      const doubts = document.warnings
+        .slice(0, maxDoubts)
+        .map(({ pos, message }) => problemAt({ offset: pos[0], message }));
+      documents.push({ file, ...locate([], 'value'), object: data, locate, doubts });
     }
   }
   return { documents, problems, ignored: skipped && problems.length === 0 };
+}
+
+/** What follows the first error is mostly its echo. */
+function judged(read: ReadDocument): {
+  readonly fault?: Fault;
+  readonly document?: Document.Parsed;
+  readonly data?: unknown;
+} {
+  if (read.kind === 'end') return { fault: read.fault };
+  const { document } = read;
+  const value = firstFault(document) ?? plain(document);
+  return isFault(value) ? { fault: value, document } : { document, data: value.data };
 }
 
 function plain(document: Document.Parsed): { readonly data: unknown } | Fault {

@@ -1,8 +1,10 @@
 import { fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import type { Kind } from '../../manifests/api/group.ts';
+import { type Turns, takeTurns } from '../turns.ts';
 import type { Documents } from './documents.ts';
+import { fewProblems } from './few-problems.ts';
 import { type FoundDocument, isObject, type Locate } from './found.ts';
-import { byPlace, type Problem } from './problem.ts';
+import type { Problem } from './problem.ts';
 import { recognise } from './recognise.ts';
 
 /** A desired resource, as it stands in Git: valid, with its namespace, defaults not filled in. */
@@ -26,7 +28,10 @@ type Validate = (
 export interface Specs {
   /** By namespace and name. */
   readonly specs: readonly SpecDocument[];
-  /** By place. One with a name belongs to that object, which is still listed in Git, only not usable. */
+  /**
+   * By place, the first few of each file. One with a name belongs to that object, which is still listed in Git, only not
+   * usable.
+   */
   readonly problems: readonly Problem[];
   /** Whether the object of every document that could be ours is known. Unless it is, nothing may be pruned (I8). */
   readonly complete: boolean;
@@ -39,12 +44,18 @@ export interface SpecOptions {
 }
 
 /** Finds the specs among the documents: recognised, named, valid and unique. One bad document never spoils another. */
-export function findSpecs(read: Pick<Documents, 'documents' | 'problems' | 'readWhole'>, options: SpecOptions): Specs {
+export async function findSpecs(
+  read: Pick<Documents, 'documents' | 'problems' | 'readWhole'>,
+  options: SpecOptions,
+  turns: Turns = takeTurns(),
+): Promise<Specs> {
   const candidates: Candidate[] = [];
   const problems: Problem[] = [...read.problems];
   let complete = read.readWhole;
 
   for (const document of read.documents) {
+    const pause = turns.next();
+    if (pause) await pause;
     const outcome = examine(document, options);
     if (outcome.kind === 'foreign') continue;
     if (outcome.kind === 'nameless') {
@@ -56,13 +67,18 @@ export function findSpecs(read: Pick<Documents, 'documents' | 'problems' | 'read
   const specs: SpecDocument[] = [];
   const byIdentity = Map.groupBy(candidates, ({ spec }) => `${spec.kind} ${spec.namespace}/${spec.name}`);
   for (const same of byIdentity.values()) {
-    if (same.length > 1) problems.push(...same.map((candidate) => duplicate(candidate, same)));
-    problems.push(...same.flatMap((candidate) => candidate.problems));
+    if (same.length > 1) {
+      const places = same.slice(0, mostPlaces + 1).map(placeOf);
+      for (const candidate of same) problems.push(duplicate(candidate, places, same.length - 1));
+    }
+    for (const candidate of same) problems.push(...candidate.problems);
     const [only] = same;
     if (only && same.length === 1 && only.problems.length === 0) specs.push(only.spec);
   }
   specs.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name) || compare(a.kind, b.kind));
-  return { specs, problems: problems.sort(byPlace), complete };
+  const { told, all } = fewProblems(problems);
+  // An object whose problem is left out is listed in Git all the same.
+  return { specs, problems: told, complete: complete && all };
 }
 
 interface Candidate {
@@ -132,19 +148,21 @@ function wrapped({ file, object, locate }: FoundDocument): Outcome {
   return { kind: 'nameless', problems: [{ file, ...locate(['items', at], 'value'), message }] };
 }
 
-function duplicate({ spec }: Candidate, same: readonly Candidate[]): Problem {
-  const others = same
-    .filter((other) => other.spec !== spec)
-    .map((other) => `${other.spec.file}:${other.spec.line}:${other.spec.column}`);
-  const { file, line, column, kind, namespace, name } = spec;
-  const message = `${kind} ${namespace}/${name} is also at ${listed(others)}: none of them is used until one is left`;
-  return { file, line, column, message, kind, namespace, name };
+/** Of the places that a duplicate names. */
+const mostPlaces = 5;
+
+function placeOf({ spec: { file, line, column } }: Candidate): string {
+  return `${file}:${line}:${column}`;
 }
 
-function listed(places: readonly string[]): string {
-  return places.length <= 5
-    ? places.join(', ')
-    : `${places.slice(0, 5).join(', ')} and ${places.length - 5} more places`;
+/** @param places of the first few that share the name; @param others how many share it beside this one */
+function duplicate(candidate: Candidate, places: readonly string[], others: number): Problem {
+  const { file, line, column, kind, namespace, name } = candidate.spec;
+  const own = placeOf(candidate);
+  const listed = places.filter((place) => place !== own).slice(0, mostPlaces);
+  const more = others > listed.length ? ` and ${others - listed.length} more places` : '';
+  const message = `${kind} ${namespace}/${name} is also at ${listed.join(', ')}${more}: none of them is used until one is left`;
+  return { file, line, column, message, kind, namespace, name };
 }
 
 function ownerOf(object: Readonly<Record<string, unknown>>): Pick<Problem, 'kind' | 'namespace' | 'name'> {

@@ -147,9 +147,10 @@ function inventoryOf(
   const others = ownObjects(fleet, objectsOf(input)).filter(
     ({ metadata }) => !applied.has(metadata.uid ?? '') && !gone.has(metadata.uid),
   );
+  const sources = new Map((fleet.status?.inventory ?? []).map(({ uid, source }) => [uid, source]));
   const unlisted = new Set(keep.map(({ object }) => object.metadata.uid));
   const kept = others.map((object) => {
-    const source = fleet.status?.inventory?.find(({ uid }) => uid === object.metadata.uid)?.source;
+    const source = sources.get(object.metadata.uid ?? '');
     return entryOf(
       object,
       source ?? object.metadata.annotations?.[annotations.source] ?? '',

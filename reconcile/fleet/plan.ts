@@ -65,7 +65,9 @@ export function planFleet(input: PlanInput): FleetPlan {
   );
   const live = new Map(objects.map((object) => [identityOfObject(object), object]));
   const inventory = new Map((fleet.status?.inventory ?? []).map((one) => [identityOf(kindOfEntry(one), one), one]));
-  const judged = tree.specs.map((spec) => judge(spec, { ...input, live, inventory }));
+  const owners = new Map(input.fleets.map((one) => [one.metadata.uid ?? '', one]));
+  const known = { ...input, live, inventory, owners };
+  const judged = tree.specs.map((spec) => judge(spec, known));
   return {
     ...prunePlan,
     applies: judged.flatMap((one) => ('apply' in one ? [one.apply] : [])),
@@ -89,10 +91,12 @@ type Judgement =
 interface Known extends PlanInput {
   readonly live: ReadonlyMap<string, FleetObject>;
   readonly inventory: ReadonlyMap<string, FleetInventoryEntry>;
+  /** By UID. */
+  readonly owners: ReadonlyMap<string, EtcdFleet>;
 }
 
 function judge(spec: DesiredSpec, input: Known): Judgement {
-  const { fleet, revision } = input;
+  const { fleet } = input;
   if (!isFleetKind(spec.kind)) {
     return problem(spec, `${spec.kind} ${spec.name} is not applied from Git: apply it with kubectl`);
   }
@@ -107,7 +111,7 @@ function judge(spec: DesiredSpec, input: Known): Judgement {
   const owner = ownerOf(live);
   if (owner === undefined) return { apply: { kind: 'adopt', spec, live } };
   if (isOwn(fleet, live)) {
-    const settled = settledEntry(fleet, revision, spec, live);
+    const settled = settledEntry(input, spec, live, entry);
     return { apply: settled ? { kind: 'settled', spec, live, entry: settled } : { kind: 'update', spec, live } };
   }
   if (owner === fleet.metadata.uid) {
@@ -126,25 +130,24 @@ function judge(spec: DesiredSpec, input: Known): Judgement {
 
 /** In the inventory since this revision was attempted, and untouched since; unless a person asked to apply it again. */
 function settledEntry(
-  fleet: EtcdFleet,
-  revision: string,
+  { fleet, revision }: Known,
   spec: DesiredSpec,
   live: FleetObject,
+  entry: FleetInventoryEntry | undefined,
 ): FleetInventoryEntry | undefined {
-  const { status } = fleet;
-  if (status?.revision?.attempted !== revision || wantsReconcile(fleet)) return undefined;
-  return status.inventory?.find((entry) => isAsLeft(entry, live) && entry.source === spec.file);
+  if (fleet.status?.revision?.attempted !== revision || wantsReconcile(fleet)) return undefined;
+  return entry && isAsLeft(entry, live) && entry.source === spec.file ? entry : undefined;
 }
 
 /** An owner in a namespace that this invocation can't see is not known to be gone. */
-function isOwnerGone(owner: string, live: FleetObject, { fleets, scope }: PlanInput): boolean {
-  if (fleets.some(({ metadata }) => metadata.uid === owner)) return false;
+function isOwnerGone(owner: string, live: FleetObject, { owners, scope }: Known): boolean {
+  if (owners.has(owner)) return false;
   const namespace = live.metadata.annotations?.[annotations.fleetName]?.split('/')[0];
   return scope === undefined || namespace === scope;
 }
 
-function ownerName(owner: string, live: FleetObject, { fleets }: PlanInput): string {
-  const fleet = fleets.find(({ metadata }) => metadata.uid === owner);
+function ownerName(owner: string, live: FleetObject, { owners }: Known): string {
+  const fleet = owners.get(owner);
   return fleet ? keyOf(fleet) : (live.metadata.annotations?.[annotations.fleetName] ?? `with UID ${owner}`);
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { type FleetObject, identityOf, identityOfObject, kindOfEntry } from './objects.ts';
@@ -44,7 +44,8 @@ interface Context {
  * live objects that this fleet owns and that no document of the tree names.
  */
 export function planPrune(unlisted: readonly FleetObject[], context: Context): PrunePlan {
-  const judged = unlisted.map((object) => ({ object, because: keptBecause(object, context) }));
+  const known = knownOf(context);
+  const judged = unlisted.map((object) => ({ object, because: keptBecause(object, known) }));
   const keep = judged.flatMap(({ object, because }) => (because ? [{ object, because }] : []));
   const free = judged.flatMap(({ object, because }) => (because ? [] : [object]));
 
@@ -60,10 +61,35 @@ export function planPrune(unlisted: readonly FleetObject[], context: Context): P
   };
 }
 
-function keptBecause(object: FleetObject, { fleet, tree, fleets }: Context): KeptBecause | undefined {
-  const entry = fleet.status?.inventory?.find(({ uid }) => uid === object.metadata.uid);
+interface Known extends Context {
+  readonly inventory: ReadonlyMap<string, FleetInventoryEntry>;
+  readonly brokenFiles: ReadonlySet<string>;
+  /** Identities that other fleets list: asked for where nothing else keeps an object. */
+  readonly elsewhere: () => ReadonlySet<string>;
+}
+
+/** Once for all objects: there may be ten thousand. */
+function knownOf(context: Context): Known {
+  const { fleet, tree, fleets } = context;
+  let listed: ReadonlySet<string> | undefined;
+  return {
+    ...context,
+    inventory: new Map((fleet.status?.inventory ?? []).map((entry) => [entry.uid, entry])),
+    brokenFiles: new Set(tree.problems.map(({ file }) => file)),
+    elsewhere: () => {
+      listed ??= new Set(fleets.flatMap((other) => (other.metadata.uid === fleet.metadata.uid ? [] : listedBy(other))));
+      return listed;
+    },
+  };
+}
+
+function keptBecause(
+  object: FleetObject,
+  { fleet, tree, inventory, brokenFiles, elsewhere }: Known,
+): KeptBecause | undefined {
+  const entry = inventory.get(object.metadata.uid ?? '');
   // Most likely its own document: then it is not unlisted at all, and "switch pruning on" would be bad advice.
-  if (tree.problems.some(({ file }) => file === entry?.source)) return 'DocumentsBroken';
+  if (entry && brokenFiles.has(entry.source)) return 'DocumentsBroken';
   if (!fleet.spec.prune) return 'PruneOff';
   if (!tree.complete) return 'TreeIncomplete';
   // Which cluster a broken document meant is not always known: a mistyped name would read as a deletion.
@@ -73,9 +99,7 @@ function keptBecause(object: FleetObject, { fleet, tree, fleets }: Context): Kep
 
   if (!entry || entry.source === '') return 'SourceUnknown';
   if (tree.files.has(entry.source)) return 'FileStillThere';
-  if (fleets.some((other) => other.metadata.uid !== fleet.metadata.uid && lists(other, object))) {
-    return 'ListedElsewhere';
-  }
+  if (elsewhere().has(identityOfObject(object))) return 'ListedElsewhere';
   return undefined;
 }
 
@@ -88,9 +112,8 @@ export function sourceMoved({ spec, status }: EtcdFleet): boolean {
   );
 }
 
-function lists(fleet: EtcdFleet, object: FleetObject): boolean {
-  const identity = identityOfObject(object);
-  return fleet.status?.inventory?.some((entry) => identityOf(kindOfEntry(entry), entry) === identity) ?? false;
+function listedBy({ status }: EtcdFleet): readonly string[] {
+  return (status?.inventory ?? []).map((entry) => identityOf(kindOfEntry(entry), entry));
 }
 
 /** Bound to the commit and to the very set of objects: a confirmation never covers what a person did not see. */

@@ -28,10 +28,14 @@ export function isUnchanged(
   const inventory = status.inventory ?? [];
   const own = ownObjects(fleet, [...clusters.map((cluster) => withKind('EtcdCluster', cluster)), ...others]);
   const live = new Set(own.map(({ metadata }) => metadata.uid));
+  const byUid = new Map(inventory.map((entry) => [entry.uid, entry]));
   const gone = inventory.filter(({ uid }) => !live.has(uid));
   return (
     gone.every((entry) => runsOnce(kindOfEntry(entry))) &&
-    own.every((object) => inventory.some((entry) => isAsLeft(entry, object)))
+    own.every((object) => {
+      const entry = byUid.get(object.metadata.uid ?? '');
+      return entry !== undefined && isAsLeft(entry, object);
+    })
   );
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { takeTurns } from '../../turns.ts';
 import { GitError } from '../error.ts';
 import { applyDelta } from './delta.ts';
 import { type Base, type BaseBounds, createBases, defaultBaseBounds } from './pack-bases.ts';
@@ -25,8 +25,6 @@ export interface NamedObject {
 
 /** Git itself writes no chain of more than 4095, and reading an object assembles all of its chain. */
 const longestChain = 4_095;
-/** Milliseconds without a break. */
-const longestTurnMs = 50;
 
 interface Waiting {
   readonly entry: Delta;
@@ -58,7 +56,7 @@ export async function nameObjects(
   const waiting = new Map<Delta['base'], Waiting[]>();
   const ready: Ready[] = [];
   const bases = createBases(pack, bounds);
-  let turn = performance.now();
+  const turns = takeTurns();
 
   function note(name: string, start: number, crc: number): void {
     if (!named.has(name)) named.set(name, { name, start, crc });
@@ -75,11 +73,6 @@ export async function nameObjects(
     waiting.delete(name);
   }
 
-  async function breathe(): Promise<void> {
-    await setImmediate(); // or no timer, and so no deadline, could fire before the last object
-    turn = performance.now();
-  }
-
   for (const { entry, data, crc } of packEntries(pack, bounds)) {
     if (entry.type === 'delta') {
       const others = waiting.get(entry.base);
@@ -90,7 +83,7 @@ export async function nameObjects(
       note(name, entry.start, crc);
       wholes.push({ name, entry });
     }
-    if (performance.now() - turn > longestTurnMs) await breathe();
+    await turns.next();
   }
 
   for (const { name, entry } of wholes) {
@@ -104,7 +97,7 @@ export async function nameObjects(
       const name = nameOf(type, data);
       note(name, entry.start, crc);
       release({ entry, type, depth: depth + 1, below: next.base }, name, () => data);
-      if (performance.now() - turn > longestTurnMs) await breathe();
+      await turns.next();
     }
   }
   if (waiting.size > 0) throw lacksBases();

@@ -39,7 +39,7 @@ export async function specsOf(
 ): Promise<Specs & { readonly notes: readonly string[]; readonly files: number }> {
   const { tree } = await fetched(from);
   const read = await readDocuments(tree, from.path, {}, inTime());
-  return { ...findSpecs(read, { validate: validateDocument }), notes: read.notes, files: read.files };
+  return { ...(await findSpecs(read, { validate: validateDocument })), notes: read.notes, files: read.files };
 }
 
 /** Names of the root folder's entries. */

@@ -7,19 +7,24 @@ import { validateDocument } from '../../../manifests/api/validate.ts';
 import { specText } from './specs.ts';
 
 /** As after reading these files. */
-function find(files: Readonly<Record<string, string | Buffer>>, options: Partial<SpecOptions> = {}): Specs {
-  const parsed = Object.entries(files).map(([file, content]) => parseFile(file, Buffer.from(content as string)));
+async function find(
+  files: Readonly<Record<string, string | Buffer>>,
+  options: Partial<SpecOptions> = {},
+): Promise<Specs> {
+  const parsed = await Promise.all(
+    Object.entries(files).map(([file, content]) => parseFile(file, Buffer.from(content as string))),
+  );
   const problems = parsed.flatMap((file) => file.problems);
   const read = { documents: parsed.flatMap((file) => file.documents), problems, readWhole: problems.length === 0 };
   return findSpecs(read, { validate: validateDocument, ...options });
 }
 
-function problemsOf(files: Readonly<Record<string, string | Buffer>>): string[] {
-  return find(files).problems.map(formatProblem);
+async function problemsOf(files: Readonly<Record<string, string | Buffer>>): Promise<string[]> {
+  return (await find(files)).problems.map(formatProblem);
 }
 
-test('a good document is a spec with its place', () => {
-  const { specs, problems, complete } = find({ 'a.yaml': `# ours\n---\n${specText('orders')}` });
+test('a good document is a spec with its place', async () => {
+  const { specs, problems, complete } = await find({ 'a.yaml': `# ours\n---\n${specText('orders')}` });
   assert.deepEqual(problems, []);
   assert.ok(complete);
   assert.partialDeepStrictEqual(specs, [
@@ -27,8 +32,8 @@ test('a good document is a spec with its place', () => {
   ]);
 });
 
-test('specs come in the order of their names, however the files are called', () => {
-  const { specs } = find({
+test('specs come in the order of their names, however the files are called', async () => {
+  const { specs } = await find({
     'a.yaml': specText('z'),
     'b.yaml': specText('a'),
     'c.yaml': specText('m', { namespace: 'apps' }),
@@ -39,7 +44,7 @@ test('specs come in the order of their names, however the files are called', () 
   );
 });
 
-test('JSON is read too, tabs and all', () => {
+test('JSON is read too, tabs and all', async () => {
   const object = {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdCluster',
@@ -47,7 +52,7 @@ test('JSON is read too, tabs and all', () => {
     spec: { replicas: 1, version: '3.6.16', storage: { size: '1Gi' }, tls: { mode: 'Disabled' } },
   };
   assert.deepEqual(
-    find({ 'a.json': JSON.stringify(object, null, '\t') }).specs.map(({ name }) => name),
+    (await find({ 'a.json': JSON.stringify(object, null, '\t') })).specs.map(({ name }) => name),
     ['j'],
   );
 });
@@ -58,8 +63,8 @@ for (const [name, text] of [
   ['anchors and merge keys', specText('orders').replace('spec:\n', 'spec:\n  <<: &base {suspend: false}\n')],
   ['comments only around it', `---\n# nothing\n---\n${specText('orders')}...\n`],
 ] as const) {
-  test(`a document with ${name} is read`, () => {
-    const { specs, problems } = find({ 'a.yaml': text });
+  test(`a document with ${name} is read`, async () => {
+    const { specs, problems } = await find({ 'a.yaml': text });
     assert.deepEqual(problems, []);
     assert.equal(specs.length, 1);
   });
@@ -147,8 +152,8 @@ for (const [name, text, expected] of [
     /^a\.yaml:3:21: .*belongs to etcd-ratchet/,
   ],
 ] as const) {
-  test(`a document with ${name} is refused with its place`, () => {
-    const { specs, problems } = find({ 'a.yaml': text, 'b.yaml': specText('b') });
+  test(`a document with ${name} is refused with its place`, async () => {
+    const { specs, problems } = await find({ 'a.yaml': text, 'b.yaml': specText('b') });
     assert.match(problems.map(formatProblem).join('\n'), expected);
     assert.deepEqual(
       specs.map((spec) => spec.name),
@@ -179,46 +184,46 @@ for (const [name, text] of [
     'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {group: etcd.ratchet.dev}\n',
   ],
 ] as const) {
-  test(`${name} is none of our business`, () => {
-    const { specs, problems, complete } = find({ 'a.yaml': text });
+  test(`${name} is none of our business`, async () => {
+    const { specs, problems, complete } = await find({ 'a.yaml': text });
     assert.deepEqual([specs, problems, complete], [[], [], true]);
   });
 }
 
-test('two documents for one cluster: both refused, both places named', () => {
+test('two documents for one cluster: both refused, both places named', async () => {
   const files = { 'a.yaml': specText('orders'), 'b.yaml': `${specText('other')}---\n${specText('orders')}` };
-  assert.deepEqual(problemsOf(files), [
+  assert.deepEqual(await problemsOf(files), [
     'a.yaml:1:1: EtcdCluster payments/orders is also at b.yaml:10:1: none of them is used until one is left',
     'b.yaml:10:1: EtcdCluster payments/orders is also at a.yaml:1:1: none of them is used until one is left',
   ]);
   assert.deepEqual(
-    find(files).specs.map(({ name }) => name),
+    (await find(files)).specs.map(({ name }) => name),
     ['other'],
   );
 });
 
-test('an invalid duplicate does not make the other one valid', () => {
-  const { specs } = find({
+test('an invalid duplicate does not make the other one valid', async () => {
+  const { specs } = await find({
     'a.yaml': specText('orders'),
     'b.yaml': specText('orders').replace('replicas: 3', 'replicas: x'),
   });
   assert.deepEqual(specs, []);
 });
 
-test('the default namespace fills in, and can clash', () => {
+test('the default namespace fills in, and can clash', async () => {
   const bare = specText('orders').replace(', namespace: payments', '');
-  const { specs } = find({ 'a.yaml': bare }, { defaultNamespace: 'payments' });
+  const { specs } = await find({ 'a.yaml': bare }, { defaultNamespace: 'payments' });
   assert.partialDeepStrictEqual(specs, [
     { namespace: 'payments', object: { metadata: { name: 'orders', namespace: 'payments' } } },
   ]);
   assert.equal(
-    find({ 'a.yaml': bare, 'b.yaml': specText('orders') }, { defaultNamespace: 'payments' }).specs.length,
+    (await find({ 'a.yaml': bare, 'b.yaml': specText('orders') }, { defaultNamespace: 'payments' })).specs.length,
     0,
   );
 });
 
-test('an invalid spec leaves the listing complete, since its cluster is known', () => {
-  const { complete, problems } = find({ 'a.yaml': specText('orders').replace('replicas: 3', 'replicas: x') });
+test('an invalid spec leaves the listing complete, since its cluster is known', async () => {
+  const { complete, problems } = await find({ 'a.yaml': specText('orders').replace('replicas: 3', 'replicas: x') });
   assert.ok(complete);
   assert.partialDeepStrictEqual(problems, [{ kind: 'EtcdCluster', namespace: 'payments', name: 'orders' }]);
 });
@@ -233,13 +238,13 @@ for (const [name, text] of [
   ],
   ['no name', specText('a').replace('name: a, ', '')],
 ] as const) {
-  test(`a document with ${name} leaves the listing incomplete, so that nothing is pruned`, () => {
-    assert.ok(!find({ 'a.yaml': text }).complete);
+  test(`a document with ${name} leaves the listing incomplete, so that nothing is pruned`, async () => {
+    assert.ok(!(await find({ 'a.yaml': text })).complete);
   });
 }
 
-test('a broken document still says whose it is, as far as it can be read', () => {
-  const { problems } = find({ 'a.yaml': specText('orders', { extra: '  ]' }) });
+test('a broken document still says whose it is, as far as it can be read', async () => {
+  const { problems } = await find({ 'a.yaml': specText('orders', { extra: '  ]' }) });
   assert.partialDeepStrictEqual(problems, [{ namespace: 'payments', name: 'orders' }]);
 });
 
@@ -249,21 +254,21 @@ metadata: { name: orders, namespace: payments }
 spec: { clusterName: orders, to: { object: "gs://bucket/{{timestamp}}.db" } }
 `;
 
-test('a cluster and a backup may have one name, and two backups may not', () => {
-  const both = find({ 'a.yaml': specText('orders'), 'b.yaml': backupText });
+test('a cluster and a backup may have one name, and two backups may not', async () => {
+  const both = await find({ 'a.yaml': specText('orders'), 'b.yaml': backupText });
   assert.deepEqual(
     both.specs.map(({ kind, name }) => `${kind} ${name}`),
     ['EtcdBackup orders', 'EtcdCluster orders'],
   );
-  const twice = find({ 'a.yaml': backupText, 'b.yaml': backupText });
+  const twice = await find({ 'a.yaml': backupText, 'b.yaml': backupText });
   assert.deepEqual(twice.specs, []);
   assert.match(twice.problems.map(formatProblem).join(), /EtcdBackup payments\/orders is also at b\.yaml:1:1/);
 });
 
-test('a wrong backup is told where it is wrong, and a mistyped kind is not passed over', () => {
+test('a wrong backup is told where it is wrong, and a mistyped kind is not passed over', async () => {
   const wrong = backupText.replace('gs://bucket/', 'gs:/bucket/');
-  assert.match(problemsOf({ 'a.yaml': wrong }).join(), /^a\.yaml:4:44: .*is no object's name/);
-  const { problems, complete } = find({ 'a.yaml': backupText.replace('EtcdBackup', 'EtcdBackupp') });
+  assert.match((await problemsOf({ 'a.yaml': wrong })).join(), /^a\.yaml:4:44: .*is no object's name/);
+  const { problems, complete } = await find({ 'a.yaml': backupText.replace('EtcdBackup', 'EtcdBackupp') });
   assert.match(problems.map(formatProblem).join(), /did you mean EtcdBackup\?/);
   assert.ok(!complete, 'nothing may be pruned');
 });
