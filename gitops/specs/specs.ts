@@ -28,10 +28,7 @@ type Validate = (
 export interface Specs {
   /** By namespace and name. */
   readonly specs: readonly SpecDocument[];
-  /**
-   * By place, the first few of each file. One with a name belongs to that object, which is still listed in Git, only not
-   * usable.
-   */
+  /** By place, the first few of each file. One with a name belongs to that object, which is still listed in Git. */
   readonly problems: readonly Problem[];
   /** Whether the object of every document that could be ours is known. Unless it is, nothing may be pruned (I8). */
   readonly complete: boolean;
