@@ -11,9 +11,9 @@ import { rulesTable } from './rules.ts';
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const stale: string[] = [];
 
-await write('docs/reasons.md', () => reasonsPage());
-await write('README.md', (text) => between(text, 'reasons', curesTable()));
-await write('ARCHITECTURE.md', (text) => between(text, 'rules', rulesTable(text)));
+await write('docs/reference/reasons.md', () => reasonsPage());
+await write('docs/reference/what-it-says.md', (text) => between(text, 'reasons', curesTable()));
+await write('docs/explanation/rules.md', (text) => between(text, 'rules', rulesTable(text)));
 
 if (stale.length > 0) {
   console.error(`docs: ${stale.join(', ')} differ from the tables in the code; run npm run generate`);

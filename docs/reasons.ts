@@ -9,12 +9,14 @@ type Row = readonly [word: string, meaning: Meaning];
 
 const rows: readonly Row[] = tables.flatMap((table) => Object.entries<Meaning>(table));
 
-/** README's table: reasons with the same cure share a row. Reasons that ask for nothing are left out. */
+/** What to do: reasons with the same cure share a row. Reasons that ask for nothing are left out. */
 export function curesTable(): string {
   const groups = Map.groupBy(rows, ([, { cure }]) => cure);
   groups.delete(goesOn);
   groups.delete(isWell);
-  const lines = [...groups].map(([cure, group]) => `| ${group.map(([word]) => `\`${word}\``).join(', ')} | ${cure} |`);
+  const lines = [...groups].map(
+    ([cure, group]) => `| ${group.map(([word]) => `\`${word}\``).join(', ')} | ${fromHere(cure)} |`,
+  );
   return ['| reason | what to do |', '|---|---|', ...lines].join('\n');
 }
 
@@ -79,7 +81,7 @@ function backupReasons(): readonly string[] {
   ];
 }
 
-/** Links are written for README, one folder up. */
+/** Cures name pages as seen from the checkout; these tables are in docs/reference. */
 function fromHere(text: string): string {
-  return text.replaceAll('](#', '](../README.md#').replaceAll('](ARCHITECTURE', '](../ARCHITECTURE');
+  return text.replaceAll('](docs/', '](../');
 }

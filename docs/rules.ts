@@ -18,7 +18,7 @@ export function rulesTable(document: string): string {
     ...rows.map(([rule, why]) => {
       const row = written.get(kebab(rule.name));
       if (!row)
-        throw new Error(`ARCHITECTURE.md, "The rules": add a row | | [${kebab(rule.name)}](file) | when it speaks |`);
+        throw new Error(`docs/explanation/rules.md: add a row | | [${kebab(rule.name)}](file) | when it speaks |`);
       number += 1;
       return `| ${number} | ${row.link} | ${row.when} | ${why} |`;
     }),

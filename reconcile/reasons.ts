@@ -9,7 +9,7 @@ import { restore } from './reasons/restore.ts';
 
 /**
  * Every reason that a cluster's decisions, conditions, events and history use: one closed table. A reason that is not
- * in it does not compile. README's table, docs/reasons.md, the page and all conclusions from a reason come from here.
+ * in it does not compile. The tables in docs/reference, the page and all conclusions from a reason come from here.
  */
 export const meanings = {
   ...members,

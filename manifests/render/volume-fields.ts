@@ -102,7 +102,7 @@ type Fields = { readonly [K in keyof Required<VolumeRecord>]: Field<NonNullable<
 
 /**
  * Total maps, so that the compiler holds them against the API's own lists without loading its schemas: this file is on
- * the path of every invocation. What each state allows is the table in ARCHITECTURE.md, "What remembers what".
+ * the path of every invocation. What each state allows is the table in docs/explanation/what-remembers-what.md.
  *
  * `started`: entered from a started member only; without its IDs nothing could ever prove that it is safe to let go.
  */

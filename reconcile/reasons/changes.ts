@@ -96,7 +96,7 @@ export const changes = {
   },
   NoSpace: {
     means: 'etcd is out of space and accepts no writes.',
-    cure: 'nothing, while it is not Stalled: space is being freed ([how](ARCHITECTURE.md#space)). Stalled, the data fill the quota: raise `spec.etcd.quotaBackendBytes`, or `spec.storage.size` where the quota follows the volume, or delete keys',
+    cure: 'nothing, while it is not Stalled: space is being freed ([how](docs/how-to/space.md)). Stalled, the data fill the quota: raise `spec.etcd.quotaBackendBytes`, or `spec.storage.size` where the quota follows the volume, or delete keys',
     course: 'disrupts',
   },
   Defragmenting: {

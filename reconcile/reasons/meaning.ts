@@ -17,10 +17,10 @@ export interface Meaning {
  */
 export type Course = 'rests' | 'stopped' | 'rolls' | 'disrupts';
 
-/** A step that is being taken, or that waits. README does not list these one by one. */
+/** A step that is being taken, or that waits. docs/reference/what-it-says.md does not list these one by one. */
 export const goesOn = 'nothing: it goes on by itself';
 
-/** README does not list these either. */
+/** Nor these. */
 export const isWell = 'nothing: all is well';
 
 /** A row for a step. */

@@ -3,8 +3,8 @@ import { isWell, type Meaning, step } from './meaning.ts';
 /** Quorum that is awaited or lost, disks that changed, and recoveries. */
 
 const nothingLeft =
-  'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew from a snapshot ([Restore a snapshot](#restore-a-snapshot))';
-const otherDisk = 'decide: [When a disk is another one](#when-a-disk-is-another-one)';
+  'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew from a snapshot ([Restore a snapshot](docs/how-to/restore.md))';
+const otherDisk = 'decide: [When a disk is another one](docs/runbooks/another-disk.md)';
 const asTheMessageSays = 'do what the message says; the recovery then goes on';
 const contradicts =
   'a PVC says that it is being recovered, and the cluster contradicts it, for example after a backup was restored: do what the message says about its annotation';
@@ -14,13 +14,13 @@ const theRequirement =
 export const recovery = {
   WaitingForQuorum: {
     means: 'Too few members answer for a quorum.',
-    cure: 'nothing: members are starting. `kubectl get etcdpeers.etcd.ratchet.dev` shows the state of each. If the cluster has served before: nothing, if the named members return; else see [When quorum is lost](#when-quorum-is-lost)',
+    cure: 'nothing: members are starting. `kubectl get etcdpeers.etcd.ratchet.dev` shows the state of each. If the cluster has served before: nothing, if the named members return; else see [When quorum is lost](docs/runbooks/lost-quorum.md)',
     course: 'disrupts',
   },
   QuorumLost: {
     means:
       'The data of a majority are gone with their members, and a person must approve from which member the cluster goes on.',
-    cure: 'decide: [When quorum is lost](#when-quorum-is-lost)',
+    cure: 'decide: [When quorum is lost](docs/runbooks/lost-quorum.md)',
     course: 'disrupts',
   },
   AllMembersLost: { means: 'No member has data any more.', cure: nothingLeft, course: 'disrupts' },

@@ -54,7 +54,7 @@ import { asItStands, concluded, maySpeak, type PassedOver, passOver } from './st
 type Row = readonly [rule: Rule, why: string];
 
 /**
- * In order of precedence: the order is the safety policy (ARCHITECTURE.md, "The rules"). The first decision wins.
+ * In order of precedence: the order is the safety policy (docs/explanation/rules.md). The first decision wins.
  *
  * What keeps a cluster alive comes before what changes it: everything below `gate` needs every member healthy.
  */

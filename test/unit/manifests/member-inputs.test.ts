@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../manifests/api/defaults.ts';
@@ -72,8 +72,9 @@ describe('a default is said once', () => {
     assert.deepEqual(spec.defragmentation, defragmentationDefaults);
   });
 
-  test('README tells these defaults', () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
+  test('the documents tell these defaults', () => {
+    const pages = globSync(join(import.meta.dirname, '../../../docs/how-to/*.md'));
+    const written = pages.map((page) => readFileSync(page, 'utf8')).join('\n');
     const minutes = (duration: string) => `${parseDuration(duration) / 60_000} minutes`;
     for (const told of [
       `\`spec.healing.memberGracePeriod\` (${minutes(healingDefaults.memberGracePeriod)})`,
@@ -82,7 +83,7 @@ describe('a default is said once', () => {
       `\`spec.defragmentation.minReclaim\` (${defragmentationDefaults.minReclaim})`,
       `\`maxUsedRatio\` (${defragmentationDefaults.maxUsedRatio})`,
     ]) {
-      assert.ok(readme.replaceAll(/\s+/g, ' ').includes(told), told);
+      assert.ok(written.replaceAll(/\s+/g, ' ').includes(told), told);
     }
   });
 });

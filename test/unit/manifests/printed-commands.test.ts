@@ -19,7 +19,9 @@ test('no printed command leaves it to kubectl whose EtcdCluster is meant', () =>
   assert.ok(files.length > 200);
   const bare = /kubectl [^`\n]*(?:annotate|patch|scale|get|delete)[^`\n]* etcd(?:cluster|fleet|peer)s?(?![\w.])/;
   assert.deepEqual(
-    [...files, `${root}/README.md`].filter((file) => bare.test(readFileSync(file, 'utf8'))),
+    [...files, `${root}/README.md`, ...globSync(`${root}/docs/**/*.md`)].filter((file) =>
+      bare.test(readFileSync(file, 'utf8')),
+    ),
     [],
   );
 });
@@ -32,7 +34,7 @@ test('a command about something in a namespace names the namespace', () => {
       .split('\n')
       .filter((line) => bare.test(line) && !/^\s*(?:\/\*|\*|\/\/)/.test(line)),
   );
-  // README's table is about any cluster: there a placeholder stands for the namespace.
+  // The table of cures is about any cluster: there a placeholder stands for the namespace.
   assert.deepEqual(
     said.filter((line) => !line.includes('etcdpeers.etcd.ratchet.dev` shows')),
     [],
