@@ -36,6 +36,7 @@ export const resources = {
   statefulSets: { apiVersion: 'apps/v1', kind: 'StatefulSet', plural: 'statefulsets' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
+  namespaces: { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   persistentVolumes: { apiVersion: 'v1', kind: 'PersistentVolume', plural: 'persistentvolumes' },
   priorityClasses: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', plural: 'priorityclasses' },

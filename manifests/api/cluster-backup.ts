@@ -5,15 +5,25 @@ import { backupDefaults } from './spec-defaults.ts';
 
 const { to, verify, scratch, deadline } = backupFields;
 
+const policies = ['Required', 'BestEffort', 'Never'] as const;
+export type BackupPolicy = (typeof policies)[number];
+
+/** @param description the policy's words are explained once, for the first of them */
+function policy(field: 'beforeUpgrade' | 'beforeHibernation' | 'beforeDeletion', description: string) {
+  return Type.Optional(Type.Enum([...policies], { default: backupDefaults[field], description }));
+}
+
 /** The backups that a cluster's own changes ask for. */
 export const clusterBackupSchema = object(
   {
-    beforeUpgrade: Type.Optional(
-      Type.Enum(['Required', 'BestEffort', 'Never'], {
-        default: backupDefaults.beforeUpgrade,
-        description:
-          'Whether a higher version waits for a backup. Required: the first member gets it only when the backup is Ready. BestEffort: also when the backup has failed.',
-      }),
+    beforeUpgrade: policy(
+      'beforeUpgrade',
+      'Whether a higher version waits for a backup. Required: the first member gets it only when the backup is Ready. BestEffort: also when the backup has failed, or is not there after two deadlines.',
+    ),
+    beforeHibernation: policy('beforeHibernation', 'The same before the members stop because spec.replicas is 0.'),
+    beforeDeletion: policy(
+      'beforeDeletion',
+      'The same before the members stop because the resource is being deleted. The EtcdBackup stays.',
     ),
     to,
     verify,

@@ -19,7 +19,13 @@ export const fleetDefaults = {
 } as const;
 
 /** Of an EtcdBackup, and of the backups that a cluster asks for. */
-export const backupDefaults = { verify: 'Restore', deadline: '1h', beforeUpgrade: 'Required' } as const;
+export const backupDefaults = {
+  verify: 'Restore',
+  deadline: '1h',
+  beforeUpgrade: 'Required',
+  beforeHibernation: 'Never',
+  beforeDeletion: 'Never',
+} as const;
 
 /** Of an EtcdBackupSchedule. */
 export const scheduleDefaults = {

@@ -14,15 +14,17 @@ export function kubectl(
   return `kubectl -n ${namespace} ${command}`;
 }
 
-/**
- * The command that sets an annotation, for a person to copy. The resource is named with its group: the short names are
- * those of other etcd operators, too, and kubectl would pick any.
- */
+/** With its group: the short names are those of other etcd operators, too, and kubectl would pick any. */
+export function resourceName(plural: Plural): string {
+  return `${plural}.${group}`;
+}
+
+/** The command that sets an annotation, for a person to copy. */
 export function annotateCommand(
   plural: Plural,
   { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
   annotation: string,
   value: string,
 ): string {
-  return kubectl({ namespace }, `annotate --overwrite ${plural}.${group} ${name} ${annotation}=${value}`);
+  return kubectl({ namespace }, `annotate --overwrite ${resourceName(plural)} ${name} ${annotation}=${value}`);
 }

@@ -48,8 +48,10 @@ export const annotations = {
   object: `${group}/object`,
   // On the EtcdBackups of a schedule.
   dueAt: `${group}/due-at`,
-  // On the EtcdBackup that an upgrade waits for.
+  // On the EtcdBackup that an upgrade, a hibernation or a deletion waits for.
   beforeUpgrade: `${group}/before-upgrade`,
+  beforeHibernation: `${group}/before-hibernation`,
+  beforeDeletion: `${group}/before-deletion`,
   // On a cluster that an EtcdRestore made: that one's UID.
   restoredBy: `${group}/restored-by`,
   // On what we build.

@@ -40,16 +40,20 @@ export const changes = {
     cure: 'correct what the message names; the next member is tried at the time that it names, and at once after a change of the spec',
   },
   BackingUp: {
-    means: 'A backup is taken; the upgrade begins when it is Ready.',
+    means: 'A backup is taken; the upgrade, the hibernation or the deletion goes on when it is Ready.',
     cure: 'nothing: the EtcdBackup that the message names shows how far it is',
   },
   BackupFailed: {
-    means: 'The upgrade waits for a backup, which has failed.',
-    cure: 'correct what the message names and delete the EtcdBackup, or set `spec.backup.beforeUpgrade` to `Never`',
+    means: 'An upgrade, a hibernation or a deletion waits for a backup, which has failed.',
+    cure: 'correct what the message names and delete the EtcdBackup, or set the field of `spec.backup` that the message names to `Never`',
   },
   BackupsNotPermitted: {
-    means: 'The upgrade waits for a backup, and backups cannot be read.',
-    cure: 'apply the roles and resource definitions of this release, or set `spec.backup.beforeUpgrade` to `Never`',
+    means: 'An upgrade, a hibernation or a deletion waits for a backup, and backups cannot be read.',
+    cure: 'apply the roles and resource definitions of this release, or set the field of `spec.backup` that the message names to `Never`',
+  },
+  BackupNotPossible: {
+    means: 'A deletion waits for a last backup, and no quorum serves that it could be taken of.',
+    cure: 'bring the missing members back, or set `spec.backup.beforeDeletion` to `Never`: then it goes on without',
   },
   UpgradingMember: { means: 'A member gets the next version of etcd.', cure: oneByOne, course: 'rolls' },
   RollingBackVersion: { means: 'A member returns to the previous version.', cure: oneByOne, course: 'rolls' },

@@ -16,6 +16,7 @@ import { blameCertificates } from './rules/certificates/blame-certificates.ts';
 import { provideCertificates } from './rules/certificates/provide-certificates.ts';
 import { reloadAuthorities } from './rules/certificates/reload-authorities.ts';
 import { dropOldAuthorities, renewAuthorities } from './rules/certificates/renew-authorities.ts';
+import { backUpBeforeHibernation } from './rules/deletion/back-up-before-hibernation.ts';
 import { finishDeletion } from './rules/deletion/finish-deletion.ts';
 import { hibernate, sleep } from './rules/deletion/hibernate.ts';
 import { holdFinalizer } from './rules/deletion/hold-finalizer.ts';
@@ -170,6 +171,7 @@ export const tiers = [
     tier: 'change',
     rows: [
       [knowDisks, 'only a healthy member proves that its disk is the right one; before a change moves it'],
+      [backUpBeforeHibernation, 'a backup is taken of members that run'],
       [hibernate, 'members that are about to stop need no change first'],
       [shrinkFirst, 'members that will be removed are not restarted first'],
       [dropOldAuthorities, 'old CAs are dropped before a roll, so that members restart once for both'],

@@ -25,7 +25,6 @@ import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
 import { unstickPod } from './rules/membership/unstick-pod.ts';
 import { isBeingRecovered } from './rules/recovery/await-quorum.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
-import { backUpFirst } from './rules/rolling/back-up-first.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
 import { finishRolling } from './rules/rolling/finish-rolling.ts';
 import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
@@ -105,12 +104,6 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   // version or configuration that cannot be had.
   [knowDisks, onlyAction(cares)],
   [dropOldAuthorities, onlyAction(cares)],
-  // The API server refuses the EtcdBackup: only BestEffort goes on without it.
-  [
-    backUpFirst,
-    ({ kind }, { cluster }) =>
-      kind === 'act' && cluster.spec.backup?.beforeUpgrade === 'BestEffort' ? cares : undefined,
-  ],
   [upgrade, onlyAction({ ...cares, holds: [rollConfiguration, renewAuthorities, grow] })],
   [rollConfiguration, onlyAction({ ...cares, holds: [renewAuthorities, grow] })],
   [renewAuthorities, onlyAction(cares)],

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type Authority, authoritySecretName } from '../../../manifests/render/certificate-names.ts';
+import { backupAhead } from '../know/backup-ahead.ts';
 import { orderFor } from '../know/certificates/order.ts';
 import { tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
 import type { AuthorityView, Certificates, LeafView, Observation } from '../know/observation.ts';
-import { backupAhead } from '../know/upgrade-ahead.ts';
 import { withLeavesOf } from './leaves.ts';
 import { type Plan, plan } from './plan.ts';
 
@@ -54,17 +54,20 @@ export function withDesired(observation: Observation, { spec, metadata }: Desire
       generation: (before.metadata.generation ?? 0) + (isDeepStrictEqual(before.spec, spec) ? 0 : 1),
     },
   };
-  const { upgradeBackup: _, ...rest } = observation;
-  const ahead = backupAhead({ ...rest, cluster: changed });
-  // By its name it is this generation's: there is none yet.
-  const missing = ahead !== undefined && { upgradeBackup: { kind: 'missing', name: ahead } as const };
-  return replanned({ ...rest, cluster: changed, ...missing }, before);
+  return replanned(withBackupAhead({ ...observation, cluster: changed }), before);
+}
+
+/** By its name it is of this very wish: there is none yet. */
+function withBackupAhead({ awaitedBackup: _, ...rest }: Observation): Observation {
+  const ahead = backupAhead(rest);
+  return ahead ? { ...rest, awaitedBackup: { kind: 'missing', ...ahead } } : rest;
 }
 
 function withDeletion(observation: Observation): Observation {
   const { metadata } = observation.cluster;
   const deletionTimestamp = metadata.deletionTimestamp ?? observation.at.toISOString();
-  return { ...observation, cluster: { ...observation.cluster, metadata: { ...metadata, deletionTimestamp } } };
+  const cluster = { ...observation.cluster, metadata: { ...metadata, deletionTimestamp } };
+  return metadata.deletionTimestamp === undefined ? withBackupAhead({ ...observation, cluster }) : observation;
 }
 
 /** Certificates that were sound may by now be made out to the wrong names, or of the wrong issuer. */

@@ -1,5 +1,5 @@
 import type { Fresh, Host, PodSeen, Stored } from '../act/requests/host.ts';
-import { volumesFinalizer } from '../know/marks.ts';
+import { finalizers } from '../know/marks.ts';
 import type { ConfigMapView, Observation, PodView, Shared, Slot } from '../know/observation.ts';
 import { certificatesHost } from './certificates-host.ts';
 import { create, onSlot, replaced, slotOf, without } from './effect.ts';
@@ -51,11 +51,11 @@ export const observationHost: Host<Observation> = {
       const { unlabelled: _, ...rest } = view;
       return { ...slot, [key]: rest };
     })(state),
-  finalizer: (state, present) => {
+  finalizer: (state, finalizer, present) => {
     const { metadata } = state.cluster;
-    const others = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== volumesFinalizer);
-    const finalizers = present ? [...others, volumesFinalizer] : others;
-    return { ...state, cluster: { ...state.cluster, metadata: { ...metadata, finalizers } } };
+    const others = (metadata.finalizers ?? []).filter((one) => one !== finalizers[finalizer]);
+    const left = present ? [...others, finalizers[finalizer]] : others;
+    return { ...state, cluster: { ...state.cluster, metadata: { ...metadata, finalizers: left } } };
   },
   looked: ({ cluster, slots }) => ({
     cluster,
@@ -65,13 +65,13 @@ export const observationHost: Host<Observation> = {
   certificates: certificatesHost,
   space: observedSpace,
   recovery: observedRecovery,
-  upgradeBackup: ({ upgradeBackup }) => {
-    if (upgradeBackup?.kind !== 'known') return 'missing';
-    return upgradeBackup.state === 'foreign' ? 'foreign' : 'ours';
+  awaitedBackup: ({ awaitedBackup }) => {
+    if (awaitedBackup?.kind !== 'known') return 'missing';
+    return awaitedBackup.state === 'foreign' ? 'foreign' : 'ours';
   },
-  makeUpgradeBackup: (state, name) => ({
+  makeBackup: (state, name, before) => ({
     ...state,
-    upgradeBackup: { kind: 'known', name, state: 'under-way', message: 'not looked at yet' },
+    awaitedBackup: { kind: 'known', before, name, state: 'under-way', message: 'not looked at yet', askedAt: state.at },
   }),
 };
 

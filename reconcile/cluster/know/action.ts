@@ -1,4 +1,5 @@
 import type { Storage } from '../../../manifests/api/member-settings.ts';
+import type { Occasion } from '../../../manifests/render/backup-before.ts';
 import type { IssuerRef } from '../../../manifests/render/cert-manager-certificate.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { SealedDisk } from '../../../manifests/render/sealed-disk.ts';
@@ -6,6 +7,7 @@ import type { MinorSince, OutvotedMember, VolumeRecord } from '../../../manifest
 import type { Remedy } from './certificates/remedy.ts';
 import type { Validity } from './certificates/validity.ts';
 import type { Inputs } from './inputs.ts';
+import type { Finalizer } from './marks.ts';
 import type { Successor } from './successor.ts';
 
 /**
@@ -15,8 +17,13 @@ import type { Successor } from './successor.ts';
  * crash, the next invocation finishes that very step, with the same token and the same member list.
  */
 export type Action =
-  /** Adds or removes the finalizer that deletion by policy needs. */
-  | { readonly kind: 'set-finalizer'; readonly present: boolean }
+  /** Adds or removes a finalizer that deletion by policy needs. */
+  | {
+      readonly kind: 'set-finalizer';
+      readonly present: boolean;
+      /** Absent: `volumes`. */
+      readonly finalizer?: Finalizer;
+    }
   /** Deletion: the peers are deleted; garbage collection deletes their StatefulSets and pods. */
   | { readonly kind: 'delete-peers'; readonly peers: readonly Ref[] }
   /** Deletion with policy Delete, once no pod is left. */
@@ -226,7 +233,7 @@ export type Action =
       readonly attempt: number;
     }
   /** An EtcdBackup is made, which the upgrade to this version waits for. */
-  | { readonly kind: 'back-up'; readonly name: string; readonly version: string }
+  | { readonly kind: 'back-up'; readonly name: string; readonly before: Occasion }
   /** All history before this revision is compacted away. */
   | { readonly kind: 'compact'; readonly clusterId: string; readonly revision: string }
   /** A member rewrites its database without free pages. */

@@ -1,6 +1,7 @@
 import type { SnapshotSource } from '../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../../manifests/api/etcd-peer.ts';
+import type { Occasion } from '../../../manifests/render/backup-before.ts';
 import type { CertificateState } from '../../../manifests/render/cert-manager-state.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { AuthorityRecord } from '../../../manifests/render/certificate-secret.ts';
@@ -43,8 +44,8 @@ export interface Observation {
    * (`read-disks.ts`); absent: not asked, or not allowed, or there is none at all.
    */
   readonly nodes?: Readonly<Record<string, NodeView>>;
-  /** The EtcdBackup that the upgrade waits for: read only while one is about to begin, and the spec asks for it. */
-  readonly upgradeBackup?: UpgradeBackupView;
+  /** The EtcdBackup that an upgrade, a hibernation or the deletion waits for: read only where the spec asks for it. */
+  readonly awaitedBackup?: AwaitedBackupView;
   /** The newest backup of this very cluster, a verified one before all others: read only while no quorum answers. */
   readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
@@ -62,16 +63,23 @@ export interface BackupView {
   readonly revision?: number;
 }
 
-export type UpgradeBackupView =
+export type AwaitedBackupView = { readonly before: Occasion } & (
   | { readonly kind: 'unknown'; readonly cause: string }
   | { readonly kind: 'missing'; readonly name: string }
-  /** `foreign`: another wish or person made it. `message`: its own Ready condition's. */
+  /** Its namespace is being deleted: the API server makes nothing there any more. */
+  | { readonly kind: 'namespace-ends' }
+  /**
+   * `foreign`: another wish or person made it. `stalled`: it asks for a person, and may go on. `message`: its own Ready
+   * condition's.
+   */
   | {
       readonly kind: 'known';
       readonly name: string;
-      readonly state: 'under-way' | 'good' | 'failed' | 'foreign';
+      readonly state: 'under-way' | 'stalled' | 'good' | 'failed' | 'foreign';
       readonly message: string;
-    };
+      readonly askedAt: Date;
+    }
+);
 
 /** The hash of each voter's keys, all at one revision. */
 export interface Hashes {

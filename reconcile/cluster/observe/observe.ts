@@ -15,10 +15,10 @@ import { askSpace } from './ask-space.ts';
 import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { readLease } from './lease.ts';
+import { readAwaitedBackup } from './read-awaited-backup.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
 import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
-import { readUpgradeBackup } from './read-upgrade-backup.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
 import { isForeign, slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -62,13 +62,13 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [lease, { etcd, ...answers }, recovery, places, warnings, upgradeBackup] = await Promise.all([
+  const [lease, { etcd, ...answers }, recovery, places, warnings, awaitedBackup] = await Promise.all([
     readLease(kube, cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
     readRecovery(kube, objects, slotsOf(objects), signal),
     readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
     readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
-    readUpgradeBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
+    readAwaitedBackup(kube, { cluster, slots: slotsOf(objects), at }, signal),
   ]);
   const newestBackup = await readNewestBackup(kube, { cluster, ...answers }, signal);
   const shared = sharedOf(objects);
@@ -84,7 +84,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       lease,
       ...(places?.nodes && { nodes: places.nodes }),
       ...(recovery && { recovery }),
-      ...(upgradeBackup && { upgradeBackup }),
+      ...(awaitedBackup && { awaitedBackup }),
       ...(newestBackup && { newestBackup }),
     },
     etcd,

@@ -58,13 +58,13 @@ export function worldHost({
       }
     },
     // No spec of a search asks for one.
-    upgradeBackup: () => 'missing',
-    makeUpgradeBackup: (world) => world,
+    awaitedBackup: () => 'missing',
+    makeBackup: (world) => world,
     shared: ({ shared }, kind) => shared[kind],
     putShared: (world, kind, object) => ({ ...world, shared: { ...world.shared, [kind]: object } as Shared }),
     // Labels are not part of this world.
     labelled: (world) => world,
-    finalizer: (world, present) => ({
+    finalizer: (world, _, present) => ({
       ...world,
       cluster: present ? { ...world.cluster, finalizer: true } : lacking(world.cluster, 'finalizer'),
     }),

@@ -1,7 +1,7 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { backupBeforeUpgrade, backupBeforeUpgradeName } from '../../../manifests/render/backup-before-upgrade.ts';
-import { createUpgradeBackup } from '../../../reconcile/cluster/act/requests/backup.ts';
+import { backupBefore, backupBeforeName } from '../../../manifests/render/backup-before.ts';
+import { createBackup } from '../../../reconcile/cluster/act/requests/backup.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import type { Contracts } from './contract.ts';
@@ -19,14 +19,15 @@ const upgrading =
       ...found,
       spec: { ...found.spec, version: '3.7.3', backup },
     });
-    if (change) await scene.make<EtcdBackup>(resources.backups, change(backupBeforeUpgrade(cluster)));
+    if (change) await scene.make<EtcdBackup>(resources.backups, change(backupBefore(cluster, 'upgrade')));
   };
 
-const asks = ({ cluster }: Observation) => createUpgradeBackup({ name: backupBeforeUpgradeName(cluster) });
-const also = ({ upgradeBackup }: Observation) => upgradeBackup;
+const asks = ({ cluster }: Observation) =>
+  createBackup({ name: backupBeforeName(cluster, 'upgrade'), before: 'upgrade' });
+const also = ({ awaitedBackup }: Observation) => awaitedBackup;
 
 export const backup = {
-  createUpgradeBackup: [
+  createBackup: [
     { when: 'there is none', start: upgrading(), asks, also },
     { when: 'it is there', start: upgrading((made) => made), asks, also },
     {

@@ -117,16 +117,20 @@ export const cluster = {
     },
   ],
   setClusterFinalizer: [
-    { when: 'it is to be set', start: async () => {}, asks: () => setClusterFinalizer({ present: true }) },
+    {
+      when: 'it is to be set',
+      start: async () => {},
+      asks: () => setClusterFinalizer({ present: true, finalizer: 'volumes' }),
+    },
     {
       when: 'it is to be set, beside one of others',
       start: (scene) => withFinalizers(scene, ['contract.test/other']),
-      asks: () => setClusterFinalizer({ present: true }),
+      asks: () => setClusterFinalizer({ present: true, finalizer: 'volumes' }),
     },
     {
       when: 'it is to go, and one of others stays',
       start: (scene) => withFinalizers(scene, ['contract.test/other', 'etcd.ratchet.dev/volumes']),
-      asks: () => setClusterFinalizer({ present: false }),
+      asks: () => setClusterFinalizer({ present: false, finalizer: 'volumes' }),
     },
   ],
   restoreLabelsOf: [

@@ -2,31 +2,35 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterBackup } from '../../../manifests/api/cluster-backup.ts';
 import { type EtcdBackup, etcdBackupRules } from '../../../manifests/api/etcd-backup.ts';
-import { backupBeforeUpgrade } from '../../../manifests/render/backup-before-upgrade.ts';
+import { backupBefore } from '../../../manifests/render/backup-before.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
-import type { UpgradeBackupView } from '../../../reconcile/cluster/know/observation.ts';
+import type { AwaitedBackupView } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
 import { healthy, withInputs, withRecord } from './observations.ts';
 
+const now = new Date('2026-01-02T03:04:05Z');
+const long = new Date('2026-01-02T01:04:05Z');
 const to = { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } as const;
 const required: ClusterBackup = { to, verify: 'Trailer' };
 const bestEffort: ClusterBackup = { ...required, beforeUpgrade: 'BestEffort' };
-const found = (state: Extract<UpgradeBackupView, { kind: 'known' }>['state']): UpgradeBackupView => ({
+const found = (state: Extract<AwaitedBackupView, { kind: 'known' }>['state'], askedAt = now): AwaitedBackupView => ({
   kind: 'known',
+  before: 'upgrade',
   name: 'b',
   state,
   message: 'the bucket is full',
+  askedAt,
 });
-const missing = { kind: 'missing', name: 'b' } as const;
-const unknown = { kind: 'unknown', cause: 'forbidden' } as const;
+const missing = { kind: 'missing', before: 'upgrade', name: 'b' } as const;
+const unknown = { kind: 'unknown', before: 'upgrade', cause: 'forbidden' } as const;
 
-function said(backup: ClusterBackup, upgradeBackup?: UpgradeBackupView, version = '3.6.20') {
+function said(backup: ClusterBackup, awaitedBackup?: AwaitedBackupView, version = '3.6.20') {
   const seen = healthy(3, { spec: { version, backup } });
-  return backUpFirst(situate({ ...seen, ...(upgradeBackup && { upgradeBackup }) }));
+  return backUpFirst(situate({ ...seen, ...(awaitedBackup && { awaitedBackup }) }));
 }
 
 describe('before an upgrade', () => {
@@ -35,10 +39,13 @@ describe('before an upgrade', () => {
     ['it is awaited', required, found('under-way'), 'wait BackingUp'],
     ['it is there: the upgrade begins', required, found('good'), undefined],
     ['it failed: a person is asked', required, found('failed'), 'refuse BackupFailed'],
+    ['it asks for a person: so does the upgrade', required, found('stalled'), 'refuse BackupFailed'],
     ['its name is taken: a person is asked', required, found('foreign'), 'refuse BackupFailed'],
     ['backups can’t be read: a person is asked', required, unknown, 'refuse BackupsNotPermitted'],
     ['best effort: it is asked for', bestEffort, missing, 'act BackingUp'],
     ['best effort: it is awaited', bestEffort, found('under-way'), 'wait BackingUp'],
+    ['best effort: it asks for a person, and the upgrade begins', bestEffort, found('stalled'), undefined],
+    ['best effort: it takes too long, and the upgrade begins', bestEffort, found('under-way', long), undefined],
     ['best effort: it failed, and the upgrade begins', bestEffort, found('failed'), undefined],
     ['best effort: backups can’t be read, and the upgrade begins', bestEffort, unknown, undefined],
   ] as const) {
@@ -65,7 +72,7 @@ describe('before an upgrade', () => {
     assert.ok(rule && 'holds' in rule);
     const holds = rule.holds as (backup: EtcdBackup) => boolean;
     for (const name of ['orders', 'o'.repeat(48)]) {
-      const made = backupBeforeUpgrade({ ...cluster, metadata: { ...cluster.metadata, name } });
+      const made = backupBefore({ ...cluster, metadata: { ...cluster.metadata, name } }, 'upgrade');
       assert.ok(holds(made), made.metadata.name);
       assert.equal(made.spec.clusterName, name);
     }
@@ -83,7 +90,7 @@ describe('before an upgrade', () => {
   test('none once a member has begun to get the version', () => {
     for (const change of [withInputs({ version: '3.6.20' }), withRecord({ nextVersion: '3.6.20' })]) {
       const seen = healthy(3, { spec: { version: '3.6.20', backup: required }, slots: { 1: change } });
-      assert.equal(backUpFirst(situate({ ...seen, upgradeBackup: missing })), undefined);
+      assert.equal(backUpFirst(situate({ ...seen, awaitedBackup: missing })), undefined);
     }
   });
 });

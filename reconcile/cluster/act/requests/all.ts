@@ -1,5 +1,5 @@
 import { deleteAuthority, hasPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
-import { createUpgradeBackup } from './backup.ts';
+import { createBackup } from './backup.ts';
 import { adoptIssued, orderCertificate, readCertificate, readIssued } from './cert-manager.ts';
 import { growVolume, markReplacing, unmarkReplacing, writeConfigMap } from './changing.ts';
 import { applySharedObject, restoreLabelsOf, setClusterFinalizer } from './cluster.ts';
@@ -114,7 +114,7 @@ export const requests = named({
   createRecoveryJob,
   createRestoreJob,
   deleteJob,
-  createUpgradeBackup,
+  createBackup,
 });
 
 export type RequestKind = keyof typeof requests;

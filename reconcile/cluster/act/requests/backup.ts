@@ -1,27 +1,33 @@
 import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
 import {
-  backupBeforeUpgrade,
-  backupBeforeUpgradeName,
-  isBeforeUpgradeOf,
-} from '../../../../manifests/render/backup-before-upgrade.ts';
+  backupBefore,
+  backupBeforeName,
+  isBackupBefore,
+  type Occasion,
+} from '../../../../manifests/render/backup-before.ts';
 import { resources } from '../../../kube.ts';
 import { moved } from '../../know/outcome.ts';
 import { createOurs, nameTaken } from '../actions/context.ts';
 import { defineRequest } from './request.ts';
 
+interface Wish {
+  readonly name: string;
+  readonly before: Occasion;
+}
+
 /** Made by POST, and never changed. @throws {StepError} `NameTaken` when another's has the name. */
-export const createUpgradeBackup = defineRequest('createUpgradeBackup', {
-  words: ({ name }: { readonly name: string }) => `asks for EtcdBackup ${name}`,
+export const createBackup = defineRequest('createBackup', {
+  words: ({ name }: Wish) => `asks for EtcdBackup ${name}`,
   writes: () => ({ fence: 'absent' }),
-  live: async ({ name }, live): Promise<void> => {
+  live: async ({ name, before }, live): Promise<void> => {
     const { cluster } = live;
-    if (name !== backupBeforeUpgradeName(cluster)) throw moved('the spec asks for another backup by now');
-    const ours = (found: EtcdBackup) => isBeforeUpgradeOf(found, cluster);
-    await createOurs<EtcdBackup>(live, resources.backups, backupBeforeUpgrade(cluster), ours);
+    if (name !== backupBeforeName(cluster, before)) throw moved('the spec asks for another backup by now');
+    const ours = (found: EtcdBackup) => isBackupBefore(found, cluster, before);
+    await createOurs<EtcdBackup>(live, resources.backups, backupBefore(cluster, before), ours);
   },
-  model: (state, { name }, host) => {
-    const found = host.upgradeBackup(state);
+  model: (state, { name, before }, host) => {
+    const found = host.awaitedBackup(state);
     if (found === 'foreign') throw nameTaken(resources.backups, name);
-    return { state: found === 'missing' ? host.makeUpgradeBackup(state, name) : state, answer: undefined };
+    return { state: found === 'missing' ? host.makeBackup(state, name, before) : state, answer: undefined };
   },
 });

@@ -6,7 +6,7 @@ import { inEachFamily } from '../../../../manifests/render/services.ts';
 import { isReason, type KubeObject, type Resource, resources } from '../../../kube.ts';
 import type { LabelledRef, SharedObject } from '../../know/action.ts';
 import { isListed } from '../../know/listed.ts';
-import { volumesFinalizer } from '../../know/marks.ts';
+import { type Finalizer, finalizers } from '../../know/marks.ts';
 import type { Shared } from '../../know/observation.ts';
 import { needsPerson } from '../../know/outcome.ts';
 import { sharedObject } from '../../know/shared-objects.ts';
@@ -116,18 +116,27 @@ function merge<T extends Service | PodDisruptionBudget>(found: T, wanted: T): T 
   };
 }
 
+interface FinalizerWish {
+  readonly present: boolean;
+  readonly finalizer: Finalizer;
+}
+
 /** With the resourceVersion that the step was written with: nothing happened since. */
 export const setClusterFinalizer = defineRequest('setClusterFinalizer', {
-  words: ({ present }: { readonly present: boolean }) => (present ? 'sets the finalizer' : 'removes the finalizer'),
+  words: ({ present, finalizer }: FinalizerWish) =>
+    `${present ? 'sets' : 'removes'} the finalizer ${finalizers[finalizer]}`,
   writes: () => ({ fence: 'cluster' }),
-  live: async ({ present }, live): Promise<void> => {
+  live: async ({ present, finalizer }, live): Promise<void> => {
     const { cluster } = live;
-    const others = (cluster.metadata.finalizers ?? []).filter((finalizer) => finalizer !== volumesFinalizer);
-    const finalizers = present ? [...others, volumesFinalizer] : others;
-    const metadata = { ...cluster.metadata, finalizers };
+    const ours = finalizers[finalizer];
+    const others = (cluster.metadata.finalizers ?? []).filter((one) => one !== ours);
+    const metadata = { ...cluster.metadata, finalizers: present ? [...others, ours] : others };
     await writeBack<EtcdCluster>(live, resources.clusters, { ...cluster, metadata });
   },
-  model: (state, { present }, host) => ({ state: host.finalizer(state, present), answer: undefined }),
+  model: (state, { present, finalizer }, host) => ({
+    state: host.finalizer(state, finalizer, present),
+    answer: undefined,
+  }),
 });
 
 const labelled = {

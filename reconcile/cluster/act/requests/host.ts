@@ -1,3 +1,4 @@
+import type { Occasion } from '../../../../manifests/render/backup-before.ts';
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
 import type { JobWork } from '../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
@@ -5,6 +6,7 @@ import type { MemberList } from '../../../etcd.ts';
 import type { Alarm } from '../../../etcd-admin.ts';
 import type { LabelledRef } from '../../know/action.ts';
 import type { Inputs } from '../../know/inputs.ts';
+import type { Finalizer } from '../../know/marks.ts';
 import type {
   AuthorityView,
   ConfigMapView,
@@ -39,17 +41,17 @@ export interface Host<S> {
   putShared<K extends keyof Shared>(state: S, kind: K, object: Shared[K]): S;
   /** Its labels are back. */
   labelled(state: S, object: LabelledRef): S;
-  /** Of the cluster itself: whether its deletion waits for its volumes. */
-  finalizer(state: S, present: boolean): S;
+  /** Of the cluster itself: whether its deletion waits for its volumes, or for its last backup. */
+  finalizer(state: S, finalizer: Finalizer, present: boolean): S;
   /** What is remembered of versions: all of it but what members would answer. */
   looked(state: S): Looked;
   readonly etcd: EtcdHost<S>;
   readonly certificates: CertificatesHost<S>;
   readonly space: SpaceHost<S>;
   readonly recovery: RecoveryHost<S>;
-  /** The EtcdBackup of that name, which an upgrade waits for. */
-  upgradeBackup(state: S): 'missing' | 'ours' | 'foreign';
-  makeUpgradeBackup(state: S, name: string): S;
+  /** The EtcdBackup that is awaited before the cluster changes or goes. */
+  awaitedBackup(state: S): 'missing' | 'ours' | 'foreign';
+  makeBackup(state: S, name: string, before: Occasion): S;
 }
 
 export interface Stored {

@@ -7,7 +7,7 @@ import { defineAction } from '../define.ts';
  */
 export const setFinalizer = defineAction('set-finalizer', {
   target: () => undefined,
-  *run({ present }) {
-    yield* setClusterFinalizer({ present });
+  *run({ present, finalizer = 'volumes' }) {
+    yield* setClusterFinalizer({ present, finalizer });
   },
 });

@@ -1,10 +1,10 @@
-import { createUpgradeBackup } from '../../requests/backup.ts';
+import { createBackup } from '../../requests/backup.ts';
 import { defineAction } from '../define.ts';
 
-/** Asks for the backup that an upgrade waits for. A Job takes it, in steps of its own (`reconcile/backup`). */
+/** Asks for the backup that is awaited before the cluster changes or goes. A Job takes it, in steps of its own (`reconcile/backup`). */
 export const backUp = defineAction('back-up', {
   target: ({ name }) => name,
-  *run({ name }) {
-    yield* createUpgradeBackup({ name });
+  *run({ name, before }) {
+    yield* createBackup({ name, before });
   },
 });

@@ -5,9 +5,10 @@ import { recordOf } from '../../../know/life.ts';
 import { volumesFinalizer } from '../../../know/marks.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { podThatStays } from '../../../know/staying.ts';
+import { backUpLast } from './back-up-last.ts';
 
 /**
- * The resource is being deleted. With policy Delete the members stop, then the volumes are deleted, then the finalizer.
+ * The resource is being deleted: first its last backup. With policy Delete the members stop, then the volumes are deleted, then the finalizer.
  *
  * With policy Retain there is nothing to do: garbage collection deletes everything but the volumes. Guards I4: volumes
  * are deleted only here, by the person's policy, after the last pod that could write to them.
@@ -16,6 +17,8 @@ export function finishDeletion(situation: Situation): Decision | undefined {
   const { cluster, slots, life, certificates } = situation;
   const { metadata, spec } = cluster;
   if (metadata.deletionTimestamp === undefined) return undefined;
+  const owed = backUpLast(situation);
+  if (owed) return owed;
   if (!metadata.finalizers?.includes(volumesFinalizer)) {
     return done('BeingDeleted', 'the resource is being deleted; its volumes are kept');
   }

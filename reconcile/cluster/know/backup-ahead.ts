@@ -1,0 +1,48 @@
+import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
+import { backupBeforeName, backupPolicy, type Occasion } from '../../../manifests/render/backup-before.ts';
+import { recordOf } from './life.ts';
+import { backupFinalizer } from './marks.ts';
+import type { Observation } from './observation.ts';
+
+type Seen = Pick<Observation, 'cluster' | 'slots'>;
+
+/**
+ * Whether the spec asks for a higher version that no member has begun to get: then a backup still holds what the lower
+ * one wrote.
+ */
+export function isUpgradeAhead({ cluster, slots }: Seen): boolean {
+  const wanted = parseVersion(cluster.spec.version);
+  const ours = slots.filter(({ peer }) => peer?.current);
+  return (
+    ours.length > 0 &&
+    ours.every((slot) => {
+      const { nextVersion } = recordOf(slot) ?? {};
+      const given = slot.peer?.inputs.version ?? cluster.spec.version;
+      return nextVersion === undefined && compareVersions(parseVersion(given), wanted) < 0;
+    })
+  );
+}
+
+/** Whether the spec asks for no members, and no volume says yet that its member is to stop. */
+function isHibernationAhead({ cluster, slots }: Seen): boolean {
+  const ours = slots.filter(({ peer }) => peer?.current);
+  return (
+    cluster.spec.replicas === 0 && ours.length > 0 && slots.every((slot) => recordOf(slot)?.state !== 'hibernating')
+  );
+}
+
+/** Which EtcdBackup holds what comes next; `undefined`: nothing is ahead that the spec wants a backup before. */
+export function backupAhead(seen: Seen): { readonly before: Occasion; readonly name: string } | undefined {
+  const { cluster } = seen;
+  const before = occasionAhead(seen);
+  if (before === undefined || backupPolicy(cluster, before) === 'Never') return undefined;
+  return { before, name: backupBeforeName(cluster, before) };
+}
+
+function occasionAhead(seen: Seen): Occasion | undefined {
+  const { metadata, spec } = seen.cluster;
+  if (metadata.deletionTimestamp !== undefined)
+    return metadata.finalizers?.includes(backupFinalizer) ? 'deletion' : undefined;
+  if (spec.replicas === 0) return isHibernationAhead(seen) ? 'hibernation' : undefined;
+  return isUpgradeAhead(seen) ? 'upgrade' : undefined;
+}
