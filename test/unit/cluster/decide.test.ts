@@ -62,6 +62,7 @@ test('the order of the rules is the safety policy', () => {
       'finishRolling', // a member left half-rolled is finished before anything else is begun,
       'gate', // below this line every member is healthy,
       'knowDisks', // so what is behind its claim is what it was sealed on,
+      'backUpBeforeHibernation', // of members that run,
       'hibernate', // what is to stop is changed after it has woken,
       'shrinkFirst', // nobody is started anew who is to leave anyway,
       'dropOldAuthorities', // what is over for both CAs costs each member one restart, not two,

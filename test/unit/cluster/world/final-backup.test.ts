@@ -149,7 +149,7 @@ describe('a cluster that is deleted after its last backup', () => {
     assert.equal(world.cluster(), undefined);
   });
 
-  test('without a quorum it refuses with a cure, keeps the volumes, and goes on when one serves again', async () => {
+  test('without a quorum it refuses, keeps the volumes, and goes on when one serves again', async () => {
     const world = await born(required);
     await world.remove();
     await world.tick();

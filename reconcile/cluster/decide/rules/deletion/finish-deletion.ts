@@ -8,7 +8,8 @@ import { podThatStays } from '../../../know/staying.ts';
 import { backUpLast } from './back-up-last.ts';
 
 /**
- * The resource is being deleted: first its last backup. With policy Delete the members stop, then the volumes are deleted, then the finalizer.
+ * The resource is being deleted: first its last backup. With policy Delete the members stop, then the volumes are
+ * deleted, then the finalizer.
  *
  * With policy Retain there is nothing to do: garbage collection deletes everything but the volumes. Guards I4: volumes
  * are deleted only here, by the person's policy, after the last pod that could write to them.
