@@ -24,9 +24,9 @@ export function clustersWithoutRoom(
 ): ReadonlyMap<string, readonly string[]> {
   const without = new Map<string, readonly string[]>();
   for (const { metadata, spec } of fleets) {
-    const own = all.filter(({ cluster }) => cluster.metadata.labels?.[labels.fleet] === metadata.uid);
+    const own = all.filter((one) => one.cluster.metadata.labels?.[labels.fleet] === metadata.uid && !isStopped(one));
     const [busy, resting] = parted(own, takesRoom);
-    const [wanting, others] = parted(resting, wantsToRoll);
+    const [wanting, others] = parted(resting, wantsToChange);
     const left = Math.max(
       0,
       limitOf(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own.length) - busy.length,
@@ -45,10 +45,12 @@ function limitOf(limit: number | string, clusters: number): number {
   return Math.max(1, count);
 }
 
+/** A person stopped it and answers for it: neither its half-done change nor its wish holds up the others for good. */
+function isStopped({ cluster: { spec, metadata } }: ClusterObjects): boolean {
+  return spec.suspend === true || metadata.annotations?.[annotations.paused] !== undefined;
+}
+
 function takesRoom(objects: ClusterObjects): boolean {
-  const { spec, metadata } = objects.cluster;
-  // A person stopped it and answers for it: its half-done change must not hold up the others for good.
-  if (spec.suspend || metadata.annotations?.[annotations.paused] !== undefined) return false;
   const slots = slotsOf(objects).filter(({ peer }) => peer?.current);
   return isRolling(slots, objects) || isChangingSize(slots) || isUnwell(slots, lifeOfObjects(objects));
 }
@@ -75,10 +77,14 @@ function isUnwell(slots: readonly Slot[], life: Life): boolean {
   return life.stage === 'born' && slots.some((slot) => recordOf(slot)?.state === 'sealed' && !slot.pod?.ready);
 }
 
-function wantsToRoll(objects: ClusterObjects): boolean {
+function wantsToChange(objects: ClusterObjects): boolean {
   const { cluster } = objects;
   if (says(cluster.status?.lastDecision, 'WaitingForRoom')) return true;
   const slots = slotsOf(objects);
+  // What was refused is tried again now and then, and must not hold up the others meanwhile.
+  const isRefused = cluster.status?.setAside?.length || cluster.status?.lastDecision?.kind === 'refuse';
+  const members = slots.filter((slot) => slot.peer?.current && recordOf(slot)?.state !== 'hibernating').length;
+  if (!isRefused && members > 0 && members !== cluster.spec.replicas) return true;
   const { inputs } = effectiveSpec({ cluster, slots, certificates: { kind: 'unread' } }, lifeOfObjects(objects));
   const wanted = inputsHash(inputs);
   return slots.some(({ peer }) => peer?.current && inputsHash(peer.inputs) !== wanted);

@@ -48,6 +48,7 @@ function objectsOf(
     states = [],
     unready = [],
     metadata = {},
+    spec = {},
   }: {
     behind?: number;
     owner?: string;
@@ -57,13 +58,14 @@ function objectsOf(
     /** Members whose pods are not Ready. */
     unready?: readonly number[];
     metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+    spec?: Partial<EtcdCluster['spec']>;
   } = {},
 ): ClusterObjects {
   const cluster: EtcdCluster = {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdCluster',
     metadata: { name, namespace: 'shop', uid: name, labels: { [labels.fleet]: owner }, ...metadata },
-    spec: baseSpec,
+    spec: { ...baseSpec, ...spec },
     status: { observedGeneration: 1, ...status },
   };
   const peers = [0, 1, 2].map((ordinal) => {
@@ -220,6 +222,22 @@ test('who waited for room comes before who has not asked', () => {
     status: { lastDecision: { kind: 'wait', reason: 'WaitingForRoom', message: '' } },
   });
   assert.deepEqual(at(objectsOf('a'), waiting)(1), ['a']);
+});
+
+describe('of clusters at rest, the one that needs another number of members comes first', () => {
+  const asleep = ['hibernating', 'hibernating', 'hibernating'] as const;
+  const refused = { action: 'prepare-members', target: 'z-3', reason: 'Forbidden' } as never;
+  const decision = { kind: 'refuse', reason: 'Stalled', message: '' } as never;
+  for (const [what, z, others] of [
+    ['to grow', { spec: { replicas: 5 } }, ['a', 'b']],
+    ['to shrink', { spec: { replicas: 1 } }, ['a', 'b']],
+    ['but not while its step is set aside', { spec: { replicas: 5 }, status: { setAside: [refused] } }, ['b', 'z']],
+    ['nor where a person is needed first', { spec: { replicas: 5 }, status: { lastDecision: decision } }, ['b', 'z']],
+    ['nor where all its members sleep', { spec: { replicas: 0 }, states: asleep }, ['b', 'z']],
+    ['nor where a person stopped it', { spec: { replicas: 5, suspend: true }, behind: 3 }, ['b']],
+  ] as const satisfies readonly (readonly [string, Parameters<typeof objectsOf>[1], readonly string[]])[]) {
+    test(what, () => assert.deepEqual(at(objectsOf('a'), objectsOf('b'), objectsOf('z', z))(1), others));
+  }
 });
 
 test('without room nothing is begun, and what was begun is finished', () => {
