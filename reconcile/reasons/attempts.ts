@@ -2,9 +2,10 @@ import { type Meaning, step } from './meaning.ts';
 
 /** How an attempt ended: reasons of the API server, of etcd, and of etcd-ratchet. */
 
-const triedAgain = 'nothing: a step failed for a cause that may pass, and is retried; if it lasts, see the message';
+const triedAgain =
+  'nothing: a step failed for a cause that may pass, and is retried; if it lasts, see the message ([runbook](docs/runbooks/kubernetes-refuses.md#a-step-is-retried))';
 const refusedForGood =
-  'the API server refused an action: the message names it, and the cure. Steps that do not depend on it continue';
+  'the API server refused an action: the message names it, and the cure. Steps that do not depend on it continue ([runbook](docs/runbooks/kubernetes-refuses.md#the-api-server-refuses-an-action))';
 const mayPass = (means: string): Meaning => ({ means, cure: triedAgain });
 const forGood = (means: string): Meaning => ({ means, cure: refusedForGood });
 
@@ -21,7 +22,7 @@ export const ofTheApiServer = {
   Unauthorized: forGood('The API server does not accept the token.'),
   NoCredentials: {
     means: 'There is no token for the API server.',
-    cure: 'give etcd-ratchet a kubeconfig, or run it in a pod whose service account token is mounted',
+    cure: 'give etcd-ratchet a kubeconfig, or run it in a pod whose service account token is mounted ([runbook](docs/runbooks/kubernetes-refuses.md#the-api-server-refuses-an-action))',
   },
   AlreadyExists: mayPass('An object of that name exists already.'),
   Conflict: mayPass('Another writer changed the object first.'),
@@ -68,7 +69,7 @@ export const attempts = {
   ...ofEtcd,
   NoEtcdCredentials: {
     means: 'The Secret with the client certificate for etcd is missing, incomplete, or may not be read.',
-    cure: 'the message names the Secret: put it back, or grant the service account of etcd-ratchet `get` on it',
+    cure: 'the message names the Secret: put it back, or grant the service account of etcd-ratchet `get` on it ([runbook](docs/runbooks/certificates.md#the-secrets-cant-be-read))',
   },
   ProgressingWithRetry: mayPass('A step failed, and is retried.'),
   StepFailed: mayPass('The cluster could not be observed.'),

@@ -2,14 +2,17 @@ import { isWell, type Meaning, step } from './meaning.ts';
 
 /** Certificates: steps, what they wait for, and what is wrong with certificates that others provide. */
 
-const whichKey = 'correct the key of the Secret that the message names';
+const whichKey =
+  'correct the key of the Secret that the message names ([runbook](docs/runbooks/certificates.md#a-secret-that-you-provide))';
 const tlsFails =
-  'the member is there, and TLS between it and etcd-ratchet fails: the message names both certificates and the defect';
-const whichSide = 'correct what the message names: the key of a Secret, or the certificate that one side presented';
+  'the member is there, and TLS between it and etcd-ratchet fails: the message names both certificates and the defect ([runbook](docs/runbooks/certificates.md#a-handshake-fails))';
+const whichSide =
+  'correct what the message names: the key of a Secret, or the certificate that one side presented ([runbook](docs/runbooks/certificates.md#a-handshake-fails))';
 const asksOthers = 'nothing: it goes on by itself, when cert-manager answers or the members have loaded a new CA';
 const theIssuer =
-  "the message names the issuer, the Certificate and cert-manager's own message; members keep their certificates";
-const install = 'install cert-manager; add the component that grants its `Certificate` resources';
+  "the message names the issuer, the Certificate and cert-manager's own message; members keep their certificates ([runbook](docs/runbooks/certificates.md#cert-manager))";
+const install =
+  'install cert-manager; add the component that grants its `Certificate` resources ([runbook](docs/runbooks/certificates.md#cert-manager))';
 const provided = (means: string): Meaning => ({ means, cure: whichKey });
 
 /** Defects of a Secret: condition `CertificatesReady` has these reasons; a rule puts `Certificate` in front. */
@@ -56,11 +59,11 @@ export const certificates = {
   HandshakeFailed: { means: 'The TLS handshake with a member fails.', cure: tlsFails },
   AuthorityLost: {
     means: "The members' CA was lost: the members serve, and none can be restarted alone.",
-    cure: 'delete all pods of the cluster at a time of your choice, with the command in the message: the cluster does not serve until most have started again',
+    cure: 'delete all pods of the cluster at a time of your choice, with the command in the message: the cluster does not serve until most have started again ([runbook](docs/runbooks/certificates.md#the-ca-is-lost))',
   },
   SecretsUnreadable: {
     means: 'etcd-ratchet may not read the Secrets with the certificates.',
-    cure: 'grant the rights on Secrets that `manifests/install` grants; steps that need no certificate continue meanwhile',
+    cure: 'grant the rights on Secrets that `manifests/install` grants; steps that need no certificate continue meanwhile ([runbook](docs/runbooks/certificates.md#the-secrets-cant-be-read))',
   },
   AwaitingCertificates: { means: 'Certificates are requested, and do not exist yet.', cure: asksOthers },
   RotatingAuthorities: { means: 'Two CAs are trusted while the new one replaces the old one.', cure: asksOthers },
@@ -84,7 +87,7 @@ export const certificates = {
   },
   Disabled: {
     means: 'The cluster has no TLS, as `spec.tls.mode` says (condition `CertificatesReady`).',
-    cure: 'nothing, if plaintext is intended: everyone that reaches the pods can read and write all keys',
+    cure: 'nothing, if plaintext is intended: everyone that reaches the pods can read and write all keys ([runbook](docs/runbooks/certificates.md#plaintext))',
   },
   NotRead: step('The certificates could not be read (condition `CertificatesReady`).'),
   Issuing: step('A Secret is not there yet (condition `CertificatesReady`).'),

@@ -5,7 +5,7 @@ import { type Meaning, step } from './meaning.ts';
 const oneAtATime = 'nothing: members are added and removed one at a time';
 const oneByOne =
   'nothing: one member at a time. To take an upgrade back, revert its commit before the last member has it';
-const honoured = 'what the message says; the rest of the spec is applied';
+const honoured = 'what the message says; the rest of the spec is applied ([runbook](docs/runbooks/spec-refused.md))';
 const givesBack = 'nothing: a member frees the space that its database does not use';
 
 export const changes = {
@@ -33,11 +33,11 @@ export const changes = {
   RecreatingPod: step('A pod that does not become Ready is deleted once, so that it is recreated.'),
   RemovalUnsafe: {
     means: 'A removal that was begun cannot be finished without losing the quorum.',
-    cure: 'bring the member back that the message names, or run its command: the removal waits until a quorum survives it',
+    cure: 'bring the member back that the message names, or run its command: the removal waits until a quorum survives it ([runbook](docs/runbooks/member-list.md#a-removal-does-not-end))',
   },
   LearnersFail: {
     means: 'New members were not promoted in time; the next one is tried after a pause.',
-    cure: 'correct what the message names; the next member is tried at the time that it names, and at once after a change of the spec',
+    cure: 'correct what the message names; the next member is tried at the time that it names, and at once after a change of the spec ([runbook](docs/runbooks/member-list.md#new-members-are-not-promoted))',
   },
   BackingUp: {
     means: 'A backup is taken; the upgrade, the hibernation or the deletion goes on when it is Ready.',
@@ -45,15 +45,15 @@ export const changes = {
   },
   BackupFailed: {
     means: 'An upgrade, a hibernation or a deletion waits for a backup, which has failed.',
-    cure: 'correct what the message names and delete the EtcdBackup, or set the field of `spec.backup` that the message names to `Never`',
+    cure: 'correct what the message names and delete the EtcdBackup, or set the field of `spec.backup` that the message names to `Never` ([runbook](docs/runbooks/spec-refused.md#a-backup-before-a-change))',
   },
   BackupsNotPermitted: {
     means: 'An upgrade, a hibernation or a deletion waits for a backup, and backups cannot be read.',
-    cure: 'apply the roles and resource definitions of this release, or set the field of `spec.backup` that the message names to `Never`',
+    cure: 'apply the roles and resource definitions of this release, or set the field of `spec.backup` that the message names to `Never` ([runbook](docs/runbooks/spec-refused.md#a-backup-before-a-change))',
   },
   BackupNotPossible: {
     means: 'A deletion waits for a last backup, and no quorum serves that it could be taken of.',
-    cure: 'bring the missing members back, or set `spec.backup.beforeDeletion` to `Never`: then it goes on without',
+    cure: 'bring the missing members back, or set `spec.backup.beforeDeletion` to `Never`: then it goes on without ([runbook](docs/runbooks/spec-refused.md#a-backup-before-a-change))',
   },
   UpgradingMember: { means: 'A member gets the next version of etcd.', cure: oneByOne, course: 'rolls' },
   RollingBackVersion: { means: 'A member returns to the previous version.', cure: oneByOne, course: 'rolls' },
@@ -66,11 +66,11 @@ export const changes = {
   CorrectingTemplates: step('StatefulSet templates are corrected; their pods stay.'),
   ImageOfAnotherVersion: {
     means: 'An image contains another version of etcd than the spec says.',
-    cure: 'let `spec.version` and `spec.image` name the same version; the other members keep theirs',
+    cure: 'let `spec.version` and `spec.image` name the same version; the other members keep theirs ([runbook](docs/runbooks/spec-refused.md#a-version))',
   },
   HeldBackByClaim: {
     means: 'A version cannot be rolled back: a member with a PVC that is being deleted may start on it.',
-    cure: 'set `spec.version` to the named version, and correct what keeps members from running on it',
+    cure: 'set `spec.version` to the named version, and correct what keeps members from running on it ([runbook](docs/runbooks/spec-refused.md#a-version))',
   },
   DowngradeRefused: { means: 'The spec asks for a lower version than the one that wrote the data.', cure: honoured },
   MinorSkipped: { means: 'The spec asks for a minor version that is not the next one.', cure: honoured },
@@ -92,15 +92,15 @@ export const changes = {
   GrowingVolumes: step('The volumes are requested to grow to the size of the spec.'),
   AwaitingVolumeGrowth: {
     means: 'Volumes were requested to grow, and have not grown yet.',
-    cure: 'nothing, unless it lasts: the storage driver is at work. If the driver cannot grow a mounted volume, delete the pod once',
+    cure: 'nothing, unless it lasts: the storage driver is at work. If the driver cannot grow a mounted volume, delete the pod once ([runbook](docs/runbooks/spec-refused.md#a-volume-does-not-grow))',
   },
   VolumeCannotGrow: {
     means: 'A volume cannot, or may not, grow to the size of the spec.',
-    cure: 'what the message says about the storage class, the quota, or the driver; or, where no volume has grown yet, revert the commit. Members are healed meanwhile',
+    cure: 'what the message says about the storage class, the quota, or the driver; or, where no volume has grown yet, revert the commit. Members are healed meanwhile ([runbook](docs/runbooks/spec-refused.md#a-volume-does-not-grow))',
   },
   NoSpace: {
     means: 'etcd is out of space and accepts no writes.',
-    cure: 'nothing, while it is not Stalled: space is being freed ([how](docs/how-to/space.md)). Stalled, the data fill the quota: raise `spec.etcd.quotaBackendBytes`, or `spec.storage.size` where the quota follows the volume, or delete keys',
+    cure: 'nothing, while it is not Stalled: space is being freed ([how](docs/how-to/space.md)). Stalled, the data fill the quota: raise `spec.etcd.quotaBackendBytes`, or `spec.storage.size` where the quota follows the volume, or delete keys ([runbook](docs/runbooks/no-space.md))',
     course: 'disrupts',
   },
   Defragmenting: {

@@ -3,10 +3,10 @@ import { isWell, type Meaning, step } from './meaning.ts';
 /** Birth, rest, deletion, and what happens beside them. */
 
 const sayWhatIsThere =
-  'restore the annotations of the PersistentVolumeClaim that the message names: they say whose data it holds';
-const twoClusters = 'stop, and find out which data is yours';
+  'restore the annotations of the PersistentVolumeClaim that the message names: they say whose data it holds ([runbook](docs/runbooks/records.md#a-record-cant-be-read-or-a-seal-is-broken))';
+const twoClusters = 'stop, and find out which data is yours ([runbook](docs/runbooks/records.md#two-clusters))';
 const leftAlone =
-  'an object of another owner has a name that is needed. It is left alone: delete it, if nothing needs it. Existing members are looked after all the same';
+  'an object of another owner has a name that is needed. It is left alone: delete it, if nothing needs it. Existing members are looked after all the same ([runbook](docs/runbooks/kubernetes-refuses.md#a-name-is-taken))';
 
 export const life = {
   Converged: { means: 'Every member is as the spec asks.', cure: isWell, course: 'rests' },
@@ -32,7 +32,7 @@ export const life = {
   AnotherInvocationActs: step('Another invocation is carrying out a step.'),
   WaitingForRoom: {
     means: 'As many clusters of the fleet as allowed are being changed or are not healthy.',
-    cure: "nothing, unless a cluster that the message names needs you: see its status, or raise the fleet's `spec.maxClustersInProgress`",
+    cure: "nothing, unless a cluster that the message names needs you: see its status, or raise the fleet's `spec.maxClustersInProgress` ([how](docs/how-to/delete-suspend-pause.md#how-many-change-at-once))",
   },
   PreparingMembers: step('The volumes, peers and settings of a new cluster are recorded before any member starts.'),
   ReplacingUnboundVolume: step('A volume that was never bound is recreated as the spec asks.'),
@@ -49,7 +49,7 @@ export const life = {
   WakingMembers: step('Members that hibernated start again.'),
   NothingToHibernate: {
     means: 'The spec asks for no members, and there is no data yet.',
-    cure: 'set `spec.replicas` to 3: a cluster is not created with 0 members',
+    cure: 'set `spec.replicas` to 3: a cluster is not created with 0 members ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
   },
   StoppingMembers: step('Members are stopped: for a deletion, or for a recovery from one member.', 'disrupts'),
   MembersStopping: step('The members of a cluster that is being deleted are stopping.', 'disrupts'),
@@ -75,10 +75,10 @@ export const life = {
   },
   LabelsRefused: {
     means: 'The API server accepts the labels, and they disappear at once.',
-    cure: "exempt the cluster's objects from the admission policy that removes their labels",
+    cure: "exempt the cluster's objects from the admission policy that removes their labels ([runbook](docs/runbooks/kubernetes-refuses.md#labels-disappear))",
   },
   PodUnlabelled: {
     means: 'A pod lacks the labels by which Services and the disruption budget select it.',
-    cure: 'run the command in the message: it restores the labels of the pod',
+    cure: 'run the command in the message: it restores the labels of the pod ([runbook](docs/runbooks/kubernetes-refuses.md#labels-disappear))',
   },
 } as const satisfies Record<string, Meaning>;

@@ -2,23 +2,26 @@ import { isWell, type Meaning } from './meaning.ts';
 
 /** What is wrong with one member: its pod, its volume, etcd itself. */
 
-const comesBack = 'nothing: a member starts, stops or catches up. If it lasts, see the logs and events of the pod';
-const correctTheSpec = 'correct the spec; members that do not run get the new one at once';
+const comesBack =
+  'nothing: a member starts, stops or catches up. If it lasts, see the logs and events of the pod ([runbook](docs/runbooks/member-does-not-run.md))';
+const correctTheSpec =
+  'correct the spec; members that do not run get the new one at once ([runbook](docs/runbooks/member-does-not-run.md#its-image-or-its-container-does-not-start))';
 const whatKubeletNames =
-  'nothing, while it is not Stalled (`MemberDown`: the member is replaced, where only its volume can be at fault). Stalled, correct what kubelet or the provisioner reports in the message';
+  'nothing, while it is not Stalled (`MemberDown`: the member is replaced, where only its volume can be at fault). Stalled, correct what kubelet or the provisioner reports in the message ([runbook](docs/runbooks/member-does-not-run.md#its-volume-is-not-there))';
 const mayTakeTime =
-  'nothing, while it is not Stalled; then correct what the message names. A large database may need a `startupProbe` with more time in `spec.podTemplate`';
+  'nothing, while it is not Stalled; then correct what the message names. A large database may need a `startupProbe` with more time in `spec.podTemplate` ([runbook](docs/runbooks/member-does-not-run.md#it-starts-stops-or-catches-up))';
 const whatIsNamed =
-  'correct what the message names: a probe, a node, or a container of `spec.podTemplate`. The member keeps its data';
+  'correct what the message names: a probe, a node, or a container of `spec.podTemplate`. The member keeps its data ([runbook](docs/runbooks/member-does-not-run.md#etcd-exits-again-and-again))';
 const bringTheNodeBack =
-  'restore the named node, or delete its Node object, or confirm that it is off with the command in the message. If finalizers keep objects, remove them';
-const mayBeReplaced = 'nothing, if it may be replaced; else restore it within `spec.healing.memberGracePeriod`';
+  'restore the named node, or delete its Node object, or confirm that it is off with the command in the message. If finalizers keep objects, remove them ([runbook](docs/runbooks/member-does-not-run.md#a-pod-or-an-object-does-not-go-away))';
+const mayBeReplaced =
+  'nothing, if it may be replaced; else restore it within `spec.healing.memberGracePeriod` ([runbook](docs/runbooks/member-does-not-run.md#it-may-be-replaced))';
 const diskGone =
-  'nothing, while a quorum of the others is healthy: the member is replaced. Else do what the message says: restore the disk itself, or save what is there';
+  'nothing, while a quorum of the others is healthy: the member is replaced. Else do what the message says: restore the disk itself, or save what is there ([runbook](docs/runbooks/member-does-not-run.md#its-volume-is-not-there))';
 const notOurs =
-  'the member list has a member that etcd-ratchet did not add: run the `etcdctl member` command that the message gives';
+  'the member list has a member that etcd-ratchet did not add: run the `etcdctl member` command that the message gives ([runbook](docs/runbooks/member-list.md#a-member-that-etcd-ratchet-did-not-add))';
 const whoseData =
-  "nothing, while it is not Stalled: members' data are compared, and a member that differs from most is replaced";
+  "nothing, while it is not Stalled: members' data are compared, and a member that differs from most is replaced ([runbook](docs/runbooks/different-data.md#a-majority-agrees))";
 
 export const members = {
   Healthy: { means: 'The member answers, votes or learns, and has caught up.', cure: isWell },
@@ -33,13 +36,13 @@ export const members = {
   PodOutdated: { means: 'The pod runs an older template than its StatefulSet has.', cure: comesBack },
   PodUnscheduled: {
     means: 'The scheduler finds no node for the pod.',
-    cure: 'make room: uncordon the node, or free CPU and memory; `kubectl -n NAMESPACE describe pod` shows what the scheduler lacks. The member keeps its data',
+    cure: 'make room: uncordon the node, or free CPU and memory; `kubectl -n NAMESPACE describe pod` shows what the scheduler lacks. The member keeps its data ([runbook](docs/runbooks/member-does-not-run.md#there-is-no-room-for-its-pod))',
   },
   ImageUnavailable: { means: 'The image cannot be pulled.', cure: correctTheSpec },
   ContainerCannotStart: { means: 'The runtime cannot start the container.', cure: correctTheSpec },
   PodRefused: {
     means: 'The API server refuses to create the pod.',
-    cure: 'correct what the message names: a quota, Pod Security or a webhook refuses the pod; the StatefulSet controller tries again within 17 minutes',
+    cure: 'correct what the message names: a quota, Pod Security or a webhook refuses the pod; the StatefulSet controller tries again within 17 minutes ([runbook](docs/runbooks/member-does-not-run.md#there-is-no-room-for-its-pod))',
   },
   VolumeNotAttached: { means: 'The volume is not attached to the node.', cure: whatKubeletNames },
   VolumeNotMounted: { means: 'kubelet cannot mount a volume that the pod needs.', cure: whatKubeletNames },
@@ -50,18 +53,18 @@ export const members = {
   PodInitializing: { means: 'The init containers have not finished.', cure: mayTakeTime },
   MemberKeepsExiting: {
     means: 'etcd exits again and again.',
-    cure: 'see its last log lines in the message; `kubectl -n NAMESPACE logs … --previous` has the rest',
+    cure: 'see its last log lines in the message; `kubectl -n NAMESPACE logs … --previous` has the rest ([runbook](docs/runbooks/member-does-not-run.md#etcd-exits-again-and-again))',
   },
   OutOfMemory: {
     means: 'etcd needs more memory than its limit allows.',
-    cure: 'raise `spec.resources.limits.memory`: the message names the limit in force. The member keeps its data, and is never replaced for it',
+    cure: 'raise `spec.resources.limits.memory`: the message names the limit in force. The member keeps its data, and is never replaced for it ([runbook](docs/runbooks/member-does-not-run.md#etcd-exits-again-and-again))',
   },
   MemberKilled: { means: 'etcd is killed again and again.', cure: whatIsNamed },
   OtherContainerFails: { means: 'A container beside etcd does not run.', cure: whatIsNamed },
   PodEnded: { means: 'The whole pod has ended, for example after an eviction by kubelet.', cure: whatIsNamed },
   OldObjectsLeaving: {
     means: 'Objects of an earlier resource of that name still exist.',
-    cure: 'nothing: objects of a deleted resource are being garbage collected. Only the member that needs their names waits',
+    cure: 'nothing: objects of a deleted resource are being garbage collected. Only the member that needs their names waits ([runbook](docs/runbooks/member-does-not-run.md#a-pod-or-an-object-does-not-go-away))',
   },
   PodStays: { means: 'A pod should have terminated and has not.', cure: bringTheNodeBack },
   OldObjectsStay: { means: 'Objects of an earlier resource should be gone and are not.', cure: bringTheNodeBack },
@@ -89,6 +92,6 @@ export const members = {
   },
   DataDiffer: {
     means: 'The data of members differ, and no majority decides which are right.',
-    cure: 'find out which data are right, and remove the other members with etcdctl: they are replaced, and their volumes kept. An outvoted member with a higher revision may be the only one that has writes which clients rely on: save those first',
+    cure: 'find out which data are right, and remove the other members with etcdctl: they are replaced, and their volumes kept. An outvoted member with a higher revision may be the only one that has writes which clients rely on: save those first ([runbook](docs/runbooks/different-data.md#no-majority-or-the-outvoted-member-is-ahead))',
   },
 } as const satisfies Record<string, Meaning>;

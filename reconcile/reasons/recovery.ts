@@ -3,13 +3,14 @@ import { isWell, type Meaning, step } from './meaning.ts';
 /** Quorum that is awaited or lost, disks that changed, and recoveries. */
 
 const nothingLeft =
-  'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew from a snapshot ([Restore a snapshot](docs/how-to/restore.md))';
+  'no data is left to go on from, and the cluster never starts empty: restore the disks themselves (PVCs with their annotations, bound to the same PersistentVolumes), or create the cluster anew from a snapshot ([Restore a snapshot](docs/how-to/restore.md), [runbook](docs/runbooks/all-data-lost.md))';
 const otherDisk = 'decide: [When a disk is another one](docs/runbooks/another-disk.md)';
-const asTheMessageSays = 'do what the message says; the recovery then goes on';
+const asTheMessageSays =
+  'do what the message says; the recovery then goes on ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))';
 const contradicts =
-  'a PVC says that it is being recovered, and the cluster contradicts it, for example after a backup was restored: do what the message says about its annotation';
+  'a PVC says that it is being recovered, and the cluster contradicts it, for example after a backup was restored: do what the message says about its annotation ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))';
 const theRequirement =
-  'to drain a node of this cluster: set `spec.replicas` to 3, or `spec.disruption.whenQuorumIsLost` to `Allow`';
+  'to drain a node of this cluster: set `spec.replicas` to 3, or `spec.disruption.whenQuorumIsLost` to `Allow` ([runbook](docs/runbooks/member-list.md#a-drain-is-refused))';
 
 export const recovery = {
   WaitingForQuorum: {
@@ -42,7 +43,7 @@ export const recovery = {
   FencingMembers: step('A recovery waits for proof that the pods of other members have ended.', 'disrupts'),
   MemberNotFenced: {
     means: 'There is no proof that the pod of a member has ended.',
-    cure: 'restore the named node, or confirm that it is off with the command in the message',
+    cure: 'restore the named node, or confirm that it is off with the command in the message ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
     course: 'disrupts',
   },
   RecoveringData: step('The Job of a recovery runs.', 'disrupts'),
@@ -57,7 +58,7 @@ export const recovery = {
   RecoveredQuorum: step('The one member serves: the recovery is over.'),
   QuorumReturned: {
     means: 'A quorum answers again after its recovery was approved.',
-    cure: 'members that were given up returned after the approval: call the recovery off, or go on with it, as the message says',
+    cure: 'members that were given up returned after the approval: call the recovery off, or go on with it, as the message says ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
   },
   NoRoomForCopy: { means: 'The volume has no room for the safety copy.', cure: asTheMessageSays },
   RecoveryFailed: { means: 'The Job of a recovery has failed.', cure: asTheMessageSays },
@@ -65,11 +66,11 @@ export const recovery = {
   RecoveryPodStuck: { means: 'The pod of a recovery does not start.', cure: asTheMessageSays },
   RecoveryNotPermitted: {
     means: 'etcd-ratchet may not look at Jobs.',
-    cure: 'apply the roles of this release (`manifests/install`)',
+    cure: 'apply the roles of this release (`manifests/install`) ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
   },
   RecoveryVolumeLost: {
     means: 'The volume that the cluster was to go on from is lost or being deleted.',
-    cure: 'restore the disk of the recovery, or choose another one, as the message says',
+    cure: 'restore the disk of the recovery, or choose another one, as the message says ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
   },
   RecoveryOutdated: {
     means: 'A volume says that it is being recovered, and other members have joined since.',

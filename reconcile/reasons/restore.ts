@@ -2,7 +2,8 @@ import { type Meaning, step } from './meaning.ts';
 
 /** Clusters that are born from a snapshot. */
 
-const asTheMessageSays = 'do what the message says: the restore then goes on';
+const asTheMessageSays =
+  'do what the message says: the restore then goes on ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))';
 
 export const restore = {
   RestoringSnapshot: step('The Job is created that restores a snapshot to the first member.', 'disrupts'),
@@ -17,22 +18,22 @@ export const restore = {
   },
   SnapshotDefective: {
     means: 'The object is no sound snapshot of etcd: cut off, changed, or encrypted for another key.',
-    cure: 'name another snapshot in `spec.bootstrap.snapshot`',
+    cure: 'name another snapshot in `spec.bootstrap.snapshot` ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
     course: 'disrupts',
   },
   SnapshotTooNew: {
     means: 'The snapshot is of a newer minor of etcd than `spec.version`.',
-    cure: 'set `spec.version` to the version that the message names, or name an older snapshot',
+    cure: 'set `spec.version` to the version that the message names, or name an older snapshot ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
     course: 'disrupts',
   },
   RestorePodStuck: { means: 'The pod of a restore does not start.', cure: asTheMessageSays, course: 'disrupts' },
   SnapshotRemoved: {
     means: 'A restore is under way, and the spec names no snapshot any more.',
-    cure: 'name it again in `spec.bootstrap.snapshot`, or delete the cluster with its volumes',
+    cure: 'name it again in `spec.bootstrap.snapshot`, or delete the cluster with its volumes ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
     course: 'disrupts',
   },
   RestoreOverData: {
     means: 'The spec asks for a restore, and volumes of this name hold other data.',
-    cure: 'to go on with those data, remove `spec.bootstrap.snapshot`; else restore under another name: nothing is restored over data',
+    cure: 'to go on with those data, remove `spec.bootstrap.snapshot`; else restore under another name: nothing is restored over data ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
   },
 } as const satisfies Record<string, Meaning>;

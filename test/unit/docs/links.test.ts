@@ -39,6 +39,29 @@ test('every page in docs can be reached from its index', () => {
 });
 
 describe('the cures of reasons', () => {
+  test('what needs a person leads to a runbook or a page of instructions', () => {
+    const alone = Object.entries<Meaning>(meanings).filter(
+      ([, { cure }]) => !byItself(cure) && !/\]\(docs\/(runbooks|how-to)\//.test(cure),
+    );
+    assert.deepEqual(
+      alone.map(([word]) => word),
+      [],
+    );
+    assert.ok(!byItself('nothing, while it is not Stalled; then correct it'));
+    assert.ok(!byItself('correct it'));
+  });
+
+  test('a runbook names each reason that leads to it and needs a person', () => {
+    const silent = Object.entries<Meaning>(meanings).filter(([word, { cure }]) => {
+      const [, page] = /\]\((docs\/runbooks\/[^)#]+)/.exec(cure) ?? [];
+      return page !== undefined && !cure.startsWith('nothing') && !names(read(page), word);
+    });
+    assert.deepEqual(
+      silent.map(([word]) => word),
+      [],
+    );
+  });
+
   for (const [word, { cure }] of Object.entries<Meaning>(meanings)) {
     const links = [...cure.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     if (links.length === 0) continue;
@@ -54,6 +77,16 @@ test('a link to a missing page, or to a missing heading, is found', () => {
   assert.equal(deadLink('docs/README.md', '../ARCHITECTURE.md#words'), undefined);
   assert.deepEqual(anchorsOf('# A b\n```\n# no heading\n```\n## `c_d`, e'), ['a-b', 'c_d-e']);
 });
+
+/** A defect of a Secret has one name as a condition, and another, with `Certificate` before it, as a step. */
+function names(page: string, word: string): boolean {
+  return [word, word.replace(/^Certificate/, '')].some((name) => page.includes(`\`${name}\``));
+}
+
+/** Nothing is to be done, whatever happens next. */
+function byItself(cure: string): boolean {
+  return cure.startsWith('nothing') && !/Stalled|if it lasts|unless|\belse\b/i.test(cure);
+}
 
 function deadLink(document: string, link: string): string | undefined {
   if (/^[a-z]+:/.test(link)) return undefined;
