@@ -13,6 +13,7 @@ import {
   secretNamed,
   writeSecret,
 } from '../../../support/world/applications.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { theirs } from '../../../support/world/invariants.ts';
 import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
@@ -495,11 +496,7 @@ describe('a resource that was deleted', () => {
 });
 
 async function converged(changes: Partial<EtcdClusterSpec> = {}): Promise<World> {
-  const world = createWorld();
-  await world.apply({ ...managed, ...changes });
-  const end = await tickUntilConverged(world);
-  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
-  return world;
+  return bornWith({ ...managed, ...changes });
 }
 
 /** As if the turn had come to look at everything. */

@@ -9,6 +9,7 @@ import {
   restingFlaws,
   secretData,
 } from '../../../support/world/applications.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { leafIn } from '../../../support/world/tls.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
@@ -212,11 +213,7 @@ describe('new CAs on request', () => {
 });
 
 async function converged(): Promise<World> {
-  const world = createWorld();
-  await world.apply(managed);
-  const end = await tickUntilConverged(world);
-  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
-  return world;
+  return bornWith(managed);
 }
 
 /** From now on every pair that cannot talk is a violation. */

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations } from '../../../../manifests/render/names.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { sample } from '../../../support/world/crash.ts';
 import { raiseCorrupt, spoil } from '../../../support/world/harm.ts';
-import { createWorld, type World } from '../../../support/world/world.ts';
+import { lifeOf } from '../../../support/world/life.ts';
+import type { World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
 async function born(replicas = 3): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas, healing });
-  await tickUntilConverged(world);
-  return world;
+  return bornWith({ replicas, healing });
 }
 
 /** All vote, all hold what was acknowledged, and etcd takes writes. */
@@ -69,17 +68,14 @@ describe('etcd has raised CORRUPT', () => {
     });
 
     test(`and ${who} differs from the others, and the invocation dies at any write`, async () => {
-      const counter = killer();
-      const whole = await born();
-      spoil(whole, victimOf(whole));
-      raiseCorrupt(whole);
-      await tickUntilConverged(whole, { faults: counter, limit: 100 });
-      for (const crash of sample(crashesIn(counter.writes()), 9)) {
-        const world = await born();
-        const victim = victimOf(world);
-        spoil(world, victim);
-        raiseCorrupt(world);
-        await tickUntilKilled(world, crash);
+      const spoiled = await born();
+      const victim = victimOf(spoiled);
+      spoil(spoiled, victim);
+      raiseCorrupt(spoiled);
+      const life = await lifeOf(spoiled);
+      assert.ok(life.writes > 10, `${life.writes} writes`);
+      for (const crash of sample(life.places, 9)) {
+        const { world } = await life.killedAt(crash);
         const end = await tickUntilConverged(world, { limit: 300 });
         const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
         assert.equal(end.kind, 'done', story);

@@ -2,18 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { sample } from '../../../support/world/crash.ts';
+import { lifeOf } from '../../../support/world/life.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
-import { createWorld, type World } from '../../../support/world/world.ts';
+import type { World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
 async function healthyWorld(replicas = 3): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas, healing });
-  await tickUntilConverged(world);
-  return world;
+  return bornWith({ replicas, healing });
 }
 
 const faults: Readonly<Record<string, (world: World) => void>> = {
@@ -36,14 +35,12 @@ describe('a member that is down for longer than its grace is replaced under anot
     });
 
     test(`${what}, and the invocation dies at any write`, async () => {
-      const counter = killer();
-      const whole = await healthyWorld();
-      strike(whole);
-      await tickUntilConverged(whole, { faults: counter, limit: 300 });
-      for (const crash of sample(crashesIn(counter.writes()), 5)) {
-        const world = await healthyWorld();
-        strike(world);
-        await tickUntilKilled(world, crash);
+      const struck = await healthyWorld();
+      strike(struck);
+      const life = await lifeOf(struck);
+      assert.ok(life.writes > 10, `${life.writes} writes`);
+      for (const crash of sample(life.places, 5)) {
+        const { world } = await life.killedAt(crash);
         const end = await tickUntilConverged(world, { limit: 300 });
         const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
         assert.equal(end.kind, 'done', story);
@@ -92,11 +89,10 @@ describe('PVCs that are deleted while their members serve', () => {
   }
 
   test('one of three, and the invocation dies at any write', async () => {
-    const counter = killer();
-    await tickUntilConverged(await claimsDeleted(3, ['orders-1']), { faults: counter, limit: 300 });
-    for (const crash of sample(crashesIn(counter.writes()), 9)) {
-      const world = await claimsDeleted(3, ['orders-1']);
-      await tickUntilKilled(world, crash);
+    const life = await lifeOf(await claimsDeleted(3, ['orders-1']));
+    assert.ok(life.writes > 10, `${life.writes} writes`);
+    for (const crash of sample(life.places, 9)) {
+      const { world } = await life.killedAt(crash);
       const { kind, trail } = await tickUntilConverged(world, { limit: 300 });
       assert.equal(kind, 'done', `${crash.when} ${crash.write}:\n${trail.join('\n')}`);
       assertWhole(world, 3, trail.join('\n'));

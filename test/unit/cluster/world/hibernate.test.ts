@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { sample } from '../../../support/world/crash.ts';
+import { lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
 async function born(replicas = 3): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas });
-  await tickUntilConverged(world);
-  return world;
+  return bornWith({ replicas });
 }
 
 async function asleep(replicas = 3): Promise<World> {
@@ -113,21 +112,13 @@ describe('a death at any write', () => {
       ['it turns back', from],
     ] as const) {
       test(`${what}: ${then}`, async () => {
-        const start = () => (from === 0 ? asleep() : born());
-        const counter = killer();
-        const whole = await start();
-        await whole.apply({ replicas: to });
-        for (let ticks = 0; ticks < 15; ticks += 1) {
-          whole.settle();
-          await whole.tick(counter);
-          whole.advance(2);
-        }
-        const crashes = sample(crashesIn(counter.writes()), 5);
+        const start = await (from === 0 ? asleep() : born());
+        await start.apply({ replicas: to });
+        const life = await lifeOf(start);
+        const crashes = sample(life.places, 5);
         assert.ok(crashes.length > 3);
         for (const crash of crashes) {
-          const world = await start();
-          await world.apply({ replicas: to });
-          await tickUntilKilled(world, crash);
+          const { world } = await life.killedAt(crash);
           await world.apply({ replicas });
           if (replicas === 0) await until(world, 'Hibernating');
           await world.apply({ replicas: 3 });

@@ -1,22 +1,29 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, crashesIn, killer, sample } from '../../../support/world/crash.ts';
-import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { type Crash, sample } from '../../../support/world/crash.ts';
+import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
-import { createWorld, type World } from '../../../support/world/world.ts';
+import type { World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
 /** Claims run out by this world's clock, and so do fences. */
-async function grown(t: TestContext, replicas: number): Promise<World> {
-  const world = createWorld();
-  t.mock.restoreAll();
-  t.mock.method(performance, 'now', () => world.now());
-  await world.apply({ replicas, healing });
-  await tickUntilConverged(world);
-  return world;
+function byItsClock(t: TestContext): (world: World) => void {
+  return (world) => {
+    t.mock.restoreAll();
+    t.mock.method(performance, 'now', () => world.now());
+  };
+}
+
+async function lifeFrom(t: TestContext, from: number, to: number): Promise<Life> {
+  const world = await bornWith({ replicas: from, healing });
+  await world.apply({ replicas: to, healing });
+  const life = await lifeOf(world, { enter: byItsClock(t) });
+  assert.ok(life.writes > 5, `${life.writes} writes`);
+  return life;
 }
 
 async function ended(world: World, text: string): Promise<void> {
@@ -38,16 +45,12 @@ describe('a call that arrives late', () => {
     [3, 1, 3],
   ] as const) {
     test(`while ${from} become ${to}, whatever else is asked: one cluster, of the last size`, async (t) => {
-      const counter = killer();
-      const whole = await grown(t, from);
-      await whole.apply({ replicas: to, healing });
-      await tickUntilConverged(whole, { faults: counter, limit: 400 });
-      for (const [index, freeze] of sample(crashesIn(counter.writes()), stride).entries()) {
+      const life = await lifeFrom(t, from, to);
+      for (const [index, freeze] of sample(life.places, stride).entries()) {
         const last = [from, to][index % 2] ?? to;
         const what = `then ${last}`;
-        const world = await grown(t, from);
-        await world.apply({ replicas: to, healing });
-        const frozen = await tickUntilFrozen(world, freeze);
+        const { world, frozen } = await life.frozenAt(freeze);
+        assert.ok(frozen, `there is no ${text(freeze, what)}`);
         world.advance(31);
         await ended(world, text(freeze, what));
         await world.apply({ replicas: last, healing: { ...healing, podGracePeriod: '21s' } });
@@ -83,14 +86,10 @@ describe('a call that arrives late', () => {
     ],
   ] as const) {
     test(what, async (t) => {
-      const counter = killer();
-      const whole = await grown(t, from);
-      await whole.apply({ replicas: to, healing });
-      await tickUntilConverged(whole, { faults: counter, limit: 400 });
-      for (const freeze of crashesIn(counter.writes()).filter(({ when }) => when === 'before')) {
-        const world = await grown(t, from);
-        await world.apply({ replicas: to, healing });
-        const frozen = await tickUntilFrozen(world, freeze);
+      const life = await lifeFrom(t, from, to);
+      for (const freeze of life.places.filter(({ when }) => when === 'before')) {
+        const { world, frozen } = await life.frozenAt(freeze);
+        assert.ok(frozen, `there is no ${text(freeze, what)}`);
         world.advance(31);
         await meanwhile(world);
         await frozen.wake();

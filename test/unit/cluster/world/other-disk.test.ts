@@ -6,18 +6,17 @@ import type { ConfigMap, PersistentVolume } from '../../../../manifests/kube-typ
 import { annotations } from '../../../../manifests/render/names.ts';
 import { ownerReference } from '../../../../manifests/render/owner-reference.ts';
 import { resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { sample } from '../../../support/world/crash.ts';
+import { lifeOf } from '../../../support/world/life.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
-import { createWorld, type World } from '../../../support/world/world.ts';
+import type { World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
 async function healthyWorld(): Promise<World> {
-  const world = createWorld();
-  await world.apply({ healing });
-  await tickUntilConverged(world);
-  return world;
+  return bornWith({ healing });
 }
 
 /** The claim comes back as it was, on another disk, which holds the same data: etcd would start on it. */
@@ -205,14 +204,12 @@ test('all of them: nothing starts before a person approves it, and then everythi
 
 test('all of them, and the invocation that carries out the approval dies at any write', async () => {
   for (const prepare of [allRestored, allRestoredUnderBothNames]) {
-    const counter = killer();
-    const whole = await prepare();
-    await approve(whole, await refused(whole));
-    await tickUntilConverged(whole, { faults: counter });
-    for (const crash of sample(crashesIn(counter.writes()), 5)) {
-      const world = await prepare();
-      await approve(world, await refused(world));
-      await tickUntilKilled(world, crash);
+    const prepared = await prepare();
+    await approve(prepared, await refused(prepared));
+    const life = await lifeOf(prepared);
+    assert.ok(life.writes > 5, `${life.writes} writes`);
+    for (const crash of sample(life.places, 5)) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       const story = `${prepare.name}, ${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
       assert.equal(end.kind, 'done', story);

@@ -4,19 +4,19 @@ import type { PersistentVolumeClaim, Pod } from '../../../../manifests/kube-type
 import { annotations } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord, type VolumeRecord, withVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { sample } from '../../../support/world/crash.ts';
+import { lifeOf } from '../../../support/world/life.ts';
 import { approvalIn } from '../../../support/world/recovery.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
-import { createWorld, namespace, type World } from '../../../support/world/world.ts';
+import { namespace, type World } from '../../../support/world/world.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
 /** So many members, of which these have lost their volumes. */
 async function lossy(replicas: number, lost: readonly number[]): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas, healing });
-  await tickUntilConverged(world, { limit: 300 });
+  const world = await bornWith({ replicas, healing });
   for (const ordinal of lost) world.loseVolume(`orders-${ordinal}`);
   return world;
 }
@@ -83,14 +83,12 @@ describe('a quorum that is lost for good', () => {
   }
 
   test('the invocation dies at any write: it is finished all the same, and nothing is lost', async () => {
-    const counter = killer();
-    const whole = await lossy(3, [1, 2]);
-    await approved(whole);
-    await tickUntilConverged(whole, { faults: counter, limit: 400 });
-    for (const crash of sample(crashesIn(counter.writes()), 3)) {
-      const world = await lossy(3, [1, 2]);
-      await approved(world);
-      await tickUntilKilled(world, crash);
+    const lost = await lossy(3, [1, 2]);
+    await approved(lost);
+    const life = await lifeOf(lost);
+    assert.ok(life.writes > 20, `${life.writes} writes`);
+    for (const crash of sample(life.places, 3)) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world, { limit: 400 });
       const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
       assert.equal(end.kind, 'done', story);
@@ -99,13 +97,12 @@ describe('a quorum that is lost for good', () => {
   });
 
   test('the invocation freezes at any write until another one has acted: nothing is done twice', async () => {
-    const counter = killer();
-    const whole = await lossy(3, [1, 2]);
-    await approved(whole);
-    await tickUntilConverged(whole, { faults: counter, limit: 400 });
-    for (let write = 0; write < Math.min(counter.writes(), 60); write += 4) {
-      const world = await lossy(3, [1, 2]);
-      await approved(world);
+    const lost = await lossy(3, [1, 2]);
+    await approved(lost);
+    const { writes } = await lifeOf(lost.fork());
+    assert.ok(writes > 20, `${writes} writes`);
+    for (let write = 0; write < Math.min(writes, 60); write += 4) {
+      const world = lost.fork();
       let asleep = false;
       let story = `asleep at write ${write}`;
       let made = 0;

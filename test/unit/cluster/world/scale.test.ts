@@ -3,15 +3,14 @@ import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
-import { createWorld, type World } from '../../../support/world/world.ts';
+import { sample } from '../../../support/world/crash.ts';
+import { lifeOf } from '../../../support/world/life.ts';
+import type { World } from '../../../support/world/world.ts';
 
 async function grown(from: number): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas: from });
-  await tickUntilConverged(world);
-  return world;
+  return bornWith({ replicas: from });
 }
 
 async function scaled(from: number, to: number, slow = false) {
@@ -138,16 +137,13 @@ describe('a death at any write, to Kubernetes or to etcd, while', () => {
     [3, 1, 3],
   ] as const) {
     test(`${from} become ${to}: the next invocation finishes it`, async () => {
-      const counter = killer();
-      const whole = await grown(from);
-      await whole.apply({ replicas: to });
-      await tickUntilConverged(whole, { faults: counter, limit: 400 });
-      const crashes = sample(crashesIn(counter.writes()), stride);
+      const grows = await grown(from);
+      await grows.apply({ replicas: to });
+      const life = await lifeOf(grows);
+      const crashes = sample(life.places, stride);
       assert.ok(crashes.length > 10, `${crashes.length}`);
       for (const crash of crashes) {
-        const world = await grown(from);
-        await world.apply({ replicas: to });
-        await tickUntilKilled(world, crash);
+        const { world } = await life.killedAt(crash);
         const end = await tickUntilConverged(world, { limit: 400 });
         const story = `${crash.when} ${crash.write}:\n${end.trail.join('\n')}`;
         assert.equal(end.kind, 'done', story);

@@ -4,9 +4,10 @@ import type { Service } from '../../../../manifests/kube-types.ts';
 import type { ActionKind } from '../../../../reconcile/cluster/know/action.ts';
 import { needsPerson } from '../../../../reconcile/cluster/know/outcome.ts';
 import { KubeError, resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
 import { assertWhole } from '../../../support/world/whole.ts';
-import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
+import { name, namespace, type World } from '../../../support/world/world.ts';
 
 /** What the API server may say that stays a "no". */
 const answers = [
@@ -164,10 +165,7 @@ test('what was refused costs no request until it is tried again', async () => {
 });
 
 async function healthyWorld(wanted: Parameters<World['apply']>[0] = spec): Promise<World> {
-  const world = createWorld();
-  await world.apply(wanted);
-  await tickUntilConverged(world);
-  return world;
+  return bornWith(wanted);
 }
 
 function refuse(world: World, kind: ActionKind, status: number, reason: string): void {

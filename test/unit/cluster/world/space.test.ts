@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, sample, squares, tickUntilKilled } from '../../../support/world/crash.ts';
+import { sample, squares } from '../../../support/world/crash.ts';
 import { fillUp } from '../../../support/world/harm.ts';
+import { lifeOf } from '../../../support/world/life.ts';
 import type { Space } from '../../../support/world/space-state.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
@@ -11,11 +13,13 @@ const MiB = 2 ** 20;
 const quota = 100 * MiB;
 
 async function born(size = 3, more: Partial<EtcdClusterSpec> = {}): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas: size, etcd: { quotaBackendBytes: '100Mi' }, ...more });
-  const end = await tickUntilConverged(world);
-  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
-  return world;
+  return bornWith({ replicas: size, etcd: { quotaBackendBytes: '100Mi' }, ...more });
+}
+
+/** Of the only cluster there. */
+function spaceOf(world: World): Space {
+  const [formation] = world.formations.values();
+  return formation?.space ?? assert.fail('nothing was filled');
 }
 
 /** What was done, step by step. */
@@ -69,15 +73,13 @@ describe('etcd out of space', () => {
   });
 
   test('whatever write an invocation dies at, room is made, each member once or once more', async () => {
-    const counted = killer();
     const first = await born();
     fillUp(first, { quota, live: 10 * MiB, history: 90 * MiB });
-    await tickUntilConverged(first, { faults: counted });
-    assert.ok(counted.writes() > 20, `${counted.writes()} writes`);
-    for (const crash of squares(crashesIn(counted.writes()), 'black')) {
-      const world = await born();
-      const space = fillUp(world, { quota, live: 10 * MiB, history: 90 * MiB });
-      await tickUntilKilled(world, crash);
+    const life = await lifeOf(first);
+    assert.ok(life.writes > 20, `${life.writes} writes`);
+    for (const crash of squares(life.places, 'black')) {
+      const { world } = await life.killedAt(crash);
+      const space = spaceOf(world);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
       assert.deepEqual(space.alarms, new Set());
@@ -200,20 +202,17 @@ describe('data that fill the quota', () => {
   });
 
   test('and an invocation dies at any write while a larger volume cures it', async () => {
-    const counted = killer();
-    await tickUntilConverged(await grown(), { faults: counted });
-    for (const crash of sample(crashesIn(counted.writes()), 3)) {
-      const world = await grown();
-      await tickUntilKilled(world, crash);
+    const life = await lifeOf(await grown());
+    assert.ok(life.writes > 10, `${life.writes} writes`);
+    for (const crash of sample(life.places, 3)) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.write}\n${end.trail.join('\n')}`);
       assertOneCluster(world, 3);
     }
 
     async function grown(): Promise<World> {
-      const world = createWorld();
-      await world.apply();
-      await tickUntilConverged(world);
+      const world = await bornWith({});
       fillUp(world, { quota: 768 * MiB, live: 255 * MiB }).alarms.add(
         [...world.formations][0]?.[1].members[0]?.id ?? '',
       );
@@ -225,15 +224,14 @@ describe('data that fill the quota', () => {
 
 describe('files that have grown far beyond what is in them', () => {
   test('are given back last of all, the leader last, whatever write an invocation dies at', async () => {
-    const counted = killer();
     const first = await grown();
-    const leader = leaderOf(first.world);
-    await tickUntilConverged(first.world, { faults: counted });
-    assert.equal(stepsOf(first.world).at(-1), `defragment-member ${leader}`);
-    assert.equal(first.space.asked.length, 3);
-    for (const crash of crashesIn(counted.writes())) {
-      const { world, space } = await grown();
-      await tickUntilKilled(world, crash);
+    const leader = leaderOf(first);
+    const life = await lifeOf(first);
+    assert.equal(stepsOf(first).at(-1), `defragment-member ${leader}`);
+    assert.equal(spaceOf(first).asked.length, 3);
+    for (const crash of life.places) {
+      const { world } = await life.killedAt(crash);
+      const space = spaceOf(world);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
       assert.ok(space.asked.length <= 3, 'nobody twice');
@@ -246,8 +244,8 @@ describe('files that have grown far beyond what is in them', () => {
 
     async function grown() {
       const world = await born(3, { defragmentation: { minReclaim: '16Mi' } });
-      const space = fillUp(world, { quota, live: 10 * MiB, free: 40 * MiB });
-      return { world, space };
+      fillUp(world, { quota, live: 10 * MiB, free: 40 * MiB });
+      return world;
     }
   });
 });

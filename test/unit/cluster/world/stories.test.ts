@@ -5,9 +5,10 @@ import type { ConfigMap, PersistentVolumeClaim, Service } from '../../../../mani
 import { annotations, labelsOf } from '../../../../manifests/render/names.ts';
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { crashesIn, killer, tickUntilKilled } from '../../../support/world/crash.ts';
 import { tickUntilFrozen } from '../../../support/world/freeze.ts';
+import { lifeOf } from '../../../support/world/life.ts';
 import { createWorld, name, namespace, type World } from '../../../support/world/world.ts';
 
 describe('a mistake in a first commit is cured by the next', () => {
@@ -50,21 +51,14 @@ describe('a mistake in a first commit is cured by the next', () => {
   });
 
   test('a wrong storage class, and the invocation that cures it dies at any write', async () => {
-    const writes = await curing();
-    assert.ok(writes > 10);
-    for (const crash of crashesIn(writes)) {
-      const world = await wrongClass();
-      await tickUntilKilled(world, crash);
+    const life = await lifeOf(await wrongClass());
+    assert.ok(life.writes > 10, `${life.writes} writes`);
+    for (const crash of life.places) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'done', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
       assertOneCluster(world, 3, `${crash.when} ${crash.write}`);
       assert.deepEqual(new Set(world.claims().map(({ spec }) => spec.storageClassName)), new Set([undefined]));
-    }
-
-    async function curing(): Promise<number> {
-      const counted = killer();
-      await tickUntilConverged(await wrongClass(), { faults: counted });
-      return counted.writes();
     }
 
     async function wrongClass(): Promise<World> {
@@ -77,11 +71,10 @@ describe('a mistake in a first commit is cured by the next', () => {
   });
 
   test('a wrong image, and the invocation that cures it dies at any write', async () => {
-    const counted = killer();
-    await tickUntilConverged(await wrongImage(), { faults: counted });
-    for (const crash of crashesIn(counted.writes())) {
-      const world = await wrongImage();
-      await tickUntilKilled(world, crash);
+    const life = await lifeOf(await wrongImage());
+    assert.ok(life.writes > 10, `${life.writes} writes`);
+    for (const crash of life.places) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'done', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
       assertOneCluster(world, 3, `${crash.when} ${crash.write}`);
@@ -185,11 +178,10 @@ describe('a dry run', () => {
 
 describe('the volumes of a running cluster grow', () => {
   test('and the invocation that does it dies at any write: they have grown all the same', async () => {
-    const counted = killer();
-    await tickUntilConverged(await growing(), { faults: counted });
-    for (const crash of crashesIn(counted.writes())) {
-      const world = await growing();
-      await tickUntilKilled(world, crash);
+    const life = await lifeOf(await growing());
+    assert.ok(life.writes > 5, `${life.writes} writes`);
+    for (const crash of life.places) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
       assert.deepEqual(new Set(world.claims().map(sizeOf)), new Set(['2Gi']));
@@ -294,12 +286,12 @@ describe('a resource that was deleted and is applied again', () => {
   });
 
   test('and the invocation that takes them up dies at any write: same cluster', async () => {
-    const counted = killer();
-    await tickUntilConverged(await again(), { faults: counted });
-    for (const crash of crashesIn(counted.writes())) {
-      const world = await again();
-      const before = recordsOf(world);
-      await tickUntilKilled(world, crash);
+    const applied = await again();
+    const before = recordsOf(applied);
+    const life = await lifeOf(applied);
+    assert.ok(life.writes > 5, `${life.writes} writes`);
+    for (const crash of life.places) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
       assert.deepEqual(recordsOf(world), before);
@@ -369,12 +361,10 @@ describe('deletion', () => {
   const policy = { volumeRetention: { whenDeleted: 'Delete' } } as const;
 
   test('with policy Delete removes its own volumes and nothing else, wherever an invocation dies', async () => {
-    const counted = killer();
-    const first = await deleted();
-    await tickUntilConverged(first, { faults: counted });
-    for (const crash of crashesIn(counted.writes())) {
-      const world = await deleted();
-      await tickUntilKilled(world, crash);
+    const life = await lifeOf(await deleted());
+    assert.ok(life.writes > 5, `${life.writes} writes`);
+    for (const crash of life.places) {
+      const { world } = await life.killedAt(crash);
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'gone', end.trail.join('\n'));
       world.settle();
@@ -401,14 +391,12 @@ describe('deletion', () => {
   });
 
   test('with policy Delete in the middle of a birth leaves nothing, wherever the birth stood', async () => {
-    const counted = killer();
-    const born = createWorld();
-    await born.apply(policy);
-    await tickUntilConverged(born, { faults: counted });
-    for (const crash of crashesIn(counted.writes()).filter(({ when }) => when === 'after')) {
-      const world = createWorld();
-      await world.apply(policy);
-      await tickUntilKilled(world, crash);
+    const unborn = createWorld();
+    await unborn.apply(policy);
+    const life = await lifeOf(unborn);
+    assert.ok(life.writes > 20, `${life.writes} writes`);
+    for (const crash of life.places.filter(({ when }) => when === 'after')) {
+      const { world } = await life.killedAt(crash);
       await world.remove();
       const end = await tickUntilConverged(world);
       assert.equal(end.kind, 'gone', `${crash.write}\n${end.trail.join('\n')}`);
@@ -480,11 +468,7 @@ describe('a foreign object of our name', () => {
 });
 
 async function converged(size = 3, changes: Partial<EtcdClusterSpec> = {}): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas: size, ...changes });
-  const end = await tickUntilConverged(world);
-  assert.equal(end.reason, 'Converged', end.trail.join('\n'));
-  return world;
+  return bornWith({ replicas: size, ...changes });
 }
 
 async function untilActed(world: World, reason: string): Promise<void> {

@@ -6,18 +6,17 @@ import type { Pod, PodDisruptionBudget } from '../../../../manifests/kube-types.
 import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { versionOf } from '../../../../reconcile/cluster/observe/pods.ts';
 import { resources } from '../../../../reconcile/kube.ts';
+import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, crashesIn, killer, sample, tickUntilKilled } from '../../../support/world/crash.ts';
+import { type Crash, sample } from '../../../support/world/crash.ts';
+import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
 /** A snapshot every hundred entries: what is quiet gets there in a few hundred, and not ten thousand. */
 const etcd = { snapshotCount: 100 };
 
 async function born(spec: Partial<EtcdClusterSpec>): Promise<World> {
-  const world = createWorld();
-  await world.apply({ etcd, ...spec });
-  assert.equal((await tickUntilConverged(world)).reason, 'Converged');
-  return world;
+  return bornWith({ etcd, ...spec });
 }
 
 /** As a disruption budget of somebody else would: it counts the same pods. */
@@ -274,7 +273,7 @@ describe('an invocation that dies at any write', () => {
     ['an upgrade of one', 1, '3.5.35', '3.6.16'],
   ] as const) {
     describe(`of ${what}`, () => {
-      let writes = 0;
+      let life: Life;
       /** Before 3.7 there was 3.5. */
       const ready = async () => {
         const world = await born({ replicas, version: '3.5.35' });
@@ -287,29 +286,21 @@ describe('an invocation that dies at any write', () => {
       };
 
       before(async () => {
-        const counted = killer();
-        await tickUntilConverged(await ready(), { faults: counted });
-        writes = counted.writes();
-        assert.ok(writes > 8, `${writes} writes`);
+        life = await lifeOf(await ready());
+        assert.ok(life.writes > 8, `${life.writes} writes`);
       });
 
-      const killedAt = async (crash: Crash) => {
-        const world = await ready();
-        await tickUntilKilled(world, crash);
-        return world;
-      };
-
       test('leaves what the next ones finish', async () => {
-        for (const crash of sample(crashesIn(writes), 11)) {
-          const world = await killedAt(crash);
+        for (const crash of sample(life.places, 11)) {
+          const { world } = await life.killedAt(crash);
           assert.equal(await ending(world), 'done Converged', text(crash));
           assertAllRun(world, replicas, to, text(crash));
         }
       });
 
       test('and then the commit is reverted: all go back, or it is refused and all go on', async () => {
-        for (const crash of sample(crashesIn(writes), 11, 5)) {
-          const world = await killedAt(crash);
+        for (const crash of sample(life.places, 11, 5)) {
+          const { world } = await life.killedAt(crash);
           await world.apply({ replicas, version: from, etcd });
           const end = await ending(world);
           assert.ok(['done Converged', 'refuse DowngradeRefused'].includes(end), `${text(crash)}: ${end}`);
@@ -318,8 +309,8 @@ describe('an invocation that dies at any write', () => {
       });
 
       test('and then the resource is deleted and applied again', async () => {
-        for (const crash of sample(crashesIn(writes), 19, 9)) {
-          const world = await killedAt(crash);
+        for (const crash of sample(life.places, 19, 9)) {
+          const { world } = await life.killedAt(crash);
           await world.remove();
           world.settle();
           await world.apply({ replicas, version: to, etcd });
