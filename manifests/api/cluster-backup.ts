@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { backupFields, canBeOpened } from './etcd-backup.ts';
 import { object, type ReadonlyDeep } from './schema.ts';
-import { backupDefaults } from './spec-defaults.ts';
+import { awaitedBackupFresh, backupDefaults } from './spec-defaults.ts';
 
 const { to, verify, scratch, deadline } = backupFields;
 
@@ -18,7 +18,7 @@ export const clusterBackupSchema = object(
   {
     beforeUpgrade: policy(
       'beforeUpgrade',
-      'Whether a higher version waits for a backup. Required: the first member gets it only when the backup is Ready. BestEffort: also when the backup has failed, or is not there after two deadlines.',
+      `Whether a higher version waits for a backup. Required: the first member gets it only when the backup is Ready. BestEffort: also when the backup has failed, is Stalled, or is not there after two deadlines. One that ended more than ${awaitedBackupFresh} before is taken again.`,
     ),
     beforeHibernation: policy('beforeHibernation', 'The same before the members stop because spec.replicas is 0.'),
     beforeDeletion: policy(

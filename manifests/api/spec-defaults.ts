@@ -27,6 +27,9 @@ export const backupDefaults = {
   beforeDeletion: 'Never',
 } as const;
 
+/** How long ago a backup may have ended when what it was taken before begins. Else it is taken again. */
+export const awaitedBackupFresh = '1h';
+
 /** Of an EtcdBackupSchedule. */
 export const scheduleDefaults = {
   timeZone: 'UTC',

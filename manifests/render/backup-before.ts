@@ -4,7 +4,7 @@ import type { EtcdCluster } from '../api/etcd-cluster.ts';
 import { backupDefaults } from '../api/spec-defaults.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';
 import { hashOf } from './inputs-hash.ts';
-import { annotations, labelsOf } from './names.ts';
+import { annotations, labels, labelsOf } from './names.ts';
 
 /** What a cluster's own backup is taken before. */
 export type Occasion = 'upgrade' | 'hibernation' | 'deletion';
@@ -21,18 +21,43 @@ export function backupPolicy({ spec: { backup } }: EtcdCluster, before: Occasion
   return backup === undefined ? 'Never' : (backup[field] ?? backupDefaults[field]);
 }
 
+/** One backup that a cluster asks for. */
+export interface BackupWish {
+  readonly before: Occasion;
+  /** Of an upgrade. */
+  readonly start?: UpgradeStart;
+  /** The UID of the EtcdBackup in whose place this one is taken, because that one is too old. */
+  readonly after?: string;
+}
+
+/** What an upgrade starts from: the lowest version of a member, and the life of the cluster. */
+interface UpgradeStart {
+  readonly from: string;
+  readonly clusterId: string;
+}
+
 /**
- * One for each wish: the same version, asked for again by a later spec, gets another, and so does a later hibernation.
- * A resource is deleted once. Of a namesake that was deleted it is never.
+ * One for each wish. Of an upgrade: from this version to that one, in this life of the cluster, stored like that; what
+ * else of the spec changes meanwhile asks for no other. A later hibernation gets another; a resource is deleted once.
  */
-function wishOf(cluster: EtcdCluster, before: Occasion): string {
+export function wishOf(cluster: EtcdCluster, { before, start }: BackupWish): string {
   const { uid, generation } = cluster.metadata;
   const wishes = {
-    upgrade: { uid, generation, version: versionOf(cluster) },
+    upgrade: { ...start, to: versionOf(cluster), fields: fieldsOf(cluster) },
     hibernation: { uid, generation, before },
     deletion: { uid, before },
   } as const satisfies Record<Occasion, object>;
   return hashOf(wishes[before]).slice(0, 8);
+}
+
+function fieldsOf({ metadata, spec }: EtcdCluster) {
+  const {
+    beforeUpgrade: _,
+    beforeHibernation: __,
+    beforeDeletion: ___,
+    ...fields
+  } = spec.backup ?? none(metadata.name);
+  return fields;
 }
 
 function versionOf({ spec: { version } }: EtcdCluster): string {
@@ -40,9 +65,11 @@ function versionOf({ spec: { version } }: EtcdCluster): string {
 }
 
 /** A cluster's name may be longer than there is room for in an EtcdBackup's: the wish alone is unlike all others. */
-export function backupBeforeName(cluster: EtcdCluster, before: Occasion): string {
+export function backupBeforeName(cluster: EtcdCluster, wish: BackupWish): string {
+  const { before, after } = wish;
   const what = before === 'upgrade' ? versionOf(cluster).replaceAll('.', '-') : before;
-  const rest = `-before-${what}-${wishOf(cluster, before)}`;
+  const hash = wishOf(cluster, wish);
+  const rest = `-before-${what}-${after === undefined ? hash : hashOf({ hash, after }).slice(0, 8)}`;
   return `${cluster.metadata.name.slice(0, longestBackupName - rest.length)}${rest}`;
 }
 
@@ -52,26 +79,26 @@ export function backupBeforeName(cluster: EtcdCluster, before: Occasion): string
  *
  * @throws {TypeError} when the spec asks for none
  */
-export function backupBefore(cluster: EtcdCluster, before: Occasion): EtcdBackup {
+export function backupBefore(cluster: EtcdCluster, wish: BackupWish): EtcdBackup {
   const { name, namespace = '' } = cluster.metadata;
-  const { beforeUpgrade: _, beforeHibernation: __, beforeDeletion: ___, ...fields } = cluster.spec.backup ?? none(name);
+  const hash = wishOf(cluster, wish);
   return {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdBackup',
     metadata: {
-      name: backupBeforeName(cluster, before),
+      name: backupBeforeName(cluster, wish),
       namespace,
-      labels: labelsOf(name),
-      annotations: { [occasions[before].annotation]: wishOf(cluster, before) },
+      labels: { ...labelsOf(name), [labels.wish]: hash },
+      annotations: { [occasions[wish.before].annotation]: hash },
     },
-    spec: { clusterName: name, ...fields },
+    spec: { clusterName: name, ...fieldsOf(cluster) },
   };
 }
 
 /** Whether this very wish made it. */
-export function isBackupBefore(backup: EtcdBackup, cluster: EtcdCluster, before: Occasion): boolean {
+export function isBackupBefore(backup: EtcdBackup, cluster: EtcdCluster, wish: BackupWish): boolean {
   return (
-    backup.metadata.annotations?.[occasions[before].annotation] === wishOf(cluster, before) &&
+    backup.metadata.annotations?.[occasions[wish.before].annotation] === wishOf(cluster, wish) &&
     backup.spec.clusterName === cluster.metadata.name
   );
 }

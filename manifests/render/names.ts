@@ -17,6 +17,8 @@ export const labels = {
   fleet: `${group}/fleet`,
   backup: `${group}/backup`,
   schedule: `${group}/schedule`,
+  /** Of a backup that a cluster asks for. */
+  wish: `${group}/wish`,
 } as const;
 
 export const annotations = {

@@ -10,6 +10,7 @@ import { writeEvent } from '../cluster-event.ts';
 import { conditionOf } from '../conditions.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
 import { type BackupDecision, decideBackup } from './decide.ts';
+import { forgetEarlier } from './forget.ts';
 import { observeBackup } from './observe.ts';
 import { type BackupStatement, backupStatusFor, type Outcome, statementOf } from './report.ts';
 import type { BackupSituation } from './situation.ts';
@@ -51,6 +52,7 @@ export async function stepBackup(backup: EtcdBackup, context: BackupContext): Pr
   const told = await tell(situation, decision, outcome, { course, reason, message }, context);
   if (told === 'lost') return { ...so, outcome: told, workRemains: true, afterSeconds: 1 };
   const ended = decision.kind === 'done' || decision.kind === 'fail';
+  if (ended) await forgetEarlier(context.kube, told, context.signal);
   const after = decision.kind === 'wait' ? decision.afterSeconds : decision.kind === 'retry' ? 20 : undefined;
   return {
     ...so,

@@ -44,7 +44,8 @@ export const changes = {
     cure: 'nothing: the EtcdBackup that the message names shows how far it is',
   },
   BackupFailed: {
-    means: 'An upgrade, a hibernation or a deletion waits for a backup, which has failed.',
+    means:
+      'An upgrade, a hibernation or a deletion waits for a backup, which has failed, asks for a person, or takes too long.',
     cure: 'correct what the message names and delete the EtcdBackup, or set the field of `spec.backup` that the message names to `Never` ([runbook](docs/runbooks/spec-refused.md#a-backup-before-a-change))',
   },
   BackupsNotPermitted: {

@@ -76,5 +76,6 @@ test('a backup that fails holds the upgrade, and says how to go on', async () =>
   assert.match(condition(stalled, 'Stalled')?.message ?? '', /the store is away.*delete etcdbackup/s);
   assert.deepEqual(versionsOf(stalled), ['3.6.16']);
   await pushCluster('held', { replicas: 1, version: '3.7.3', backup: { ...nowhere, beforeUpgrade: 'BestEffort' } });
-  await tickUntil('held', (found) => found.status?.lastDecision?.reason === 'BackingUp');
+  await tickUntil('held', (found) => isConverged(found) && versionsOf(found)[0] === '3.7.3', 180);
+  assert.equal((await backups()).filter(({ spec }) => spec.clusterName === 'held').length, 1, 'it is the same wish');
 });

@@ -1,7 +1,8 @@
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { backupDefaults } from '../../../manifests/api/spec-defaults.ts';
-import { backupPolicy, type Occasion, occasions } from '../../../manifests/render/backup-before.ts';
+import { type BackupWish, backupPolicy, type Occasion, occasions } from '../../../manifests/render/backup-before.ts';
 import { kubectl, resourceName } from '../../../manifests/render/kubectl.ts';
+import { timestamp } from '../../timestamp.ts';
 import { act, type Decision, type Refused, refuse, wait } from '../know/decision.ts';
 import type { AwaitedBackupView } from '../know/observation.ts';
 import { toldIn } from '../know/outcome.ts';
@@ -12,6 +13,8 @@ import type { Situation } from '../know/situation.ts';
 interface Awaiting {
   readonly before: Occasion;
   readonly what: string;
+  /** Whether it would begin now, so that one that is too old is taken again. Absent: whenever there is a quorum. */
+  readonly begins?: () => boolean;
 }
 
 type Known = Extract<AwaitedBackupView, { readonly kind: 'known' }>;
@@ -33,19 +36,38 @@ export function awaitBackup(situation: Situation, awaiting: Awaiting): Decision 
       return refuse('BackupsNotPermitted', message, `${cure}; ${withoutIt(situation, awaiting)}`);
     }
     case 'missing':
-      return ask(view.name, isRequired, situation, awaiting);
+      return ask(view, isRequired, situation, awaiting);
     case 'known':
+      if (view.tooOld && isToBeTakenAgain(situation, awaiting))
+        return ask({ ...view.tooOld, insteadOf: view.name }, isRequired, situation, awaiting);
       return isRequired ? required(view, situation, awaiting) : bestEffort(view, situation, awaiting);
   }
 }
 
-function ask(name: string, isRequired: boolean, situation: Situation, awaiting: Awaiting): Decision | undefined {
-  const action = { kind: 'back-up', name, before: awaiting.before } as const;
+/** Not while what it is taken before waits for something else: it would be taken again and again. */
+function isToBeTakenAgain({ membership }: Situation, { begins = () => true }: Awaiting): boolean {
+  return membership.kind === 'known' && begins();
+}
+
+interface Asked {
+  readonly name: string;
+  readonly wish: BackupWish;
+  /** That one is too old. */
+  readonly insteadOf?: string;
+}
+
+function ask(
+  { name, wish, insteadOf }: Asked,
+  isRequired: boolean,
+  situation: Situation,
+  awaiting: Awaiting,
+): Decision | undefined {
+  const action = { kind: 'back-up', name, wish } as const;
+  const again = insteadOf === undefined ? 'backing up' : `${insteadOf} ended too long ago; backing up again`;
   const entry = entryFor(action, situation.refused);
   if (entry && !isRequired) return undefined;
   // What may pass is tried again: nothing else could be done meanwhile.
-  if (!entry || entry.repeated)
-    return act(action, 'BackingUp', `backing up before ${awaiting.what}: EtcdBackup ${name}`);
+  if (!entry || entry.repeated) return act(action, 'BackingUp', `${again} before ${awaiting.what}: EtcdBackup ${name}`);
   const { message, cure } = toldIn(entry.message);
   return failed(
     `EtcdBackup ${name} is refused: ${message}`,
@@ -61,7 +83,10 @@ function required(view: Known, situation: Situation, awaiting: Awaiting): Decisi
   switch (state) {
     case 'good':
       return undefined;
+    case 'leaving':
+      return awaited(view, awaiting);
     case 'under-way':
+      if (isLate(view, situation)) return overdue(view, situation, awaiting);
       if (membership.kind === 'known' || at.getTime() - askedAt.getTime() < quorumSeconds * 1000)
         return awaited(view, awaiting);
       return withoutQuorum(membership.cause, situation, awaiting);
@@ -82,10 +107,20 @@ function required(view: Known, situation: Situation, awaiting: Awaiting): Decisi
   }
 }
 
-function bestEffort(view: Known, { cluster, at }: Situation, awaiting: Awaiting): Decision | undefined {
+function bestEffort(view: Known, situation: Situation, awaiting: Awaiting): Decision | undefined {
+  const isAwaited = view.state === 'under-way' || view.state === 'leaving';
+  return isAwaited && !isLate(view, situation) ? awaited(view, awaiting) : undefined;
+}
+
+function isLate({ askedAt }: Known, { cluster, at }: Situation): boolean {
   const bound = deadlines * parseDuration(cluster.spec.backup?.deadline ?? backupDefaults.deadline);
-  const isLate = at.getTime() - view.askedAt.getTime() >= bound;
-  return view.state === 'under-way' && !isLate ? awaited(view, awaiting) : undefined;
+  return at.getTime() - askedAt.getTime() >= bound;
+}
+
+/** It may still go on. */
+function overdue({ name, message, askedAt }: Known, situation: Situation, awaiting: Awaiting): Refused {
+  const waits = `EtcdBackup ${name}, asked for at ${timestamp(askedAt)}, is not there after two deadlines: ${message}`;
+  return failed(waits, 'look at what it says; it goes on when that backup is Ready', situation, awaiting);
 }
 
 /** One to take it, and one to restore and compare it. */
@@ -94,8 +129,9 @@ const deadlines = 2;
 const quorumSeconds = 60;
 
 /** Its Job tells its end to the steps of backups. */
-function awaited({ name, message }: Known, { what }: Awaiting): Decision {
-  return wait('BackingUp', `${what} waits until EtcdBackup ${name} is Ready: ${message}`, {
+function awaited({ name, message, askedAt }: Known, { what }: Awaiting): Decision {
+  const since = timestamp(askedAt);
+  return wait('BackingUp', `${what} waits until EtcdBackup ${name}, asked for at ${since}, is Ready: ${message}`, {
     on: 'time',
     afterSeconds: 3,
   });

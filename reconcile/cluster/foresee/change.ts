@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { backupBeforeName } from '../../../manifests/render/backup-before.ts';
 import { type Authority, authoritySecretName } from '../../../manifests/render/certificate-names.ts';
 import { backupAhead } from '../know/backup-ahead.ts';
 import { orderFor } from '../know/certificates/order.ts';
@@ -54,20 +55,27 @@ export function withDesired(observation: Observation, { spec, metadata }: Desire
       generation: (before.metadata.generation ?? 0) + (isDeepStrictEqual(before.spec, spec) ? 0 : 1),
     },
   };
-  return replanned(withBackupAhead({ ...observation, cluster: changed }), before);
+  return replanned(withBackupAhead({ ...observation, cluster: changed }, before), before);
 }
 
-/** By its name it is of this very wish: there is none yet. */
-function withBackupAhead({ awaitedBackup: _, ...rest }: Observation): Observation {
-  const ahead = backupAhead(rest);
-  return ahead ? { ...rest, awaitedBackup: { kind: 'missing', ...ahead } } : rest;
+/** Of the same wish it is the same one. Of another there is none: at worst the plan has a step too many. */
+function withBackupAhead(observation: Observation, before: EtcdCluster): Observation {
+  const { awaitedBackup, ...rest } = observation;
+  const wish = backupAhead(rest);
+  if (wish === undefined) return rest;
+  const asked = backupAhead({ ...rest, cluster: before });
+  const name = backupBeforeName(rest.cluster, wish);
+  if (awaitedBackup && asked && backupBeforeName(before, asked) === name) return observation;
+  return { ...rest, awaitedBackup: { kind: 'missing', before: wish.before, name, wish } };
 }
 
 function withDeletion(observation: Observation): Observation {
   const { metadata } = observation.cluster;
   const deletionTimestamp = metadata.deletionTimestamp ?? observation.at.toISOString();
   const cluster = { ...observation.cluster, metadata: { ...metadata, deletionTimestamp } };
-  return metadata.deletionTimestamp === undefined ? withBackupAhead({ ...observation, cluster }) : observation;
+  return metadata.deletionTimestamp === undefined
+    ? withBackupAhead({ ...observation, cluster }, observation.cluster)
+    : observation;
 }
 
 /** Certificates that were sound may by now be made out to the wrong names, or of the wrong issuer. */

@@ -65,8 +65,8 @@ export const observationHost: Host<Observation> = {
   certificates: certificatesHost,
   space: observedSpace,
   recovery: observedRecovery,
-  awaitedBackup: ({ awaitedBackup }) => {
-    if (awaitedBackup?.kind !== 'known') return 'missing';
+  awaitedBackup: ({ awaitedBackup }, name) => {
+    if (awaitedBackup?.kind !== 'known' || awaitedBackup.name !== name) return 'missing';
     return awaitedBackup.state === 'foreign' ? 'foreign' : 'ours';
   },
   makeBackup: (state, name, before) => ({

@@ -1,5 +1,5 @@
 import type { Storage } from '../../../manifests/api/member-settings.ts';
-import type { Occasion } from '../../../manifests/render/backup-before.ts';
+import type { BackupWish } from '../../../manifests/render/backup-before.ts';
 import type { IssuerRef } from '../../../manifests/render/cert-manager-certificate.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { SealedDisk } from '../../../manifests/render/sealed-disk.ts';
@@ -232,8 +232,8 @@ export type Action =
       readonly id: string;
       readonly attempt: number;
     }
-  /** An EtcdBackup is made, which the upgrade to this version waits for. */
-  | { readonly kind: 'back-up'; readonly name: string; readonly before: Occasion }
+  /** An EtcdBackup is made, which an upgrade, a hibernation or the deletion waits for. */
+  | { readonly kind: 'back-up'; readonly name: string; readonly wish: BackupWish }
   /** All history before this revision is compacted away. */
   | { readonly kind: 'compact'; readonly clusterId: string; readonly revision: string }
   /** A member rewrites its database without free pages. */

@@ -1,5 +1,5 @@
-import { compareVersions, parseVersion } from '../../../manifests/api/version.ts';
-import { backupBeforeName, backupPolicy, type Occasion } from '../../../manifests/render/backup-before.ts';
+import { compareVersions, formatVersion, parseVersion } from '../../../manifests/api/version.ts';
+import { type BackupWish, backupPolicy, type Occasion } from '../../../manifests/render/backup-before.ts';
 import { recordOf } from './life.ts';
 import { backupFinalizer } from './marks.ts';
 import type { Observation } from './observation.ts';
@@ -31,12 +31,18 @@ function isHibernationAhead({ cluster, slots }: Seen): boolean {
   );
 }
 
-/** Which EtcdBackup holds what comes next; `undefined`: nothing is ahead that the spec wants a backup before. */
-export function backupAhead(seen: Seen): { readonly before: Occasion; readonly name: string } | undefined {
-  const { cluster } = seen;
+/** Which backup holds what comes next; `undefined`: nothing is ahead that the spec wants a backup before. */
+export function backupAhead(seen: Seen): BackupWish | undefined {
   const before = occasionAhead(seen);
-  if (before === undefined || backupPolicy(cluster, before) === 'Never') return undefined;
-  return { before, name: backupBeforeName(cluster, before) };
+  if (before === undefined || backupPolicy(seen.cluster, before) === 'Never') return undefined;
+  return before === 'upgrade' ? { before, start: startOf(seen) } : { before };
+}
+
+function startOf({ cluster, slots }: Seen): NonNullable<BackupWish['start']> {
+  const given = slots.flatMap(({ peer }) => (peer?.current ? parseVersion(peer.inputs.version) : []));
+  const [lowest = parseVersion(cluster.spec.version)] = given.toSorted(compareVersions);
+  const clusterId = slots.flatMap((slot) => recordOf(slot)?.clusterId ?? [])[0] ?? '';
+  return { from: formatVersion(lowest), clusterId };
 }
 
 function occasionAhead(seen: Seen): Occasion | undefined {

@@ -1,7 +1,7 @@
 import type { SnapshotSource } from '../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../../manifests/api/etcd-peer.ts';
-import type { Occasion } from '../../../manifests/render/backup-before.ts';
+import type { BackupWish, Occasion } from '../../../manifests/render/backup-before.ts';
 import type { CertificateState } from '../../../manifests/render/cert-manager-state.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { AuthorityRecord } from '../../../manifests/render/certificate-secret.ts';
@@ -65,7 +65,7 @@ export interface BackupView {
 
 export type AwaitedBackupView = { readonly before: Occasion } & (
   | { readonly kind: 'unknown'; readonly cause: string }
-  | { readonly kind: 'missing'; readonly name: string }
+  | { readonly kind: 'missing'; readonly name: string; readonly wish: BackupWish }
   /** Its namespace is being deleted: the API server makes nothing there any more. */
   | { readonly kind: 'namespace-ends' }
   /**
@@ -75,9 +75,11 @@ export type AwaitedBackupView = { readonly before: Occasion } & (
   | {
       readonly kind: 'known';
       readonly name: string;
-      readonly state: 'under-way' | 'stalled' | 'good' | 'failed' | 'foreign';
+      readonly state: 'under-way' | 'stalled' | 'good' | 'failed' | 'foreign' | 'leaving';
       readonly message: string;
       readonly askedAt: Date;
+      /** It ended too long ago: what is taken in its place. */
+      readonly tooOld?: { readonly name: string; readonly wish: BackupWish };
     }
 );
 

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { backupBefore, backupBeforeName } from '../../../manifests/render/backup-before.ts';
+import { type BackupWish, backupBefore, backupBeforeName } from '../../../manifests/render/backup-before.ts';
 import { createBackup } from '../../../reconcile/cluster/act/requests/backup.ts';
+import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import type { Contracts } from './contract.ts';
@@ -19,12 +21,24 @@ const upgrading =
       ...found,
       spec: { ...found.spec, version: '3.7.3', backup },
     });
-    if (change) await scene.make<EtcdBackup>(resources.backups, change(backupBefore(cluster, 'upgrade')));
+    if (change)
+      await scene.make<EtcdBackup>(
+        resources.backups,
+        change(backupBefore(cluster, wishIn((await scene.look()).observation))),
+      );
   };
 
-const asks = ({ cluster }: Observation) =>
-  createBackup({ name: backupBeforeName(cluster, 'upgrade'), before: 'upgrade' });
-const also = ({ awaitedBackup }: Observation) => awaitedBackup;
+function wishIn(seen: Observation): BackupWish {
+  return backupAhead(seen) ?? assert.fail('no upgrade is ahead');
+}
+
+const asks = (seen: Observation) => {
+  const wish = wishIn(seen);
+  return createBackup({ name: backupBeforeName(seen.cluster, wish), wish });
+};
+/** When it was made is the API server's word. */
+const also = ({ awaitedBackup }: Observation) =>
+  awaitedBackup?.kind === 'known' ? { ...awaitedBackup, askedAt: undefined } : awaitedBackup;
 
 export const backup = {
   createBackup: [

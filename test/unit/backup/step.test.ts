@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { listBackups, stepBackupsAndWait } from '../../../functions/pass/backups.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
-import { annotations } from '../../../manifests/render/names.ts';
+import { annotations, labels } from '../../../manifests/render/names.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
-import { backupWith, proof, record, serving } from './scene.ts';
+import { backupWith, proof, record, serving, uid } from './scene.ts';
 
 const signal = AbortSignal.timeout(60_000);
 const namespace = 'default';
@@ -214,4 +214,44 @@ test('a Job of another owner under the name of ours is left alone, and named', a
   assert.match(stalled?.status?.conditions?.[0]?.message ?? '', /belongs to something else: delete it/);
   kube.remove(resources.jobs, namespace, name);
   assert.equal((await live(kube))?.status?.conditions?.[0]?.reason, 'Verified');
+});
+
+test('backups that a cluster asked for earlier go, but for the newest of each of its lives', async () => {
+  const kube = createFakeKube();
+  const upgradeOf = (name: string, day: number, status: object = {}, clusterName = 'orders'): EtcdBackup => {
+    const one = backupWith({}, { clusterName });
+    const ready = { type: 'Ready', status: 'True', reason: 'Verified', message: '', lastTransitionTime: '' } as const;
+    const at = `2026-10-${String(day).padStart(2, '0')}T00:00:00Z`;
+    const told = { observedGeneration: 1, finishedAt: at, clusterID: 'cafe', conditions: [ready], ...status };
+    const marks = { labels: { [labels.wish]: 'w' }, annotations: { [annotations.beforeUpgrade]: 'w' } };
+    return { ...one, metadata: { ...one.metadata, ...marks, name, uid: `uid-${name}` }, status: told };
+  };
+  const failed = { type: 'Ready', status: 'False', reason: 'Full', message: '', lastTransitionTime: '' };
+  for (let day = 1; day <= 5; day++) {
+    kube.seed(resources.backups, upgradeOf(`good-${day}`, day));
+    kube.seed(resources.backups, upgradeOf(`failed-${day}`, day, { conditions: [failed] }));
+  }
+  kube.seed(resources.backups, upgradeOf('lost', 1, { clusterID: 'dead' }));
+  kube.seed(resources.backups, upgradeOf('under-way', 1, { finishedAt: undefined }));
+  kube.seed(resources.backups, upgradeOf('others', 1, {}, 'users'));
+  const { status: _, ...asked } = upgradeOf('orders-before-upgrade', 6);
+  kube.seed(resources.backups, { ...asked, metadata: { ...asked.metadata, uid } });
+  const step = async () => {
+    const found = kube.stored<EtcdBackup>(resources.backups).filter(({ metadata }) => metadata.uid === uid);
+    await stepBackups(found, contextFor(kube));
+    runJobs(kube);
+  };
+  for (let count = 0; count < 6; count++) await step();
+  const left = kube.stored<EtcdBackup>(resources.backups).map(({ metadata }) => metadata.name);
+  assert.deepEqual(left.toSorted(), [
+    'failed-3',
+    'failed-4',
+    'failed-5',
+    'good-4',
+    'good-5',
+    'lost',
+    'orders-before-upgrade',
+    'others',
+    'under-way',
+  ]);
 });

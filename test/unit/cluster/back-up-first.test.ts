@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterBackup } from '../../../manifests/api/cluster-backup.ts';
 import { type EtcdBackup, etcdBackupRules } from '../../../manifests/api/etcd-backup.ts';
-import { backupBefore } from '../../../manifests/render/backup-before.ts';
+import { backupBefore, backupBeforeName } from '../../../manifests/render/backup-before.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
 import type { AwaitedBackupView } from '../../../reconcile/cluster/know/observation.ts';
@@ -17,7 +17,8 @@ const long = new Date('2026-01-02T01:04:05Z');
 const to = { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } as const;
 const required: ClusterBackup = { to, verify: 'Trailer' };
 const bestEffort: ClusterBackup = { ...required, beforeUpgrade: 'BestEffort' };
-const found = (state: Extract<AwaitedBackupView, { kind: 'known' }>['state'], askedAt = now): AwaitedBackupView => ({
+type Known = Extract<AwaitedBackupView, { kind: 'known' }>;
+const found = (state: Known['state'], askedAt = now): Known => ({
   kind: 'known',
   before: 'upgrade',
   name: 'b',
@@ -25,7 +26,9 @@ const found = (state: Extract<AwaitedBackupView, { kind: 'known' }>['state'], as
   message: 'the bucket is full',
   askedAt,
 });
-const missing = { kind: 'missing', before: 'upgrade', name: 'b' } as const;
+const wish = { before: 'upgrade', start: { from: '3.6.16', clusterId: 'c1c1' } } as const;
+const missing = { kind: 'missing', before: 'upgrade', name: 'b', wish } as const;
+const tooOld = { name: 'c', wish: { ...wish, after: 'b-uid' } };
 const unknown = { kind: 'unknown', before: 'upgrade', cause: 'forbidden' } as const;
 
 function said(backup: ClusterBackup, awaitedBackup?: AwaitedBackupView, version = '3.6.20') {
@@ -40,6 +43,17 @@ describe('before an upgrade', () => {
     ['it is there: the upgrade begins', required, found('good'), undefined],
     ['it failed: a person is asked', required, found('failed'), 'refuse BackupFailed'],
     ['it asks for a person: so does the upgrade', required, found('stalled'), 'refuse BackupFailed'],
+    ['it is being deleted: that is awaited', required, found('leaving'), 'wait BackingUp'],
+    [
+      'it takes longer than two deadlines: a person is asked',
+      required,
+      found('under-way', long),
+      'refuse BackupFailed',
+    ],
+    ['it ended too long ago: another one is asked for', required, { ...found('good'), tooOld }, 'act BackingUp'],
+    ['best effort: it is being deleted', bestEffort, found('leaving'), 'wait BackingUp'],
+    ['best effort: its deletion takes too long, and the upgrade begins', bestEffort, found('leaving', long), undefined],
+    ['best effort: it failed too long ago', bestEffort, { ...found('failed'), tooOld }, 'act BackingUp'],
     ['its name is taken: a person is asked', required, found('foreign'), 'refuse BackupFailed'],
     ['backups can’t be read: a person is asked', required, unknown, 'refuse BackupsNotPermitted'],
     ['best effort: it is asked for', bestEffort, missing, 'act BackingUp'],
@@ -56,7 +70,10 @@ describe('before an upgrade', () => {
   }
 
   test('while it is awaited, what the backup itself says is told', () => {
-    assert.match(said(required, found('under-way'))?.message ?? '', /EtcdBackup b is Ready: the bucket is full/);
+    assert.match(
+      said(required, found('under-way'))?.message ?? '',
+      /EtcdBackup b, asked for at 2026\S+Z, is Ready: the bucket is full/,
+    );
   });
 
   test('a refusal tells the cause, the cure and the way without', () => {
@@ -66,15 +83,23 @@ describe('before an upgrade', () => {
     assert.match(decision.cure, /delete etcdbackup b: .*spec\.backup\.beforeUpgrade of EtcdCluster orders to Never/);
   });
 
+  test('while the upgrade itself waits for something else, no backup is taken anew', () => {
+    const seen = healthy(3, { spec: { version: '3.6.20', backup: required } });
+    const waiting = { ...seen, membership: { kind: 'unknown', cause: 'etcd is silent' } as const };
+    assert.equal(backUpFirst(situate({ ...waiting, awaitedBackup: { ...found('good'), tooOld } })), undefined);
+  });
+
   test('its name is one that the API server takes, however long the name of the cluster', () => {
     const { cluster } = healthy(3, { spec: { version: '3.6.20', backup: required } });
     const [rule] = etcdBackupRules;
     assert.ok(rule && 'holds' in rule);
     const holds = rule.holds as (backup: EtcdBackup) => boolean;
     for (const name of ['orders', 'o'.repeat(48)]) {
-      const made = backupBefore({ ...cluster, metadata: { ...cluster.metadata, name } }, 'upgrade');
-      assert.ok(holds(made), made.metadata.name);
-      assert.equal(made.spec.clusterName, name);
+      for (const asked of [wish, { ...wish, after: 'f'.repeat(36) }]) {
+        const made = backupBefore({ ...cluster, metadata: { ...cluster.metadata, name } }, asked);
+        assert.ok(holds(made), made.metadata.name);
+        assert.equal(made.spec.clusterName, name);
+      }
     }
   });
 
@@ -160,6 +185,78 @@ describe('an upgrade that waits for its backup', () => {
       const forbidden = { class: 'terminal', status: 403, reason: 'Forbidden' } as const;
       world.refusing.set('back-up', new KubeError('403 exceeded quota', forbidden));
       await world.apply({ backup, version: '3.7.3' });
+      await tickUntilConverged(world, { limit: 300 });
+      assert.equal(world.cluster()?.status?.members?.[0]?.version, version);
+    }
+  });
+
+  test('asks for one backup, however often the spec changes while it waits', async () => {
+    const world = await born(required);
+    await world.apply({ backup: required, version: '3.7.3' });
+    for (const quotaBackendBytes of ['2Gi', '3Gi', '4Gi']) {
+      await world.tick();
+      await world.apply({ backup: required, version: '3.7.3', etcd: { quotaBackendBytes } });
+    }
+    await world.tick();
+    assert.equal((await backupsIn(world)).length, 1);
+    await end(world, 'True');
+    assert.equal((await tickUntilConverged(world, { limit: 300 })).kind, 'done');
+    assert.equal((await backupsIn(world)).length, 1);
+  });
+
+  test('asks for another where it is to lie elsewhere, or is of another life', () => {
+    const { cluster } = healthy(3, { spec: { version: '3.6.20', backup: required } });
+    const { start } = wish;
+    const elsewhere = { ...required, to: { object: 'pvc://others/{{timestamp}}.db' } };
+    const names = [
+      backupBeforeName(cluster, wish),
+      backupBeforeName(cluster, { ...wish, start: { ...start, clusterId: 'd2d2' } }),
+      backupBeforeName(cluster, { ...wish, start: { ...start, from: '3.6.15' } }),
+      backupBeforeName({ ...cluster, spec: { ...cluster.spec, backup: elsewhere } }, wish),
+      backupBeforeName({ ...cluster, spec: { ...cluster.spec, version: '3.6.21' } }, wish),
+    ];
+    assert.equal(new Set(names).size, names.length);
+    const later = { ...cluster, metadata: { ...cluster.metadata, generation: 99, uid: 'adopted' } };
+    assert.equal(backupBeforeName(later, wish), names[0]);
+  });
+
+  test('takes it again when it was suspended for days, and keeps the old one until then', async () => {
+    const world = await born(required);
+    await world.apply({ backup: required, version: '3.7.3' });
+    await world.tick();
+    await end(world, 'True');
+    await world.apply({ backup: required, version: '3.7.3', suspend: true });
+    await world.tick();
+    world.advance(3 * 24 * 3600);
+    await world.apply({ backup: required, version: '3.7.3' });
+    await world.tick();
+    assert.equal((await backupsIn(world)).length, 2);
+    assert.equal(world.cluster()?.status?.lastDecision?.reason, 'BackingUp');
+    assert.equal((await tickUntilConverged(world, { meanwhile: () => end(world, 'True'), limit: 300 })).kind, 'done');
+    assert.equal((await backupsIn(world)).length, 2);
+  });
+
+  test('finds what lost its labels by its name', async () => {
+    const world = await born(required);
+    await world.apply({ backup: required, version: '3.7.3' });
+    await world.tick();
+    const [made = assert.fail()] = await backupsIn(world);
+    await world.kube.update<EtcdBackup>(resources.backups, { ...made, metadata: { ...made.metadata, labels: {} } });
+    assert.equal((await tickUntilConverged(world, { meanwhile: () => end(world, 'True'), limit: 300 })).kind, 'done');
+    assert.equal((await backupsIn(world)).length, 1);
+  });
+
+  test('goes on after two deadlines where it is best effort, and only there', async () => {
+    for (const [backup, version] of [
+      [required, '3.6.16'],
+      [bestEffort, '3.7.3'],
+    ] as const) {
+      const world = await born(backup);
+      await world.apply({ backup, version: '3.7.3' });
+      await world.tick();
+      await world.tick();
+      assert.equal(world.cluster()?.status?.lastDecision?.reason, 'BackingUp');
+      world.advance(2 * 3600 + 60);
       await tickUntilConverged(world, { limit: 300 });
       assert.equal(world.cluster()?.status?.members?.[0]?.version, version);
     }

@@ -50,7 +50,7 @@ export interface Host<S> {
   readonly space: SpaceHost<S>;
   readonly recovery: RecoveryHost<S>;
   /** The EtcdBackup that is awaited before the cluster changes or goes. */
-  awaitedBackup(state: S): 'missing' | 'ours' | 'foreign';
+  awaitedBackup(state: S, name: string): 'missing' | 'ours' | 'foreign';
   makeBackup(state: S, name: string, before: Occasion): S;
 }
 

@@ -95,6 +95,21 @@ describe('a cluster that is deleted after its last backup', () => {
     });
   }
 
+  test('takes it again when days have passed since it ended', async () => {
+    const world = await born(required);
+    await world.remove();
+    await world.tick();
+    await end(world, 'True');
+    world.advance(2 * 24 * 3600);
+    await world.tick();
+    await assertWhole(world);
+    assert.equal((await backupsIn(world)).length, 2);
+    await tickUntilConverged(world, { meanwhile: () => end(world, 'True') });
+    world.settle();
+    assert.equal(world.cluster(), undefined);
+    assert.equal((await backupsIn(world)).length, 2);
+  });
+
   test('is planned with it', async () => {
     const world = await born(required);
     const { planned } = await world.plan('delete');

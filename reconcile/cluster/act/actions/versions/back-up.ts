@@ -7,7 +7,7 @@ import { defineAction } from '../define.ts';
  */
 export const backUp = defineAction('back-up', {
   target: ({ name }) => name,
-  *run({ name, before }) {
-    yield* createBackup({ name, before });
+  *run({ name, wish }) {
+    yield* createBackup({ name, wish });
   },
 });

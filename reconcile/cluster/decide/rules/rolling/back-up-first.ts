@@ -4,6 +4,7 @@ import type { Decision } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { awaitBackup } from '../../await-backup.ts';
 import { waitForRoom } from '../../wait-for-room.ts';
+import { upgrade } from './upgrade.ts';
 
 /**
  * Before the first member gets a higher version, a backup of what the lower one wrote: once a minor has run everywhere,
@@ -15,5 +16,6 @@ export function backUpFirst(situation: Situation): Decision | undefined {
   const target = effective.pending?.to ?? effective.inputs.version;
   if (awaitedBackup?.before !== 'upgrade' || target !== version || !isUpgradeAhead(situation)) return undefined;
   if (crowdedBy) return waitForRoom(situation);
-  return awaitBackup(situation, { before: 'upgrade', what: `the upgrade to ${version}` });
+  const begins = () => upgrade(situation)?.kind === 'act';
+  return awaitBackup(situation, { before: 'upgrade', what: `the upgrade to ${version}`, begins });
 }
