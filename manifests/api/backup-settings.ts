@@ -41,6 +41,12 @@ function secret(description: string) {
   return Type.Optional(text(253, { description, rules: [objectName] }));
 }
 
+const oneBundle = rule<{ secretName?: string; configMapName?: string }>({
+  message: 'name one of them: either secretName or configMapName',
+  cel: 'has(self.secretName) != has(self.configMapName)',
+  holds: ({ secretName, configMapName }) => (secretName === undefined) !== (configMapName === undefined),
+});
+
 /** How the object is reached and opened. */
 const access = {
   gcs: Type.Optional(
@@ -70,6 +76,25 @@ const access = {
       { description: 'Of s3:// objects.' },
     ),
   ),
+  caBundle: Type.Optional(
+    object(
+      {
+        secretName: secret('A Secret that holds it.'),
+        configMapName: secret('A ConfigMap that holds it.'),
+        key: Type.Optional(
+          text(253, {
+            default: 'ca.crt',
+            rules: [matching('^[-._a-zA-Z0-9]+$', 'must be a key of a Secret or ConfigMap, like ca.crt')],
+          }),
+        ),
+      },
+      {
+        description:
+          'Certificates of authorities, PEM, that signed what an object store shows. Trusted beside those that every client knows.',
+        rules: [oneBundle],
+      },
+    ),
+  ),
   encryption: Type.Optional(
     object(
       {
@@ -87,11 +112,13 @@ const access = {
   ),
 } as const;
 
-const settingsOfTheScheme = rule<{ object: string; gcs?: unknown; s3?: unknown }>({
-  message: 'gcs goes with gs:// objects, and s3 with s3:// objects',
-  cel: `(!has(self.gcs) || self.object.startsWith('gs://')) && (!has(self.s3) || self.object.startsWith('s3://'))`,
-  holds: ({ object: name, gcs, s3 }) =>
-    (gcs === undefined || name.startsWith('gs://')) && (s3 === undefined || name.startsWith('s3://')),
+const settingsOfTheScheme = rule<{ object: string; gcs?: unknown; s3?: unknown; caBundle?: unknown }>({
+  message: 'gcs goes with gs:// objects, s3 with s3:// objects, and caBundle with either',
+  cel: `(!has(self.gcs) || self.object.startsWith('gs://')) && (!has(self.s3) || self.object.startsWith('s3://')) && (!has(self.caBundle) || !self.object.startsWith('pvc://'))`,
+  holds: ({ object: name, gcs, s3, caBundle }) =>
+    (gcs === undefined || name.startsWith('gs://')) &&
+    (s3 === undefined || name.startsWith('s3://')) &&
+    (caBundle === undefined || !name.startsWith('pvc://')),
 });
 
 function settings<T extends TProperties>(properties: T, { rules = [], ...options }: Options) {

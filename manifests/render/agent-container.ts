@@ -13,6 +13,7 @@ export interface AgentAccess {
   readonly request: {
     readonly store: {
       readonly directory?: string;
+      readonly caFile?: string;
       readonly gcs?: { readonly keyFile?: string; readonly endpoint?: string; readonly anonymous?: boolean };
       readonly s3?: {
         readonly credentialsDirectory?: string;
@@ -39,15 +40,17 @@ const claimMountPath = '/var/lib/etcd-ratchet/backups';
  */
 export function agentAccess(
   { scheme, bucket }: Pick<ObjectLocation, 'scheme' | 'bucket'>,
-  settings: Pick<BackupTarget & SnapshotSource, 'gcs' | 's3' | 'encryption'>,
+  settings: Pick<BackupTarget & SnapshotSource, 'gcs' | 's3' | 'caBundle' | 'encryption'>,
   purpose: 'write' | 'read' | 'prove',
 ): AgentAccess {
   const { gcs: { keySecretName, ...gcs } = {}, s3: { credentialsSecretName, ...s3 } = {}, encryption = {} } = settings;
+  const caBundle = scheme === 'pvc' ? undefined : settings.caBundle;
   const recipients = purpose === 'write' ? encryption.recipientsSecretName : undefined;
   const identity = purpose === 'read' ? encryption.identitySecretName : undefined;
   const shown = [
     secretFiles('gcs-key', scheme === 'gs' ? keySecretName : undefined),
     secretFiles('s3-credentials', scheme === 's3' ? credentialsSecretName : undefined),
+    bundleFile(caBundle),
     secretFiles('age-recipients', recipients),
     secretFiles('age-identity', identity),
     claim(scheme === 'pvc' ? bucket : undefined, purpose === 'read'),
@@ -56,6 +59,7 @@ export function agentAccess(
     request: {
       store: {
         ...(scheme === 'pvc' && { directory: claimMountPath }),
+        ...(caBundle && { caFile: `${secrets}/${bundleVolume}/${bundleName}` }),
         ...(scheme === 'gs' && { gcs: { ...gcs, ...(keySecretName && { keyFile: `${secrets}/gcs-key/key.json` }) } }),
         ...(scheme === 's3' && {
           s3: { ...s3, ...(credentialsSecretName && { credentialsDirectory: `${secrets}/s3-credentials` }) },
@@ -85,6 +89,22 @@ function secretFiles(name: string, secretName: string | undefined): Shown {
     // Readable by the agent's group only, which fsGroup makes the files' own.
     volumes: [{ name, secret: { secretName, defaultMode: 0o440 } }],
     volumeMounts: [{ name, mountPath: `${secrets}/${name}`, readOnly: true }],
+  };
+}
+
+const bundleVolume = 'store-ca';
+const bundleName = 'ca.crt';
+
+/** Its one key, so that nothing else of that object is shown. Without it the pod does not start. */
+function bundleFile(bundle: BackupTarget['caBundle']): Shown {
+  if (bundle === undefined) return { volumes: [], volumeMounts: [] };
+  const { secretName, configMapName = '', key = 'ca.crt' } = bundle;
+  const items = [{ key, path: bundleName }];
+  const source =
+    secretName === undefined ? { configMap: { name: configMapName, items } } : { secret: { secretName, items } };
+  return {
+    volumes: [{ name: bundleVolume, ...source }],
+    volumeMounts: [{ name: bundleVolume, mountPath: `${secrets}/${bundleVolume}`, readOnly: true }],
   };
 }
 

@@ -7,7 +7,7 @@ import { annotations } from './names.ts';
 /** What is read: the object of a backup, with what of its settings reads, and how it is told from any other object. */
 export function snapshotOf({ spec, status }: EtcdBackup): SnapshotSource | undefined {
   if (status?.object === undefined) return undefined;
-  const { gcs, s3, encryption, serviceAccountName } = spec.to;
+  const { gcs, s3, caBundle, encryption, serviceAccountName } = spec.to;
   const { identitySecretName } = encryption ?? {};
   return {
     object: status.object,
@@ -15,6 +15,7 @@ export function snapshotOf({ spec, status }: EtcdBackup): SnapshotSource | undef
     ...(status.revision !== undefined && status.revision > 0 && { revision: status.revision }),
     ...(gcs && { gcs }),
     ...(s3 && { s3 }),
+    ...(caBundle && { caBundle }),
     ...(identitySecretName !== undefined && { encryption: { identitySecretName } }),
     ...(serviceAccountName !== undefined && { serviceAccountName }),
   };

@@ -8,6 +8,8 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
+import { temporary } from '../integration/backup/members.ts';
+import { authority, leaf } from '../integration/clients/etcd-tls-members.ts';
 import { backupStore } from './support/backup-store.ts';
 import { backupUntil, createBackup, keysIn, messageOf, reasonOf, startGate } from './support/backups.ts';
 import { connectTo } from './support/client.ts';
@@ -113,6 +115,27 @@ test('a bucket that refuses the key is named, with what to do, and nothing is tr
   assert.equal(reasonOf(backup), 'Forbidden', messageOf(backup));
   assert.match(messageOf(backup), /To go on: correct that, then create another EtcdBackup/);
   assert.equal(backup.status?.attempt?.number, 1);
+});
+
+test('a store with a private authority takes a backup by its bundle, and is refused without', async () => {
+  const { kubectl, namespace } = stage();
+  await using place = await temporary();
+  const own = await authority('store');
+  const { certificate, key } = await leaf(own, { ipAddresses: [host], usages: ['serverAuth'] });
+  const files = { cert: join(place.path, 'tls.crt'), key: join(place.path, 'tls.key') };
+  await Promise.all([writeFile(files.cert, certificate), writeFile(files.key, key)]);
+  await using secure = await startVersity(host, files);
+  const data = { 'store.crt': own.certificate };
+  const bundle = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'store-ca', namespace }, data };
+  await kubectl(['create', '-f', '-'], { stdin: JSON.stringify(bundle) });
+  const to = { object: `s3://backups/${inPath}`, s3: s3At(secure.url) };
+  await createBackup(stage(), 'vouched', { to: { ...to, caBundle: { configMapName: 'store-ca', key: 'store.crt' } } });
+  await createBackup(stage(), 'unvouched', { to });
+  const vouched = await backupUntil(stage(), 'vouched', (one) => one.status?.finishedAt !== undefined);
+  assert.equal(reasonOf(vouched), 'Verified', messageOf(vouched));
+  const refused = await backupUntil(stage(), 'unvouched', (one) => one.status?.finishedAt !== undefined);
+  assert.equal(reasonOf(refused), 'NotTrusted', messageOf(refused));
+  assert.match(messageOf(refused), /caBundle/);
 });
 
 test('a Secret that is not there is named, and the same attempt goes on once it is', async () => {

@@ -5,6 +5,7 @@ import { BackupFailure } from './failure.ts';
 import { ignoreMissing } from './files.ts';
 import type { ObjectRequest } from './request.ts';
 import type { Store } from './store.ts';
+import { trustAlso } from './trust.ts';
 
 /** The store of one location. Each is loaded only where it is used: the clients of object stores are large. */
 export async function openStore(
@@ -12,6 +13,7 @@ export async function openStore(
   settings: ObjectRequest['store'] = {},
 ): Promise<Store> {
   const place = `${scheme}://${bucket}`;
+  if (settings.caFile !== undefined) await trustAlso(settings.caFile);
   switch (scheme) {
     case 'pvc': {
       const { openDirectory } = await import('./stores/directory.ts');

@@ -16,6 +16,9 @@ const path = (options: { readonly description?: string } = {}) => text(1024, { m
 
 const storeSchema = object({
   directory: Type.Optional(path({ description: 'Where the PersistentVolumeClaim of a pvc:// object is mounted.' })),
+  caFile: Type.Optional(
+    path({ description: 'Certificates of authorities, PEM, trusted beside those that Node knows.' }),
+  ),
   gcs: Type.Optional(
     object({
       keyFile: Type.Optional(path({ description: "A service account's JSON key. Without it: workload identity." })),

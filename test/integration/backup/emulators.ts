@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { until } from '../../e2e/support/until.ts';
@@ -17,16 +19,24 @@ export interface Emulator extends AsyncDisposable {
 
 export const bucket = 'backups';
 
-export async function startFakeGcs(externalUrl?: string, host = '127.0.0.1'): Promise<Emulator> {
+/** Files of PEM. */
+export interface ServerFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export async function startFakeGcs(externalUrl?: string, host = '127.0.0.1', tls?: ServerFiles): Promise<Emulator> {
   const { 'fake-gcs-server': binary } = await provisionEmulators();
   const place = await temporary();
   const port = await freePort(host);
-  const url = `http://${host}:${port}`;
+  const scheme = tls ? 'https' : 'http';
+  const url = `${scheme}://${host}:${port}`;
   // By default it sends clients to itself for the rest of an upload, past a proxy.
   const child = spawn(
     binary,
     [
-      '-scheme=http',
+      `-scheme=${scheme}`,
+      ...(tls ? [`-cert-location=${tls.cert}`, `-private-key-location=${tls.key}`] : []),
       `-host=${host}`,
       `-port=${port}`,
       '-backend=filesystem',
@@ -39,8 +49,8 @@ export async function startFakeGcs(externalUrl?: string, host = '127.0.0.1'): Pr
   await until('fake-gcs-server', async () => {
     const body = JSON.stringify({ name: bucket });
     const headers = { 'content-type': 'application/json' };
-    const { ok } = await fetch(`${url}/storage/v1/b?project=p`, { method: 'POST', body, headers });
-    return ok;
+    const status = await answerOf(`${url}/storage/v1/b?project=p`, { method: 'POST', headers }, body);
+    return status >= 200 && status < 300;
   });
   return { url, [Symbol.asyncDispose]: () => end(child, place) };
 }
@@ -48,11 +58,11 @@ export async function startFakeGcs(externalUrl?: string, host = '127.0.0.1'): Pr
 export const s3Secret = 'the-secret-access-key';
 
 /** It wants a file system with extended attributes, or a directory of its own for them. */
-export async function startVersity(host = '127.0.0.1'): Promise<Emulator> {
+export async function startVersity(host = '127.0.0.1', tls?: ServerFiles): Promise<Emulator> {
   const { versitygw: binary } = await provisionEmulators();
   const place = await temporary();
   const port = await freePort(host);
-  const url = `http://${host}:${port}`;
+  const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
   const [root, sidecar] = [join(place.path, 'root'), join(place.path, 'sidecar')];
   await mkdir(join(root, bucket), { recursive: true });
   await mkdir(sidecar);
@@ -64,14 +74,25 @@ export async function startVersity(host = '127.0.0.1'): Promise<Emulator> {
       `--port=${host}:${port}`,
       '--region=eu-test-1',
       '--quiet',
+      ...(tls ? [`--cert=${tls.cert}`, `--key=${tls.key}`] : []),
       'posix',
       `--sidecar=${sidecar}`,
       root,
     ],
     { stdio: 'ignore' },
   );
-  await until('versitygw', async () => (await fetch(url)).status > 0);
+  await until('versitygw', async () => (await answerOf(url, {})) > 0);
   return { url, [Symbol.asyncDispose]: () => end(child, place) };
+}
+
+/** Whatever it shows: a test's own client, which only waits until it listens. */
+async function answerOf(url: string, options: RequestOptions, body = ''): Promise<number> {
+  const ask = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const sent = ask(url, { ...options, rejectUnauthorized: false });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode ?? 0;
 }
 
 async function freePort(host: string): Promise<number> {

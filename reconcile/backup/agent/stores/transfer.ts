@@ -85,8 +85,8 @@ export function networkFailure(error: unknown, place: string): BackupFailure | u
       return new BackupFailure('Unreachable', `${place} can't be reached (${code}): ${cure}`);
     }
     if (certificateCodes.test(code)) {
-      const cure = 'give the authority that signed its certificate in NODE_EXTRA_CA_CERTS';
-      return new BackupFailure('Forbidden', `${place} shows a certificate that is not trusted (${code}): ${cure}`);
+      const cure = 'put the authority that signed it into a Secret or ConfigMap, and name that in caBundle';
+      return new BackupFailure('NotTrusted', `${place} shows a certificate that is not trusted (${code}): ${cure}`);
     }
   }
   return undefined;
