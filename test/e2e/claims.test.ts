@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../manifests/api/etcd-peer.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
@@ -24,22 +25,21 @@ async function apply(name: string, fields: Readonly<Record<string, unknown>> = {
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, fields) });
 }
 
+/** Of one member, for which no node has the memory. */
+function unschedulable(name: string, namespace: string): EtcdCluster {
+  return parse(clusterYaml(name, namespace, { replicas: 1, resources: { requests: { memory: '900Ti' } } }));
+}
+
 test('of two invocations at once, never do two act from one observation: 100 rounds', async () => {
-  const { kube, namespace, kubectl, get } = stage();
+  const { kube, namespace, get } = stage();
   let acted = 0;
   for (let round = 0; round < 100; round++) {
     // Every round there is something to do, and both see it.
     if (round % 2 === 0) {
-      await apply(`raced-${round}`, { replicas: 1, resources: { requests: { memory: '900Ti' } } });
-      await kubectl([
-        '-n',
-        namespace,
-        'delete',
-        'etcdcluster',
-        `raced-${round - 2}`,
-        '--ignore-not-found',
-        '--wait=false',
-      ]);
+      await kube.create<EtcdCluster>(resources.clusters, unschedulable(`raced-${round}`, namespace));
+      const last = await get<EtcdCluster>(resources.clusters, `raced-${round - 2}`);
+      const { uid = '' } = last?.metadata ?? {};
+      if (last) await kube.delete(resources.clusters, namespace, last.metadata.name, { preconditions: { uid } });
     }
     const name = `raced-${round - (round % 2)}`;
     const before = await get<EtcdCluster>(resources.clusters, name);

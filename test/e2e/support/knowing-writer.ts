@@ -43,9 +43,9 @@ const patience = 1_000;
 const soon = 50;
 /**
  * From one write to the next, in milliseconds: without a rest it would have half the machine to itself, and measure
- * that.
+ * that. Gaps count from hundreds of milliseconds on.
  */
-const breath = 5;
+const breath = 20;
 /** Between two looks at who is there, in milliseconds. */
 const rhythm = 200;
 

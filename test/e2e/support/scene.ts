@@ -109,8 +109,8 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     return until(
       `${name} as expected`,
       async () => {
-        // It waits by watch, which costs less than to look again and again.
-        const { stderr, stdout } = await warm.tick(...args, '--wait=1');
+        // It waits by watch, and returns when it has acted: that costs less than to look at everything again and again.
+        const { stderr, stdout } = await warm.tick(...args, '--wait=2');
         const found = await get<EtcdCluster>(resources.clusters, name);
         seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
         return found && check(found) ? found : undefined;

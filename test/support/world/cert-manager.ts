@@ -33,21 +33,36 @@ export interface CertManager {
   /** What an issuer gives out next comes from another CA. */
   replaceAuthority(issuer: string): Promise<void>;
   authority(issuer: string): Promise<Authority>;
+  /** The same one in a fork of its world; from now on each goes its own way. */
+  fork(world: Place): CertManager;
+}
+
+type Place = Pick<World, 'kube' | 'now'>;
+
+interface Mode {
+  readonly how: 'issue' | 'hold' | 'fail';
+  readonly names: readonly string[];
+}
+
+/** What a fork goes on from. */
+interface Past {
+  readonly authorities: ReadonlyMap<string, Authority>;
+  readonly asked: ReadonlyMap<string, string>;
+  readonly renewing: ReadonlySet<string>;
+  readonly backdating: number;
+  readonly mode: Mode;
 }
 
 /** As many issuers do; cert-manager's own does not. Milliseconds. */
 const backdated = 10 * 60_000;
 const decade = 10 * 365 * 24 * 3600e3;
 
-export function certManagerIn({ kube, now }: Pick<World, 'kube' | 'now'>): CertManager {
-  const authorities = new Map<string, Authority>();
-  const asked = new Map<string, string>();
-  const renewing = new Set<string>();
-  let backdating = backdated;
-  let mode: { readonly how: 'issue' | 'hold' | 'fail'; readonly names: readonly string[] } = {
-    how: 'issue',
-    names: [],
-  };
+export function certManagerIn({ kube, now }: Place, past?: Past): CertManager {
+  const authorities = new Map(past?.authorities);
+  const asked = new Map(past?.asked);
+  const renewing = new Set(past?.renewing);
+  let backdating = past?.backdating ?? backdated;
+  let mode: Mode = past?.mode ?? { how: 'issue', names: [] };
 
   async function newAuthority(issuer: string): Promise<Authority> {
     const notBefore = new Date(now() - backdated);
@@ -109,5 +124,6 @@ export function certManagerIn({ kube, now }: Pick<World, 'kube' | 'now'>): CertM
       await newAuthority(issuer);
     },
     authority,
+    fork: (world) => certManagerIn(world, { authorities, asked, renewing, backdating, mode }),
   };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
@@ -16,28 +17,51 @@ import { courseOf } from '../../../reconcile/reasons.ts';
 import { observations, outcomesOf } from './arbitrary.ts';
 import { withRefused } from './refused.ts';
 
-const runs = { numRuns: 3000 };
+/** One draw for all: each property looks at the same 3,000, which are drawn and decided once. */
+const runs = { numRuns: 3000, seed: randomInt(2 ** 31) };
 
 /** So many actions in a row may be refused. */
 const mostRefused = 4;
 
-/**
- * Of any decision from any mixture of things that can be seen; and of what is decided where that was refused, and the
- * next one.
- */
-function everyDecision(check: (observation: Observation, decision: ReturnType<typeof decide>) => void): void {
-  fc.assert(
-    fc.property(observations, (observation) => {
-      let seen = observation;
-      for (let refused = 0; refused <= mostRefused; refused += 1) {
-        const decision = decide(seen);
-        check(seen, decision);
-        if (decision.kind !== 'act') return;
-        seen = withRefused(seen, decision);
-      }
-    }),
-    runs,
-  );
+type Decided = readonly [Observation, ReturnType<typeof decide>];
+
+/** What is decided from an observation; and where that was refused, what is decided next. */
+function decisionsFrom(observation: Observation): readonly Decided[] {
+  const decided: Decided[] = [];
+  for (let seen = observation; decided.length <= mostRefused; ) {
+    const decision = decide(seen);
+    decided.push([seen, decision]);
+    if (decision.kind !== 'act') break;
+    seen = withRefused(seen, decision);
+  }
+  return decided;
+}
+
+const drawn: (readonly Decided[])[] = [];
+
+/** Of any decision from any mixture of things that can be seen. */
+function everyDecision(check: (...decided: Decided) => void): void {
+  if (drawn.length === 0)
+    fc.assert(
+      fc.property(observations, (one) => void drawn.push(decisionsFrom(one))),
+      runs,
+    );
+  assert.equal(drawn.length, runs.numRuns);
+  const checkAll = (decided: readonly Decided[]) => {
+    for (const one of decided) check(...one);
+  };
+  try {
+    for (const decided of drawn) checkAll(decided);
+  } catch (cause) {
+    // The same draw once more, to find the smallest that it fails for.
+    fc.assert(
+      fc.property(observations, (observation) => checkAll(decisionsFrom(observation))),
+      runs,
+    );
+    throw new Error('a check has failed, and not for the same draw: it, or a decision, depends on what came before', {
+      cause,
+    });
+  }
 }
 
 describe('whatever is observed', () => {
@@ -233,14 +257,30 @@ describe('whatever is decided and comes of it, the status', () => {
   });
   const valid = Schema.Compile(etcdClusterStatusSchema);
 
+  const told: (readonly [ReturnType<typeof statusFor>, Report])[] = [];
+
+  function statusOf({ observation, decision, outcome }: Report) {
+    return statusFor(situate(observation), decision, outcome);
+  }
+
   function everyReport(check: (status: ReturnType<typeof statusFor>, report: Report) => void): void {
-    fc.assert(
-      fc.property(reports, (report) => {
-        const { observation, decision, outcome } = report;
-        check(statusFor(situate(observation), decision, outcome), report);
-      }),
-      runs,
-    );
+    if (told.length === 0)
+      fc.assert(
+        fc.property(reports, (report) => void told.push([statusOf(report), report])),
+        runs,
+      );
+    assert.equal(told.length, runs.numRuns);
+    try {
+      for (const one of told) check(...one);
+    } catch (cause) {
+      fc.assert(
+        fc.property(reports, (report) => check(statusOf(report), report)),
+        runs,
+      );
+      throw new Error('a check has failed, and not for the same draw: it, or a status, depends on what came before', {
+        cause,
+      });
+    }
   }
 
   test('says Ready always, and Reconciling or Stalled only while true, never both (kstatus)', () => {

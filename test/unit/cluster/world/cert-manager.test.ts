@@ -303,7 +303,17 @@ async function asked(): Promise<Stage> {
   return { world, certManager: certManagerIn(world) };
 }
 
+let first: Promise<Stage> | undefined;
+
+/** Born once; each test has a fork. */
 async function running(): Promise<Stage> {
+  first ??= born();
+  const { world, certManager } = await first;
+  const fork = world.fork();
+  return { world: fork, certManager: certManager.fork(fork) };
+}
+
+async function born(): Promise<Stage> {
   const stage = await asked();
   await until(stage.world, stage.certManager, 'Converged');
   await ticks(stage.world, stage.certManager, 2);
