@@ -26,15 +26,31 @@ export async function mergeResult(
   const source = await fetchMerge(git, { head, target }, signal);
   const revision = { ref: targetBranch, sha: target };
   const { path } = git.source;
-  const merge = await mergeTrees({ ...source, path, revision, signal });
+  const asked = { ...source, path, revision, signal };
+  await fetchMerged(asked);
+  const merge = await mergeTrees(asked);
   for (const base of source.otherBases) {
-    const other = await mergeTrees({ ...source, base, path, revision, signal });
+    await fetchMerged({ ...asked, base });
+    const other = await mergeTrees({ ...asked, base });
     if (other.conflicts.length === merge.conflicts.length && (await isSameTree(merge.tree, other.tree))) continue;
     throw new GitError(
       'NoCommonAncestor',
       `the branch and ${targetBranch} were merged crosswise, so the merge result is not certain: merge ${targetBranch} into the branch`,
     );
   }
-  const { folder, file } = source.objects;
-  return { ...merge, before: { revision, root: source.target, folder, file } };
+  const { folder, file, need } = source.objects;
+  return { ...merge, before: { revision, root: source.target, folder, file, need } };
+}
+
+/** Fetches what both sides changed in one request: merged without it first, only to see what that is. */
+async function fetchMerged(asked: Parameters<typeof mergeTrees>[0]): Promise<void> {
+  const { folder, need } = asked.objects;
+  const wanted: string[] = [];
+  const objects = {
+    folder,
+    file: async () => Buffer.alloc(0),
+    need: async (oids: readonly string[]) => void wanted.push(...oids),
+  };
+  await mergeTrees({ ...asked, objects });
+  await need(wanted);
 }

@@ -1,3 +1,4 @@
+import { createByteBudget } from '../../gitops/git/budget.ts';
 import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import { type Resolution, resolveRef } from '../../gitops/git/resolve.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
@@ -28,13 +29,14 @@ export interface SharedGit extends Disposable {
  * @param signal for all who share: no one's own patience ends what others wait for
  */
 export function shareGit(signal: AbortSignal): SharedGit {
+  const budget = createByteBudget();
   const open = new Map<string, Conversation & { readonly git: GitConnection }>();
 
   function join(source: GitSource): Conversation {
     const key = keyOf(source);
     const known = open.get(key);
     if (known) return known;
-    const git = connect({ ...source, path: '.' }, {}, proxyFrom(process.env));
+    const git = connect({ ...source, path: '.' }, {}, proxyFrom(process.env), budget);
     const fetched = new Map<string, Promise<Tree>>();
     let resolved: Promise<Resolution> | undefined;
     const conversation = {

@@ -19,7 +19,11 @@ export type GitReason =
   | 'Timeout'
   | 'Aborted'
   | 'BadAnswer'
-  | 'TooLarge';
+  | 'TooLarge'
+  /** Others of the same pass take the room or the time. */
+  | 'BudgetUsedUp'
+  /** Its files take more processor time than one fleet has. */
+  | 'TakesTooLong';
 
 /** `retryable`: the same request may succeed later by itself. `terminal`: a person has to change something. */
 export type GitErrorClass = 'retryable' | 'terminal';
@@ -45,6 +49,8 @@ const classes = {
   Aborted: 'retryable',
   BadAnswer: 'retryable',
   TooLarge: 'terminal',
+  BudgetUsedUp: 'retryable',
+  TakesTooLong: 'retryable',
 } as const satisfies Record<GitReason, GitErrorClass>;
 
 /** Thrown by everything in this room that talks to a Git server. Its message never holds a credential. */

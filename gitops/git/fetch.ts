@@ -1,56 +1,101 @@
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
-import { loadReader, openPack, type Tree } from './tree.ts';
-import { type PackAnswer, readPackAnswer, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
+import { loadReader, type Objects, openPacks, type Tree, treeOf } from './tree.ts';
+import { type PackAnswer, packReader, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
 
 /**
- * Fetches the files of exactly this commit, without history: never those of a newer one, also if the ref moved
- * meanwhile.
- *
- * One request for a commit that a ref names. A commit that none names (a pinned SHA, a branch just force-pushed) may
- * need a second: before protocol version 2, most servers give out only what they advertise.
+ * Fetches exactly this commit, without history: never a newer one, also if the ref moved meanwhile. Where the server
+ * can leave files out, only the folders come now, and files when they are needed.
  *
  * @throws GitError CommitNotFound, RefMoved, BadAnswer, … see `GitReason`
  */
 export async function fetchTree(git: GitConnection, revision: Revision, signal: AbortSignal): Promise<Tree> {
-  const answer = await askForPack(git, [revision.sha], {}, signal);
+  const answer = await askForCommits(git, [revision.sha], { depth: 1 }, signal);
   if (answer.kind === 'refused') throw notGiven(git.source.url, revision, answer.message);
-  return openPack(answer.pack, revision);
+  return treeOf(await openAnswers(git, [answer.pack], revision, signal), revision);
 }
 
-/** Asks for commits with their files, in one request; in two where a ref names not all of them. @throws GitError */
+/** Packs whose files are fetched when they are needed. @throws GitError BadAnswer, TooLarge */
+export function openAnswers(
+  git: GitConnection,
+  packs: readonly Buffer[],
+  revision: Revision,
+  signal: AbortSignal,
+): Promise<Objects> {
+  return openPacks(packs, revision, (oids) => askForFiles(git, oids, signal));
+}
+
+/** Commits with their folders: without files where the server can leave them out, else with all. @throws GitError */
+export async function askForCommits(
+  git: GitConnection,
+  wants: readonly string[],
+  options: WantOptions,
+  signal: AbortSignal,
+): Promise<PackAnswer> {
+  const partial = await askFiltered(git, wants, { without: 'files', ...options }, signal);
+  if (partial) return partial;
+  return askForPack(git, wants, options, signal);
+}
+
+/** `undefined`: the server can't leave anything out, or refuses. @throws GitError */
+export async function askFiltered(
+  git: GitConnection,
+  wants: readonly string[],
+  options: WantOptions,
+  signal: AbortSignal,
+): Promise<Extract<PackAnswer, { kind: 'pack' }> | undefined> {
+  if (git.canFilter === false) return undefined;
+  try {
+    const [answer] = await Promise.all([ask(git, wantInVersion2(wants, options), 2, signal), loadReader()]);
+    if (answer.kind === 'refused') return undefined;
+    git.canFilter = true;
+    return answer;
+  } catch (error) {
+    // Servers that don't know filters answer in many ways, few of them orderly.
+    if (!(error instanceof GitError) || git.canFilter || !['BadAnswer', 'ServerFailing'].includes(error.reason))
+      throw error;
+    git.canFilter = false;
+    return undefined;
+  }
+}
+
+/** Asks for commits with all of their files, in one request; in two where a ref names not all of them. @throws GitError */
 export async function askForPack(
   git: GitConnection,
   wants: readonly string[],
   options: WantOptions,
   signal: AbortSignal,
 ): Promise<PackAnswer> {
-  const asking = ask(git, wantInVersion0(wants, options), {}, signal);
   // While the server packs, what reads its answer is loaded.
-  const [answer] = await Promise.all([asking, loadReader(), import('../specs/parse.ts')]);
+  const [answer] = await Promise.all([ask(git, wantInVersion0(wants, options), 0, signal), loadReader()]);
   if (answer.kind === 'pack') return answer;
-  return ask(git, wantInVersion2(wants, options), { 'git-protocol': 'version=2' }, signal);
+  return ask(git, wantInVersion2(wants, options), 2, signal);
 }
 
-async function ask(
-  git: GitConnection,
-  body: Buffer,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<PackAnswer> {
-  return readPackAnswer(
-    await git.send(
-      {
-        method: 'POST',
-        resource: 'git-upload-pack',
-        headers: { 'content-type': 'application/x-git-upload-pack-request', ...headers },
-        body,
-        expect: 'application/x-git-upload-pack-result',
+async function askForFiles(git: GitConnection, oids: readonly string[], signal: AbortSignal): Promise<Buffer> {
+  const answer = await ask(git, wantInVersion2(oids, {}), 2, signal);
+  if (answer.kind === 'pack') return answer.pack;
+  throw new GitError('BadAnswer', `${git.source.url} does not give files that it left out before (${answer.message})`);
+}
+
+async function ask(git: GitConnection, body: Buffer, version: 0 | 2, signal: AbortSignal): Promise<PackAnswer> {
+  const reader = packReader(git.share.take);
+  await git.send(
+    {
+      method: 'POST',
+      resource: 'git-upload-pack',
+      headers: {
+        'content-type': 'application/x-git-upload-pack-request',
+        ...(version === 2 && { 'git-protocol': 'version=2' }),
       },
-      signal,
-    ),
+      body,
+      expect: 'application/x-git-upload-pack-result',
+      onData: reader.push,
+    },
+    signal,
   );
+  return reader.end();
 }
 
 function notGiven(url: string, { ref, sha }: Revision, words: string): GitError {

@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type Route, routeTo } from '../net/agent.ts';
 import type { ProxyEnvironment } from '../net/proxy.ts';
+import { type ByteBudget, type ByteShare, createByteBudget } from './budget.ts';
 import { GitError } from './error.ts';
 import { answerError, connectionError } from './http-errors.ts';
 import type { GitCredentials, GitSource } from './source.ts';
@@ -12,11 +13,11 @@ export interface GitLimits {
   readonly requestMs: number;
   /** Milliseconds without a byte. */
   readonly idleMs: number;
-  /** Bytes of one answer. */
+  /** Bytes of one answer, kept or not. */
   readonly maxBytes: number;
 }
 
-const defaultLimits: GitLimits = { requestMs: 120_000, idleMs: 20_000, maxBytes: 256 * 1024 * 1024 };
+const defaultLimits: GitLimits = { requestMs: 120_000, idleMs: 20_000, maxBytes: 128 * 1024 * 1024 };
 
 interface GitRequest {
   readonly method: 'GET' | 'POST';
@@ -26,6 +27,10 @@ interface GitRequest {
   readonly body?: Buffer;
   /** The only content type that is an answer; everything else is a web page or a proxy. */
   readonly expect: string;
+  /** Bytes of this answer, if fewer than of others. */
+  readonly maxBytes?: number;
+  /** Told of each part as it arrives. What it throws ends the request. */
+  readonly onData: (chunk: Buffer) => void;
 }
 
 /** A source with an open connection to its server. Close it when done, else the process stays for its idle sockets. */
@@ -34,7 +39,11 @@ export interface GitConnection extends Disposable {
   /** Requests sent so far, redirects included. */
   requests(): number;
   /** @throws GitError */
-  send(request: GitRequest, signal: AbortSignal): Promise<Buffer>;
+  send(request: GitRequest, signal: AbortSignal): Promise<void>;
+  /** What this repository's data are counted in. */
+  readonly share: ByteShare;
+  /** Whether the server can leave files out; absent: not known yet. */
+  canFilter?: boolean;
   close(): void;
 }
 
@@ -50,15 +59,17 @@ export function connect(
   source: GitSource,
   limits: Partial<GitLimits> = {},
   proxy: ProxyEnvironment | undefined = undefined,
+  budget: ByteBudget = createByteBudget(),
 ): GitConnection {
   const bounds = { ...defaultLimits, ...limits };
   const secure = new URL(source.url).protocol === 'https:';
   const { agent, end } = routeOf(source, secure, proxy);
+  const share = budget.join(source.url);
   let requests = 0;
 
-  async function send(request: GitRequest, signal: AbortSignal): Promise<Buffer> {
+  async function send(request: GitRequest, signal: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(bounds.requestMs);
-    const either = AbortSignal.any([signal, deadline]);
+    const either = AbortSignal.any([signal, deadline, share.signal]);
     let idle = false;
     let url = new URL(`${source.url.replace(/\/+$/, '')}/${request.resource}`);
     either.addEventListener('abort', end, { once: true });
@@ -69,7 +80,8 @@ export function connect(
           idle = true;
         });
         const location = redirectTarget(answer, url);
-        if (!location) return await bodyOf(answer, request, source, bounds.maxBytes);
+        if (!location)
+          return await receive(answer, request, source, Math.min(bounds.maxBytes, request.maxBytes ?? Infinity));
         answer.destroy();
         if (redirects === maxRedirects) {
           throw new GitError('RedirectRefused', `${source.url} redirects more than ${maxRedirects} times`);
@@ -78,6 +90,7 @@ export function connect(
       }
     } catch (error) {
       if (error instanceof GitError) throw error;
+      if (share.signal.aborted) throw share.signal.reason;
       if (signal.aborted)
         throw new GitError('Aborted', `gave up asking ${source.url}: the invocation's time is used up`);
       if (deadline.aborted) {
@@ -120,7 +133,12 @@ export function connect(
     return promise;
   }
 
-  return { source, requests: () => requests, send, close: end, [Symbol.dispose]: end };
+  function close(): void {
+    share[Symbol.dispose]();
+    end();
+  }
+
+  return { source, requests: () => requests, send, share, close, [Symbol.dispose]: close };
 }
 
 function routeOf({ url, credentials }: GitSource, secure: boolean, proxy: ProxyEnvironment | undefined): Route {
@@ -159,18 +177,17 @@ function followed(from: URL, to: URL, source: GitSource): URL {
   return to;
 }
 
-async function bodyOf(
+async function receive(
   answer: IncomingMessage,
-  request: GitRequest,
+  { expect, onData }: GitRequest,
   source: GitSource,
   maxBytes: number,
-): Promise<Buffer> {
+): Promise<void> {
   const type = answer.headers['content-type']?.split(';')[0]?.trim() ?? 'none';
-  if (answer.statusCode !== 200 || type !== request.expect) {
+  if (answer.statusCode !== 200 || type !== expect) {
     answer.destroy();
     throw answerError(source, answer.statusCode ?? 0, answer.headers, type);
   }
-  const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer) {
     size += chunk.length;
@@ -181,7 +198,6 @@ async function bodyOf(
         `${source.url} sent more than ${maxBytes} bytes: keep the specs in a smaller repository`,
       );
     }
-    chunks.push(chunk);
+    onData(chunk);
   }
-  return Buffer.concat(chunks, size);
 }

@@ -1,7 +1,9 @@
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
-import { type Advertisement, parseAdvertisement } from './wire/advertisement.ts';
+import { type Advertisement, advertisementReader } from './wire/advertisement.ts';
+import { listRefs } from './wire/pack.ts';
+import { packetReader, packetText } from './wire/pktline.ts';
 
 /** A revision with how it was found. */
 export interface Resolution extends Revision {
@@ -23,9 +25,64 @@ export async function resolveRef(git: GitConnection, signal: AbortSignal): Promi
   const { ref } = git.source;
   if (isSha(ref)) return { ref, sha: ref.toLowerCase() };
 
-  const type = 'application/x-git-upload-pack-advertisement';
-  const body = await git.send({ method: 'GET', resource: 'info/refs?service=git-upload-pack', expect: type }, signal);
-  return choose(git.source, parseAdvertisement(body));
+  const sought = new Set(candidates(ref));
+  const reader = advertisementReader((name) => sought.has(name));
+  const listing = {
+    method: 'GET',
+    resource: 'info/refs?service=git-upload-pack',
+    expect: 'application/x-git-upload-pack-advertisement',
+    maxBytes: mostBytesOfRefs,
+    onData: reader.push,
+  } as const;
+  try {
+    await git.send(listing, signal);
+  } catch (error) {
+    if (!(error instanceof GitError) || error.reason !== 'TooLarge') throw error;
+    git.canFilter = reader.found.capabilities.includes('filter');
+    return choose(git.source, await askForRefs(git, [...sought], error, signal));
+  }
+  reader.end();
+  git.canFilter = reader.found.capabilities.includes('filter');
+  return choose(git.source, reader.found);
+}
+
+/** A list of all refs that is longer is not read to its end: a quarter of a million of them. */
+const mostBytesOfRefs = 16 * 1024 * 1024;
+/** Refs whose name begins with one of three. */
+const mostBytesOfFew = 1024 * 1024;
+
+/** In protocol version 2 a server lists only what is asked for, in a second request. */
+async function askForRefs(
+  git: GitConnection,
+  names: readonly string[],
+  before: GitError,
+  signal: AbortSignal,
+): Promise<Advertisement> {
+  const refs = new Map<string, string>();
+  const reader = packetReader((packet) => {
+    if (packet.kind !== 'data') return;
+    const [sha = '', name = '', ...attributes] = packetText(packet.data).split(' ');
+    if (!isSha(sha) || !names.includes(name)) return;
+    refs.set(name, sha);
+    const peeled = attributes.find((one) => one.startsWith('peeled:'))?.slice(7) ?? '';
+    if (isSha(peeled)) refs.set(`${name}^{}`, peeled);
+  });
+  await git.send(
+    {
+      method: 'POST',
+      resource: 'git-upload-pack',
+      headers: { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+      body: listRefs(names),
+      expect: 'application/x-git-upload-pack-result',
+      maxBytes: mostBytesOfFew,
+      onData: reader.push,
+    },
+    signal,
+  );
+  reader.end();
+  // A server that does not know this way has only its long list.
+  if (refs.size === 0) throw before;
+  return { refs, capabilities: [] };
 }
 
 /** Pure part of `resolveRef`. @throws GitError RefNotFound, EmptyRepository */

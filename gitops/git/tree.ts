@@ -1,7 +1,7 @@
 import { GitError } from './error.ts';
 import { memoryFs } from './memory-fs.ts';
-import type { Revision } from './revision.ts';
-import { indexPack } from './wire/pack-index.ts';
+import { isSha, type Revision } from './revision.ts';
+import { indexPack, isIndexed } from './wire/pack-index.ts';
 
 export interface TreeEntry {
   readonly name: string;
@@ -18,10 +18,19 @@ export interface Tree {
   folder(oid: string): Promise<readonly TreeEntry[]>;
   /** @throws GitError BadAnswer if the object is missing or not a file */
   file(oid: string): Promise<Uint8Array>;
+  /**
+   * Fetches those of these files that are not here yet, in one request. To be called before `file` for many.
+   *
+   * @throws GitError
+   */
+  need(oids: readonly string[]): Promise<void>;
 }
 
 /** What packs hold, by object name. */
-export interface Objects extends Pick<Tree, 'folder' | 'file'> {
+export interface Objects extends Pick<Tree, 'folder' | 'file' | 'need'> {
+  has(oid: string): boolean;
+  /** @throws GitError BadAnswer, TooLarge */
+  add(pack: Buffer): Promise<void>;
   /** `undefined` if it is not there: history is fetched only so deep. @throws GitError BadAnswer if it is damaged */
   commit(sha: string): Promise<Commit | undefined>;
 }
@@ -34,15 +43,14 @@ export interface Commit {
 }
 
 /**
- * Opens the commit that a pack holds.
+ * The tree of a commit that is among the objects.
  *
- * @throws GitError CommitNotFound if the object is not a commit, BadAnswer if the pack lacks objects, TooLarge
+ * @throws GitError CommitNotFound if the object is not a commit, BadAnswer if objects are missing
  */
-export async function openPack(pack: Buffer, revision: Revision): Promise<Tree> {
-  const { commit, folder, file } = await openPacks([pack], revision);
+export async function treeOf({ commit, folder, file, need }: Objects, revision: Revision): Promise<Tree> {
   const found = await commit(revision.sha);
   if (!found) throw lacking(revision, 'the commit');
-  return { revision, root: found.tree, folder, file };
+  return { revision, root: found.tree, folder, file, need };
 }
 
 /**
@@ -54,18 +62,31 @@ export async function loadReader(): Promise<typeof import('isomorphic-git').defa
   return (await import('isomorphic-git')).default;
 }
 
+/** Files of one request: their names have a megabyte and a half. */
+const mostAtOnce = 30_000;
+
 /**
  * Opens packs that were fetched for a revision; what one holds need not be in the others.
  *
+ * @param fetchFiles how files that the packs leave out are fetched; absent: they leave out none
  * @throws GitError BadAnswer, TooLarge
  */
-export async function openPacks(packs: readonly Buffer[], revision: Revision): Promise<Objects> {
+export async function openPacks(
+  packs: readonly Buffer[],
+  revision: Revision,
+  fetchFiles?: (oids: readonly string[]) => Promise<Buffer>,
+): Promise<Objects> {
   const git = await loadReader();
   const files = new Map<string, Buffer>();
-  for (const [index, pack] of packs.entries()) {
-    files.set(`/git/objects/pack/pack-${index}.idx`, await indexPack(pack));
-    files.set(`/git/objects/pack/pack-${index}.pack`, pack);
+  const indexes: Buffer[] = [];
+  async function add(pack: Buffer): Promise<void> {
+    const index = await indexPack(pack);
+    const name = `/git/objects/pack/pack-${indexes.push(index)}`;
+    files.set(`${name}.idx`, index);
+    files.set(`${name}.pack`, pack);
   }
+  for (const pack of packs) await add(pack);
+  const has = (oid: string) => indexes.some((index) => isIndexed(index, oid));
   const repository = { fs: memoryFs(files), gitdir: '/git', cache: {} };
 
   async function reading<T>(what: string, read: () => Promise<T>): Promise<T> {
@@ -93,8 +114,18 @@ export async function openPacks(packs: readonly Buffer[], revision: Revision): P
     return { tree: commit.tree, parents: commit.parent, at: commit.committer.timestamp };
   }
 
+  async function need(oids: readonly string[]): Promise<void> {
+    const missing = [...new Set(oids)].filter((oid) => isSha(oid) && !has(oid));
+    if (!fetchFiles) return;
+    for (let at = 0; at < missing.length; at += mostAtOnce)
+      await add(await fetchFiles(missing.slice(at, at + mostAtOnce)));
+  }
+
   return {
     commit,
+    has,
+    add,
+    need,
     folder: (oid) =>
       reading(`folder ${oid}`, async () => {
         const { object, type } = await git.readObject({ ...repository, oid, format: 'content' });

@@ -1,5 +1,5 @@
 import { GitError } from '../git/error.ts';
-import { askForPack } from '../git/fetch.ts';
+import { askFiltered, askForCommits, askForPack, openAnswers } from '../git/fetch.ts';
 import type { GitConnection } from '../git/http.ts';
 import { type Objects, openPacks } from '../git/tree.ts';
 import { findMergeBase } from './history.ts';
@@ -23,7 +23,7 @@ export interface MergeSource {
   readonly otherBases: readonly string[];
 }
 
-/** Where most branches parted: with all files, in the one request that is made anyway. */
+/** Where most branches parted: with all folders, in the one request that is made anyway. */
 const nearby = 20;
 /** Then only commits are asked for, where the server can leave out the rest. */
 const depths = [1000, 10_000] as const;
@@ -43,21 +43,22 @@ export async function fetchMerge(
   signal: AbortSignal,
 ): Promise<MergeSource> {
   const revision = { ref: git.source.ref, sha: head };
-  const first = await askForPack(git, [head, target], { depth: nearby }, signal);
+  const first = await askForCommits(git, [head, target], { depth: nearby }, signal);
   if (first.kind === 'refused') {
     const why = `${git.source.url} does not serve commit ${head} (${first.message})`;
     throw new GitError('CommitNotFound', `${why}: a request from a fork may keep it elsewhere, or it was replaced`);
   }
-  const objects = await openPacks([first.pack], revision);
+  const objects = await openAnswers(git, [first.pack], revision, signal);
   const near = await findMergeBase(objects, head, target);
   if (near.kind === 'base') return source(objects, { head, target, bases: [near.sha, ...near.others] });
   if (near.kind === 'unrelated') throw unrelated(git.source.ref);
 
   const bases = await searchDeeper(git, { head, target }, signal);
-  const last = await askForPack(git, bases.slice(0, mostBases), {}, signal);
+  const last = await askForCommits(git, bases.slice(0, mostBases), { depth: 1 }, signal);
   if (last.kind === 'refused')
     throw new GitError('BadAnswer', `${git.source.url} does not serve ${bases[0]}, where the branches parted`);
-  return source(await openPacks([first.pack, last.pack], revision), { head, target, bases });
+  await objects.add(last.pack);
+  return source(objects, { head, target, bases });
 }
 
 async function searchDeeper(
@@ -66,19 +67,12 @@ async function searchDeeper(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const revision = { ref: git.source.ref, sha: head };
+  const wants = [head, target];
   let commitsOnly = true;
   for (let round = 0; round < depths.length; round++) {
-    let answer = await askForPack(git, [head, target], { depth: depths[round] ?? 1, commitsOnly }, signal).catch(
-      (error: unknown) => {
-        // Servers that don't know filters answer in many ways, few of them orderly.
-        if (!commitsOnly || !(error instanceof GitError) || error.reason !== 'BadAnswer') throw error;
-        return { kind: 'refused', message: error.message } as const;
-      },
-    );
-    if (answer.kind === 'refused' && commitsOnly) {
-      commitsOnly = false;
-      answer = await askForPack(git, [head, target], { depth: heavyDepths[round] ?? 1 }, signal);
-    }
+    const commits = await askFiltered(git, wants, { depth: depths[round] ?? 1, without: 'folders' }, signal);
+    commitsOnly = commits !== undefined;
+    const answer = commits ?? (await askForPack(git, wants, { depth: heavyDepths[round] ?? 1 }, signal));
     if (answer.kind === 'refused')
       throw new GitError('CommitNotFound', `${git.source.url} no longer serves ${head} (${answer.message})`);
     const found = await findMergeBase(await openPacks([answer.pack], revision), head, target);

@@ -6,7 +6,7 @@ import type { Problem } from '../specs/problem.ts';
 import { mergeText } from './merge-text.ts';
 
 export interface MergeInput {
-  readonly objects: Pick<Objects, 'folder' | 'file'>;
+  readonly objects: Pick<Objects, 'folder' | 'file' | 'need'>;
   /** Root folders. */
   readonly base: string;
   readonly head: string;
@@ -66,7 +66,9 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
     if (ours?.kind === 'folder' && theirs?.kind === 'folder')
       return mergedFolder(name, before?.kind === 'folder' ? before : undefined, ours, theirs, depth);
     if (before?.kind === 'file' && ours?.kind === 'file' && theirs?.kind === 'file') {
-      const [o, a, b] = await Promise.all([before, ours, theirs].map(({ oid }) => objects.file(oid)));
+      const oids = [before.oid, ours.oid, theirs.oid];
+      await objects.need(oids);
+      const [o, a, b] = await Promise.all(oids.map((oid) => objects.file(oid)));
       if (o && a && b) {
         const result = mergeText(o, a, b);
         if (result.kind === 'merged') return made.file(result.bytes);
@@ -123,7 +125,13 @@ export async function mergeTrees({ objects, base, head, target, path, revision, 
   const [before, ours, theirs] = await Promise.all([base, head, target].map((root) => at(root, segments)));
   const result = await merged(segments.join('/'), before, ours, theirs, 0);
   return {
-    tree: { revision, ...rooted(made, segments, result), folder: made.folderOf(objects), file: made.fileOf(objects) },
+    tree: {
+      revision,
+      ...rooted(made, segments, result),
+      folder: made.folderOf(objects),
+      file: made.fileOf(objects),
+      need: objects.need,
+    },
     touches: !isSame(before, ours),
     changes: conflicts.length > 0 || !isSame(result, theirs),
     conflicts,

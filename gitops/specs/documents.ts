@@ -58,6 +58,7 @@ export async function readDocuments(
   const { bytesAsText, parseFile } = await import('./parse.ts');
   const { mentionsUs } = await import('./recognise.ts');
   const { files, names, hidden } = await walk(tree, path, maxFiles, signal);
+  await tree.need(files.flatMap(({ oid, path }) => (before.has(`${oid} ${path}`) ? [] : [oid])));
   const documents: FoundDocument[] = [];
   const problems: Problem[] = [];
   let ignored = 0;

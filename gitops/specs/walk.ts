@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { GitError, stopIfAborted } from '../git/error.ts';
 import { pathSegments } from '../git/source.ts';
 import type { Tree, TreeEntry } from '../git/tree.ts';
+import { takeTurns } from '../turns.ts';
 
 interface FoundFile {
   /** From the repository's root. */
@@ -33,12 +34,15 @@ export async function walk(tree: Tree, path: string, maxFiles: number, signal?: 
   if (start.kind === 'file') return { files: [{ path: root, oid: start.oid }], names: new Set([root]), hidden: [] };
 
   const files: FoundFile[] = [];
+  const turns = takeTurns(signal);
+  const links: FoundFile[] = [];
   const names = new Set<string>();
   const hidden: { path: string; message: string }[] = [];
 
   async function visit(folder: string, oid: string, depth: number): Promise<void> {
     if (depth > 100) throw new GitError('TooLarge', `${folder} is nested more than 100 folders deep`);
     stopIfAborted(signal);
+    await turns.next();
     for (const entry of await tree.folder(oid)) {
       const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.kind === 'folder') {
@@ -48,24 +52,29 @@ export async function walk(tree: Tree, path: string, maxFiles: number, signal?: 
       names.add(name);
       if (entry.kind === 'file' && isSpecFile(name)) files.push({ path: name, oid: entry.oid });
       if (entry.kind === 'submodule') hidden.push({ path: name, message: 'is a submodule, which is not fetched' });
-      if (entry.kind === 'symlink' && (await hides(tree, name, entry.oid, root))) {
-        hidden.push({
-          path: name,
-          message: 'is a symbolic link that leads out of spec.git.path; links are not followed',
-        });
-      }
+      if (entry.kind === 'symlink' && mayBeSpec(name)) links.push({ path: name, oid: entry.oid });
+      if (names.size > maxNames) throw new GitError('TooLarge', tooMany(maxNames, 'files', root));
       if (files.length > maxFiles) {
-        throw new GitError(
-          'TooLarge',
-          `there are more than ${maxFiles} YAML and JSON files under ${root || 'the root'}: set a narrower path`,
-        );
+        throw new GitError('TooLarge', tooMany(maxFiles, 'YAML and JSON files', root));
       }
     }
   }
 
   await visit(root, start.oid, 0);
+  await tree.need(links.map(({ oid }) => oid));
+  for (const { path, oid } of links) {
+    if (!(await hides(tree, path, oid, root))) continue;
+    hidden.push({ path, message: 'is a symbolic link that leads out of spec.git.path; links are not followed' });
+  }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files, names, hidden };
+}
+
+/** Names under the path, whatever they name. */
+const maxNames = 300_000;
+
+function tooMany(limit: number, what: string, root: string): string {
+  return `there are more than ${limit} ${what} under ${root || 'the root'}: set a narrower path`;
 }
 
 async function descend(tree: Tree, segments: readonly string[]): Promise<Pick<TreeEntry, 'kind' | 'oid'>> {
@@ -86,9 +95,13 @@ async function descend(tree: Tree, segments: readonly string[]): Promise<Pick<Tr
   return at;
 }
 
-/** A link is harmless if its target is read anyway, or if its name says that it is no spec. */
+/** A link is harmless if its name says that it is no spec, */
+function mayBeSpec(name: string): boolean {
+  return posix.extname(name) === '' || isSpecFile(name);
+}
+
+/** or if its target is read anyway. */
 async function hides(tree: Tree, name: string, oid: string, root: string): Promise<boolean> {
-  if (posix.extname(name) !== '' && !isSpecFile(name)) return false;
   const target = Buffer.from(await tree.file(oid)).toString();
   if (posix.isAbsolute(target)) return true;
   const aim = posix.normalize(posix.join(posix.dirname(name), target));

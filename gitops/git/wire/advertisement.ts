@@ -1,5 +1,5 @@
 import { GitError } from '../error.ts';
-import { packets, packetText } from './pktline.ts';
+import { type Packet, type PacketReader, packetReader, packetText } from './pktline.ts';
 
 /**
  * What a server says about its refs, by full name. An annotated tag is under its name and, as `^{}`, peeled to its
@@ -10,41 +10,67 @@ export interface Advertisement {
   readonly capabilities: readonly string[];
 }
 
+export interface AdvertisementReader extends PacketReader {
+  /** @throws GitError BadAnswer */
+  end(): void;
+  readonly found: Advertisement;
+}
+
+/** Branches that are remembered beside those that are looked for: for a hint. */
+const mostHints = 100;
+
 /**
- * Reads the answer to `GET <url>/info/refs?service=git-upload-pack`.
+ * Reads the answer to `GET <url>/info/refs?service=git-upload-pack` while it arrives.
  *
  * Protocol version 0, which every server speaks, because it lists the refs in this one answer; version 2 would need a
- * second request.
+ * second request. A server may have a million refs: only those that are looked for are kept.
  *
- * @throws GitError BadAnswer
+ * @param isSought by full name, without `^{}`; all if absent
  */
-export function parseAdvertisement(body: Buffer): Advertisement {
+export function advertisementReader(isSought: (name: string) => boolean = () => true): AdvertisementReader {
   const refs = new Map<string, string>();
-  let capabilities: string[] = [];
-  for (const packet of packets(body)) {
-    if (packet.kind !== 'data') continue;
+  const capabilities: string[] = [];
+  let hints = 0;
+
+  function onPacket(packet: Packet): void {
+    if (packet.kind !== 'data') return;
     const line = packetText(packet.data);
-    if (line.startsWith('# service=')) continue;
+    if (line.startsWith('# service=')) return;
     if (line.startsWith('ERR ')) throw new GitError('BadAnswer', `the server refused: ${printable(line.slice(4))}`);
 
     const [ref = '', listed] = line.split('\0');
-    if (listed !== undefined) capabilities = listed.trim().split(' ');
-    const format = capabilities.find((capability) => capability.startsWith('object-format='));
-    if (format && format !== 'object-format=sha1') {
-      throw new GitError(
-        'BadAnswer',
-        `the repository uses ${format.slice(14)} object names; only SHA-1 repositories are supported`,
-      );
-    }
-    const match = /^(?<sha>[0-9a-f]{40}) (?<name>.+)$/.exec(ref);
-    const { sha, name } = match?.groups ?? {};
-    if (sha === undefined || name === undefined) {
+    if (listed !== undefined) learn(listed);
+    const sha = ref.slice(0, 40);
+    const name = ref.slice(41);
+    if (!/^[0-9a-f]{40}$/.test(sha) || ref[40] !== ' ' || name === '') {
       throw new GitError('BadAnswer', `the server's list of refs cannot be read: ${printable(line)}`);
     }
     // An empty repository still says what it can do, on a ref that is none.
-    if (name !== 'capabilities^{}') refs.set(name, sha);
+    if (name === 'capabilities^{}') return;
+    const isHint = !isSought(name.replace(/\^\{\}$/, ''));
+    if (isHint && ++hints > mostHints) return;
+    refs.set(name, sha);
   }
-  return { refs, capabilities };
+
+  function learn(listed: string): void {
+    capabilities.splice(0, Infinity, ...listed.trim().split(' ').slice(0, 100));
+    const format = capabilities.find((capability) => capability.startsWith('object-format='));
+    if (!format || format === 'object-format=sha1') return;
+    throw new GitError(
+      'BadAnswer',
+      `the repository uses ${format.slice(14)} object names; only SHA-1 repositories are supported`,
+    );
+  }
+
+  return { ...packetReader(onPacket), found: { refs, capabilities } };
+}
+
+/** The whole answer at once. @throws GitError BadAnswer */
+export function parseAdvertisement(body: Buffer): Advertisement {
+  const reader = advertisementReader();
+  reader.push(body);
+  reader.end();
+  return reader.found;
 }
 
 /** A server's own words, cut and cleaned, because they end in conditions and logs. */

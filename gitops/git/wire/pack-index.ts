@@ -36,3 +36,20 @@ function inFourBytes(numbers: readonly number[]): Buffer {
   for (const [at, number] of numbers.entries()) bytes.setUint32(4 * at, number);
   return Buffer.from(bytes.buffer);
 }
+
+/** Whether an index names an object. */
+export function isIndexed(index: Buffer, oid: string): boolean {
+  const name = Buffer.from(oid, 'hex');
+  const first = name[0] ?? 0;
+  const upTo = (byte: number) => (byte < 0 ? 0 : index.readUInt32BE(8 + 4 * byte));
+  let [low, high] = [upTo(first - 1), upTo(first)];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const at = 8 + 1024 + 20 * middle;
+    const order = index.compare(name, 0, 20, at, at + 20);
+    if (order === 0) return true;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}

@@ -69,6 +69,7 @@ export const specTarget = target({
       revision: { ref: 'main', sha: 'a'.repeat(40) },
       root: 'root',
       folder: async () => files.map((_, n) => ({ name: `${n}${name}`, kind: 'file', oid: String(n) })),
+      need: async () => {},
       file: async (oid) => files[Number(oid)] ?? Buffer.alloc(0),
     };
     try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { GitError } from '../../../gitops/git/error.ts';
-import { openPack } from '../../../gitops/git/tree.ts';
+import { openPacks, treeOf as openTree } from '../../../gitops/git/tree.ts';
 import { parseAdvertisement } from '../../../gitops/git/wire/advertisement.ts';
 import { readPackAnswer } from '../../../gitops/git/wire/pack.ts';
 import { encodePacket, packets } from '../../../gitops/git/wire/pktline.ts';
@@ -112,7 +112,8 @@ export const packTarget = target({
     const answer = Buffer.concat([framed(pack), Buffer.from('0000')]);
     try {
       const read = readPackAnswer(answer);
-      if (read.kind === 'pack') await readDocuments(await openPack(read.pack, revision), '.');
+      if (read.kind === 'pack')
+        await readDocuments(await openTree(await openPacks([read.pack], revision), revision), '.');
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
     }

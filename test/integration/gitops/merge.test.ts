@@ -16,7 +16,16 @@ type Remote = Repository & { readonly url: string };
 async function fetched({ url }: Remote, head: string, target: string): Promise<MergeSource & { requests: number }> {
   using git = connect(source(url));
   const found = await fetchMerge(git, { head, target }, inTime());
-  return { ...found, requests: git.requests() };
+  const requests = git.requests();
+  // As long as there is a connection.
+  for (const root of [found.base, found.head, found.target]) await needAll(found.objects, root);
+  return { ...found, requests };
+}
+
+async function needAll({ folder, need }: Pick<Tree, 'folder' | 'need'>, oid: string): Promise<void> {
+  const entries = await folder(oid);
+  await need(entries.flatMap((entry) => (entry.kind === 'file' ? [entry.oid] : [])));
+  for (const entry of entries) if (entry.kind === 'folder') await needAll({ folder, need }, entry.oid);
 }
 
 async function history(
@@ -33,9 +42,10 @@ async function history(
 }
 
 for (const [what, commits, filter, requests] of [
-  ['nearby, in one request', 3, 'false', 1],
+  ['nearby', 3, 'true', 1],
+  ['nearby, on a server that can not leave files out', 3, 'false', 2],
   ['further away, on a server that can leave files out', 40, 'true', 3],
-  ['further away, on one that can not', 40, 'false', 5],
+  ['further away, on one that can not', 40, 'false', 6],
 ] as const) {
   test(`where two branches parted is found: ${what}`, async () => {
     await using server = await startGitServer();

@@ -72,6 +72,7 @@ async function desired(files: Readonly<Record<string, string>>, signal?: AbortSi
     revision: { ref: 'main', sha: 'a'.repeat(40) },
     root: 'root',
     folder: async () => names.map((name) => ({ name, kind: 'file', oid: name })),
+    need: async () => {},
     file: async (oid) => Buffer.from(files[oid] ?? ''),
   };
   return desiredTree(tree, fleet('production'), signal ?? AbortSignal.timeout(60_000));

@@ -37,7 +37,7 @@ function shelf() {
   }
   const folder = async (oid: string) => folders.get(oid) ?? Promise.reject(new Error(`no folder ${oid}`));
   const file = async (oid: string) => files.get(oid) ?? Promise.reject(new Error(`no file ${oid}`));
-  return { put, folders, objects: { folder, file } };
+  return { put, folders, objects: { folder, file, need: async () => {} } };
 }
 
 async function merge(base: Files, head: Files, target: Files, path = ''): Promise<Merge & { readonly files: Files }> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPack } from '../../../gitops/git/tree.ts';
+import type { Revision } from '../../../gitops/git/revision.ts';
+import { openPacks, treeOf as openTree, type Tree } from '../../../gitops/git/tree.ts';
 import { defaultBaseBounds } from '../../../gitops/git/wire/pack-bases.ts';
 import { defaultPackBounds } from '../../../gitops/git/wire/pack-entries.ts';
 import { nameObjects } from '../../../gitops/git/wire/pack-names.ts';
@@ -73,7 +74,7 @@ test('objects that claim to be made of each other are read by what is whole', { 
     [onName(b, a), onName(a, b), blob(a)],
   ]) {
     const sha = nameOf('commit', commit).toString('hex');
-    const tree = await openPack(packOf(...files, ...rest), { ref: 'main', sha });
+    const tree = await opened(packOf(...files, ...rest), { ref: 'main', sha });
     assert.deepEqual(Buffer.from(await tree.file(nameOf('blob', a).toString('hex'))), a);
     assert.deepEqual(Buffer.from(await tree.file(nameOf('blob', b).toString('hex'))), b);
   }
@@ -133,4 +134,8 @@ for (const [what, entries, message] of [
 
 function changed(delta: readonly number[]): Buffer {
   return packEntry(kinds.refDelta, Buffer.from(delta), { base: nameOf('blob', a) });
+}
+
+async function opened(pack: Buffer, revision: Revision): Promise<Tree> {
+  return openTree(await openPacks([pack], revision), revision);
 }

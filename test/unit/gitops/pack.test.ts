@@ -39,7 +39,7 @@ test('a pack is found in the side band, between progress and acknowledgements', 
     framed(Buffer.concat([Buffer.from([1]), pack.subarray(half)])),
     Buffer.from('0000'),
   ]);
-  assert.deepEqual(readPackAnswer(body), { kind: 'pack', pack });
+  assert.deepEqual(readPackAnswer(body), { kind: 'pack', pack, shallow: [] });
 });
 
 test('a pack with any bit flipped is noticed', () => {

@@ -31,8 +31,10 @@ async function server(redirects: number) {
 async function asked(url: string): Promise<string> {
   using connection = connect({ url, ref: 'main', path: '.' });
   const resource = 'info/refs?service=git-upload-pack';
-  const answer = await connection.send({ method: 'GET', resource, expect: advertisement }, AbortSignal.timeout(10_000));
-  return answer.toString();
+  const chunks: Buffer[] = [];
+  const onData = (chunk: Buffer) => void chunks.push(chunk);
+  await connection.send({ method: 'GET', resource, expect: advertisement, onData }, AbortSignal.timeout(10_000));
+  return Buffer.concat(chunks).toString();
 }
 
 test('three redirects within a host are followed', async () => {

@@ -1,0 +1,68 @@
+import { GitError } from './error.ts';
+
+/** Bytes of Git data that all repositories of one pass may hold at a time. */
+export interface ByteBudget {
+  /** One more repository: what it took is given back when it is disposed of. */
+  join(url: string): ByteShare;
+}
+
+export interface ByteShare extends Disposable {
+  /** @throws GitError TooLarge */
+  take(bytes: number): void;
+  /** Aborts, with a GitError as its reason, when this share must end for the others'. */
+  readonly signal: AbortSignal;
+}
+
+/** What a repository of a hundred thousand folders comes to, and less than half of what a pod has. */
+const defaultBytes = 64 * 1024 * 1024;
+
+/**
+ * Fair: where all together take too much, the one that has taken most ends, be it that one which asks or another. So a
+ * large repository is no reason why a small one can't be read.
+ */
+export function createByteBudget(most = defaultBytes): ByteBudget {
+  const shares = new Map<ByteShare, { readonly url: string; taken: number; readonly end: AbortController }>();
+  let all = 0;
+
+  function join(url: string): ByteShare {
+    const end = new AbortController();
+    const entry = { url, taken: 0, end };
+    const share: ByteShare = {
+      signal: end.signal,
+      take: (bytes) => {
+        if (end.signal.aborted) throw end.signal.reason;
+        entry.taken += bytes;
+        all += bytes;
+        while (all > most) {
+          const [largest, its] = [...shares].reduce((a, b) => (b[1].taken > a[1].taken ? b : a));
+          its.end.abort(exceeded(its.url, its.taken, most));
+          leave(largest);
+          if (largest === share) throw end.signal.reason;
+        }
+      },
+      [Symbol.dispose]: () => leave(share),
+    };
+    shares.set(share, entry);
+    return share;
+  }
+
+  function leave(share: ByteShare): void {
+    all -= shares.get(share)?.taken ?? 0;
+    shares.delete(share);
+  }
+
+  return { join };
+}
+
+function exceeded(url: string, taken: number, most: number): GitError {
+  const mib = (bytes: number) => `${Math.ceil(bytes / 1024 / 1024)} MiB`;
+  // Alone it would be too large, too: nothing changes by itself.
+  const isAlone = taken > most;
+  const why = isAlone
+    ? `more than the ${mib(most)} that one pass may hold`
+    : `the most of all repositories, which together may hold ${mib(most)} in one pass`;
+  return new GitError(
+    isAlone ? 'TooLarge' : 'BudgetUsedUp',
+    `${url} sent ${mib(taken)}, ${why}: keep the specs in a smaller repository, or on a server that can leave files out`,
+  );
+}
