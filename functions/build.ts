@@ -53,7 +53,11 @@ if (import.meta.main) {
 export async function build(outdir = join(checkout, 'dist')): Promise<void> {
   // Chunks are named after their contents: those of earlier builds would pile up.
   await rm(join(outdir, 'chunks'), { recursive: true, force: true });
-  const sources = entryPoints.map((name) => `functions/${name}.ts`);
+  const sources = [
+    ...entryPoints.map((name) => ({ in: `functions/${name}.ts`, out: name })),
+    // Beside the chunk that starts it (functions/read/lane.ts).
+    { in: 'functions/read/worker.ts', out: 'read-worker' },
+  ];
   await bundle({ ...bundling, entryPoints: sources, entryNames: 'chunks/[name]', outdir });
   for (const name of entryPoints) await writeFile(join(outdir, `${name}.js`), entryOf(name));
   // etcd3 reads its protocol at run time from there, seen from its chunk.

@@ -10,13 +10,15 @@ export interface Turns {
   readonly next: () => Promise<void> | undefined;
 }
 
-export function takeTurns(signal?: AbortSignal): Turns {
+/** @param onResume called after each break: another task may have had the time of it */
+export function takeTurns(signal?: AbortSignal, onResume?: () => void): Turns {
   let began = performance.now();
   let calls = 0;
 
   async function pause(): Promise<void> {
     await setImmediate();
     stopIfAborted(signal);
+    onResume?.();
     began = performance.now();
   }
 

@@ -12,6 +12,7 @@ import { openFleetForge } from '../pass/fleet-forge.ts';
 import { connectFleetGit } from '../pass/fleet-git.ts';
 import type { PlanPassContext } from '../pass/plan-pass.ts';
 import { dryRunOnly } from '../pass/read-only.ts';
+import { createReader } from '../read/reader.ts';
 import { branchOf } from './branch.ts';
 import type { Question } from './check-context.ts';
 import { checkRequest } from './check-request.ts';
@@ -37,7 +38,8 @@ export async function printChecks(
     kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
   ]);
   const chosen = chosenFleets(context, fleets.items, clusters.items).filter((fleet) => branchOf(fleet) !== undefined);
-  const world = { ...context, kube, fleets: fleets.items, clusters: clusters.items };
+  using reader = createReader();
+  const world = { ...context, reader, kube, fleets: fleets.items, clusters: clusters.items };
   const results = await Promise.all(chosen.map((fleet) => checkNow(fleet, what, world)));
   const reports = results.flatMap((one) => ('report' in one ? [one.report] : []));
   const problems = results.flatMap((one) => ('problem' in one ? [one.problem] : []));
@@ -62,7 +64,7 @@ async function checkNow(fleet: EtcdFleet, what: string, world: World): Promise<R
     using git = await connectFleetGit(fleet, { kube, signal });
     const { sha: target } = await resolveRef(git, signal);
     const question: Question = { ...found, target, targetBranch };
-    return { report: (await checkRequest(fleet, question, git, world)).report };
+    return { report: (await checkRequest(fleet, question, git.source, world)).report };
   } catch (error) {
     if (!(error instanceof GitError || error instanceof ForgeError)) throw error;
     return { problem: `fleet ${keyOf(fleet)}: ${error.message}` };

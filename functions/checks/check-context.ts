@@ -3,6 +3,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import type { Kube } from '../../reconcile/kube.ts';
+import type { Reader } from '../read/reader.ts';
 
 /** What is to be merged, and with what. */
 export interface Question {
@@ -20,6 +21,7 @@ export interface CheckContext extends Omit<PlanContext, 'kube'> {
   readonly namespace?: string | undefined;
   readonly fleets: readonly EtcdFleet[];
   readonly clusters: readonly EtcdCluster[];
+  readonly reader: Reader;
   /** Called as soon as it is known that there is something to check. */
   readonly onTouched?: () => Promise<void>;
 }

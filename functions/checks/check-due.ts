@@ -7,12 +7,6 @@ import type { ChecksContext, Failed, Open } from './open-requests.ts';
 
 /** Requests of one fleet that are checked in one pass; the next pass goes on. */
 const mostPerPass = 10;
-/**
- * Largest answer of the Git server, in bytes. Anyone who may open a request decides how large it gets, and the pod has
- * 512 MiB.
- */
-const maxBytes = 96 * 1024 * 1024;
-
 export interface DueChecked {
   /** What came of them, as far as it is not written down yet. */
   readonly ended: readonly Entry[];
@@ -34,8 +28,8 @@ export async function checkDue(
 ): Promise<DueChecked> {
   if (due.length === 0) return { ended: [], left: 0 };
   const { kube, signal, deadline, record } = context;
-  const { connectFleetGit } = await import('../pass/fleet-git.ts');
-  using git = await connectFleetGit(open.fleet, { kube, signal, limits: { maxBytes } });
+  const { fleetSource } = await import('../pass/fleet-git.ts');
+  const source = await fleetSource(open.fleet, { kube, signal });
   let ended: readonly Entry[] = [];
   let left = due.length;
   for (const one of due.slice(0, mostPerPass)) {
@@ -61,7 +55,7 @@ export async function checkDue(
     ended = [];
     left -= 1;
     if (!begun.check) continue;
-    const check = await checkOne(one, startedAt, open, git, context, failed);
+    const check = await checkOne(one, startedAt, open, source, context, failed);
     ended = [{ head, before: begun.check, after: check ? { ...check, number: request.number } : before }];
     if (check) continue;
     left += 1;

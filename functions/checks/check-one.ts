@@ -1,5 +1,5 @@
 import { GitError } from '../../gitops/git/error.ts';
-import type { GitConnection } from '../../gitops/git/http.ts';
+import type { GitSource } from '../../gitops/git/source.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
@@ -30,7 +30,7 @@ export async function checkOne(
   { request, before }: Due,
   begun: number,
   open: Open,
-  git: GitConnection,
+  source: GitSource,
   pass: ChecksContext,
   failed: Failed,
 ): Promise<RequestCheck | undefined> {
@@ -57,7 +57,7 @@ export async function checkOne(
   ]);
   try {
     const asked = { ...context, kube: dryRunOnly(kube), signal, onTouched };
-    const { report: found, touched } = await checkRequest(fleet, question, git, asked);
+    const { report: found, touched } = await checkRequest(fleet, question, source, asked);
     log({ fleet: keyOf(fleet), request: number, head, ms: Math.round(performance.now() - started) }, found.description);
     const isTold = before !== undefined && before.state !== 'untouched';
     if (found.state === 'untouched' && !isTold)

@@ -7,6 +7,7 @@ import { shaOf } from '../../reconcile/fleet/reading.ts';
 import { isReason, KubeError, resources } from '../../reconcile/kube.ts';
 import type { World } from '../pass/fleet-pass.ts';
 import type { PassContext, PassResult } from '../pass/pass-context.ts';
+import type { Reader } from '../read/reader.ts';
 import { areChecked, areLeftOver, branchOf } from './branch.ts';
 import { type ChecksOutcome, checkFleet } from './check-fleet.ts';
 import type { ChecksChange } from './open-requests.ts';
@@ -23,7 +24,7 @@ const reserveMs = 2_000;
 export async function checkRequests(
   { fleet, result }: FleetPassed,
   world: World,
-  context: PassContext,
+  context: PassContext & { readonly reader: Reader },
 ): Promise<FleetPassed> {
   if (areLeftOver(fleet)) return { fleet: await forgotten(fleet, context), result };
   const branch = branchOf(fleet);

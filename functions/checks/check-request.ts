@@ -1,5 +1,5 @@
-import { GitError } from '../../gitops/git/error.ts';
-import type { GitConnection } from '../../gitops/git/http.ts';
+import { GitError, type GitReason } from '../../gitops/git/error.ts';
+import type { GitSource } from '../../gitops/git/source.ts';
 import { type CheckReport, mostProblems } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
@@ -8,7 +8,6 @@ import { describeOther } from '../../reconcile/fleet/others.ts';
 import type { SpecProblem } from '../../reconcile/fleet/reading.ts';
 import type { CheckContext, Question } from './check-context.ts';
 import { type Foreseen, foresee } from './foresee.ts';
-import { mergeResult } from './merge-result.ts';
 import { describeChange } from './summary.ts';
 
 export interface Checked {
@@ -26,22 +25,26 @@ export interface Checked {
 export async function checkRequest(
   fleet: EtcdFleet,
   question: Question,
-  git: GitConnection,
+  source: GitSource,
   context: CheckContext,
 ): Promise<Checked> {
   const blank = blankReport(fleet, question);
   let isMerged = false;
   try {
-    const merge = await mergeResult(git, question, context.signal);
+    const { head, target, targetBranch } = question;
+    const about = { source, fleet: { metadata: fleet.metadata, spec: fleet.spec }, head, target, targetBranch };
+    const merge = await context.reader.merge(about, context.signal);
     isMerged = true;
-    if (!merge.touches) return { report: { ...blank, state: 'untouched', description: untouched(fleet) }, touched: [] };
+    if (!merge.touches || !merge.trees)
+      return { report: { ...blank, state: 'untouched', description: untouched(fleet) }, touched: [] };
     await context.onTouched?.();
-    const foreseen = await foresee(fleet, merge, question, context);
+    if (merge.trees.kind === 'failed') throw new GitError(merge.trees.reason, merge.trees.message);
+    const foreseen = await foresee(fleet, merge.trees, question, context);
     return { report: reportOf(blank, merge.conflicts, foreseen), touched: touchedBy(foreseen) };
   } catch (error) {
     if (!(error instanceof GitError) || blamesServer(error)) throw error;
     // A merge that leaves nothing at the path, or too much, is the request's doing; the rest says nothing about it.
-    const isItsDoing = isMerged && (error.reason === 'PathNotFound' || error.reason === 'TooLarge');
+    const isItsDoing = isMerged && itsDoing.includes(error.reason);
     const state = isItsDoing ? 'failure' : 'error';
     const problem = { file: fleet.spec.git.path ?? fleetDefaults.path, line: 0, column: 0, message: error.message };
     const problems = state === 'failure' ? [problem] : [];
@@ -50,9 +53,12 @@ export async function checkRequest(
   }
 }
 
+/** Of what comes after the merge. */
+const itsDoing: readonly GitReason[] = ['PathNotFound', 'TooLarge', 'TakesTooLong'];
+
 /** What another request of the same server would meet as well. Damaged data may be this branch's own. */
 function blamesServer(error: GitError): boolean {
-  const own = ['CommitNotFound', 'NoCommonAncestor', 'PathNotFound', 'TooLarge', 'BadAnswer'];
+  const own = ['CommitNotFound', 'NoCommonAncestor', 'PathNotFound', 'TooLarge', 'TakesTooLong', 'BadAnswer'];
   return !own.includes(error.reason);
 }
 

@@ -1,7 +1,4 @@
-import { GitError } from '../../gitops/git/error.ts';
 import { formatRevision } from '../../gitops/git/revision.ts';
-import type { Tree } from '../../gitops/git/tree.ts';
-import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { CheckedCluster, CheckedDeletion } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type ClusterPlan, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
@@ -16,10 +13,8 @@ import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/flee
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
 import { inParallel } from '../../reconcile/in-parallel.ts';
 import { isOfSecrets } from '../../reconcile/reasons.ts';
-import { desiredTree } from '../pass/desired-tree.ts';
 import { intentsFor } from '../pass/plan-pass.ts';
 import type { CheckContext, Question } from './check-context.ts';
-import type { MergeResult } from './merge-result.ts';
 
 /** What would come of a merge. */
 export interface Foreseen {
@@ -43,17 +38,14 @@ const mostClusters = 500;
 /** Dry runs at a time. */
 const parallel = 8;
 
-/** @throws {GitError | KubeError} */
+/** @throws {KubeError} */
 export async function foresee(
   fleet: EtcdFleet,
-  merge: MergeResult,
+  { before, after }: { readonly before: DesiredTree; readonly after: DesiredTree },
   { head, targetBranch }: Question,
   context: CheckContext,
 ): Promise<Foreseen> {
   const { signal, fleets, clusters, namespace } = context;
-  const parsed: ParsedBefore = new Map();
-  const before = await treeOrNothing(merge.before, fleet, signal, parsed);
-  const after = await desiredTree(merge.tree, fleet, signal, parsed);
   const revision = formatRevision({ ref: targetBranch, sha: head });
   const others = await listOthers(context.kube, namespace, signal);
   const change = changeBetween(before, after, { fleet, fleets, clusters, others, scope: namespace, revision });
@@ -79,21 +71,6 @@ export async function foresee(
     others: otherChanges({ applies: applies.filter((apply) => tried.accepted.has(apply)), prune: change.prune }),
     ...(unknown !== undefined && { unknown }),
   };
-}
-
-/** A target whose path is not there yet: the request brings it. */
-async function treeOrNothing(
-  tree: Tree,
-  fleet: EtcdFleet,
-  signal: AbortSignal,
-  parsed: ParsedBefore,
-): Promise<DesiredTree> {
-  try {
-    return await desiredTree(tree, fleet, signal, parsed);
-  } catch (error) {
-    if (!(error instanceof GitError) || error.reason !== 'PathNotFound') throw error;
-    return { specs: [], problems: [], files: new Set(), complete: true, notes: [] };
-  }
 }
 
 function bounded({ applies }: RequestedChange) {

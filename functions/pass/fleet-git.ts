@@ -1,4 +1,4 @@
-import { connect, type GitConnection, type GitLimits } from '../../gitops/git/http.ts';
+import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import type { GitCredentials, GitSource } from '../../gitops/git/source.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Kube } from '../../reconcile/kube.ts';
@@ -14,9 +14,9 @@ import { readSecret } from './secret.ts';
  */
 export async function connectFleetGit(
   fleet: EtcdFleet,
-  context: { readonly kube: Kube; readonly signal: AbortSignal; readonly limits?: Partial<GitLimits> },
+  context: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<GitConnection> {
-  return connect(await fleetSource(fleet, context), context.limits ?? {}, proxyFrom(process.env));
+  return connect(await fleetSource(fleet, context), {}, proxyFrom(process.env));
 }
 
 /**

@@ -15,6 +15,7 @@ import { type FleetPlan, planFleet } from '../../reconcile/fleet/plan.ts';
 import type { Reading } from '../../reconcile/fleet/reading.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
+import type { Reader } from '../read/reader.ts';
 import { once } from './once.ts';
 import { readGit } from './read-git.ts';
 import { type SharedGit, shareGit } from './shared-git.ts';
@@ -29,6 +30,7 @@ export interface FleetContext {
   readonly signal: AbortSignal;
   /** Milliseconds that Git may take. */
   readonly gitMs: number;
+  readonly reader: Reader;
   /** With the other fleets of the pass. Absent: for itself. */
   readonly git?: SharedGit;
 }
@@ -92,7 +94,7 @@ function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follo
 async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult | undefined> {
   const { kube, namespace, dryRun, log, signal, gitMs } = context;
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(gitMs)]);
-  using own = shareGit(inTime);
+  using own = shareGit(inTime, context.reader);
   const listed = world.others ?? once(() => listOthers(kube, namespace, signal));
   const before = hasOthers(fleet) ? await listed() : [];
   const reading = await readGit(fleet, world.clusters, before, { kube, signal: inTime, git: context.git ?? own });

@@ -4,6 +4,7 @@ import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { listOthers } from '../../reconcile/fleet/objects.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { areChecked, areLeftOver } from '../checks/branch.ts';
+import { createReader, type Reader } from '../read/reader.ts';
 import { listBackups, stepBackupsAndWait } from './backups.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
 import { settledWithin, wasSilent } from './early.ts';
@@ -39,8 +40,9 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const world: World = { fleets: fleetList.items, clusters: clusterList.items, others: once(others) };
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
-  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
-  const aboutFleets = { ...context, kube: secretsOnce(kube) };
+  using reader = createReader();
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader);
+  const aboutFleets = { ...context, kube: secretsOnce(kube), reader };
   const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
@@ -112,7 +114,11 @@ async function reported(
  * Only ticks check requests, after everything else: a roll-out waits for no request. Loaded only where a fleet asks for
  * checks.
  */
-async function checked(context: PassContext, passed: FleetPassed, world: World): Promise<FleetPassed> {
+async function checked(
+  context: PassContext & { readonly reader: Reader },
+  passed: FleetPassed,
+  world: World,
+): Promise<FleetPassed> {
   if (context.dryRun || context.followUp || context.clusters.length > 0 || context.signal.aborted) return passed;
   if (!areChecked(passed.fleet) && !areLeftOver(passed.fleet)) return passed;
   const { checkRequests } = await import('../checks/check-pass.ts');

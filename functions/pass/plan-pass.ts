@@ -5,6 +5,7 @@ import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/clu
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import type { FleetPlan, PlannedApply } from '../../reconcile/fleet/plan.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { createReader } from '../read/reader.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import type { PassContext } from './pass-context.ts';
@@ -34,8 +35,9 @@ export async function planPass(context: PlanPassContext): Promise<PlanPassResult
   ]);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items };
   const gitMs = timeForGit(context.deadline, Date.now());
-  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]));
-  const looking = { ...context, kube, dryRun: true, followUp: false, gitMs, git };
+  using reader = createReader();
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader);
+  const looking = { ...context, kube, dryRun: true, followUp: false, gitMs, git, reader };
   const fleets = await Promise.all(
     chosenFleets(context, world.fleets, world.clusters).map(async (fleet) => ({
       fleet,

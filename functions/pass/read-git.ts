@@ -1,12 +1,11 @@
 import { GitError } from '../../gitops/git/error.ts';
 import { formatRevision, type Revision } from '../../gitops/git/revision.ts';
 import { validateSource } from '../../gitops/git/source.ts';
-import type { Tree } from '../../gitops/git/tree.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { OtherObject } from '../../reconcile/fleet/objects.ts';
-import type { DesiredTree, Reading } from '../../reconcile/fleet/reading.ts';
+import type { Reading } from '../../reconcile/fleet/reading.ts';
 import { isUnchanged } from '../../reconcile/fleet/unchanged.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
 import { fleetSource } from './fleet-git.ts';
@@ -36,7 +35,7 @@ export async function readGit(
     revision = await repository.resolve();
     const name = formatRevision({ ref, sha: revision.sha });
     if (isUnchanged(fleet, name, clusters, others)) return { kind: 'unchanged', revision: name };
-    return { kind: 'tree', revision: name, tree: await readTree(await repository.fetch(revision), fleet, signal) };
+    return { kind: 'tree', revision: name, tree: await repository.read(revision, fleet) };
   } catch (error) {
     const at = revision ? { revision: formatRevision({ ref, sha: revision.sha }) } : {};
     if (error instanceof GitError) {
@@ -62,10 +61,4 @@ export async function readGit(
     }
     throw error;
   }
-}
-
-/** Loaded only where something is to be fetched: a pass over an unchanged fleet parses no YAML. */
-async function readTree(tree: Tree, fleet: EtcdFleet, signal: AbortSignal): Promise<DesiredTree> {
-  const { desiredTree } = await import('./desired-tree.ts');
-  return desiredTree(tree, fleet, signal);
 }

@@ -1,17 +1,18 @@
-import { createByteBudget } from '../../gitops/git/budget.ts';
 import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import { type Resolution, resolveRef } from '../../gitops/git/resolve.ts';
 import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
-import type { Tree } from '../../gitops/git/tree.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { proxyFrom } from '../environment.ts';
+import type { Reader } from '../read/reader.ts';
 
 /** One repository at one ref, asked once however many ask here. */
 interface Conversation {
   /** @throws {GitError} */
   resolve(): Promise<Resolution>;
-  /** @throws {GitError} */
-  fetch(revision: Revision): Promise<Tree>;
+  /** What the commit asks of a fleet: fetched once for all. @throws {GitError} */
+  read(revision: Revision, fleet: EtcdFleet): Promise<DesiredTree>;
 }
 
 /**
@@ -28,16 +29,14 @@ export interface SharedGit extends Disposable {
  *
  * @param signal for all who share: no one's own patience ends what others wait for
  */
-export function shareGit(signal: AbortSignal): SharedGit {
-  const budget = createByteBudget();
+export function shareGit(signal: AbortSignal, reader: Reader): SharedGit {
   const open = new Map<string, Conversation & { readonly git: GitConnection }>();
 
   function join(source: GitSource): Conversation {
     const key = keyOf(source);
     const known = open.get(key);
     if (known) return known;
-    const git = connect({ ...source, path: '.' }, {}, proxyFrom(process.env), budget);
-    const fetched = new Map<string, Promise<Tree>>();
+    const git = connect({ ...source, path: '.' }, {}, proxyFrom(process.env));
     let resolved: Promise<Resolution> | undefined;
     const conversation = {
       git,
@@ -45,10 +44,10 @@ export function shareGit(signal: AbortSignal): SharedGit {
         resolved ??= resolveRef(git, signal);
         return resolved;
       },
-      fetch: (revision: Revision) => {
-        const tree = fetched.get(revision.sha) ?? fetch(git, revision, signal);
-        fetched.set(revision.sha, tree);
-        return tree;
+      read: (revision: Revision, fleet: EtcdFleet) => {
+        const { canFilter } = git;
+        const about = { source, revision, fleet: { metadata: fleet.metadata, spec: fleet.spec } };
+        return reader.read({ ...about, ...(canFilter !== undefined && { canFilter }) }, signal);
       },
     };
     open.set(key, conversation);
@@ -62,12 +61,6 @@ export function shareGit(signal: AbortSignal): SharedGit {
       open.clear();
     },
   };
-}
-
-/** Loaded only where something is to be fetched. */
-async function fetch(git: GitConnection, revision: Revision, signal: AbortSignal): Promise<Tree> {
-  const { fetchTree } = await import('../../gitops/git/fetch.ts');
-  return fetchTree(git, revision, signal);
 }
 
 /** Holds credentials, and so never leaves this file. */

@@ -60,7 +60,7 @@ export async function askFiltered(
   }
 }
 
-/** Asks for commits with all of their files, in one request; in two where a ref names not all of them. @throws GitError */
+/** Asks for commits with all files, in one request; in two where a ref names not all of them. @throws GitError */
 export async function askForPack(
   git: GitConnection,
   wants: readonly string[],

@@ -63,11 +63,11 @@ export async function readDocuments(
   const problems: Problem[] = [];
   let ignored = 0;
   let total = 0;
-  const turns = takeTurns(signal);
+  let at = '';
+  const turns = takeTurns(signal, () => onFile?.(at));
   for (const file of files) {
     await turns.next();
     stopIfAborted(signal);
-    onFile?.(file.path);
     const bytes = await tree.file(file.oid);
     total += bytes.length;
     if (total > maxTotalBytes) {
@@ -81,6 +81,8 @@ export async function readDocuments(
       else problems.push(tooLarge(file.path, bytes.length, maxFileBytes));
       continue;
     }
+    at = file.path;
+    onFile?.(at);
     const key = `${file.oid} ${file.path}`;
     const parsed = before.get(key) ?? (await parseFile(file.path, bytes, turns));
     before.set(key, parsed);

@@ -1,4 +1,4 @@
-import { desiredTree } from '../../functions/pass/desired-tree.ts';
+import { desiredTree } from '../../functions/read/desired-tree.ts';
 import { fetchTree } from '../../gitops/git/fetch.ts';
 import { connect } from '../../gitops/git/http.ts';
 import { resolveRef } from '../../gitops/git/resolve.ts';
@@ -38,7 +38,7 @@ else {
   const tree = await fetchTree(git, revision, signal);
   const fetchMs = clock();
   const { timed, spent } = timing(tree);
-  const desired = await desiredTree(timed, fleet, signal);
+  const desired = await desiredTree(timed, fleet, { signal });
   const objectsMs = spent();
   const readMs = clock() - objectsMs;
   if (desired.problems.length > 0) throw new Error(JSON.stringify(desired.problems[0]));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { desiredTree } from '../../../functions/pass/desired-tree.ts';
+import { desiredTree } from '../../../functions/read/desired-tree.ts';
 import { GitError } from '../../../gitops/git/error.ts';
 import type { Tree } from '../../../gitops/git/tree.ts';
 import { fleet } from '../../unit/serve/installation.ts';
@@ -73,7 +73,7 @@ export const specTarget = target({
       file: async (oid) => files[Number(oid)] ?? Buffer.alloc(0),
     };
     try {
-      const { specs, problems } = await desiredTree(tree, fleet('production'), AbortSignal.timeout(10_000));
+      const { specs, problems } = await desiredTree(tree, fleet('production'), { signal: AbortSignal.timeout(10_000) });
       for (const one of specs)
         if (typeof one.name !== 'string' || one.line < 1) throw new Error('a spec without name or place');
       for (const { line, column, message, file } of problems)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-fleet.ts';
 import { withChecks } from '../../../functions/checks/check-pass.ts';
+import { createReader } from '../../../functions/read/reader.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet, RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
@@ -68,11 +69,13 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
   async function check({ seconds = 30, recorded }: CheckOptions = {}): Promise<Checks> {
     const write = (status: EtcdFleet['status']) =>
       scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), ...(status && { status }) });
+    using reader = createReader();
     const outcome = await checkFleet(
       scene.fleet(),
       { branch: 'main', target: await repository.git('rev-parse', 'main') },
       {
         kube: scene.kube,
+        reader,
         etcd: async () => assert.fail('no member runs here'),
         wire: async () => undefined,
         holder: { pod: 'p', uid: 'u' },

@@ -1,5 +1,6 @@
 import { type FleetContext, type FleetResult, passFleet } from '../../../functions/pass/fleet-pass.ts';
 import { reportFleet } from '../../../functions/pass/report-fleet.ts';
+import { createReader } from '../../../functions/read/reader.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../../manifests/render/names.ts';
@@ -43,8 +44,10 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
 
   async function pass(name = 'production', overrides: Partial<FleetContext> = {}): Promise<FleetResult> {
     const log = () => {};
+    using reader = createReader();
     const context: FleetContext = {
       kube,
+      reader,
       dryRun: false,
       followUp: false,
       log,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mergeResult } from '../../../functions/checks/merge-result.ts';
+import { mergeResult } from '../../../functions/read/merge-result.ts';
 import { connect } from '../../../gitops/git/http.ts';
 import type { Tree } from '../../../gitops/git/tree.ts';
 import { fetchMerge, type MergeSource } from '../../../gitops/merge/fetch-merge.ts';

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { build } from '../../../functions/build.ts';
 
 const run = promisify(execFile);
@@ -53,9 +55,21 @@ test('wrong usage is exit code 2, also bundled', async () => {
 
 test('what a no-op tick does not need is in chunks of its own', async () => {
   const entry = await readFile(join(app, 'tick.js'), 'utf8');
-  for (const name of ['isomorphic-git', 'fetch', 'desired-tree', 'parse']) {
+  for (const name of ['isomorphic-git', 'parse', 'lanes']) {
     assert.equal(globSync(`chunks/${name}-*.js`, { cwd: app }).length, 1, name);
     assert.doesNotMatch(entry, new RegExp(`from ?"./chunks/${name}-`));
+  }
+});
+
+test('the thread that reads repositories starts from the bundle', async () => {
+  const worker = new Worker(join(app, 'chunks/read-worker.js'), { workerData: new SharedArrayBuffer(4096) });
+  try {
+    const [said] = await once(worker, 'message', { signal: AbortSignal.timeout(60_000) });
+    assert.deepEqual(said, { kind: 'ready' });
+    const lane = await readFile(globSync(join(app, 'chunks/lanes-*.js'))[0] ?? '', 'utf8');
+    assert.ok(lane.includes('./read-worker.js'), 'which is where the reader looks for it');
+  } finally {
+    await worker.terminate();
   }
 });
 

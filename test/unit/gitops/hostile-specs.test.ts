@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { desiredTree } from '../../../functions/pass/desired-tree.ts';
+import { desiredTree } from '../../../functions/read/desired-tree.ts';
 import type { Tree } from '../../../gitops/git/tree.ts';
 import type { DesiredTree } from '../../../reconcile/fleet/reading.ts';
 import { fleet } from '../serve/installation.ts';
@@ -75,7 +75,7 @@ async function desired(files: Readonly<Record<string, string>>, signal?: AbortSi
     need: async () => {},
     file: async (oid) => Buffer.from(files[oid] ?? ''),
   };
-  return desiredTree(tree, fleet('production'), signal ?? AbortSignal.timeout(60_000));
+  return desiredTree(tree, fleet('production'), { signal: signal ?? AbortSignal.timeout(60_000) });
 }
 
 async function cpuOf(run: () => Promise<DesiredTree>): Promise<{ readonly used: number; readonly read: DesiredTree }> {

@@ -7,14 +7,21 @@ import { validateDocument, warningsFor } from '../../manifests/api/validate.ts';
 import type { FleetObject } from '../../reconcile/fleet/objects.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 
+export interface Reading {
+  readonly signal: AbortSignal;
+  /** What was parsed of another commit. */
+  readonly before?: ParsedBefore;
+  /** Told of each file before it is parsed. */
+  readonly onFile?: (file: string) => void;
+}
+
 /** What a commit's files ask of a fleet. @throws {GitError} */
 export async function desiredTree(
   tree: Tree,
   fleet: Pick<EtcdFleet, 'metadata' | 'spec'>,
-  signal: AbortSignal,
-  before?: ParsedBefore,
+  { signal, before, onFile }: Reading,
 ): Promise<DesiredTree> {
-  const documents = await readDocuments(tree, fleet.spec.git.path ?? fleetDefaults.path, {}, signal, before);
+  const documents = await readDocuments(tree, fleet.spec.git.path ?? fleetDefaults.path, {}, signal, before, onFile);
   const { namespace } = fleet.metadata;
   const found = await findSpecs(documents, {
     validate: validateDocument,

@@ -1,0 +1,81 @@
+import { GitError } from '../../gitops/git/error.ts';
+import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
+import type { LaneEnd, LaneLimits } from './lane.ts';
+import type { Lanes } from './lanes.ts';
+import { fromPlain } from './plain-tree.ts';
+import type { Answer, Merged, MergeTask, ReadTask, Task } from './task.ts';
+
+/**
+ * Reads repositories in threads of their own: what a stranger's bytes cost, be it time or memory, costs that fleet and
+ * no other. Nothing is started before there is something to read.
+ */
+export interface Reader extends Disposable {
+  /** @throws GitError, also TooLarge and TakesTooLong with the file that was being read */
+  read(task: Omit<ReadTask, 'kind'>, signal: AbortSignal): Promise<DesiredTree>;
+  /** @throws GitError */
+  merge(task: Omit<MergeTask, 'kind'>, signal: AbortSignal): Promise<Merged>;
+}
+
+const defaultLimits: LaneLimits = { stuckMs: 400, aloneMs: 8_000, heapMiB: 96 };
+
+export function createReader(change: Partial<LaneLimits> = {}): Reader {
+  const limits = { ...defaultLimits, ...change };
+  let opened: Promise<Lanes> | undefined;
+  let isOver = false;
+
+  async function run(task: Task, signal: AbortSignal): Promise<Answer> {
+    // Loaded only where something is read.
+    opened ??= import('./lanes.ts').then(({ openLanes }) => openLanes(limits));
+    const lanes = await opened;
+    if (isOver) lanes[Symbol.dispose]();
+    const ended = await lanes.run(task, signal);
+    if (ended.kind === 'answer') {
+      const { answer } = ended;
+      if (answer.kind === 'failed') throw new GitError(answer.reason, answer.message);
+      return answer;
+    }
+    throw errorOf(ended, task, limits);
+  }
+
+  return {
+    read: async (task, signal) => {
+      const answer = await run({ kind: 'read', ...task }, signal);
+      if (answer.kind !== 'read') throw new Error(`a reading was answered by a ${answer.kind}`);
+      return fromPlain(answer.tree);
+    },
+    merge: async (task, signal) => {
+      const answer = await run({ kind: 'merge', ...task }, signal);
+      if (answer.kind !== 'merge') throw new Error(`a merge was answered by a ${answer.kind}`);
+      const { trees, ...merged } = answer;
+      if (trees?.kind !== 'trees') return { ...merged, ...(trees && { trees }) };
+      return { ...merged, trees: { kind: 'trees', before: fromPlain(trees.before), after: fromPlain(trees.after) } };
+    },
+    [Symbol.dispose]: () => {
+      isOver = true;
+      void opened?.then((lanes) => lanes[Symbol.dispose]());
+    },
+  };
+}
+
+function errorOf(
+  { why, file }: { readonly why: LaneEnd | { readonly kind: 'aborted' }; readonly file: string },
+  { source: { url } }: Task,
+  { aloneMs, heapMiB }: LaneLimits,
+): GitError {
+  const what = file === '' ? url : `${file} in ${url}`;
+  switch (why.kind) {
+    case 'stuck':
+      return new GitError('TakesTooLong', `${what} takes more than ${aloneMs / 1000} s to be read: split or remove it`);
+    case 'out-of-memory':
+      return new GitError(
+        'TooLarge',
+        `${what} takes more than ${heapMiB} MiB of memory to be read: split or remove it`,
+      );
+    case 'crashed':
+      return new GitError('BadAnswer', `the thread that read ${what} ended: ${why.message}`);
+    case 'aborted':
+      return new GitError('Aborted', `gave up reading ${what}: the invocation's time is used up`);
+    default:
+      return why satisfies never;
+  }
+}

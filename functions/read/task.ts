@@ -1,0 +1,64 @@
+import type { GitReason } from '../../gitops/git/error.ts';
+import type { Revision } from '../../gitops/git/revision.ts';
+import type { GitSource } from '../../gitops/git/source.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
+import type { PlainTree } from './plain-tree.ts';
+
+/** What is done in the worker: everything that a stranger's bytes decide the cost of. Plain data, as all messages. */
+export type Task = ReadTask | MergeTask;
+
+interface About {
+  /** With the path of the fleet. */
+  readonly source: GitSource;
+  readonly fleet: Pick<EtcdFleet, 'metadata' | 'spec'>;
+}
+
+/** What a commit asks of a fleet. */
+export interface ReadTask extends About {
+  readonly kind: 'read';
+  readonly revision: Revision;
+  /** Whether the server can leave files out; absent: not known. */
+  readonly canFilter?: boolean;
+}
+
+/** What a fleet's path asks of it before and after a merge. */
+export interface MergeTask extends About {
+  readonly kind: 'merge';
+  readonly head: string;
+  readonly target: string;
+  readonly targetBranch: string;
+}
+
+export interface Failure {
+  readonly kind: 'failed';
+  readonly reason: GitReason;
+  readonly message: string;
+}
+
+export type Answer =
+  | Failure
+  | { readonly kind: 'read'; readonly tree: PlainTree }
+  | {
+      readonly kind: 'merge';
+      readonly touches: boolean;
+      readonly conflicts: readonly SpecProblem[];
+      /** Absent where the head's side touches nothing. */
+      readonly trees?: { readonly kind: 'trees'; readonly before: PlainTree; readonly after: PlainTree } | Failure;
+    };
+
+/** A merge, and what it leads to. */
+export interface Merged {
+  readonly touches: boolean;
+  readonly conflicts: readonly SpecProblem[];
+  /** Absent where the head's side touches nothing. */
+  readonly trees?: { readonly kind: 'trees'; readonly before: DesiredTree; readonly after: DesiredTree } | Failure;
+}
+
+export type ToWorker =
+  | { readonly kind: 'begin'; readonly id: number; readonly task: Task }
+  | { readonly kind: 'cancel'; readonly id: number };
+
+export type FromWorker =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'ended'; readonly id: number; readonly answer: Answer };

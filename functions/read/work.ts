@@ -1,0 +1,116 @@
+import { createByteBudget } from '../../gitops/git/budget.ts';
+import { GitError } from '../../gitops/git/error.ts';
+import { fetchTree } from '../../gitops/git/fetch.ts';
+import { connect } from '../../gitops/git/http.ts';
+import type { Tree } from '../../gitops/git/tree.ts';
+import type { ParsedBefore } from '../../gitops/specs/documents.ts';
+import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
+import { proxyFrom } from '../environment.ts';
+import { desiredTree, type Reading } from './desired-tree.ts';
+import { mergeResult } from './merge-result.ts';
+import { toPlain } from './plain-tree.ts';
+import type { Answer, Failure, MergeTask, ReadTask, Task } from './task.ts';
+
+export interface Work {
+  readonly signal: AbortSignal;
+  /** Told before work that may take long, by file. */
+  readonly onFile: (file: string) => void;
+}
+
+/** Does tasks; those of one repository share what was fetched while they are under way. */
+export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
+  const budget = createByteBudget();
+  const shared = new Map<string, { readonly tree: Promise<Tree>; readonly end: AbortController; users: number }>();
+
+  async function read({ source, revision, canFilter, fleet }: ReadTask, { signal, onFile }: Work): Promise<Answer> {
+    const key = JSON.stringify([source.url, revision.sha, source.credentials]);
+    const known = shared.get(key);
+    const one = known ?? begin();
+    one.users++;
+    try {
+      const tree = await aborting(one.tree, signal);
+      return { kind: 'read', tree: toPlain(await desiredTree(tree, fleet, { signal, onFile }), false) };
+    } finally {
+      one.users--;
+      if (one.users === 0) one.end.abort();
+    }
+
+    function begin() {
+      const end = new AbortController();
+      const git = connect({ ...source, path: '.' }, {}, proxyFrom(process.env), budget);
+      if (canFilter !== undefined) git.canFilter = canFilter;
+      end.signal.addEventListener('abort', () => {
+        git.close();
+        shared.delete(key);
+      });
+      const made = { tree: fetchTree(git, revision, end.signal), end, users: 0 };
+      shared.set(key, made);
+      return made;
+    }
+  }
+
+  async function merge(task: MergeTask, work: Work): Promise<Answer> {
+    using git = connect(task.source, {}, proxyFrom(process.env), budget);
+    const merged = await mergeResult(git, task, work.signal);
+    const { touches, conflicts } = merged;
+    if (!touches) return { kind: 'merge', touches, conflicts };
+    try {
+      const parsed: ParsedBefore = new Map();
+      const reading = { ...work, before: parsed };
+      const before = await treeOrNothing(merged.before, task, reading);
+      const after = await desiredTree(merged.tree, task.fleet, reading);
+      return {
+        kind: 'merge',
+        touches,
+        conflicts,
+        trees: { kind: 'trees', before: toPlain(before, false), after: toPlain(after, true) },
+      };
+    } catch (error) {
+      return { kind: 'merge', touches, conflicts, trees: failure(error) };
+    }
+  }
+
+  return async (task, work) => {
+    try {
+      switch (task.kind) {
+        case 'read':
+          return await read(task, work);
+        case 'merge':
+          return await merge(task, work);
+        default:
+          return task satisfies never;
+      }
+    } catch (error) {
+      return failure(error);
+    }
+  };
+}
+
+/** A target whose path is not there yet: the request brings it. */
+async function treeOrNothing(tree: Tree, { fleet }: MergeTask, reading: Reading): Promise<DesiredTree> {
+  try {
+    return await desiredTree(tree, fleet, reading);
+  } catch (error) {
+    if (!(error instanceof GitError) || error.reason !== 'PathNotFound') throw error;
+    return { specs: [], problems: [], files: new Set(), complete: true, notes: [] };
+  }
+}
+
+function failure(error: unknown): Failure {
+  if (error instanceof GitError) return { kind: 'failed', reason: error.reason, message: error.message };
+  throw error;
+}
+
+/** One that gives up leaves the others what they wait for. */
+async function aborting<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const give = () =>
+    reject(new GitError('Aborted', "the invocation's time was used up before the repository was read"));
+  if (signal.aborted) give();
+  signal.addEventListener('abort', give, { once: true });
+  try {
+    return await Promise.race([shared, promise]);
+  } finally {
+    signal.removeEventListener('abort', give);
+  }
+}

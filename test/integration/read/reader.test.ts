@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createReader, type Reader } from '../../../functions/read/reader.ts';
+import { type GitServer, startGitServer } from '../../support/git/server.ts';
+import { specText } from '../../unit/gitops/specs.ts';
+import { fleet } from '../../unit/serve/installation.ts';
+import { inTime, source } from '../gitops/scene.ts';
+
+let server: GitServer;
+before(async () => {
+  server = await startGitServer();
+});
+after(() => server.stop());
+
+const good = { 'a.yaml': specText('a') };
+
+async function repositoryWith(name: string, files: Readonly<Record<string, string>>) {
+  const repository = await server.createRepository(name);
+  const sha = await repository.commit(files);
+  return { url: repository.url, sha };
+}
+
+function read(reader: Reader, { url, sha }: { readonly url: string; readonly sha: string }, signal = inTime(60_000)) {
+  const task = { source: source(url), revision: { ref: 'main', sha }, fleet: fleet('production') };
+  return reader.read(task, signal);
+}
+
+test('what a commit asks for is read in a thread, and comes back whole', async () => {
+  using reader = createReader();
+  const { specs, files, complete } = await read(reader, await repositoryWith('whole', good));
+  assert.deepEqual([specs.map(({ name }) => name), [...files], complete], [['a'], ['a.yaml'], true]);
+});
+
+test('a document that takes too long costs its fleet only, and the file is named', async () => {
+  using reader = createReader({ stuckMs: 150, aloneMs: 250 });
+  const repositories = await Promise.all(['one', 'two'].map((name) => repositoryWith(name, good)));
+  const hostile = await repositoryWith('slow', { 'a.yaml': specText('a'), 'z/bomb.yaml': blocking });
+  const refused = assert.rejects(read(reader, hostile), { reason: 'TakesTooLong', message: /^z\/bomb.yaml in http/ });
+  const others = await Promise.all(repositories.map((one) => read(reader, one)));
+  for (const { specs } of others) assert.equal(specs.length, 1);
+  await refused;
+});
+
+/** Many lines of many words: one document, and no pause while it is composed. */
+const blocking = `kind: EtcdCluster\nspec: [${'{b},'.repeat(19_000)}]\n`;
+
+test('a document that fills the memory costs its fleet only, and the file is named', async () => {
+  using reader = createReader({ heapMiB: 24 });
+  const hostile = await repositoryWith('large', { 'bomb.yaml': blocking });
+  const refused = assert.rejects(read(reader, hostile), { reason: 'TooLarge', message: /^bomb.yaml in .* 24 MiB/ });
+  const { specs } = await read(reader, await repositoryWith('small', good));
+  assert.equal(specs.length, 1);
+  await refused;
+});
+
+test('a fleet whose time is over is told which file it was at, and the next one is read', async () => {
+  using reader = createReader();
+  const hostile = await repositoryWith('late', { 'bomb.yaml': blocking });
+  await assert.rejects(read(reader, hostile, AbortSignal.timeout(1)), { reason: 'Aborted' });
+  assert.equal((await read(reader, await repositoryWith('next', good))).specs.length, 1);
+});
+
+test('fleets of one repository share what is fetched', async () => {
+  const repository = await repositoryWith('shared', good);
+  using reader = createReader();
+  const requests = server.requests.length;
+  await Promise.all(Array.from({ length: 5 }, () => read(reader, repository)));
+  assert.ok(server.requests.length - requests <= 2, `${server.requests.length - requests} requests`);
+});
+
+test('nothing is begun once the reader is closed, and what is under way ends', async () => {
+  const repository = await repositoryWith('closed', good);
+  let reading: Promise<unknown>;
+  {
+    using reader = createReader();
+    reading = assert.rejects(read(reader, repository), { reason: 'Aborted' });
+  }
+  await reading;
+});
