@@ -45,7 +45,10 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const aboutFleets = { ...context, kube: secretsOnce(kube), reader };
   const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
-  const clusters = early.some(hasWritten) ? await listClusters(kube, namespace, signal) : world.clusters;
+  // Before the clusters: the one that a restore makes has its first step in this pass.
+  const restores = await stepAllRestores(context);
+  const isNew = restores.made || early.some(hasWritten);
+  const clusters = isNew ? await listClusters(kube, namespace, signal) : world.clusters;
   const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
   // Where clusters need another step, the next link of the chain goes on with all: it waits for no backup's Job.
   const goesOn = new AbortController();
@@ -58,9 +61,10 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const backupList = listed ?? (await listBackups(kube, namespace, signal, context.log));
     return stepBackupsAndWait(context, backupList, clusters, goesOn.signal);
   });
-  // After the clusters: what it says of one is as the steps of this pass left it.
-  const restoresStepped = clustersStepped.then(() => stepAllRestores(context));
-  const [stepped, backups, hasMade] = await Promise.all([clustersStepped, backupsStepped, restoresStepped]);
+  // Once more after them: what a restore says of its cluster is as the steps of this pass left it.
+  const restoresAgain = clustersStepped.then(() => (restores.open ? stepAllRestores(context) : restores));
+  const [stepped, backups, restoresLeft] = await Promise.all([clustersStepped, backupsStepped, restoresAgain]);
+  const hasMade = restores.made || restoresLeft.made;
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
   // Report each fleet independently: a dead repository or forge delays only its own fleet's news.

@@ -1,15 +1,15 @@
+import type { RestoresStepped } from '../../reconcile/restore/pass.ts';
 import type { PassContext } from './pass-context.ts';
 
 /**
  * A step for every restore. Not where an invocation is about some clusters or one fleet only: the next tick sees to the
  * restores.
  *
- * @returns whether a cluster was made, which has a first step to take.
+ * @returns whether a cluster was made, and whether any restore is under way
  */
-export async function stepAllRestores(context: PassContext): Promise<boolean> {
+export async function stepAllRestores(context: PassContext): Promise<RestoresStepped> {
   const { kube, namespace, signal, log, dryRun, clusters, fleet } = context;
-  if (clusters.length > 0 || fleet !== undefined) return false;
+  if (clusters.length > 0 || fleet !== undefined) return { made: false, open: false };
   const { stepRestores } = await import('../../reconcile/restore/pass.ts');
-  const results = await stepRestores({ kube, namespace, signal, log, dryRun });
-  return results.some(({ made }) => made);
+  return stepRestores({ kube, namespace, signal, log, dryRun });
 }

@@ -10,6 +10,8 @@ interface MemberJob {
   /** By which its pod is found. */
   readonly podLabels: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
+  /** Absent: steps end it. */
+  readonly activeDeadlineSeconds?: number;
 }
 
 /**
@@ -21,7 +23,7 @@ interface MemberJob {
 export function memberJob(
   peer: EtcdPeer,
   metadata: PodTemplateSpec['metadata'],
-  { name, id, attempt, podLabels, spec }: MemberJob,
+  { name, id, attempt, podLabels, spec, activeDeadlineSeconds }: MemberJob,
 ): Job {
   const { namespace } = peer.metadata;
   // A StatefulSet adopts a pod that bears its labels and has no owner.
@@ -38,6 +40,7 @@ export function memberJob(
     },
     spec: {
       backoffLimit: 0,
+      ...(activeDeadlineSeconds !== undefined && { activeDeadlineSeconds }),
       template: {
         metadata: {
           ...(metadata.annotations && { annotations: metadata.annotations }),

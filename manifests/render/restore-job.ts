@@ -22,6 +22,8 @@ const bumpRevision = 1_000_000_000;
 /** For fetching, in seconds: a large database over a slow link. */
 const fetchDeadline = 6 * 3600;
 const placeDeadline = 3600;
+/** For all of it, with etcdutl between the two, and a pod that is late to start. */
+const jobDeadline = fetchDeadline + 2 * placeDeadline + 3600;
 
 export interface RestoreOrder {
   /** etcd-ratchet's own. */
@@ -49,6 +51,7 @@ export function restoreJob(peer: EtcdPeer, order: RestoreOrder, offered?: Offere
     attempt: order.attempt,
     podLabels: restorePodLabels(peer.spec.clusterName),
     spec: podSpec(spec, peer, order),
+    activeDeadlineSeconds: jobDeadline,
   });
 }
 

@@ -13,11 +13,12 @@ import { applicationSecretName } from '../../manifests/render/certificate-names.
 import { etcdImage } from '../../manifests/render/image.ts';
 import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
 import { conditionOf } from '../conditions.ts';
+import { cureOfStart, startSeconds } from '../pod-start.ts';
 import type { Proof } from './agent/compare.ts';
 import { failures } from './agent/failure.ts';
 import type { BackupRecord } from './agent/record.ts';
 import type { BackupReason } from './reasons.ts';
-import { type BackupSituation, isFinished, type JobView } from './situation.ts';
+import { type BackupSituation, isFinished, type JobView, type Trouble } from './situation.ts';
 
 /** What is known of a backup once it is stored, and once it is proven. */
 export interface Facts {
@@ -89,10 +90,7 @@ function byJob(situation: BackupSituation, job: JobView): BackupDecision {
   const { backup, attempt } = situation;
   const { state } = job;
   if (state.kind === 'under-way') {
-    const what =
-      attempt.stage === 'Take' ? `Job ${job.name} takes the snapshot` : `Job ${job.name} restores it and compares`;
-    const message = state.trouble === undefined ? what : `${what}; its pod waits: ${state.trouble}`;
-    return { kind: 'wait', reason: attempt.stage === 'Take' ? 'Taking' : 'Verifying', message };
+    return underWay(situation, job, state.trouble);
   }
   if (state.kind === 'broke') return failed(situation, state.reason, state.words, 'retry', job);
   const { said } = state;
@@ -122,6 +120,19 @@ function byJob(situation: BackupSituation, job: JobView): BackupDecision {
         facts: { proof: said.proof },
       };
   }
+}
+
+/** A pod that does not start is named at once, and asks for a person when it has waited for long. */
+function underWay({ attempt, at }: BackupSituation, { name }: JobView, trouble: Trouble | undefined): BackupDecision {
+  const what = attempt.stage === 'Take' ? `Job ${name} takes the snapshot` : `Job ${name} restores it and compares`;
+  const reason = attempt.stage === 'Take' ? 'Taking' : 'Verifying';
+  if (trouble === undefined) return { kind: 'wait', reason, message: what };
+  const message = `${what}; its pod waits: ${trouble.words}`;
+  // etcd that restarts on what was restored is told by its own end.
+  if (trouble.code === 'CrashLoopBackOff') return { kind: 'wait', reason, message };
+  const waited = (at.getTime() - Date.parse(trouble.since)) / 1000;
+  if (!(waited >= startSeconds)) return { kind: 'wait', reason, message, afterSeconds: startSeconds };
+  return { kind: 'wait', reason: 'PodNotStarting', message: `${message}. To go on: ${cureOfStart(trouble.code)}` };
 }
 
 function take(situation: BackupSituation): BackupDecision {

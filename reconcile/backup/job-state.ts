@@ -2,7 +2,7 @@ import type { ContainerStatus, Job, Pod } from '../../manifests/kube-types.ts';
 import { drillContainers } from '../../manifests/render/backup-jobs.ts';
 import { isCompleted } from '../job-end.ts';
 import { oneLine, parseSaid } from './said.ts';
-import type { JobState } from './situation.ts';
+import type { JobState, Trouble } from './situation.ts';
 
 /** How a Job of ours went, by what Kubernetes says of its one pod. Pure. */
 export function stateOfJob(job: Job, pod: Pod | undefined): JobState {
@@ -39,14 +39,20 @@ function underWay(pod: Pod | undefined, containers: readonly ContainerStatus[]):
 
 const usual: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
-function troubleOf(pod: Pod | undefined, containers: readonly ContainerStatus[]): string | undefined {
+function troubleOf(pod: Pod | undefined, containers: readonly ContainerStatus[]): Trouble | undefined {
+  const ends = containers.flatMap(({ state }) => state?.terminated?.finishedAt ?? []);
+  const since = [pod?.metadata.creationTimestamp ?? '', ...ends].toSorted().at(-1) ?? '';
   const scheduled = pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (pod && pod.spec.nodeName === undefined && scheduled?.status === 'False')
-    return oneLine(`${scheduled.reason ?? 'Unschedulable'}: ${scheduled.message ?? ''}`).slice(0, 500);
+    return trouble(scheduled.reason ?? 'Unschedulable', '', scheduled.message, since);
   const waiting = containers.find(({ state }) => state?.waiting && !usual.includes(state.waiting.reason ?? ''));
   if (!waiting) return undefined;
-  const { reason = '', message = '' } = waiting.state?.waiting ?? {};
-  return oneLine(`container ${waiting.name}: ${reason}: ${message}`).slice(0, 500);
+  const { reason = '', message } = waiting.state?.waiting ?? {};
+  return trouble(reason, `container ${waiting.name}: `, message, since);
+}
+
+function trouble(code: string, where: string, message = '', since: string): Trouble {
+  return { code, words: oneLine(`${where}${code}: ${message}`).slice(0, 500), since };
 }
 
 function whatBroke(

@@ -1,10 +1,10 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Event, Job, Pod } from '../../manifests/kube-types.ts';
+import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
-import { warningsIn } from '../cluster/observe/warnings.ts';
-import { type Kube, KubeError, resources } from '../kube.ts';
+import { reportedOf } from '../cluster/observe/reported.ts';
+import { type Kube, resources } from '../kube.ts';
 import { stateOfJob } from './job-state.ts';
 import { attemptOf, type BackupSituation, type JobView } from './situation.ts';
 
@@ -56,42 +56,19 @@ async function jobView(kube: Kube, job: Job, backup: EtcdBackup, { at, signal }:
   const pod = pods.items.find((one) => isControlledBy(one, uid));
   const state = stateOfJob(job, pod);
   const isSilent = ours && state.kind === 'under-way' && state.trouble === undefined;
-  const trouble = isSilent ? await reportedOf(kube, pod ?? job, pod ? 'pod' : 'job', { at, signal }) : undefined;
+  const reported = isSilent ? await reportedOf(kube, pod ?? job, pod ? 'pod' : 'job', { at, signal }) : undefined;
+  const since = (pod ?? job).metadata.creationTimestamp ?? '';
   return {
     name,
     uid,
     ours,
     object: job.metadata.annotations?.[annotations.object]?.slice(0, 1100) ?? '',
     startedAt: creationTimestamp,
-    state: trouble === undefined ? state : { kind: 'under-way', trouble },
+    state: reported
+      ? {
+          kind: 'under-way',
+          trouble: { code: reported.reason, words: `${reported.reason}: ${reported.message}`, since },
+        }
+      : state,
   };
-}
-
-/** Until then a pod that does not run is only on its way. In seconds. */
-const usualStart = 15;
-/** Kubernetes merges repeated events into one: there are more only where a client writes at will. */
-const mostEvents = 200;
-
-/**
- * What kubelet or the Job controller reports of what does not come to run, like a Secret that is not there: a pod's
- * status does not say it. Asked only after a while, and left out where it can't be read.
- */
-async function reportedOf(
-  kube: Kube,
-  { metadata, status }: Pod | Job,
-  object: 'pod' | 'job',
-  { at, signal }: When,
-): Promise<string | undefined> {
-  const { namespace, uid = '', creationTimestamp = '' } = metadata;
-  const isPending = object === 'job' || (status as Pod['status'])?.phase === 'Pending';
-  if (!isPending || !(at.getTime() - Date.parse(creationTimestamp) >= usualStart * 1000)) return undefined;
-  try {
-    const options = { namespace, fieldSelector: `regarding.uid=${uid}`, limit: mostEvents, signal };
-    const { items } = await kube.list<Event>(resources.events, options);
-    const last = warningsIn(items, { object, uid }, at).at(-1);
-    return last && `${last.reason}: ${last.message}`;
-  } catch (error) {
-    if (error instanceof KubeError) return undefined;
-    throw error;
-  }
 }

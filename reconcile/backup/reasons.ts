@@ -24,6 +24,7 @@ const own = {
     means: 'No quorum of the cluster serves, so there is no whole snapshot to be had.',
     cure: goesOn,
   },
+  PodNotStarting: { means: 'The pod of the Job has waited for three minutes, and does not start.', cure: names },
   JobRefused: { means: 'The API server refuses the Job.', cure: names },
   JobNameTaken: { means: 'A Job that is not of this backup has the name.', cure: names },
 } as const satisfies Record<string, Meaning>;

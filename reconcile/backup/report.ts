@@ -40,7 +40,7 @@ export interface BackupStatement {
   readonly message: string;
 }
 
-const forAPerson: readonly BackupReason[] = ['JobNameTaken', 'JobRefused'];
+const forAPerson: readonly BackupReason[] = ['JobNameTaken', 'JobRefused', 'PodNotStarting'];
 
 /** In one word and one sentence. */
 export function statementOf(

@@ -37,11 +37,18 @@ export interface JobView {
 }
 
 export type JobState =
-  /** `trouble`: in Kubernetes' words, what its pod waits for. */
-  | { readonly kind: 'under-way'; readonly trouble?: string }
+  | { readonly kind: 'under-way'; readonly trouble?: Trouble }
   | { readonly kind: 'said'; readonly said: Said }
   /** It ended without a word of the agent. */
   | { readonly kind: 'broke'; readonly reason: Breaking; readonly words: string };
+
+/** What its pod waits for, in Kubernetes' code and words. */
+export interface Trouble {
+  readonly code: string;
+  readonly words: string;
+  /** When the pod was made, or the last of its containers ended. */
+  readonly since: string;
+}
 
 /** What ends a pod, besides the agent itself. */
 export type Breaking =

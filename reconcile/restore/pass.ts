@@ -17,10 +17,11 @@ export interface RestorePassContext {
   readonly dryRun: boolean;
 }
 
-export interface RestoreResult {
-  readonly name: string;
-  /** It made its cluster in this step, which has a first step to take. */
+export interface RestoresStepped {
+  /** A cluster was made in this step, which has a first step to take. */
   readonly made: boolean;
+  /** Restores are under way, of which a step of their cluster may be news. */
+  readonly open: boolean;
 }
 
 /** Restores at a time. */
@@ -30,35 +31,35 @@ const parallel = 8;
  * One step for each restore that is not finished: one LIST. Never throws for what the API server says: clusters wait
  * for no restore.
  */
-export async function stepRestores(context: RestorePassContext): Promise<readonly RestoreResult[]> {
+export async function stepRestores(context: RestorePassContext): Promise<RestoresStepped> {
   const { kube, namespace, signal, log } = context;
   try {
     const { items } = await kube.list<EtcdRestore>(resources.restores, { namespace, signal });
     const left = items.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
     const done = await inParallel(left, parallel, (restore) => stepRestore(restore, context));
-    return done.flatMap((one) => one ?? []);
+    return { made: done.includes('made'), open: left.length > 0 };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // Before its CRDs are installed there are none.
     const isAbsent = isReason(error, 'NotFound');
     log({ problem: error.message }, isAbsent ? 'restores are not installed' : 'restores were not looked at');
-    return [];
+    return { made: false, open: false };
   }
 }
 
-async function stepRestore(restore: EtcdRestore, context: RestorePassContext): Promise<RestoreResult | undefined> {
+async function stepRestore(restore: EtcdRestore, context: RestorePassContext): Promise<'made' | undefined> {
   const { kube, signal, log, dryRun } = context;
   const name = `${restore.metadata.namespace}/${restore.metadata.name}`;
   try {
     const decision = decideRestore(await observe(restore, context));
     if (decision.kind === 'rest') return undefined;
     if (decision.kind === 'make') log({ restore: name, dryRun }, 'a restore makes its cluster');
-    if (dryRun) return { name, made: false };
+    if (dryRun) return undefined;
     const { statement, made } = await carryOut(restore, decision, context);
     const status = restoreStatus(restore, statement, kube.now() ?? new Date());
     if (!isDeepStrictEqual(status, restore.status))
       await kube.updateStatus<EtcdRestore>(resources.restores, { ...restore, status }, { signal });
-    return { name, made };
+    return made ? 'made' : undefined;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const isLost = error.class === 'precondition';

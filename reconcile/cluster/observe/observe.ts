@@ -65,7 +65,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
   const [lease, { etcd, ...answers }, recovery, places, warnings, awaitedBackup] = await Promise.all([
     readLease(kube, cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
-    readRecovery(kube, objects, slotsOf(objects), signal),
+    readRecovery(kube, objects, slotsOf(objects), { at, signal }),
     readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
     readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
     readAwaitedBackup(kube, { cluster, slots: slotsOf(objects), at }, signal),

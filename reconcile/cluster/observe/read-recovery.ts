@@ -6,14 +6,17 @@ import {
   recoveryPodLabels,
   restorePodLabels,
 } from '../../../manifests/render/names.ts';
+import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import { isOfRestore } from '../../../manifests/render/volume-record.ts';
 import { toldFailure } from '../../backup/agent/told.ts';
 import { endOf, isCompleted, isOver } from '../../job-end.ts';
 import { isReason, type Kube, KubeError, resources } from '../../kube.ts';
+import { startSeconds } from '../../pod-start.ts';
 import { recordOf } from '../know/life.ts';
 import type { NodeState, RecoveryJobView, RecoveryPodView, RecoveryView, Slot } from '../know/observation.ts';
 import { isReady } from './pods.ts';
 import { stateOfNode } from './read-nodes.ts';
+import { type Reported, reportedOf } from './reported.ts';
 import { lastLine } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
@@ -25,7 +28,7 @@ export async function readRecovery(
   kube: Kube,
   { cluster, pods }: Pick<ClusterObjects, 'cluster' | 'pods'>,
   slots: readonly Slot[],
-  signal: AbortSignal,
+  { at, signal }: { readonly at: Date; readonly signal: AbortSignal },
 ): Promise<RecoveryView | undefined> {
   const { namespace, name } = cluster.metadata;
   const found = pods.filter(({ metadata }) => isRecoveryPod(metadata.labels, name));
@@ -39,11 +42,26 @@ export async function readRecovery(
       kube.get<Job>(resources.jobs, namespace, jobName, { signal }),
       recovery?.attempt === 0 && !isRestore(chosen) ? readNodes(kube, seen, signal) : {},
     ]);
-    return { kind: 'known', ...(job && { job: jobView(job) }), pods: found.map(podView), nodes };
+    const notStarted = job && isRestore(chosen) ? await whyNotStarted(kube, job, found, { at, signal }) : undefined;
+    const seenJob = job && { job: { ...jobView(job), ...(notStarted && { notStarted }) } };
+    return { kind: 'known', ...seenJob, pods: found.map(podView), nodes };
   } catch (error) {
     if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
     return { kind: 'unknown', cause: error.message };
   }
+}
+
+/** A status says nothing of a volume that is not mounted, or of a pod that was never made: events do. */
+async function whyNotStarted(
+  kube: Kube,
+  job: Job,
+  pods: readonly Pod[],
+  { at, signal }: { readonly at: Date; readonly signal: AbortSignal },
+): Promise<Reported | undefined> {
+  const pod = pods.find(({ metadata }) => isControlledBy({ metadata }, job.metadata.uid ?? ''));
+  const { creationTimestamp = '' } = (pod ?? job).metadata;
+  if (isOver(job) || !(at.getTime() - Date.parse(creationTimestamp) >= startSeconds * 1000)) return undefined;
+  return reportedOf(kube, pod ?? job, pod ? 'pod' : 'job', { at, signal });
 }
 
 function hasJob(slot: Slot): boolean {

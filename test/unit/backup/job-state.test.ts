@@ -67,7 +67,7 @@ test('a pod that does not start says in whose words it waits', () => {
   });
   assert.partialDeepStrictEqual(stateOfJob(jobWith(), waiting('ImagePullBackOff')), {
     kind: 'under-way',
-    trouble: 'container agent: ImagePullBackOff:',
+    trouble: { code: 'ImagePullBackOff', words: 'container agent: ImagePullBackOff:' },
   });
   assert.deepEqual(stateOfJob(jobWith(), waiting('ContainerCreating')), { kind: 'under-way' });
   assert.deepEqual(stateOfJob(jobWith(), undefined), { kind: 'under-way' });

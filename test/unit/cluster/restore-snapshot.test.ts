@@ -85,7 +85,24 @@ const steps: readonly (readonly [string, Observation, string])[] = [
     'RepeatingRestore',
   ],
   ['a pod that was killed is repeated', seen(1, failedWith({ code: 137 })), 'RepeatingRestore'],
-  ['a pod without memory is told', seen(1, failedWith({ code: 137, reason: 'OOMKilled' })), 'RestoreFailed'],
+  [
+    'etcdutl without memory is told',
+    seen(1, failedWith({ container: 'restore', code: 137, reason: 'OOMKilled' })),
+    'RestoreFailed',
+  ],
+  [
+    'an agent that was killed for memory is repeated',
+    seen(1, failedWith({ code: 137, reason: 'OOMKilled' })),
+    'RepeatingRestore',
+  ],
+  [
+    'a pod that waits for a Secret that is not there is told',
+    seen(
+      1,
+      known({ job: { ...job, notStarted: { reason: 'FailedMount', message: 'secret "key" not found' } }, pods: [pod] }),
+    ),
+    'RestorePodStuck',
+  ],
   ['a store that is away is tried again', seen(1, says('Unreachable', 1)), 'RepeatingRestore'],
   ['a store that forbids is told', seen(1, says('Forbidden', 3)), 'RestoreFailed'],
   ['a snapshot that was cut off is told', seen(1, says('BadTrailer', 4)), 'SnapshotDefective'],
@@ -127,6 +144,20 @@ describe('while a snapshot is restored', () => {
     assert.equal(at(9, 299), 'AwaitingRestore');
     assert.equal(at(9, 300), 'RepeatingRestore');
     assert.equal(at(10, 9000), 'RestoreFailed');
+  });
+
+  test('what killed the last attempt is named, and so is what its pod waits for', () => {
+    const killed = failedWith({ code: 137, reason: 'OOMKilled' });
+    assert.ok(killed.kind === 'known');
+    const last = decide(seen(10, { ...killed, job: { ...job, attempt: `${id}/10`, failed: true } }));
+    assert.match(last.message, /10 attempts; the last one: container fetch ended with OOMKilled/);
+    const notStarted = { reason: 'FailedMount', message: 'secret "key" not found' };
+    const stuck = decide(seen(1, known({ job: { ...job, notStarted }, pods: [pod] })));
+    assert.ok(stuck.kind === 'refuse');
+    assert.match(
+      `${stuck.message} ${stuck.cure}`,
+      /FailedMount: secret "key" not found make the Secret, .*describe job/,
+    );
   });
 
   test('a member that runs while its volume is to be restored is told, and left alone', () => {

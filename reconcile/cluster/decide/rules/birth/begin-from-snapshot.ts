@@ -7,7 +7,7 @@ import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observat
 import { restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
-import { failed, isHeld, podStuck, repeating } from './restore-failures.ts';
+import { failed, isHeld, notStarted, podStuck, repeating } from './restore-failures.ts';
 
 /**
  * A birth from a snapshot: one member is recorded, and a Job makes its data. Then it starts, sealed from the beginning;
@@ -107,6 +107,7 @@ function follow({ chosen, record, wanted }: Restore, job: RecoveryJobView, view:
   if (job.failed) return failed({ name, job, attempt, failure: pod?.failure, wanted }, situation);
   const held = pod?.waiting ?? pod?.unscheduled;
   if (pod && held !== undefined && isHeld(held)) return podStuck(job, pod.name, held, situation);
+  if (job.notStarted) return notStarted(job, job.notStarted, situation);
   return (
     recoveryPodThatStays(situation) ??
     wait(

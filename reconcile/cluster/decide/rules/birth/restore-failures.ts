@@ -2,6 +2,7 @@ import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { restoreContainers } from '../../../../../manifests/render/restore-job.ts';
 import { type FailureReason, failures } from '../../../../backup/agent/failure.ts';
 import type { ToldFailure } from '../../../../backup/agent/told.ts';
+import { cureOfStart } from '../../../../pod-start.ts';
 import type { Ref } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
@@ -27,6 +28,9 @@ export function failed(restore: FailedRestore, situation: Situation): Decision {
   const { namespace } = situation.cluster.metadata;
   if (failure === undefined || isKilled(failure)) return tryAgain(restore, situation);
   const again = `it is tried again when spec.bootstrap changes, or after: ${kubectl({ namespace }, `delete job ${job.name}`)}`;
+  // The agent's limit is its own, and its memory does not grow with the snapshot.
+  if (failure.reason === 'OOMKilled' && failure.container !== restoreContainers.restore)
+    return tryAgain(restore, situation);
   if (failure.reason === 'OOMKilled') {
     return refuse(
       'RestoreFailed',
@@ -78,18 +82,23 @@ function tryAgain(restore: FailedRestore, { at, cluster }: Situation): Decision 
   if (attempt >= mostAttempts) {
     return refuse(
       'RestoreFailed',
-      `${name} could not be restored in ${mostAttempts} attempts; the last one: ${failure?.told?.message ?? 'its pod ended without a result'}`,
+      `${name} could not be restored in ${mostAttempts} attempts; the last one: ${wordsOf(failure)}`,
       `correct what its message or its node names, then: ${kubectl({ namespace }, `delete job ${job.name}`)}`,
     );
   }
   const since = job.endedAt ? (at.getTime() - job.endedAt.getTime()) / 1000 : Number.POSITIVE_INFINITY;
   const pause = failure ? pauseAfter(attempt) : 0;
   if (since >= pause) return repeating(job);
-  return wait(
-    'AwaitingRestore',
-    `the restore of ${name} failed, and is tried again soon: ${failure?.told?.message ?? 'its pod ended without a result'}`,
-    { on: 'time', afterSeconds: Math.ceil(pause - since) },
-  );
+  return wait('AwaitingRestore', `the restore of ${name} failed, and is tried again soon: ${wordsOf(failure)}`, {
+    on: 'time',
+    afterSeconds: Math.ceil(pause - since),
+  });
+}
+
+function wordsOf(failure: FailedRestore['failure']): string {
+  if (failure === undefined) return 'its pod ended without a result';
+  const { told, container, reason, code } = failure;
+  return told?.message ?? `container ${container} ended with ${reason ?? code}`;
 }
 
 /** In seconds. */
@@ -117,6 +126,19 @@ export function isHeld(word: string): boolean {
 }
 
 const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
+
+export function notStarted(
+  { name }: Ref,
+  { reason, message }: NonNullable<RecoveryJobView['notStarted']>,
+  { cluster }: Situation,
+): Decision {
+  const look = kubectl(cluster.metadata, `describe job ${name}`);
+  return refuse(
+    'RestorePodStuck',
+    `the pod of Job ${name} does not start: ${reason}: ${message}`,
+    `${cureOfStart(reason)}: the restore then goes on; what else there is to see: ${look}`,
+  );
+}
 
 export function podStuck({ name }: Ref, pod: string, held: string, { cluster }: Situation): Decision {
   return refuse(
