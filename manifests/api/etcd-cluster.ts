@@ -8,7 +8,7 @@ import { healingDefaults, replacedDefaults } from './healing-defaults.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
-import { type Rule, rule, transitionRule } from './rule.ts';
+import { matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, intOrString, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
 import { retentionDefaults } from './spec-defaults.ts';
 import { tlsSchema } from './tls-settings.ts';
@@ -148,6 +148,27 @@ export const etcdClusterSpecSchema = object(
         { description: 'What the cluster is born from. It is read at birth only.' },
       ),
     ),
+    rollback: Type.Optional(
+      object(
+        {
+          clusterID: text(16, {
+            description:
+              'The etcd cluster that is given up, as status.clusterID says it. To any other one nothing is done.',
+            rules: [
+              matching(
+                '^[1-9a-f][0-9a-f]{0,15}$',
+                'must be the ID of an etcd cluster, as status.clusterID says it: up to 16 lower-case hexadecimal digits',
+              ),
+            ],
+          }),
+          snapshot: snapshotSourceSchema,
+        },
+        {
+          description:
+            'Goes back to a snapshot under the same name. It takes an approval, the annotation etcd.ratchet.dev/roll-back; status.refusals has the command.',
+        },
+      ),
+    ),
     backup: Type.Optional(clusterBackupSchema),
     suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
   },
@@ -234,6 +255,11 @@ export const etcdClusterStatusSchema = object({
     text(253, { description: 'The value of the annotation etcd.ratchet.dev/reconcile that was last answered.' }),
   ),
   clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
+  gaveUp: Type.Optional(
+    list(text(16), 64, {
+      description: 'Etcd clusters that were given up for this one when it was rolled back, the last one last.',
+    }),
+  ),
   leader: Type.Optional(text(253, { description: "The leader's name." })),
   version: Type.Optional(
     text(64, { description: 'What the members run: one version, or the lowest and the highest, like 3.5.35..3.6.16.' }),

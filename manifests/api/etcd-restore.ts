@@ -11,7 +11,7 @@ import { int64, object, type ReadonlyDeep, text, time } from './schema.ts';
 interface Spec {
   readonly from?: unknown;
   readonly backupName?: string;
-  readonly cluster: { readonly spec: { readonly bootstrap?: unknown } };
+  readonly cluster: { readonly spec: { readonly bootstrap?: unknown; readonly rollback?: unknown } };
 }
 
 const oneSource = rule<Spec>({
@@ -25,6 +25,13 @@ const noBootstrap = rule<Spec>({
   cel: '!has(self.cluster.spec.bootstrap)',
   holds: ({ cluster }) => cluster.spec.bootstrap === undefined,
   fieldPath: '.cluster.spec.bootstrap',
+});
+
+const noRollback = rule<Spec>({
+  message: 'cluster.spec.rollback is for a cluster that exists: leave it out',
+  cel: '!has(self.cluster.spec.rollback)',
+  holds: ({ cluster }) => cluster.spec.rollback === undefined,
+  fieldPath: '.cluster.spec.rollback',
 });
 
 export const etcdRestoreSpecSchema = object(
@@ -45,7 +52,7 @@ export const etcdRestoreSpecSchema = object(
       { description: 'The EtcdCluster that is made, in the same namespace. It is not deleted with this.' },
     ),
   },
-  { rules: [oneSource, noBootstrap] },
+  { rules: [oneSource, noBootstrap, noRollback] },
 );
 
 export const etcdRestoreStatusSchema = object({

@@ -40,6 +40,8 @@ export const annotations = {
   recovery: `${group}/recovery`,
   lastSeenOn: `${group}/last-seen-on`,
   restoredFrom: `${group}/restored-from`,
+  gaveUp: `${group}/gave-up`,
+  authoritiesOf: `${group}/authorities-of`,
   stays: `${group}/stays`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,
@@ -67,6 +69,7 @@ export const annotations = {
   rotateCertificates: `${group}/rotate-certificates`,
   recoverQuorum: `${group}/recover-quorum`,
   acceptDisks: `${group}/accept-disks`,
+  rollBack: `${group}/roll-back`,
   confirmPrune: `${group}/confirm-prune`,
 } as const;
 
@@ -74,7 +77,12 @@ export const annotations = {
  * By these a person approves what can't be undone: to set one takes the verb `approve`
  * (manifests/install/cluster/approvals.yaml).
  */
-export const approvals = [annotations.recoverQuorum, annotations.acceptDisks, annotations.confirmPrune] as const;
+export const approvals = [
+  annotations.recoverQuorum,
+  annotations.acceptDisks,
+  annotations.rollBack,
+  annotations.confirmPrune,
+] as const;
 
 export type Scheme = 'http' | 'https';
 

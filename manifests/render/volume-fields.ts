@@ -55,6 +55,13 @@ export interface VolumeRecord {
   readonly recovery?: Recovery;
   /** Of the snapshot that its cluster was born from. Every volume that joins gets a copy. */
   readonly restoredFrom?: string;
+  /**
+   * IDs of etcd clusters that were given up for this one, the last one last: wherever a volume of theirs turns up, it
+   * never counts. Every volume that joins gets a copy.
+   */
+  readonly gaveUp?: readonly string[];
+  /** The token under which the cluster's CAs were made, where that is the one of a cluster that was given up. */
+  readonly authoritiesOf?: string;
 }
 
 export interface OutvotedMember {
@@ -124,6 +131,8 @@ const tlsModes: Readonly<Record<TlsMode, true>> = { Managed: true, CertManager: 
 const isAlways = () => true;
 const isStarted = ({ state }: Partial<VolumeRecord>) => state !== undefined && states[state] === 'started';
 
+const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const tokenInWords = 'letters, digits, ".", "_" and "-"';
 const idPattern = /^[1-9a-f][0-9a-f]{0,15}$/;
 const idInWords = "an ID in hexadecimal, as in etcd's member list";
 const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
@@ -139,10 +148,7 @@ const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
  * order, and the first problem is the one that is told.
  */
 export const fields: Fields = {
-  token: {
-    ...matching(annotations.token, 'letters, digits, ".", "_" and "-"', /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/),
-    isNeeded: isAlways,
-  },
+  token: { ...matching(annotations.token, tokenInWords, tokenPattern), isNeeded: isAlways },
   initialCluster: {
     annotations: [{ name: annotations.initialCluster, wanted: 'members like a=http://a:2380,b=http://b:2380' }],
     isNeeded: isAlways,
@@ -197,6 +203,15 @@ export const fields: Fields = {
     ],
   },
   restoredFrom: matching(annotations.restoredFrom, 'twelve hexadecimal digits, or absent', /^[0-9a-f]{12}$/),
+  gaveUp: {
+    annotations: [{ name: annotations.gaveUp, wanted: 'IDs of etcd clusters like a1b2,c3d4, or absent' }],
+    decode: ([text = '']) => {
+      const ids = text.split(',');
+      return ids.every((id) => idPattern.test(id)) ? { value: ids } : { wrong: 0 };
+    },
+    encode: (ids) => [ids.length === 0 ? undefined : ids.join(',')],
+  },
+  authoritiesOf: matching(annotations.authoritiesOf, `${tokenInWords}, or absent`, tokenPattern),
 };
 
 function matching(name: string, wanted: string, pattern: RegExp): Field<string> {

@@ -65,6 +65,14 @@ export function isOfRestore({ state }: VolumeRecord): boolean {
   return state === 'restoring' || state === 'restored';
 }
 
+/**
+ * A rollback's snapshot is being restored to it, while the cluster that it will take the place of may still serve: it
+ * does not belong to that one.
+ */
+export function isAspirant({ state, gaveUp }: Pick<VolumeRecord, 'state' | 'gaveUp'>): boolean {
+  return state === 'restoring' && gaveUp !== undefined;
+}
+
 /** For a PVC that is made: no member was started on it, whatever is known of an earlier one. */
 export function unstarted({ mayHaveStarted: _, ...record }: VolumeRecord): VolumeRecord {
   return record;

@@ -36,4 +36,20 @@ export const restore = {
     means: 'The spec asks for a restore, and volumes of this name hold other data.',
     cure: 'to go on with those data, remove `spec.bootstrap.snapshot`; else restore under another name: nothing is restored over data ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
   },
+  RollingBack: step('As approved, the cluster goes back to a snapshot: it is restored to the volume of a new member.'),
+  CallingOffRollback: step('A rollback is taken back before its data were restored; the cluster is as it was.'),
+  GivingUpMembers: step('A rollback has its data: the members of the cluster that is given up are marked.', 'disrupts'),
+  DroppingPeers: step('The members of a cluster that was given up have ended; their volumes are kept.', 'disrupts'),
+  RollbackNotApproved: {
+    means: 'The spec asks to give up the cluster for a snapshot, and a person must approve exactly that.',
+    cure: 'approve it with the command in the message, or remove `spec.rollback` ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
+  },
+  RollbackOutdated: {
+    means: 'The spec asks to give up an etcd cluster that this one is not.',
+    cure: 'remove `spec.rollback`, or correct its `clusterID` ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
+  },
+  RollbackHeldUp: {
+    means: 'A rollback does not begin beside a recovery, or while the spec asks for no members.',
+    cure: 'do what the message says; the rollback then begins ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
+  },
 } as const satisfies Record<string, Meaning>;

@@ -3,12 +3,12 @@ import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { healthyVoters } from './model/kubernetes.ts';
-import { successorsOf } from './model/lineage.ts';
+import { successorsOf, tookItsPlace } from './model/lineage.ts';
 import { recordIn } from './model/objects.ts';
 import { writtenBy } from './model/sending.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
 import { beginsAsApproved, recoversOnce } from './recovery-invariants.ts';
-import { restoresOnce } from './restore-invariants.ts';
+import { handsOver, restoresOnce } from './restore-invariants.ts';
 import type { Violation } from './search/search.ts';
 
 /**
@@ -103,6 +103,8 @@ function keepsVolumes({ world: before }: State, event: Event, { world: after }: 
     if (!isDeleted || !place.disk) continue;
     const formation = formationOf(before, place.disk.formation);
     const record = recordIn(place);
+    // A rollback is called off: no etcd has opened what was restored.
+    if (record?.state === 'restoring' && place.disk.made !== undefined) continue;
     // A learner that was added too late has nothing that anybody was told is kept.
     const isListed = formation?.members.some(
       ({ id, learner }) => id === record?.memberId || (id === place.disk?.memberId && !learner),
@@ -132,8 +134,9 @@ function neverStartsEmpty({ world: before }: State, event: Event, { world: after
       return `${place.name} starts on an empty volume, as a voter that has started before, while clients are let in`;
     }
   }
-  // What a recovery left behind is looked at by itself (I10).
-  const formed = after.formations.filter((one) => one.formed && successorsOf(after, one).length === 0);
+  // What a recovery left behind, or a rollback gave up, is looked at by itself (I10, I11).
+  const isFormer = (one: Formation) => successorsOf(after, one).length > 0 || tookItsPlace(after, one) !== undefined;
+  const formed = after.formations.filter((one) => one.formed && !isFormer(one));
   const open = after.shared.clientService.state === 'present' && formed.length > 1;
   return open && serving(after) ? 'two clusters were formed behind one Service' : undefined;
 }
@@ -196,7 +199,7 @@ export const invariants = {
   I7: neverStale,
   I9: (before, event) => othersHoldTheData(before, event) ?? beginsAsApproved(before, event),
   I10: recoversOnce,
-  I11: restoresOnce,
+  I11: (before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after),
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

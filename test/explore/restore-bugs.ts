@@ -1,9 +1,14 @@
+import { annotations } from '../../manifests/render/names.ts';
+import type { VolumeRead } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { beBorn } from '../../reconcile/cluster/decide/rules/birth/be-born.ts';
 import { beginFromSnapshot } from '../../reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts';
+import { stop } from '../../reconcile/cluster/decide/rules/recovery/recover-quorum.ts';
+import { rollBack } from '../../reconcile/cluster/decide/rules/recovery/roll-back.ts';
 import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
+import { aspirantsIn, wantedRollback } from '../../reconcile/cluster/know/rollback.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
 import { lacking } from './model/state.ts';
-import { type Bug, instead } from './seeding.ts';
+import { type Bug, instead, unchecked } from './seeding.ts';
 
 /** Bugs in how a cluster is born from a snapshot. */
 export const restoreBugs: readonly Bug[] = [
@@ -35,7 +40,56 @@ export const restoreBugs: readonly Bug[] = [
         return decision?.reason === 'RepeatingRestore' ? wait('AwaitingRestore', decision.message) : decision;
       }),
   },
+  {
+    name: 'starts-beside',
+    what: 'a cluster that was rolled back starts before the one that is given up has ended',
+    violates: 'I11',
+    scenario: 'roll back 1',
+    faults: {},
+    seed: (code) => instead(code, 'beginFromSnapshot', withoutHandOver),
+  },
+  {
+    name: 'stops-first',
+    what: 'the members are stopped before the snapshot is restored',
+    violates: 'I11',
+    scenario: 'roll back 1',
+    faults: {},
+    seed: (code) => unchecked(instead(code, 'rollBack', stoppingFirst), 'stop-members', { readVolume: asRestored }),
+  },
+  {
+    name: 'rolls-back-unasked',
+    what: 'a rollback is begun whatever was approved',
+    violates: 'I11',
+    scenario: 'roll back 1',
+    faults: {},
+    seed: (code) => instead(code, 'rollBack', withAnyApproval),
+  },
 ];
+
+/** Its member starts as soon as its Job is done. */
+function withoutHandOver(situation: Situation): Decision | undefined {
+  const decision = beginFromSnapshot(situation);
+  const isHandOver = ['GivingUpMembers', 'StoppingMembers', 'FencingMembers', 'DroppingPeers'];
+  return isHandOver.includes(decision?.reason ?? '') ? undefined : decision;
+}
+
+function stoppingFirst(situation: Situation): Decision | undefined {
+  const [chosen] = aspirantsIn(situation.slots);
+  const former = situation.slots.filter((slot) => slot !== chosen);
+  return (chosen && stop(chosen, former, situation)) ?? rollBack(situation);
+}
+
+function asRestored(read: VolumeRead | undefined): VolumeRead | undefined {
+  return read && { ...read, record: { ...read.record, state: 'restored' } };
+}
+
+function withAnyApproval(situation: Situation): Decision | undefined {
+  const { cluster } = situation;
+  const wanted = wantedRollback(situation);
+  if (!wanted) return rollBack(situation);
+  const metadata = { ...cluster.metadata, annotations: { [annotations.rollBack]: wanted.approval } };
+  return rollBack({ ...situation, cluster: { ...cluster, metadata } });
+}
 
 function withoutSnapshot(situation: Situation): Decision | undefined {
   const { cluster } = situation;

@@ -1,6 +1,9 @@
+import { annotations } from '../../manifests/render/names.ts';
 import { formationOf } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
-import type { State } from './model/state.ts';
+import { clusterIdOf, tookItsPlace } from './model/lineage.ts';
+import { recordIn } from './model/objects.ts';
+import { type Formation, placeOf, type State, type World } from './model/state.ts';
 
 /**
  * What a restore must never do, looked at in the truth. I11: it writes over no data that an etcd has opened; of one
@@ -18,4 +21,38 @@ export function restoresOnce({ world: before }: State, _: Event, { world: after 
   if (!after.cluster.spec.bootstrap?.snapshot) return undefined;
   const empty = after.formations.find((one) => !one.restored && one.formed && !formationOf(before, one.id)?.formed);
   return empty && 'a cluster is formed without the snapshot that it asks for';
+}
+
+/**
+ * I11, of a rollback: it begins only as approved, of the very cluster that is there; nothing of that one ends before
+ * the data that take its place are there; and the two never run at the same time, not even one member of each.
+ */
+export function handsOver({ world: before }: State, event: Event, { world: after }: State): string | undefined {
+  const { action, begins, who } = event;
+  if (begins && action?.kind === 'begin-rollback') {
+    const given = before.cluster.annotations?.[annotations.rollBack];
+    if (given !== action.approval) return 'a rollback begins that nobody approved';
+    const [clusterId] = given.split('/');
+    const other = before.formations.find(
+      (one) => one.formed && clusterIdOf(one) !== clusterId && !tookItsPlace(before, one),
+    );
+    if (other) return `a rollback begins, and ${clusterIdOf(other)} was not given up`;
+  }
+  if (who === 'tick' && action?.kind === 'stop-members' && event.write?.object !== 'volume') {
+    const place = placeOf(before, action.volume.name);
+    const record = place && recordIn(place);
+    if (record?.gaveUp && record.state === 'restoring')
+      return 'members are stopped before the data are there that take their place';
+  }
+  for (const former of after.formations) {
+    const next = tookItsPlace(after, former);
+    if (next && runs(after, next) && runs(after, former))
+      return 'members of a cluster that was given up run beside those of the one that took its place';
+  }
+  return undefined;
+}
+
+/** Heard or not. */
+function runs({ places }: World, { id }: Formation): boolean {
+  return places.some(({ process, hidden }) => process?.formation === id || hidden?.formation === id);
 }

@@ -1,5 +1,7 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import type { Change } from './model/git.ts';
+import { withoutVolumes } from './model/losses.ts';
+import type { Consent } from './model/person.ts';
 import { lacking, type Place, type World } from './model/state.ts';
 import { healthy, unborn } from './model/worlds.ts';
 import { one, type Scenario } from './scenario.ts';
@@ -15,6 +17,35 @@ const appliedWithout: Change = { ...applied, spec: { bootstrap: {} } } as Change
 
 const one1 = (spec: Partial<EtcdClusterSpec> = {}) => unborn({ replicas: 1, ...snapshot, ...spec }, 4);
 
+const wished: Change = {
+  what: 'spec.rollback',
+  spec: { rollback: { clusterID: 'c-token1cluster-1', snapshot: snapshot.bootstrap.snapshot } },
+};
+const approves: Consent = { what: 'a person approves the rollback', person: 'approves the rollback' };
+const takesBack: Consent = { what: 'a person takes the approval back', person: 'takes the approval back' };
+const saysOff: Consent = { what: 'a person says that the nodes are off', person: 'says that nodes are off' };
+
+const single = (places = 4) => healthy({ replicas: 1 }, places);
+
+/** Clusters that are rolled back to a snapshot. How one grows again is the same as after a recovery. */
+const rollbackScenarios: readonly Scenario[] = [
+  one('roll back 1', single(), [wished, approves], { death: 1, late: 1, again: 1, second: 1 }, 2),
+  one('roll back 1, and its Job is lost', single(), [wished, approves], { jobPod: 1, kill: 1, late: 1 }, 2),
+  one('roll back 1, called off', single(), [wished, approves, takesBack], { death: 1, late: 1 }, 1),
+  one('roll back 1, called off and on', single(), [wished, approves, takesBack, approves], {}, 0),
+  one('roll back 1, and disks are lost', single(), [wished, approves], { wipe: 1, lost: 1, claim: 1, crash: 1 }, 1),
+  one('roll back 1, and nodes are lost', single(), [wished, approves, saysOff], { node: 1, cut: 1, returns: 1 }, 2),
+  one('roll back 2', healthy({ replicas: 2 }, 5), [wished, approves], { death: 1 }, 1),
+  one('roll back, deleted and applied', single(), [wished, approves, deleted, applied], { claim: 1 }, 1),
+  one(
+    'roll back 1 without volumes, which come back',
+    withoutVolumes(single(), [0]),
+    [wished, approves],
+    { restore: 1, late: 1 },
+    2,
+  ),
+];
+
 /** Clusters that are born from a snapshot. */
 export const restoreScenarios: readonly Scenario[] = [
   one('restore to 1', one1(), [], { death: 2, late: 1, again: 1, second: 1, jobPod: 1, kill: 1 }, 2),
@@ -26,6 +57,7 @@ export const restoreScenarios: readonly Scenario[] = [
   one('restore, deleted and applied without', one1(), [deleted, appliedWithout], { late: 1 }, 1),
   one('restored, and a late request', one1(), [], { late: 2, claim: 1, status: 1 }, 3),
   one('restore beside retained volumes', retained, [], { death: 1, late: 1 }, 1),
+  ...rollbackScenarios,
 ];
 
 /** What is left of an earlier cluster of this name, and a resource that asks for a restore. */

@@ -23,10 +23,13 @@ import { recreatePod } from './actions/membership/recreate-pod.ts';
 import { removeMember } from './actions/membership/remove-member.ts';
 import { retireMember } from './actions/membership/retire-member.ts';
 import { beginRecovery } from './actions/recovery/begin-recovery.ts';
+import { beginRollback } from './actions/recovery/begin-rollback.ts';
+import { callOffRollback } from './actions/recovery/call-off-rollback.ts';
 import { concludeRecovery } from './actions/recovery/conclude-recovery.ts';
 import { concludeRestore } from './actions/recovery/conclude-restore.ts';
 import { deleteRecoveryJob } from './actions/recovery/delete-recovery-job.ts';
 import { disarmCorrupt } from './actions/recovery/disarm-corrupt.ts';
+import { dropPeers } from './actions/recovery/drop-peers.ts';
 import { forceNewCluster } from './actions/recovery/force-new-cluster.ts';
 import { outvoteMembers } from './actions/recovery/outvote-members.ts';
 import { restoreSnapshot } from './actions/recovery/restore-snapshot.ts';
@@ -100,6 +103,9 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'delete-recovery-job': deleteRecoveryJob,
   'restore-snapshot': restoreSnapshot,
   'conclude-restore': concludeRestore,
+  'begin-rollback': beginRollback,
+  'call-off-rollback': callOffRollback,
+  'drop-peers': dropPeers,
   'back-up': backUp,
 };
 

@@ -35,6 +35,7 @@ import { unstickPod } from './rules/membership/unstick-pod.ts';
 import { awaitQuorum } from './rules/recovery/await-quorum.ts';
 import { judgeCorruption } from './rules/recovery/judge-corruption.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
+import { rollBack } from './rules/recovery/roll-back.ts';
 import { backUpFirst } from './rules/rolling/back-up-first.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
 import { finishRolling } from './rules/rolling/finish-rolling.ts';
@@ -83,6 +84,10 @@ export const tiers = [
         'members find each other by the headless Service; clients are admitted only when all members are sealed (I5)',
       ],
       [keepConfigMaps, 'a ConfigMap matches its volume before any member starts with it (I5)'],
+      [
+        rollBack,
+        'a snapshot is restored beside the present cluster, also where that has no data any more: above the rule that then stops',
+      ],
       [
         beBorn,
         'everything is recorded before any member starts; if the traces of a cluster contradict each other, no step follows',

@@ -5,12 +5,19 @@ export function orRestore(situation: Situation): string {
   return situation.newestBackup ? `; or restore a backup beside it: ${restoring(situation)}` : '';
 }
 
+/** A rollback that only waits for its approval, after other cures. */
+export function orRollBack({ effective }: Situation): string {
+  const asked = effective.refusals.find(({ reason }) => reason === 'RollbackNotApproved');
+  return asked ? `; or, as spec.rollback asks, go on from its snapshot under this name; ${asked.cure}` : '';
+}
+
 /** The newest backup, and the document that restores it: beside this cluster, whose data it never touches. */
 export function restoring({ cluster, newestBackup }: Situation): string {
   const { name, namespace = 'default' } = cluster.metadata;
   if (!newestBackup) return 'no EtcdBackup of it is Ready';
   const { takenAt, verified, revision, snapshot } = newestBackup;
   const { replicas, version, storage } = cluster.spec;
+  const clusterID = cluster.status?.clusterID;
   const document = {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdCluster',
@@ -19,5 +26,9 @@ export function restoring({ cluster, newestBackup }: Situation): string {
   };
   const what = verified ? 'verified backup' : 'backup, which was not restored yet,';
   const until = revision === undefined ? '' : `, up to revision ${revision}`;
-  return `the newest ${what} is EtcdBackup ${newestBackup.name} of ${takenAt}${until}; what was written later is not in it. This restores it, with what else the spec of ${name} has: ${JSON.stringify(document)}`;
+  return `the newest ${what} is EtcdBackup ${newestBackup.name} of ${takenAt}${until}; what was written later is not in it. ${
+    clusterID === undefined
+      ? ''
+      : `This, as spec.rollback of ${name}, goes back to it under the same name, with the same Services and certificates, when you approve it: ${JSON.stringify({ clusterID, snapshot })}. `
+  }This restores it beside ${name}, with what else the spec of ${name} has: ${JSON.stringify(document)}`;
 }

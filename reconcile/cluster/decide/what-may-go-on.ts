@@ -25,6 +25,7 @@ import { grow, shrink, shrinkFirst } from './rules/membership/scale.ts';
 import { unstickPod } from './rules/membership/unstick-pod.ts';
 import { isBeingRecovered } from './rules/recovery/await-quorum.ts';
 import { recoverQuorum } from './rules/recovery/recover-quorum.ts';
+import { rollBack } from './rules/recovery/roll-back.ts';
 import { cureConfiguration } from './rules/rolling/cure-configuration.ts';
 import { finishRolling } from './rules/rolling/finish-rolling.ts';
 import { rollConfiguration } from './rules/rolling/roll-configuration.ts';
@@ -75,6 +76,8 @@ export const passings: ReadonlyMap<Rule, Passes> = new Map<Rule, Passes>([
   [supportMembers, support],
   // No member starts with settings that contradict its volume; `runMembers` checks that itself (I5).
   [keepConfigMaps, () => without],
+  // While the snapshot is restored, the present cluster is looked after; no change of it begins.
+  [rollBack, (_, { membership: { kind } }) => (kind === 'known' ? { ...besides, holds: [recoverQuorum] } : undefined)],
   // In a cluster that is born: volumes without a member. Data that nothing was to be restored over are not adopted.
   [beBorn, ({ reason }) => (reason === 'RestoreOverData' ? undefined : besides)],
   [sleep, (_, { effective }) => (effective.replicas > 0 ? without : undefined)],

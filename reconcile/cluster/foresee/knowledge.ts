@@ -57,6 +57,12 @@ export function rememberingTheList(observation: Observation, listed: Listed): Ob
   return remembering;
 }
 
+/** Its cluster was given up: no member of it is asked. */
+export function forgettingTheList(observation: Remembering): Observation {
+  const { listed: _, ...rest } = observation;
+  return { ...rest, membership: { kind: 'unknown', cause: 'no member runs' } };
+}
+
 /** Written, and not yet loaded by its holder. */
 type Written = LeafView & { readonly written?: true };
 

@@ -4,11 +4,13 @@ import { takeBackup } from './settle/backup.ts';
 import { issueRequested, presentLeaves } from './settle/certificates.ts';
 import { runEtcd } from './settle/etcd.ts';
 import { collectGarbage, dropVolumes, endPods } from './settle/garbage.ts';
+import { leaveGivenUp } from './settle/given-up.ts';
 import { bindVolumes, growVolumes, makePods, runContainers, seeTemplates } from './settle/pods.ts';
 import { runRecovery } from './settle/recovery.ts';
 
 /** What Kubernetes and etcd do by themselves, each as if nothing stood in its way. */
 const actors = [
+  leaveGivenUp,
   collectGarbage,
   endPods,
   dropVolumes,

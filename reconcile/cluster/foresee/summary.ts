@@ -15,6 +15,7 @@ export function summaryOf(before: Observation, plan: Plan): string {
 /** What a plan comes to: `3.5.35→3.6.16`, `+2 members`. */
 export function changesOf(before: Observation, { steps, outcome }: Plan): readonly string[] {
   return [
+    ...(steps.some(({ action }) => action === 'begin-rollback') ? ['rolled back to a snapshot'] : []),
     ...(steps.some(({ action }) => action === 'back-up') ? ['a backup'] : []),
     ...change(versionOf(before), versionOf(outcome)),
     ...members(before, outcome),

@@ -158,6 +158,8 @@ export type Action =
         readonly memberId: string;
         readonly state: 'released' | 'superseded';
         readonly keep: boolean;
+        /** The etcd cluster that it belonged to, where that was given up for the present one. */
+        readonly gaveUp?: string;
       };
       /** No member on the list has this peer URL, either. */
       readonly url?: string;
@@ -168,6 +170,8 @@ export type Action =
       readonly volume: Ref;
       readonly memberId: string;
       readonly clusterId: string;
+      /** The etcd cluster that it belonged to, where that was given up for the present one. */
+      readonly gaveUp?: string;
     }
   /** An approval is consumed: the cluster goes on from this volume, without all others. */
   | {
@@ -185,8 +189,14 @@ export type Action =
       readonly outvoted: readonly OutvotedMember[];
       readonly volumes: readonly Ref[];
     }
-  /** Volumes that the invocation which began a recovery did not mark. */
-  | { readonly kind: 'outvote-members'; readonly volume: Ref; readonly volumes: readonly Ref[] }
+  /** Volumes that the invocation which began a recovery did not mark, and those of a cluster that is given up. */
+  | {
+      readonly kind: 'outvote-members';
+      readonly volume: Ref;
+      readonly volumes: readonly Ref[];
+      /** By a rollback: they are kept as long from then on as those of replaced members. */
+      readonly replacedAt?: string;
+    }
   /** In a recovery: all members stop, those without a StatefulSet as well. */
   | {
       readonly kind: 'stop-members';
@@ -231,7 +241,20 @@ export type Action =
       readonly job: Ref;
       readonly id: string;
       readonly attempt: number;
+      /** Of a rollback: from now on it is finished. */
+      readonly approval?: string;
     }
+  /** A rollback: the member of the cluster to come is recorded. The present cluster runs on meanwhile. */
+  | {
+      readonly kind: 'begin-rollback';
+      readonly approval: string;
+      readonly member: { readonly name: string; readonly record: VolumeRecord };
+      readonly inputs: Inputs;
+    }
+  /** A rollback whose approval was taken back before its data were restored. */
+  | { readonly kind: 'call-off-rollback'; readonly name: string; readonly peer?: Ref; readonly volume?: Ref }
+  /** Peers of a cluster that was given up, when all its members have ended; their volumes are kept. */
+  | { readonly kind: 'drop-peers'; readonly volume: Ref; readonly peers: readonly Ref[] }
   /** An EtcdBackup is made, which an upgrade, a hibernation or the deletion waits for. */
   | { readonly kind: 'back-up'; readonly name: string; readonly wish: BackupWish }
   /** All history before this revision is compacted away. */

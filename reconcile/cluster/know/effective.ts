@@ -14,6 +14,7 @@ import type { Inputs } from './inputs.ts';
 import { type Life, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
 import { toldIn } from './outcome.ts';
+import { rollbackRefusal } from './rollback-refusal.ts';
 import type { Refusal } from './spec-refusal.ts';
 
 /**
@@ -51,6 +52,7 @@ export function effectiveSpec(
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const template = judgeTemplate(spec, slots);
+  const rollback = rollbackRefusal(observation, life);
   const { podTemplate: _, ...rest } = spec;
   const effective = {
     ...rest,
@@ -63,7 +65,11 @@ export function effectiveSpec(
     inputs: peerInputs(effective),
     replicas: replicasOf(spec.replicas, life),
     newStorage: { ...spec.storage, size: size.value },
-    refusals: [...[version, tls, size, template].flatMap(({ refusal }) => refusal ?? []), ...volumes.refusals],
+    refusals: [
+      ...[version, tls, size, template].flatMap(({ refusal }) => refusal ?? []),
+      ...volumes.refusals,
+      ...(rollback ? [rollback] : []),
+    ],
     ...(version.pending && { pending: version.pending }),
   };
 }

@@ -1,6 +1,7 @@
 import { isOfRestore, isUnstarted } from '../../../manifests/render/volume-record.ts';
 import { hasDeparted, isBeingReplaced, recordOf } from './life.ts';
 import type { Observation, Slot } from './observation.ts';
+import { gaveUpBy } from './outvoted.ts';
 
 /**
  * PVCs of a birth that arrived when it was over: the request of an outdated invocation. They are for a member's first
@@ -21,7 +22,10 @@ export function setLateAside({
         : [];
     }),
   );
-  if (begun.size === 0) return cluster.status?.clusterID === undefined ? slots : withoutRestoredBirth(slots);
+  const remembered = cluster.status?.clusterID;
+  // A rollback gives up the very cluster that status remembers.
+  if (begun.size === 0 && (remembered === undefined || gaveUpBy(slots).includes(remembered))) return slots;
+  if (begun.size === 0) return withoutRestoredBirth(slots);
   return slots.map((slot) => {
     const { volume, ...rest } = slot;
     const isBegun = begun.has(recordOf(slot)?.token ?? '');

@@ -1,5 +1,10 @@
 import { annotations } from '../../../manifests/render/names.ts';
-import { isBeforeFirstStart, isOfRestore, type VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import {
+  isAspirant,
+  isBeforeFirstStart,
+  isOfRestore,
+  type VolumeRecord,
+} from '../../../manifests/render/volume-record.ts';
 import type { Reason } from '../../reasons.ts';
 import type { Observation, Slot } from './observation.ts';
 
@@ -116,9 +121,12 @@ export function isBeingReplaced({ peer, configMap }: Slot): boolean {
   return peer?.replacingVolume !== undefined && !configMap?.immutable;
 }
 
-/** A volume whose member was removed, or that a recovery outvoted, no longer belongs to the cluster. */
-function mayCount({ state }: VolumeRecord): boolean {
-  return state !== 'released' && state !== 'superseded';
+/**
+ * A volume whose member was removed, or that a recovery or rollback left behind, no longer belongs to the cluster; one
+ * that a rollback prepares does not belong to it yet.
+ */
+function mayCount(record: VolumeRecord): boolean {
+  return record.state !== 'released' && record.state !== 'superseded' && !isAspirant(record);
 }
 
 function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[]): Life {

@@ -5,7 +5,8 @@ import type { Slot } from './observation.ts';
 /**
  * Members that a recovery left behind. Their volumes may turn up at any time, with records from before the recovery: a
  * PVC restored from a backup says `sealed`, in good faith. All volumes of the members that went on remember them, and
- * theirs is the truth: for every rule such a volume is `superseded`, whatever it says of itself.
+ * theirs is the truth: for every rule such a volume is `superseded`, whatever it says of itself. So it is with volumes
+ * of a whole cluster that was given up when this one was rolled back.
  *
  * Two of them at once would be a quorum of the old cluster, and would accept writes.
  */
@@ -20,9 +21,20 @@ export function withoutOutvoted(slots: readonly Slot[]): readonly Slot[] {
 }
 
 /** Two volumes that say it of each other both lose their say (`TwoRecoveries`). */
-function leftBehind(by: Slot, { volume }: Slot): boolean {
-  const memberId = recordOf({ ...(volume && { volume }) })?.memberId;
-  return memberId !== undefined && outvotedBy([by]).some((one) => one.memberId === memberId);
+function leftBehind(by: Slot, slot: Slot): boolean {
+  const memberId = recordOf(slot)?.memberId;
+  return isGivenUp(by, slot) || (memberId !== undefined && outvotedBy([by]).some((one) => one.memberId === memberId));
+}
+
+/** Its whole cluster was given up by a rollback. Every volume that joins a cluster has its ID. */
+export function isGivenUp(by: Slot, slot: Slot): boolean {
+  const clusterId = recordOf(slot)?.clusterId;
+  return clusterId !== undefined && gaveUpBy([by]).includes(clusterId);
+}
+
+/** All that the volumes of these slots remember. */
+export function gaveUpBy(slots: readonly Slot[]): readonly string[] {
+  return [...new Set(slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot)?.gaveUp ?? []))))];
 }
 
 /** All that the volumes of these slots remember. Volumes that were left behind or given up have no say. */

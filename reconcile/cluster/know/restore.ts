@@ -1,3 +1,4 @@
+import type { SnapshotSource } from '../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { sourceOf, wishOf } from '../../../manifests/render/snapshot-id.ts';
 import { isOfRestore } from '../../../manifests/render/volume-record.ts';
@@ -6,6 +7,8 @@ import type { Slot } from './observation.ts';
 
 /** The snapshot that a cluster is to be born from. */
 export interface WantedSnapshot {
+  /** Of the spec. */
+  readonly field: 'spec.bootstrap.snapshot' | 'spec.rollback.snapshot';
   readonly object: string;
   /** Of the whole wish: a restore that failed is tried again with another one. */
   readonly id: string;
@@ -15,7 +18,11 @@ export interface WantedSnapshot {
 
 export function wantedSnapshot({ spec }: Pick<EtcdCluster, 'spec'>): WantedSnapshot | undefined {
   const snapshot = spec.bootstrap?.snapshot;
-  return snapshot && { object: snapshot.object, id: wishOf(snapshot), source: sourceOf(snapshot) };
+  return snapshot && wantedOf(snapshot, 'spec.bootstrap.snapshot');
+}
+
+export function wantedOf(snapshot: SnapshotSource, field: WantedSnapshot['field']): WantedSnapshot {
+  return { field, object: snapshot.object, id: wishOf(snapshot), source: sourceOf(snapshot) };
 }
 
 /** The member whose volume the snapshot is restored to, until it is sealed. */

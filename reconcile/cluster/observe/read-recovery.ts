@@ -40,7 +40,7 @@ export async function readRecovery(
   try {
     const [job, nodes] = await Promise.all([
       kube.get<Job>(resources.jobs, namespace, jobName, { signal }),
-      recovery?.attempt === 0 && !isRestore(chosen) ? readNodes(kube, seen, signal) : {},
+      isToBeFenced(chosen) ? readNodes(kube, seen, signal) : {},
     ]);
     const notStarted = job && isRestore(chosen) ? await whyNotStarted(kube, job, found, { at, signal }) : undefined;
     const seenJob = job && { job: { ...jobView(job), ...(notStarted && { notStarted }) } };
@@ -67,6 +67,15 @@ async function whyNotStarted(
 function hasJob(slot: Slot): boolean {
   const state = recordOf(slot)?.state;
   return state === 'recovering' || state === 'recovered' || isRestore(slot);
+}
+
+/** Others must be seen ended: before the first attempt of a recovery, and before a rolled back cluster starts. */
+function isToBeFenced(slot: Slot | undefined): boolean {
+  const record = slot && recordOf(slot);
+  if (!record) return false;
+  return isOfRestore(record)
+    ? record.state === 'restored' && record.gaveUp !== undefined
+    : record.recovery?.attempt === 0;
 }
 
 function isRestore(slot: Slot | undefined): boolean {

@@ -6,6 +6,7 @@ import type {
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
 import { selectorOf } from '../../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.ts';
+import { isAspirant } from '../../../manifests/render/volume-record.ts';
 import { conditionsFrom } from '../../conditions.ts';
 import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
@@ -15,9 +16,10 @@ import { drainsStatement } from '../know/drains.ts';
 import { ailmentOf, memberOf } from '../know/health.ts';
 import { startOf } from '../know/learners-time.ts';
 import { isToBeTold } from '../know/leftovers.ts';
-import { isAsleep } from '../know/life.ts';
+import { isAsleep, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
 import type { Outcome } from '../know/outcome.ts';
+import { gaveUpBy } from '../know/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
 import { statementsFor } from './conditions.ts';
@@ -53,15 +55,17 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   });
   const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
+  const gaveUp = gaveUpBy(slots);
   const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
   return {
     observedGeneration: generation,
     ...(answered !== undefined && { lastHandledReconcileAt: answered }),
     ...(clusterID !== undefined && { clusterID }),
+    ...(gaveUp.length > 0 && { gaveUp }),
     ...(leader !== undefined && { leader }),
     ...(version !== undefined && { version }),
     ...(clusterVersion !== undefined && { clusterVersion }),
-    replicas: slots.filter(({ peer }) => peer?.current).length,
+    replicas: slots.filter((slot) => slot.peer?.current && !isPrepared(slot)).length,
     readyReplicas: members.filter(({ healthy }) => healthy).length,
     selector: selectorOf(cluster.metadata.name),
     members,
@@ -88,24 +92,32 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
 function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
   const { slots, membership, cluster } = situation;
   const listed = membership.kind === 'known' ? membership.members : [];
-  return slots.filter(isToBeTold).map((slot) => {
-    const member = memberOf(slot, listed);
-    const before = cluster.status?.members?.find(({ name }) => name === slot.name);
-    const started = member?.isLearner ? startOf(slot, situation) : undefined;
-    const id = member?.id ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : before?.id);
-    return {
-      name: slot.name,
-      ...(id !== undefined && { id }),
-      ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
-      ...(started && { startedAt: timestamp(started) }),
-      ...healthOf(slot, situation, before),
-      ...(slot.endpoint.kind === 'known' && {
-        version: slot.endpoint.status.version,
-        dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
-        dbSizeInUse: settled(before?.dbSizeInUse, slot.endpoint.status.dbSizeInUse),
-      }),
-    };
-  });
+  return slots
+    .filter((slot) => isToBeTold(slot) && !isPrepared(slot))
+    .map((slot) => {
+      const member = memberOf(slot, listed);
+      const before = cluster.status?.members?.find(({ name }) => name === slot.name);
+      const started = member?.isLearner ? startOf(slot, situation) : undefined;
+      const id = member?.id ?? (slot.endpoint.kind === 'known' ? slot.endpoint.status.memberId : before?.id);
+      return {
+        name: slot.name,
+        ...(id !== undefined && { id }),
+        ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
+        ...(started && { startedAt: timestamp(started) }),
+        ...healthOf(slot, situation, before),
+        ...(slot.endpoint.kind === 'known' && {
+          version: slot.endpoint.status.version,
+          dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
+          dbSizeInUse: settled(before?.dbSizeInUse, slot.endpoint.status.dbSizeInUse),
+        }),
+      };
+    });
+}
+
+/** For a rollback: it is no member yet. */
+function isPrepared(slot: Slot): boolean {
+  const record = recordOf(slot);
+  return record !== undefined && isAspirant(record);
 }
 
 /**

@@ -12,6 +12,11 @@ export function successorsOf({ formations }: World, { id }: Formation): readonly
   return formations.filter(({ forced }) => forced?.from === id);
 }
 
+/** The one that took its place when it was given up. */
+export function tookItsPlace({ formations }: World, former: Formation): Formation | undefined {
+  return formations.find(({ gaveUp }) => gaveUp?.includes(clusterIdOf(former)));
+}
+
 /**
  * Whether somebody tells its members that they are members no more: one of those that went on, where they look for one
  * of their own. etcd answers whoever was removed so at once, long before an election is over. At another address nobody

@@ -1,4 +1,5 @@
 import { type JobWork, jobNameOf } from '../../../manifests/render/names.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { RecoveryJobView, RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
 import { recordIn } from './objects.ts';
 import type { Job, JobPod } from './recovery-state.ts';
@@ -21,8 +22,13 @@ export function recoveryOf({ places }: World): RecoveryView | undefined {
     kind: 'known',
     ...(isAskedFor && { job: jobView(name, job) }),
     pods: pods.flatMap(podOf),
-    nodes: isRecovery && record?.recovery?.attempt === 0 ? nodesOf(places) : {},
+    nodes: isToBeFenced(record) ? nodesOf(places) : {},
   };
+}
+
+function isToBeFenced(record: VolumeRecord | undefined): boolean {
+  if (record?.state === 'restored') return record.gaveUp !== undefined;
+  return record !== undefined && record.state !== 'restoring' && record.recovery?.attempt === 0;
 }
 
 function jobView(name: string, { uid, work, attempt, failed, completed }: Job): RecoveryJobView {

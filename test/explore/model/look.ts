@@ -47,7 +47,8 @@ export interface Seen {
 export function look(world: World, { nonce, forgetful = false }: Seen): Observation {
   const { cluster, places, shared } = world;
   const found = places.flatMap((place) => (bearsAnything(place) ? [objectsOf(place)] : []));
-  const known = forgetful || !places.some((place) => recordIn(place)?.outvoted) ? found : withoutOutvoted(found);
+  const remembers = places.some((place) => recordIn(place)?.outvoted ?? recordIn(place)?.gaveUp);
+  const known = forgetful || !remembers ? found : withoutOutvoted(found);
   const reachable = reachableIn(world, known);
   const slots = known.map((slot) => answering(slot, reachable, world));
   const formation = reachable.map(({ process }) => formationOf(world, process?.formation)).find(isServing(world));

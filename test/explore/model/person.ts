@@ -6,21 +6,41 @@ import { lacking, type Place, placeOf, type State, type World } from './state.ts
 /** What a person does because a refusal says that it may be done: never anything else. */
 export interface Consent {
   readonly what: string;
-  readonly person: 'approves' | 'says that nodes are off';
+  readonly person: 'approves' | 'approves the rollback' | 'takes the approval back' | 'says that nodes are off';
 }
 
 /** `undefined`: nothing asks for it. */
 export function consent(state: State, { person }: Consent, decision: Decision): State | undefined {
-  if (decision.kind !== 'refuse') return undefined;
-  const after = person === 'approves' ? approved(state.world, decision) : fenced(state.world, decision);
+  const after = person === 'takes the approval back' ? takenBack(state.world) : asTold(state.world, person, decision);
   if (!after) return undefined;
   const { looked, left } = state;
   // The resource has been written since it was looked at.
-  const stale = person === 'approves' && looked && { looked: { ...looked, stale: true } };
+  const stale = person !== 'says that nodes are off' && looked && { looked: { ...looked, stale: true } };
   return { ...state, ...stale, world: after, left: { ...left, changes: left.changes - 1 } };
 }
 
 type Refusal = Extract<Decision, { kind: 'refuse' }>;
+
+function asTold(world: World, person: Consent['person'], decision: Decision): World | undefined {
+  if (person === 'approves the rollback') return rollbackApproved(world, decision);
+  if (decision.kind !== 'refuse') return undefined;
+  return person === 'approves' ? approved(world, decision) : fenced(world, decision);
+}
+
+/** The command is told at the end, or beside what is worse. */
+function rollbackApproved(world: World, decision: Decision): World | undefined {
+  const told = [decision, ...(decision.besides ?? [])].flatMap((one) => (one.kind === 'refuse' ? [one.cure] : []));
+  const [, text] = new RegExp(`${annotations.rollBack}=(\\S+)`).exec(told.join('\n')) ?? [];
+  if (text === undefined) return undefined;
+  const { cluster } = world;
+  return { ...world, cluster: { ...cluster, annotations: { ...cluster.annotations, [annotations.rollBack]: text } } };
+}
+
+function takenBack({ cluster, ...world }: World): World | undefined {
+  if (cluster.annotations?.[annotations.rollBack] === undefined) return undefined;
+  const { [annotations.rollBack]: _, ...rest } = cluster.annotations;
+  return { ...world, cluster: { ...cluster, annotations: rest } };
+}
 
 /** As it is told, word for word. It stays on the resource for ever, needed or not. */
 function approved(world: World, { reason, cure }: Refusal): World | undefined {

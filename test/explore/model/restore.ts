@@ -74,7 +74,9 @@ function numberOf(attempt: string): number {
 }
 
 /** Alone in a cluster whose IDs are made of its token and its URL: a second restore with both would be the same one. */
-function withData(world: World, { name, peer }: Place, { attempt }: JobPod, token: string): World {
+function withData(world: World, place: Place, { attempt }: JobPod, token: string): World {
+  const { name, peer } = place;
+  const gaveUp = recordIn(place)?.gaveUp;
   const id = `c-${token}`;
   const memberId = `${id}-${name}`;
   const found = formationOf(world, id);
@@ -86,6 +88,7 @@ function withData(world: World, { name, peer }: Place, { attempt }: JobPod, toke
     index: 'low',
     formed: false,
     restored: true,
+    ...(gaveUp && { gaveUp }),
   };
   const disk: Disk = {
     formation: id,

@@ -155,6 +155,8 @@ export interface Formation {
   readonly forced?: Forced;
   /** It began from a snapshot. */
   readonly restored?: true;
+  /** The clusters that were given up for it, as etcd tells their IDs. */
+  readonly gaveUp?: readonly string[];
 }
 
 export interface Member {

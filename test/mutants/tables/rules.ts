@@ -61,7 +61,7 @@ export const ofRules: readonly Mutant[] = [
     killers: [`${unit}/finish-rolling.test.ts`],
   },
   {
-    file: 'reconcile/cluster/decide/rules/membership/scale.ts',
+    file: 'reconcile/cluster/decide/free-name.ts',
     from: '    outvoted.some((member) => member.name === peerName(clusterName, ordinal)) ||\n',
     to: '',
     without: 'the next member takes the number of one that a recovery left behind',

@@ -122,6 +122,9 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
   'conclude-recovery': 'the recovery itself',
   'restore-snapshot': 'the birth itself: there is no member yet',
   'conclude-restore': 'the birth itself: there is no member yet',
+  'begin-rollback': 'roll-back.test.ts: refused, the present cluster is healed on',
+  'call-off-rollback': 'roll-back.test.ts: refused, the present cluster is healed on',
+  'drop-peers': 'the rollback itself: the cluster that is given up has ended',
   'restart-member':
     'after healing; before it only where members trust a CA that has ended (reload-authorities.test.ts)',
   'request-certificates': 'world/cert-manager.test.ts: forbidden, it goes on and says so',

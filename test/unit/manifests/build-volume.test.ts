@@ -58,6 +58,8 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
     { requiredKeys: ['pv'], ...plain },
   ),
   restoredFrom: fc.stringMatching(/^[0-9a-f]{12}$/),
+  authoritiesOf: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$/),
+  gaveUp: fc.array(hexId, { minLength: 1, maxLength: 4 }),
   outvoted: fc.array(fc.record({ name, memberId: hexId }, plain), { minLength: 1, maxLength: 4 }),
   recovery: fc.record(
     {

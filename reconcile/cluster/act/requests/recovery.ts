@@ -235,8 +235,9 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
   live: async ({ peer: readAt, id, attempt, token }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
-    const snapshot = live.cluster.spec.bootstrap?.snapshot;
-    if (!snapshot || wishOf(snapshot) !== id) throw moved('the spec names another snapshot by now');
+    const { bootstrap, rollback } = live.cluster.spec;
+    const snapshot = [bootstrap?.snapshot, rollback?.snapshot].find((one) => one && wishOf(one) === id);
+    if (!snapshot) throw moved('the spec names another snapshot by now');
     const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
     await postJob(live, peer, restoreJob(peer, { image, snapshot, id, attempt, token }, offered));
   },

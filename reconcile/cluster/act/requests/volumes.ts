@@ -78,7 +78,7 @@ export const writeRecord = defineRequest('writeRecord', {
     return live.keep('volume', readAt.name, written);
   },
   model: (state, { readAt, record }, host) => {
-    const found = unchanged(state, readAt, host);
+    const { unmarked: _, ...found } = unchanged(state, readAt, host);
     const written = host.put(state, readAt.name, 'volume', { ...found, record: { kind: 'valid', record } });
     return { state: written, answer: current(readAt.name) };
   },

@@ -78,3 +78,69 @@ describe('a restore', () => {
   ] as const)
     test(`is not concluded where ${what} (I11)`, () => assertStopped(sentBy(action, observation)));
 });
+
+describe('a rollback', () => {
+  const approval = 'c1c1/0123456789ab';
+  const approved = { annotations: { 'etcd.ratchet.dev/roll-back': approval } };
+  const gaveUp = ['c1c1'];
+  const given = (record: Partial<VolumeRecord>, metadata: object = approved, job?: Partial<RecoveryJobView>) => {
+    const observation = seen(record, job && { job });
+    return {
+      ...observation,
+      cluster: { ...observation.cluster, metadata: { ...observation.cluster.metadata, ...metadata } },
+    };
+  };
+  const done = { failed: true, completed: true } as const;
+
+  test('is begun only while its approval stands (I11)', () => {
+    const observation = given(restoring(0), {});
+    const [slot] = observation.slots;
+    const found = slot?.volume?.record;
+    assert.ok(slot?.peer && found?.kind === 'valid');
+    const member = { name: 'orders-1', record: { ...found.record, token: 'fresh', gaveUp } };
+    const action: ActionOf<'begin-rollback'> = { kind: 'begin-rollback', approval, member, inputs: slot.peer.inputs };
+    assertStopped(sentBy(action, observation));
+    const { writes, ended } = sentBy(action, given(restoring(0)));
+    assert.deepEqual([writes, ended], [['makeVolume orders-1', 'makePeer orders-1', 'makeConfigMap orders-1'], 'done']);
+  });
+
+  test('is concluded only while its approval stands (I11)', () => {
+    const action: ActionOf<'conclude-restore'> = {
+      ...{ kind: 'conclude-restore', volume, job: { name: 'orders-0-restore', uid: 'job' }, id, attempt: 1 },
+      approval,
+    };
+    const record = { ...restoring(1), gaveUp };
+    assertStopped(sentBy(action, given(record, {}, done)));
+    assertStopped(sentBy(action, given(record, { annotations: { 'etcd.ratchet.dev/roll-back': 'c1c1/x' } }, done)));
+    assert.equal(sentBy(action, given(record, approved, done)).ended, 'done');
+  });
+
+  test('is called off only before its data are restored (I4)', () => {
+    const action: ActionOf<'call-off-rollback'> = {
+      kind: 'call-off-rollback',
+      name: 'orders-0',
+      peer: { name: 'orders-0', uid: 'peer-0' },
+      volume,
+    };
+    for (const state of ['restored', 'sealed', 'superseded'] as const)
+      assertStopped(sentBy(action, given({ ...restoring(1), gaveUp, state })));
+    assertStopped(sentBy(action, given(restoring(1))));
+    const { writes } = sentBy(action, given({ ...restoring(1), gaveUp }));
+    assert.deepEqual(writes, ['deletePeer orders-0', 'deleteVolume orders-0']);
+  });
+
+  test('deletes peers of members only that were left behind (I4)', () => {
+    const action: ActionOf<'drop-peers'> = {
+      kind: 'drop-peers',
+      volume,
+      peers: [{ name: 'orders-1', uid: 'peer-1' }],
+    };
+    const pair = (own: Partial<VolumeRecord>, other: Partial<VolumeRecord>) =>
+      healthy(2, { slots: { 0: withRecord(own), 1: withRecord(other) } });
+    const restored = { ...restoring(1), state: 'restored', gaveUp } as const;
+    assertStopped(sentBy(action, pair(restored, {})));
+    assertStopped(sentBy(action, pair({ ...restored, state: 'restoring' }, { state: 'superseded' })));
+    assertStopped(sentBy(action, pair({ ...restoring(1), state: 'restored' }, { state: 'superseded' })));
+    assert.deepEqual(sentBy(action, pair(restored, { state: 'superseded' })).writes, ['deletePeer orders-1']);
+  });
+});

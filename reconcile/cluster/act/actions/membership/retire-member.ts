@@ -14,7 +14,7 @@ import { defineAction } from '../define.ts';
  * The peer goes last: a released volume without one is to be kept, whatever the policy says by then.
  *
  * Guards I4: the member is absent from a list that was read behind a barrier just now, of the cluster that its volume
- * recorded.
+ * recorded, or that took the place of that one.
  */
 export const retireMember = defineAction('retire-member', {
   target: ({ name }) => name,
@@ -35,11 +35,11 @@ function* release(
   volume: NonNullable<ActionOf<'retire-member'>['volume']>,
   clusterId: string,
 ): Program<VolumeRead | undefined> {
-  const { memberId, state } = volume;
+  const { memberId, state, gaveUp = clusterId } = volume;
   const found = yield* volumeAsSeen(volume);
   if (!found) return undefined;
   const { record, readAt } = found;
-  if (record.memberId !== memberId || (record.clusterId !== undefined && record.clusterId !== clusterId))
+  if (record.memberId !== memberId || (record.clusterId !== undefined && record.clusterId !== gaveUp))
     throw moved(`volume ${name} is that of member ${record.memberId ?? 'unknown'}, and not of ${memberId}`);
   if (record.state === state) return found;
   return { ...found, readAt: yield* writeRecord({ readAt, record: { ...record, state } }) };

@@ -1,3 +1,4 @@
+import { annotations } from '../../../../../manifests/render/names.ts';
 import { moved } from '../../../know/outcome.ts';
 import { together } from '../../requests/program.ts';
 import { deleteJob, readAttempt } from '../../requests/recovery.ts';
@@ -7,11 +8,14 @@ import { defineAction } from '../define.ts';
 /**
  * The Job has done its work. First its volume records that: from then on no other Job is made, because the member may
  * start. Then the Job is deleted.
+ *
+ * A rollback is finished from here on: the approval is looked at for the last time.
  */
 export const concludeRestore = defineAction('conclude-restore', {
   target: ({ volume }) => volume.name,
-  *run({ volume, job, id, attempt }) {
+  *run({ volume, job, id, attempt, approval }, { annotations: given }) {
     const { name } = volume;
+    if (approval !== undefined && given[annotations.rollBack] !== approval) throw moved('the approval was taken back');
     const { ran, found } = yield* together({
       ran: readAttempt({ name, pod: job.name, work: 'restore' }),
       found: liveVolume(name),

@@ -1,17 +1,22 @@
+import { isAspirant } from '../../../../../manifests/render/volume-record.ts';
 import type { Ref } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import type { Program } from '../../requests/program.ts';
 import { liveVolume, readVolume, writeRecord } from '../../requests/volumes.ts';
 import { defineAction, namesOf } from '../define.ts';
 
-/** The missing marks, where an invocation died between two of them, and those of PVCs that were restored since. */
+/**
+ * The missing marks, where an invocation died between two of them, and those of PVCs that were restored since; and
+ * those of a whole cluster that is given up, when the data that take its place are there.
+ */
 export const outvoteMembers = defineAction('outvote-members', {
   target: ({ volumes }) => namesOf(volumes),
   parts: (action) => action.volumes.map((volume) => ({ ...action, volumes: [volume] })),
-  *run({ volume, volumes }) {
+  *run({ volume, volumes, replacedAt }) {
     const { record } = yield* liveVolume(volume.name);
-    const ids = record.state === 'recovering' ? undefined : new Set((record.outvoted ?? []).map((one) => one.memberId));
-    yield* outvote(volumes, ids);
+    const outvoted = (record.outvoted ?? []).map((one) => one.memberId);
+    const of = { memberIds: new Set(outvoted), clusterIds: new Set(isAspirant(record) ? [] : record.gaveUp) };
+    yield* outvote(volumes, record.state === 'recovering' ? undefined : of, replacedAt);
   },
 });
 
@@ -20,14 +25,17 @@ export const outvoteMembers = defineAction('outvote-members', {
  */
 export function* outvote(
   volumes: readonly Ref[],
-  /** Only these members. */
-  ids?: ReadonlySet<string>,
+  /** Only these members, and all of these clusters. */
+  only?: { readonly memberIds: ReadonlySet<string>; readonly clusterIds: ReadonlySet<string> },
+  replacedAt?: string,
 ): Program {
   for (const { name, uid } of volumes) {
     const found = yield* readVolume({ name });
     if (found?.uid !== uid) continue;
     const { record, readAt } = found;
-    if (ids && !ids.has(record.memberId ?? '')) throw moved(`volume ${name} is another member's`);
-    yield* writeRecord({ readAt, record: { ...record, state: 'superseded' } });
+    if (only && !only.memberIds.has(record.memberId ?? '') && !only.clusterIds.has(record.clusterId ?? ''))
+      throw moved(`volume ${name} is another member's`);
+    const since = replacedAt !== undefined && { replacedAt };
+    yield* writeRecord({ readAt, record: { ...record, state: 'superseded', ...since } });
   }
 }

@@ -11,14 +11,15 @@ import { defineAction, namesOf } from '../define.ts';
  * that was deleted by force.
  *
  * Asked again just before the first is stopped: no quorum answers. Members that were given up may have returned, and
- * accept writes; then a person decides between the two.
+ * accept writes; then a person decides between the two. A rollback gives up what serves, and asks nothing.
  */
 export const stopMembers = defineAction('stop-members', {
   target: ({ statefulSets, pods }) => namesOf([...statefulSets, ...pods]),
   *run({ volume, statefulSets, pods }) {
     const { record, readAt } = yield* liveVolume(volume.name);
     const { recovery, state } = record;
-    if (!isOnItsWay.has(state) || !recovery) throw moved(`volume ${volume.name} is ${state}`);
+    if (!(isOnItsWay.has(state) || (state === 'restored' && record.gaveUp)) || !recovery)
+      throw moved(`volume ${volume.name} is ${state}`);
     const isFirst = state === 'recovering' && recovery.attempt === 0;
     if (isFirst && statefulSets.some(({ name }) => name === volume.name) && (yield* askQuorum({})))
       throw moved('a quorum answers again');

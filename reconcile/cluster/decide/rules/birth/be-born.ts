@@ -4,11 +4,12 @@ import type { VolumeRecord } from '../../../../../manifests/render/volume-record
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { gaveUpBy } from '../../../know/outvoted.ts';
 import { restoringIn, sourceOfBirth, wantedSnapshot } from '../../../know/restore.ts';
 import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfBirth } from '../../first-start.ts';
-import { orRestore } from '../../restoring.ts';
+import { orRestore, orRollBack } from '../../restoring.ts';
 import { adoptable } from './adopt.ts';
 import { dueShared } from './support-members.ts';
 
@@ -23,7 +24,7 @@ export function beBorn(situation: Situation): Decision | undefined {
   const { life } = situation;
   switch (life.stage) {
     case 'unclear':
-      return refuse(life.reason, life.message, `${life.cure}${orRestore(situation)}`);
+      return refuse(life.reason, life.message, `${life.cure}${orRestore(situation)}${orRollBack(situation)}`);
     case 'unborn':
       return conceive(situation);
     case 'birth':
@@ -111,6 +112,8 @@ function refuseOverData(
   const isBegun = life.stage === 'born' && slots.some(({ peer }) => peer?.current);
   if (!wanted || isBegun || ours.some((slot) => recordOf(slot)?.state === 'restoring')) return undefined;
   if (sourceOfBirth(slots, token) === wanted.source) return undefined;
+  // It was rolled back since: the field of its birth says nothing of that.
+  if (gaveUpBy(ours).length > 0) return undefined;
   const names = ours.map(({ name }) => name).join(', ');
   const whose = life.clusterId === undefined ? 'of a birth that was begun' : `of etcd cluster ${life.clusterId}`;
   return refuse(

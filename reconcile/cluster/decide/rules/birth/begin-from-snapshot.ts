@@ -7,6 +7,7 @@ import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observat
 import { restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
+import { handOver } from '../recovery/hand-over.ts';
 import { failed, isHeld, notStarted, podStuck, repeating } from './restore-failures.ts';
 
 /**
@@ -23,7 +24,8 @@ export function beginFromSnapshot(situation: Situation): Decision | undefined {
   const record = chosen && recordOf(chosen);
   if (!chosen?.volume || !record) return undefined;
   if (chosen.volume.leaving || chosen.volume.lost) return volumeLost(chosen, situation);
-  if (record.state === 'restored') return leftover(situation) ?? podLeaving(situation);
+  if (record.state === 'restored')
+    return leftover(situation) ?? podLeaving(situation) ?? handOver(chosen, record, situation);
   if (chosen.statefulSet || chosen.pod) return replacedWhileItRan(chosen, situation);
   const wanted = wantedSnapshot(situation.cluster);
   if (!wanted) return removed(chosen);
@@ -34,11 +36,14 @@ interface Restore {
   readonly chosen: Slot;
   readonly record: VolumeRecord;
   readonly wanted: WantedSnapshot;
+  /** Of a rollback. */
+  readonly approval?: string;
 }
 
 type View = Extract<RecoveryView, { kind: 'known' }>;
 
-function restore(restore: Restore, situation: Situation): Decision {
+/** From the recorded member to the end of its Job. */
+export function restore(restore: Restore, situation: Situation): Decision {
   const { recovery: view } = situation;
   const { chosen } = restore;
   if (view?.kind !== 'known') {
@@ -84,7 +89,12 @@ function isOutdated({ peer }: Slot, { effective }: Situation): boolean {
   return peer !== undefined && inputsHash(peer.inputs) !== inputsHash(effective.inputs);
 }
 
-function follow({ chosen, record, wanted }: Restore, job: RecoveryJobView, view: View, situation: Situation): Decision {
+function follow(
+  { chosen, record, wanted, approval }: Restore,
+  job: RecoveryJobView,
+  view: View,
+  situation: Situation,
+): Decision {
   const { name, volume } = chosen;
   const { attempt = 0 } = record.recovery ?? {};
   const pod = view.pods.find((one) => !one.leaving) ?? view.pods[0];
@@ -99,9 +109,10 @@ function follow({ chosen, record, wanted }: Restore, job: RecoveryJobView, view:
         job: { name: job.name, uid: job.uid },
         id: wanted.id,
         attempt,
+        ...(approval !== undefined && { approval }),
       },
       'ConcludingRestore',
-      `${name} has the data of ${wanted.object}: it starts on them`,
+      `${name} has the data of ${wanted.object}: it starts on them${approval === undefined ? '' : ', when all members of the cluster that is given up have ended'}`,
     );
   }
   if (job.failed) return failed({ name, job, attempt, failure: pod?.failure, wanted }, situation);

@@ -27,7 +27,7 @@ export function failed(restore: FailedRestore, situation: Situation): Decision {
   const { failure, job, name, wanted } = restore;
   const { namespace } = situation.cluster.metadata;
   if (failure === undefined || isKilled(failure)) return tryAgain(restore, situation);
-  const again = `it is tried again when spec.bootstrap changes, or after: ${kubectl({ namespace }, `delete job ${job.name}`)}`;
+  const again = `it is tried again when ${wanted.field} changes, or after: ${kubectl({ namespace }, `delete job ${job.name}`)}`;
   // The agent's limit is its own, and its memory does not grow with the snapshot.
   if (failure.reason === 'OOMKilled' && failure.container !== restoreContainers.restore)
     return tryAgain(restore, situation);
@@ -44,7 +44,7 @@ export function failed(restore: FailedRestore, situation: Situation): Decision {
     return refuse(
       'SnapshotDefective',
       `etcdutl does not restore ${wanted.object} for ${name}: ${failure.words || `exit code ${failure.code}`}`,
-      `name another snapshot in spec.bootstrap.snapshot, or, if it is of a newer minor, set spec.version to that; ${again}`,
+      `name another snapshot in ${wanted.field}, or, if it is of a newer minor, set spec.version to that; ${again}`,
     );
   }
   return tryAgain(restore, situation);
@@ -64,7 +64,7 @@ function asTold(
     return refuse(
       'SnapshotDefective',
       `${restore.wanted.object} is not restored to ${name}: ${message}`,
-      `name another snapshot in spec.bootstrap.snapshot; ${again}`,
+      `name another snapshot in ${restore.wanted.field}; ${again}`,
     );
   }
   return refuse('RestoreFailed', `${name} can't be restored: ${message}`, `correct that; ${again}`);

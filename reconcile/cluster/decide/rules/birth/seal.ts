@@ -68,10 +68,11 @@ function endsBirth(members: readonly SealedMember[], { life, slots, shared }: Si
 
 /** After a restore: alone, in a cluster with an ID of its own. */
 function sealRestored(
-  { name, endpoint }: Slot,
+  slot: Slot,
   { clusterId, members }: KnownMembership,
   { shared }: Situation,
 ): Decision | undefined {
+  const { name, endpoint } = slot;
   if (endpoint.kind === 'unknown') return undefined;
   const { memberId, version } = endpoint.status;
   const [only, ...others] = members;
@@ -92,8 +93,13 @@ function sealRestored(
       ...(opens && { opens: true as const }),
     },
     'RestoredSnapshot',
-    `${name} serves the restored data, as the first member of a new etcd cluster; then the Service for clients is opened`,
+    `${name} serves the restored data, as the first member of etcd cluster ${clusterId}${insteadOf(slot)}${opens ? '; then the Service for clients is opened' : ''}`,
   );
+}
+
+function insteadOf(slot: Slot): string {
+  const former = recordOf(slot)?.gaveUp?.at(-1);
+  return former === undefined ? ', which is new' : `, which takes the place of ${former}`;
 }
 
 /** After a recovery: the member list, of which it is the quorum, has it alone. */

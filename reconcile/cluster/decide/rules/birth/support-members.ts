@@ -2,8 +2,9 @@ import { clientServiceName, headlessServiceName } from '../../../../../manifests
 import type { SharedObject } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
-import { hasDeparted } from '../../../know/life.ts';
+import { hasDeparted, recordOf } from '../../../know/life.ts';
 import type { SharedView, Slot } from '../../../know/observation.ts';
+import { restoringIn } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isBehind } from '../volumes/keep-config-maps.ts';
 
@@ -31,8 +32,8 @@ export function dueShared(
   if (life.stage === 'unclear' || effective.replicas === 0) return undefined;
   const { disruptionBudget } = shared;
   // Only etcd says how many members vote: while it does not answer, the last number stands.
-  const kept =
-    situation.membership.kind === 'unknown' && life.stage === 'born' ? disruptionBudget.minAvailable : undefined;
+  const isUnknown = situation.membership.kind === 'unknown' && (life.stage === 'born' || isTakingOver(slots));
+  const kept = isUnknown ? disruptionBudget.minAvailable : undefined;
   const minAvailable = kept ?? minAvailableFor(votersToProtect(situation), situation);
   const objects: SharedObject[] = [];
   if (isToBeMade(shared.headlessService)) objects.push('headless-service');
@@ -51,6 +52,12 @@ export function dueShared(
   }
   if (objects.length === 0) return undefined;
   return { objects, minAvailable };
+}
+
+/** Of a rollback: the members of the cluster that is given up may still serve. */
+function isTakingOver(slots: readonly Slot[]): boolean {
+  const record = restoringIn(slots.filter((slot) => !hasDeparted(slot)));
+  return record !== undefined && recordOf(record)?.gaveUp !== undefined;
 }
 
 function messageFor(objects: readonly SharedObject[]): string {

@@ -4,6 +4,7 @@ import { hasEnded } from '../../../know/certificates/authority.ts';
 import { authoritiesToMake, remedyFor } from '../../../know/certificates/due.ts';
 import { rotationAskedFor } from '../../../know/certificates/occasion.ts';
 import type { Remedy } from '../../../know/certificates/remedy.ts';
+import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { validityFrom } from '../../../know/certificates/validity.ts';
 import { peerUidOf } from '../../../know/certificates/wanted.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
@@ -19,10 +20,10 @@ import type { Situation } from '../../../know/situation.ts';
  * not handed over (`due.ts`).
  */
 export function certify(situation: Situation): Decision | undefined {
-  const { certificates, effective, life } = situation;
+  const { certificates, effective, life, slots } = situation;
   if (certificates.kind !== 'read' || effective.inputs.tls.mode !== 'Managed') return undefined;
   if (life.stage !== 'birth' && life.stage !== 'born') return undefined;
-  const token = life.stage === 'birth' ? life.record.token : life.token;
+  const token = tokenOfAuthorities(slots, life.stage === 'birth' ? life.record.token : life.token);
 
   return (
     makeAuthorities(situation, certificates, token) ??

@@ -6,6 +6,7 @@ import { needOfReplacement } from '../../../know/down.ts';
 import { ailmentOf, memberOf, urlOf } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import { gaveUpBy } from '../../../know/outvoted.ts';
 import { quorumOf } from '../../../know/quorum.ts';
 import { entryFor } from '../../../know/set-aside.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -55,9 +56,10 @@ function finish(slot: Slot, situation: Situation): Decision | undefined {
       if (record.memberId === undefined && record.state === 'superseded')
         return retire(slot, membership.clusterId, undefined, urlOf(slot));
       if (record.memberId === undefined) return withoutId(slot);
-      const { memberId, state } = record;
+      const { memberId, state, clusterId } = record;
+      const gaveUp = gaveUpBy(situation.slots).find((one) => one === clusterId);
       const kept = { name, uid: volume.uid, memberId, state, keep: keep || state === 'superseded' };
-      return retire(slot, membership.clusterId, kept);
+      return retire(slot, membership.clusterId, { ...kept, ...(gaveUp !== undefined && { gaveUp }) });
     }
     default:
       return undefined;

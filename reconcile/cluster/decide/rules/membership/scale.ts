@@ -1,16 +1,17 @@
-import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { connectedIn } from '../../../know/connecting.ts';
 import { isOutOfSpace } from '../../../know/databases.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
 import { memberOf } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
-import { outvotedBy } from '../../../know/outvoted.ts';
+import { gaveUpBy, outvotedBy } from '../../../know/outvoted.ts';
 import { sourceOfBirth } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { learnersFail } from '../../failed-joins.ts';
 import { firstStartOfLearner } from '../../first-start.ts';
+import { freeName } from '../../free-name.ts';
 import { removalOf } from '../../removal.ts';
 import { waitForRoom } from '../../wait-for-room.ts';
 
@@ -28,7 +29,7 @@ export function grow(situation: Situation): Decision | undefined {
   const { clusterId } = membership;
   const { name, record } = member;
   const url = record.initialCluster.find((one) => one.name === name)?.url ?? '';
-  const starts = firstStartOfLearner(situation, name, record.token);
+  const starts = firstStartOfLearner(situation, name, tokenOfAuthorities(situation.slots, record.token));
   const minAvailable = budgetWithOneMore(situation);
   return act(
     {
@@ -63,41 +64,28 @@ function budgetWithOneMore(situation: Situation): number | undefined {
   return wanted === (disruptionBudget.minAvailable ?? 0) ? undefined : wanted;
 }
 
-/**
- * The next member, as its volume records it. Its ordinal is the lowest free one: no peer, pod or volume has it (also of
- * a former member), no entry of the list, and no member that a recovery left behind, which may still turn up.
- */
-export function joiner({
-  membership,
-  effective,
-  life,
-  cluster,
-  slots,
-}: Situation): { readonly name: string; readonly record: VolumeRecord } | undefined {
+/** The next member, as its volume records it. */
+export function joiner(situation: Situation): { readonly name: string; readonly record: VolumeRecord } | undefined {
+  const { membership, effective, life, slots } = situation;
   if (membership.kind === 'unknown' || life.stage !== 'born') return undefined;
   const { members, clusterId } = membership;
-  const { name: clusterName, namespace = '' } = cluster.metadata;
-  const scheme = schemeOf(effective.inputs.tls.mode);
-  const urlOf = (member: string) => peerUrl(namespace, clusterName, member, scheme);
   const outvoted = outvotedBy(slots);
+  const gaveUp = gaveUpBy(slots);
+  const authoritiesOf = tokenOfAuthorities(slots, life.token);
   const restoredFrom = sourceOfBirth(slots, life.token);
-  const isTaken = (ordinal: number) =>
-    slots.some((slot) => slot.ordinal === ordinal) ||
-    outvoted.some((member) => member.name === peerName(clusterName, ordinal)) ||
-    members.some(({ peerURLs }) => peerURLs.includes(urlOf(peerName(clusterName, ordinal))));
-  let ordinal = 0;
-  while (isTaken(ordinal)) ordinal += 1;
-  const name = peerName(clusterName, ordinal);
+  const { name, url } = freeName(situation, members);
   const others = members.map((member) => ({ name: member.name, url: member.peerURLs[0] ?? '' }));
   const record: VolumeRecord = {
     token: life.token,
-    initialCluster: [...others, { name, url: urlOf(name) }],
+    initialCluster: [...others, { name, url }],
     clusterId,
     version: effective.inputs.version,
     tlsMode: effective.inputs.tls.mode,
     state: 'joining',
     ...(outvoted.length > 0 && { outvoted }),
     ...(restoredFrom !== undefined && { restoredFrom }),
+    ...(gaveUp.length > 0 && { gaveUp }),
+    ...(authoritiesOf !== life.token && { authoritiesOf }),
   };
   return { name, record };
 }

@@ -1,9 +1,10 @@
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
+import { timestamp } from '../../../../timestamp.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
 import { openFences } from '../../../know/node-fence.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { unmarkedOf } from '../../../know/outvoted.ts';
+import { isGivenUp, unmarkedOf } from '../../../know/outvoted.ts';
 import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { podThatStays } from '../../../know/staying.ts';
@@ -46,9 +47,30 @@ export function recoverQuorum(situation: Situation): Decision | undefined {
 }
 
 /** Members that were left behind, without a mark on their PVC: none may start, also when the others are gone. */
-function mark({ slots }: Situation): Decision | undefined {
+export function mark({ slots, at }: Situation): Decision | undefined {
   const found = unmarkedOf(slots);
-  return found && outvoting(found.witness, found.unmarked);
+  if (!found) return undefined;
+  const { witness, unmarked } = found;
+  const givenUp = unmarked.filter((slot) => isGivenUp(witness, slot));
+  return givenUp.length > 0 ? givingUp(witness, givenUp, at) : outvoting(witness, unmarked);
+}
+
+function givingUp(witness: Slot, others: readonly Slot[], at: Date): Decision | undefined {
+  const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
+  const gaveUp = [...new Set(others.flatMap((slot) => recordOf(slot)?.clusterId ?? []))].join(', ');
+  return (
+    witness.volume &&
+    act(
+      {
+        kind: 'outvote-members',
+        volume: { name: witness.name, uid: witness.volume.uid },
+        volumes,
+        replacedAt: timestamp(at),
+      },
+      'GivingUpMembers',
+      `${volumes.map(({ name }) => name).join(', ')}: etcd cluster ${gaveUp} is given up, and what was written to it since the snapshot; its volumes are kept`,
+    )
+  );
 }
 
 /** Volumes that the invocation which began the recovery did not mark. */
@@ -73,7 +95,12 @@ function outvoting(witness: Slot, others: readonly Slot[]): Decision | undefined
 }
 
 /** Also members that an outdated invocation has started since: none of these may run. */
-function stop(chosen: Slot, slots: readonly Slot[], { cluster }: Situation): Decision | undefined {
+export function stop(
+  chosen: Slot,
+  slots: readonly Slot[],
+  { cluster }: Situation,
+  why = 'while the member list is reduced to one member',
+): Decision | undefined {
   const statefulSets = slots.flatMap(({ name, statefulSet }) =>
     statefulSet && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
   );
@@ -84,7 +111,7 @@ function stop(chosen: Slot, slots: readonly Slot[], { cluster }: Situation): Dec
   return act(
     { kind: 'stop-members', volume: { name: chosen.name, uid: chosen.volume.uid }, statefulSets, pods },
     'StoppingMembers',
-    `stopping members of ${cluster.metadata.name}: none may run while the member list is reduced to one member`,
+    `stopping members of ${cluster.metadata.name}: none may run ${why}`,
   );
 }
 

@@ -53,7 +53,8 @@ function outlivesItsClaim(slot: Slot): boolean {
 
 function saysOtherwise(slot: Slot): boolean {
   const record = recordOf(slot);
-  if (!slot.peer?.current || !record) return false;
+  // Its own PVC still says something else: first that is marked.
+  if (!slot.peer?.current || !record || slot.volume?.unmarked) return false;
   const { configMap } = slot;
   const wanted = bootstrapVariables(record, slot.name);
   return !(

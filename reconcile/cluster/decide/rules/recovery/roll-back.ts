@@ -1,0 +1,104 @@
+import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
+import { act, type Decision, wait } from '../../../know/decision.ts';
+import { recordOf } from '../../../know/life.ts';
+import type { Slot } from '../../../know/observation.ts';
+import { gaveUpBy } from '../../../know/outvoted.ts';
+import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/rollback.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { freeName } from '../../free-name.ts';
+import { restore } from '../birth/begin-from-snapshot.ts';
+
+/** More than these are dropped, the oldest first. */
+const mostRemembered = 64;
+
+/**
+ * A rollback that a person approved, up to where its data are restored: to the volume of a member of a cluster to come,
+ * while the present one runs on. A snapshot that is refused costs nothing, and an approval that is taken back calls it
+ * off. What then follows is `handOver`.
+ *
+ * Guards I11: nothing is restored over data, and nothing of the present cluster ends before the data are there.
+ */
+export function rollBack(situation: Situation): Decision | undefined {
+  const { slots, life } = situation;
+  const approved = approvedRollback(situation, life);
+  const aspirants = aspirantsIn(slots);
+  const outdated = aspirants.find((slot) => !isGoing(slot, approved));
+  if (outdated) return callOff(outdated);
+  const [chosen, another] = aspirants;
+  // A late request made it.
+  if (another) return callOff(another);
+  const record = chosen && recordOf(chosen);
+  if (!approved) return undefined;
+  if (!chosen || !record) return begin(approved, situation);
+  if (!chosen.peer || !chosen.configMap) return prepare(chosen, record, situation);
+  return restore({ chosen, record, wanted: approved, approval: approved.approval }, situation);
+}
+
+/** It gives up the very cluster whose end is approved, and its volume is there to stay. */
+function isGoing(slot: Slot, approved: WantedRollback | undefined): boolean {
+  const { volume } = slot;
+  if (!approved || !volume || volume.leaving || volume.lost) return false;
+  return recordOf(slot)?.gaveUp?.at(-1) === approved.clusterId;
+}
+
+function callOff({ name, peer, volume }: Slot): Decision {
+  const peerRef = peer?.current && !peer.leaving ? { peer: { name, uid: peer.uid } } : undefined;
+  const volumeRef = volume && !volume.leaving ? { volume: { name, uid: volume.uid } } : undefined;
+  if (!peerRef && !volumeRef)
+    return wait('OldObjectsLeaving', `what was prepared of ${name} for a rollback is being deleted`, {
+      on: 'change',
+      of: 'volumeClaims',
+    });
+  return act(
+    { kind: 'call-off-rollback', name, ...peerRef, ...volumeRef },
+    'CallingOffRollback',
+    `${name} goes: its rollback is not approved any more, or another one is; the present cluster is as it was`,
+  );
+}
+
+function begin(approved: WantedRollback, situation: Situation): Decision {
+  const { lease, nonce, membership, effective, slots, cluster } = situation;
+  const { approval, clusterId, object, id, revision } = approved;
+  const { inputs } = effective;
+  const listed = membership.kind === 'known' ? membership.members : (membership.last ?? []);
+  const member = freeName(situation, listed);
+  const record: VolumeRecord = {
+    token: nonce,
+    initialCluster: [member],
+    version: inputs.version,
+    tlsMode: inputs.tls.mode,
+    state: 'restoring',
+    recovery: { id, attempt: 0, lastSeenOn: {} },
+    gaveUp: [...gaveUpBy(slots), clusterId].slice(-mostRemembered),
+    ...authoritiesOf(situation),
+  };
+  const begun = lease.kind === 'abandoned' && lease.action?.kind === 'begin-rollback' ? lease.action : undefined;
+  const action =
+    begun?.approval === approval
+      ? begun
+      : ({ kind: 'begin-rollback', approval, member: { name: member.name, record }, inputs } as const);
+  const count =
+    listed.length === 0 ? 'all its members' : `${listed.length} ${listed.length === 1 ? 'member' : 'members'}`;
+  const lost = revision === undefined ? 'after the snapshot was taken' : `after revision ${revision}`;
+  return act(
+    action,
+    'RollingBack',
+    `as approved, ${cluster.metadata.name} goes back to ${object}: ${action.member.name} is restored from it beside etcd cluster ${clusterId}; then ${count} of that end, and what was written ${lost} is lost; their volumes are kept`,
+  );
+}
+
+/** Clients trust them. Where no volume is left, they say themselves of whom they are. */
+function authoritiesOf({ life, slots, certificates }: Situation): Pick<VolumeRecord, 'authoritiesOf'> {
+  if (life.stage === 'born') return { authoritiesOf: tokenOfAuthorities(slots, life.token) };
+  const token = certificates.kind === 'read' ? certificates.authorities.client?.record?.token : undefined;
+  return token === undefined || token === '' ? {} : { authoritiesOf: token };
+}
+
+function prepare({ name }: Slot, record: VolumeRecord, { effective }: Situation): Decision {
+  return act(
+    { kind: 'prepare-members', members: [{ name, record }], inputs: effective.inputs },
+    'PreparingMembers',
+    `preparing ${name}, to which the snapshot of the rollback is restored`,
+  );
+}

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
+import { summaryOf } from '../../../reconcile/cluster/foresee/summary.ts';
+import type { Observation, RecoveryView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
+import { wantedRollback } from '../../../reconcile/cluster/know/rollback.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
+import { statusFor } from '../../../reconcile/cluster/report/status.ts';
+import { clusterId, healthy, initialCluster, noQuorum, token, unborn, withRecord } from './observations.ts';
+
+const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
+const rollback = { clusterID: clusterId, snapshot };
+
+const spec = (more: Partial<EtcdClusterSpec> = {}): Partial<EtcdClusterSpec> => ({ rollback, ...more });
+
+/** What a person has to set for exactly this. */
+function approvalFor(wish: NonNullable<EtcdClusterSpec['rollback']> = rollback): string {
+  const { cluster } = healthy(3, { spec: { rollback: wish } });
+  return wantedRollback({ cluster })?.approval ?? assert.fail('no rollback');
+}
+
+const approved = (text = approvalFor()) => ({ annotations: { [annotations.rollBack]: text } });
+
+function asked(given: string | undefined, wish = rollback): Observation {
+  return healthy(3, { spec: { rollback: wish }, ...(given !== undefined && { metadata: approved(given) }) });
+}
+
+describe('a rollback begins only as approved', () => {
+  test('without an approval nothing is done, and the command is told', () => {
+    const decision = decide(asked(undefined));
+    assert.ok(decision.kind === 'refuse');
+    assert.equal(decision.reason, 'RollbackNotApproved');
+    assert.match(decision.message, /etcd cluster c1c1 is given up.*everything that was written after revision 81724/);
+    const command = `kubectl -n shop annotate --overwrite etcdclusters.etcd.ratchet.dev orders ${annotations.rollBack}=${approvalFor()}`;
+    assert.ok(decision.cure.endsWith(command), decision.cure);
+  });
+
+  const other = { ...rollback, snapshot: { ...snapshot, sha256: 'cd'.repeat(32) } };
+  for (const [what, text, told] of [
+    ['of another etcd cluster', approvalFor().replace(clusterId, 'dead'), /is for another etcd cluster, and void/],
+    ['of another snapshot', approvalFor(other), /is for another snapshot, and void/],
+    [
+      'of the same object with another credential',
+      approvalFor({ ...rollback, snapshot: { ...snapshot, gcs: {} } }),
+      /void/,
+    ],
+    ['that is empty', '', /is for another etcd cluster/],
+    ['that only begins like it', approvalFor().slice(0, -1), /is for another snapshot/],
+    ['with a space', `${approvalFor()} `, /is for another snapshot/],
+    ['in upper case', approvalFor().toUpperCase(), /void/],
+    ['of a homoglyph', approvalFor().replace('c', 'с'), /is for another etcd cluster/],
+    ['of any', 'true', /is for another etcd cluster/],
+  ] as const) {
+    test(`an approval ${what} is void, and that is told`, () => {
+      const decision = decide(asked(text));
+      assert.equal(decision.reason, 'RollbackNotApproved');
+      assert.match(decision.message, told);
+    });
+  }
+
+  test('one that gives up another etcd cluster is told, whatever is approved', () => {
+    const wish = { ...rollback, clusterID: 'dead' };
+    const decision = decide(asked(approvalFor(wish), wish));
+    assert.equal(decision.reason, 'RollbackOutdated');
+    assert.match(decision.message, /gives up etcd cluster dead, and this is etcd cluster c1c1/);
+  });
+
+  test('as approved the member to come is recorded, and nothing else is touched', () => {
+    const decision = decide(asked(approvalFor()));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'begin-rollback', JSON.stringify(decision));
+    const { member } = decision.action;
+    assert.equal(member.name, 'orders-3');
+    assert.partialDeepStrictEqual(member.record, {
+      state: 'restoring',
+      gaveUp: [clusterId],
+      token: 'nonce0nonce0nonce0',
+    });
+    assert.equal(member.record.clusterId, undefined);
+    assert.match(decision.message, /3 members of that end, and what was written after revision 81724 is lost/);
+  });
+
+  test('it does not begin while the cluster is suspended, recovered or asleep', () => {
+    const text = approvalFor();
+    const reasons = (differences: Parameters<typeof healthy>[1]) =>
+      decide(healthy(3, { spec: spec(), metadata: approved(text), ...differences })).reason;
+    assert.equal(reasons({ spec: spec({ suspend: true }) }), 'Suspended');
+    const paused = { annotations: { [annotations.rollBack]: text, [annotations.paused]: 'yes' } };
+    assert.equal(reasons({ metadata: paused }), 'Paused');
+    const until = new Date('2026-01-02T03:05:05Z');
+    assert.equal(reasons({ lease: { kind: 'held', holder: 'other', until } }), 'AnotherInvocationActs');
+    const recovery = { id: '0123456789ab', attempt: 0, lastSeenOn: {} };
+    const recovering = healthy(3, {
+      spec: spec(),
+      metadata: approved(text),
+      slots: { 0: withRecord({ state: 'recovering', recovery }) },
+    });
+    assert.notEqual(decide(recovering).reason, 'RollingBack');
+    assert.ok(
+      !reasonsOf(healthy(3, { spec: spec({ replicas: 0 }), metadata: approved(text) })).includes('RollingBack'),
+    );
+  });
+});
+
+function reasonsOf(observation: Observation): readonly string[] {
+  return plan(observation).steps.map(({ reason }) => reason);
+}
+
+const late = (attempt = 0, more: Partial<VolumeRecord> = {}): Slot => {
+  const [slot] = healthy(4, { spec: spec() }).slots.slice(3);
+  assert.ok(slot?.volume && slot.peer && slot.configMap);
+  const { cluster } = asked(undefined);
+  const id = wantedRollback({ cluster })?.id ?? '';
+  const {
+    clusterId: _,
+    memberId: __,
+    ...rest
+  } = slot.volume.record.kind === 'valid' ? slot.volume.record.record : assert.fail();
+  const record: VolumeRecord = {
+    ...rest,
+    token: 'another',
+    initialCluster: initialCluster(4).slice(3),
+    state: 'restoring',
+    recovery: { id, attempt, lastSeenOn: {} },
+    gaveUp: [clusterId],
+    ...more,
+  };
+  return {
+    name: slot.name,
+    ordinal: slot.ordinal,
+    peer: slot.peer,
+    configMap: slot.configMap,
+    volume: { ...slot.volume, bound: attempt > 0, record: { kind: 'valid', record } },
+    endpoint: { kind: 'unknown', cause: 'nothing runs there' },
+  };
+};
+
+/** While the snapshot is restored beside it. */
+function beside(
+  given: string | undefined,
+  slot: Slot,
+  view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {},
+): Observation {
+  const observation = healthy(3, {
+    spec: spec(),
+    ...(given !== undefined && { metadata: approved(given) }),
+    more: [slot],
+  });
+  const slots = withoutOutvoted(observation.slots);
+  return { ...observation, slots, recovery: { kind: 'known', pods: [], nodes: {}, ...view } };
+}
+
+describe('while the snapshot is restored', () => {
+  test('its Job is made, and the present cluster is still the cluster', () => {
+    const observation = beside(approvalFor(), late());
+    assert.equal(decide(observation).reason, 'RestoringSnapshot');
+    const situation = situate(observation);
+    assert.partialDeepStrictEqual(situation.life, { stage: 'born', clusterId, token });
+    const status = statusFor(situation, decide(observation), { kind: 'none' });
+    assert.partialDeepStrictEqual(status, { clusterID: clusterId, readyReplicas: 3 });
+    assert.equal(status.gaveUp, undefined, 'nothing is given up yet');
+  });
+
+  test('an approval that is taken back, or a wish that is gone, calls it off', () => {
+    for (const observation of [
+      beside(undefined, late(1)),
+      beside(`${approvalFor()}x`, late(1)),
+      { ...beside(approvalFor(), late(1)), cluster: healthy(3, { metadata: approved() }).cluster },
+      beside(approvalFor(), late(1, { gaveUp: ['dead'] })),
+    ]) {
+      const decision = decide(observation);
+      assert.equal(decision.reason, 'CallingOffRollback', JSON.stringify(decision));
+      assert.partialDeepStrictEqual(decision, { action: { kind: 'call-off-rollback', name: 'orders-3' } });
+    }
+  });
+
+  test('a volume of it that is being deleted, or is lost, is not waited for', () => {
+    const slot = late(1);
+    assert.ok(slot.volume);
+    const gone = { ...slot, volume: { ...slot.volume, lost: true } };
+    assert.equal(decide(beside(approvalFor(), gone)).reason, 'CallingOffRollback');
+    const leaving = { ...slot, volume: { ...slot.volume, leaving: true } };
+    assert.equal(decide(beside(approvalFor(), leaving)).reason, 'CallingOffRollback');
+  });
+});
+
+describe('when its data are there', () => {
+  const restored = late(1, { state: 'restored' });
+
+  test('the present cluster is given up, whatever the approval says by now', () => {
+    for (const given of [approvalFor(), undefined]) {
+      const decision = decide({ ...beside(given, restored), membership: noQuorum('none is asked') });
+      assert.equal(decision.reason, 'GivingUpMembers');
+      assert.ok(decision.kind === 'act' && decision.action.kind === 'outvote-members');
+      assert.deepEqual(
+        decision.action.volumes.map(({ name }) => name),
+        ['orders-0', 'orders-1', 'orders-2'],
+      );
+      assert.equal(decision.action.replacedAt, '2026-01-02T03:04:05Z');
+    }
+  });
+
+  test('nothing of it starts before every member has ended, also on a silent node', () => {
+    const marked = healthy(3, { spec: spec(), every: withRecord({ state: 'superseded' }), more: [restored] });
+    const seen = { ...marked, slots: withoutOutvoted(marked.slots), membership: noQuorum('none is asked') };
+    const view = { kind: 'known', pods: [], nodes: {} } as const;
+    assert.equal(decide({ ...seen, recovery: view }).reason, 'StoppingMembers');
+    const ended = seen.slots.map((slot) => {
+      const { statefulSet: _, pod: __, ...rest } = slot;
+      return { ...rest, endpoint: { kind: 'unknown', cause: 'it ended' } as const };
+    });
+    const [first] = seen.slots;
+    assert.ok(first?.pod);
+    const leaving = ended.map((slot) =>
+      slot.name === 'orders-0' && first.pod
+        ? { ...slot, pod: { ...first.pod, leaving: true, endsBy: new Date('2026-01-02T03:04:35Z') } }
+        : slot,
+    );
+    assert.equal(decide({ ...seen, slots: leaving, recovery: view }).reason, 'FencingMembers');
+    const lastSeenOn = { 'orders-0': ['node-a'], 'orders-3': ['node-b'] };
+    const noted = ended.map((slot) =>
+      slot.name === 'orders-3' ? withRecord({ recovery: { id: '0123456789ab', attempt: 1, lastSeenOn } })(slot) : slot,
+    );
+    const silent = { kind: 'known', pods: [], nodes: { 'node-a': 'silent', 'node-b': 'ready' } } as const;
+    assert.equal(decide({ ...seen, slots: noted, recovery: silent }).reason, 'MemberNotFenced');
+    assert.equal(decide({ ...seen, slots: ended, recovery: view }).reason, 'DroppingPeers');
+  });
+});
+
+test('a plan says in words what ends, what is lost, and every step from there', () => {
+  const observation = asked(approvalFor());
+  const made = plan(observation);
+  assert.deepEqual(
+    made.steps.map(({ reason }) => reason),
+    [
+      ...['RollingBack', 'RestoringSnapshot', 'ConcludingRestore', 'GivingUpMembers', 'StoppingMembers'],
+      ...['DroppingPeers', 'StartingMembers', 'ApplyingServices', 'RestoredSnapshot'],
+      ...['PreparingMember', 'SealingMembers', 'PreparingMember', 'SealingMembers'],
+    ],
+    JSON.stringify(made.end),
+  );
+  assert.equal(made.end.kind, 'done', JSON.stringify(made.end));
+  assert.match(made.steps[0]?.message ?? '', /goes back to gs:\/\/backups\/orders\/a\.db/);
+  assert.match(summaryOf(observation, made), /rolled back/);
+});
+
+test('a cluster whose volumes are all gone goes on under its name, once that is approved', () => {
+  const status = { observedGeneration: 3, clusterID: clusterId };
+  const bare = (given?: string) =>
+    unborn(3, { spec: spec(), status, ...(given !== undefined && { metadata: approved(given) }) });
+  const decision = decide(bare());
+  assert.equal(decision.reason, 'AllVolumesGone');
+  assert.ok(decision.kind === 'refuse' && decision.cure.includes(`${annotations.rollBack}=${approvalFor()}`));
+  const made = plan(bare(approvalFor()));
+  assert.equal(made.end.kind, 'done', JSON.stringify(made.end));
+  assert.equal(made.steps[0]?.reason, 'RollingBack');
+});
+
+test('when it is over, the same document and approval do nothing', () => {
+  const over = healthy(3, {
+    spec: spec(),
+    metadata: approved(),
+    every: withRecord({ gaveUp: [clusterId], clusterId: 'fresh' }),
+  });
+  const membership = over.membership.kind === 'known' ? { ...over.membership, clusterId: 'fresh' } : over.membership;
+  const slots = over.slots.map((slot) =>
+    slot.endpoint.kind === 'known'
+      ? { ...slot, endpoint: { ...slot.endpoint, status: { ...slot.endpoint.status, clusterId: 'fresh' } } }
+      : slot,
+  );
+  assert.equal(decide({ ...over, membership, slots }).reason, 'Converged');
+});
