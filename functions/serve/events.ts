@@ -1,10 +1,14 @@
 import { type Context, Hono } from 'hono';
+import type { ClusterResult } from '../../reconcile/cluster/result.ts';
+import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import { identityFrom } from '../environment.ts';
 import { coalescing } from './coalesce.ts';
 import { changeOf } from './events/change.ts';
+import { gathering } from './events/gather.ts';
 import { createHolders } from './events/holders.ts';
 import { createMemory } from './events/memory.ts';
+import { createPace } from './events/pace.ts';
 import { MalformedEvent, readEvents } from './events/read.ts';
 import { carryOut, type Done, type Task } from './events/step.ts';
 import { type Wish, wishOf } from './events/wish.ts';
@@ -30,6 +34,8 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
   const gate = createGate(limits);
   const shared = coalescing<Done>();
   const memory = createMemory();
+  const pace = createPace();
+  const slowly = gathering(slowMs, handle);
   const app = new Hono();
 
   app.post('/events', async (http) => {
@@ -38,37 +44,51 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
     if (read.kind === 'busy') return again(http);
     if (read.kind === 'broken') return http.body(null, 400);
     try {
-      const wishes = readEvents(http.req.raw.headers, read.body).map((event) => wishOf(event));
+      const told = readEvents(http.req.raw.headers, read.body);
+      const wishes = told.map((event) => wishOf(event));
       for (const wish of wishes) if (wish.kind === 'nothing' && wish.forget !== undefined) memory.forget(wish.forget);
       const news = wishes.filter(isNews);
       if (news.length === 0) return http.body(null, 204);
-      for (const task of tasksOf(news)) {
-        const done = await shared(`${task.kind} ${task.clusters.join()}`, () => carryOut(task, within));
-        if (done.kind === 'retry') {
-          log({ problem: done.because }, 'an event is worth another attempt');
-          return again(http);
-        }
-        if (done.kind === 'nothing') {
-          log({ reason: done.because }, 'nothing is done for an event');
-          return http.body(null, 204);
-        }
-        remember(done);
-      }
-      for (const wish of news) if (wish.kind === 'step' && wish.change) memory.keep(wish.change);
-      return http.body(null, 204);
+      const isInPace = pace.mayStart(told[0]?.source ?? '');
+      const { failed } = await (isInPace ? handle(news) : slowly(news));
+      // Of what others asked for together with this one, nothing is this one's.
+      const own = failed.find(({ cluster }) => cluster === undefined || asksFor(news, cluster));
+      if (!own) return http.body(null, 204);
+      log({ problem: own.because }, 'an event is worth another attempt');
+      return again(http);
     } catch (error) {
       return failed(http, error);
     }
   });
+
+  async function handle(news: readonly Wish[]): Promise<Handled> {
+    const failed: Failed[] = [];
+    for (const task of tasksOf(news)) {
+      const key = `${task.kind} ${task.again ?? 0} ${task.clusters.join()}`;
+      const done = await shared(key, () => carryOut(task, within));
+      if (done.kind === 'retry') failed.push({ because: done.because });
+      else if (done.kind === 'nothing') log({ reason: done.because }, 'nothing is done for an event');
+      else {
+        remember(done);
+        if (task.kind === 'step') failed.push(...done.clusters.flatMap(failureOf));
+      }
+    }
+    return { failed };
+  }
 
   function isNews(wish: Wish): boolean {
     if (wish.kind === 'nothing') return false;
     return wish.kind !== 'step' || !wish.change || memory.isNews(wish.change);
   }
 
-  /** What a pass has just looked at is no news when its own writes come back as events. */
-  function remember({ clusters }: Extract<Done, { kind: 'handled' }>): void {
-    for (const { cluster } of clusters) {
+  /**
+   * What a pass has just looked at is no news when it comes as an event. Only what the API server itself said counts:
+   * of an event, any part may be made up, and a hint never suppresses a look.
+   */
+  function remember({ clusters, seen }: Extract<Done, { kind: 'handled' }>): void {
+    const isFailed = new Set(clusters.flatMap(failureOf).map(({ cluster }) => cluster));
+    if (isFailed.size === 0) for (const change of seen) memory.keep(change);
+    for (const { cluster } of clusters.filter((one) => !isFailed.has(keyOf(one.cluster)))) {
       const { managedFields: _, ...metadata } = cluster.metadata as typeof cluster.metadata & {
         managedFields?: unknown;
       };
@@ -88,6 +108,27 @@ export async function events(context: ServeContext): Promise<RouteGroup> {
   }
 
   return { app };
+}
+
+interface Failed {
+  /** Absent: all that was asked for. */
+  readonly cluster?: string;
+  readonly because: string;
+}
+
+interface Handled {
+  readonly failed: readonly Failed[];
+}
+
+/** Milliseconds between two passes for what comes faster than events may start passes. */
+const slowMs = 1_000;
+
+function failureOf({ outcome, cluster, problem, decision }: ClusterResult): Failed[] {
+  return outcome === 'failed' ? [{ cluster: keyOf(cluster), because: problem ?? decision.message }] : [];
+}
+
+function asksFor(wishes: readonly Wish[], cluster: string): boolean {
+  return wishes.some((wish) => wish.kind === 'step' && wish.cluster === cluster);
 }
 
 /** A batch's wishes together: a tick covers all the others; else those of one kind are one pass. */

@@ -1,4 +1,5 @@
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
+import { keyOf } from '../../../reconcile/fleet/names.ts';
 import { pageLinks } from '../../../reconcile/fleet/page-links.ts';
 import { identityFrom, pageUrlFrom } from '../../environment.ts';
 import { goOn } from '../../pass/follow-up/go-on.ts';
@@ -8,11 +9,18 @@ import { pass } from '../../pass/pass.ts';
 import type { PassContext, PassResult } from '../../pass/pass-context.ts';
 import type { ObjectName } from '../../tick/options.ts';
 import type { ServeContext } from '../route-group.ts';
+import type { Change } from './change.ts';
 import type { Holders } from './holders.ts';
+import { seeing } from './seen.ts';
 
 /** What a request comes to. */
 export type Done =
-  | { readonly kind: 'handled'; readonly clusters: readonly ClusterResult[] }
+  | {
+      readonly kind: 'handled';
+      readonly clusters: readonly ClusterResult[];
+      /** What the API server said of the objects of these clusters. */
+      readonly seen: readonly Change[];
+    }
   /** Worth another attempt, soon. */
   | { readonly kind: 'retry'; readonly because: string }
   | { readonly kind: 'nothing'; readonly because: string };
@@ -55,8 +63,9 @@ export async function carryOut(
   };
   if (await stopped()) return { kind: 'nothing', because: 'the CronJob is suspended' };
   const { url: page } = pageUrlFrom(env);
+  const watched = seeing(kube);
   const result = await pass({
-    ...reachOf({ kube, log, signal, holder, deadline: Date.now() + ms }),
+    ...reachOf({ kube: watched.kube, log, signal, holder, deadline: Date.now() + ms }),
     namespace,
     clusters: task.clusters.map(objectName),
     dryRun: false,
@@ -67,15 +76,15 @@ export async function carryOut(
     ...(page && { links: pageLinks(page) }),
   } satisfies PassContext);
   if (signal.aborted) return { kind: 'retry', because: 'the pass was cut short' };
-  const failed = result.clusters.find(({ outcome }) => outcome === 'failed');
-  if (failed && task.kind === 'step') return { kind: 'retry', because: failed.problem ?? failed.decision.message };
-  if (cronJob && isWorthGoingOn(task, result, kube.now() ?? new Date())) {
+  const hasFailed = task.kind === 'step' && result.clusters.some(({ outcome }) => outcome === 'failed');
+  if (!hasFailed && cronJob && isWorthGoingOn(task, result, kube.now() ?? new Date())) {
     const isNew = isNews(result, task.kind !== 'tick');
     const again = isNew ? 0 : (task.again ?? 0) + 1;
     const isGoingOn = await goOn(result, { kube, env, cronJob, log, signal, isNew, again });
     if (!isGoingOn && task.kind !== 'tick') return { kind: 'retry', because: 'no follow-up could be made' };
   }
-  return { kind: 'handled', clusters: result.clusters };
+  const stepped = new Set(result.clusters.map(({ cluster }) => keyOf(cluster)));
+  return { kind: 'handled', clusters: result.clusters, seen: watched.of(stepped) };
 }
 
 /**
