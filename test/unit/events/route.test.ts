@@ -108,6 +108,7 @@ const podOf = (isReady: boolean, name = 'orders-1-0') => ({
     uid: `uid-${name}`,
     labels: { [labels.cluster]: 'orders', [labels.managedBy]: 'etcd-ratchet' },
   },
+  spec: { containers: [] },
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
 });
 const podEvent = (data: object, source = '/a') =>
