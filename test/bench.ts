@@ -5,6 +5,7 @@ import { measureChecks } from './bench/checks.ts';
 import { conditions } from './bench/conditions.ts';
 import { measureEvents } from './bench/events.ts';
 import { measureGit } from './bench/git.ts';
+import { measureHostile } from './bench/hostile.ts';
 import { measureLife } from './bench/life.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
@@ -17,8 +18,8 @@ import { buildOwnImage } from './support/cluster/own-image.ts';
 import { enterSandbox } from './support/cluster/sandbox.ts';
 
 /**
- * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events`,
- * `webhooks` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small database.
+ * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events`, `webhooks`,
+ * `hostile` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small database.
  */
 
 const quick = process.argv.includes('--quick');
@@ -31,6 +32,11 @@ if (process.argv.includes('webhooks')) {
 if (process.argv.includes('backup')) {
   console.log(await conditions());
   await measureBackup({ quick });
+  process.exit();
+}
+if (process.argv.includes('hostile')) {
+  console.log(await conditions());
+  await measureHostile({ quick });
   process.exit();
 }
 const binaries = await provisionBinaries();
