@@ -40,10 +40,17 @@ export interface Killer extends Faults {
   readonly struck: () => boolean;
 }
 
-/** Counts the writes of all invocations that are given it, and kills the one that makes this write. */
-export function killer(crash?: Crash): Killer {
-  let begun = 0;
-  let done = 0;
+/** How many writes were begun, and how many took effect. */
+export type Counts = Readonly<Record<Crash['when'], number>>;
+
+export const none: Counts = { before: 0, after: 0 };
+
+/**
+ * Counts the writes of all invocations that are given it, from those that were made before, and kills the one that makes
+ * this write.
+ */
+export function killer(crash?: Crash, made = none): Killer {
+  let { before: begun, after: done } = made;
   let struck = false;
   const strike = (when: Crash['when'], write: number) => {
     if (crash?.when !== when || crash.write !== write || struck) return;
@@ -69,10 +76,11 @@ export function killer(crash?: Crash): Killer {
  * Ticks until the killer has struck, or there is nothing left to do: what is written side by side may come in another
  * order, and a row of a peer that somebody changed meanwhile is not written at all.
  *
+ * @param made writes that were made before, from which it counts
  * @returns whether it has struck.
  */
-export async function tickUntilKilled(world: World, crash: Crash, slow = false): Promise<boolean> {
-  const faults = killer(crash);
+export async function tickUntilKilled(world: World, crash: Crash, slow = false, made = none): Promise<boolean> {
+  const faults = killer(crash, made);
   for (let ticks = 0; ticks < 60 && !faults.struck(); ticks += 1) {
     if (slow) world.round();
     else world.settle();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Crash } from './crash.ts';
+import { type Crash, none } from './crash.ts';
 import type { Faults } from './invocation.ts';
 import type { World } from './world.ts';
 
@@ -11,16 +11,17 @@ export interface Frozen {
 
 /**
  * Ticks, and lets the world go on in between, until an invocation stands still at that write, which is counted over all
- * of them.
+ * of them, from those that were made before.
  */
 export async function tickUntilFrozen(
   world: World,
   { when, write }: Crash,
   between: () => void = () => world.settle(),
+  made = none,
 ): Promise<Frozen> {
   const stopped = Promise.withResolvers<'stopped'>();
   const woken = Promise.withResolvers<void>();
-  const counts = { before: 0, after: 0 };
+  const counts = { ...made };
   const stop = async (at: Crash['when']) => {
     const current = counts[at];
     counts[at] += 1;

@@ -1,4 +1,4 @@
-import { type Crash, crashesIn, killer, tickUntilKilled } from './crash.ts';
+import { type Counts, type Crash, crashesIn, killer, none, tickUntilKilled } from './crash.ts';
 import { type Frozen, tickUntilFrozen } from './freeze.ts';
 import type { World } from './world.ts';
 
@@ -27,8 +27,7 @@ export interface Telling {
 /** A world as it was before an invocation, and how many writes had been begun and answered by then. */
 interface Chapter {
   readonly world: World;
-  readonly before: number;
-  readonly after: number;
+  readonly made: Counts;
 }
 
 const longest = 60;
@@ -37,27 +36,26 @@ const longest = 60;
 export async function lifeOf(world: World, { slow = false, enter = () => undefined }: Telling = {}): Promise<Life> {
   const chapters: Chapter[] = [];
   const between = (its: World) => (slow ? its.round() : its.settle());
-  let [before, after] = [0, 0];
+  let made = none;
   enter(world);
   while (chapters.length < longest) {
-    chapters.push({ world: world.fork(), before, after });
-    const counted = killer();
+    chapters.push({ world: world.fork(), made });
+    const counted = killer(undefined, made);
     between(world);
     const result = await world.tick(counted);
-    before += counted.writes();
-    after += counted.answers();
+    made = { before: counted.writes(), after: counted.answers() };
     if (!result || (result.decision.reason === 'Converged' && result.outcome === 'none')) break;
     world.advance(2);
   }
-  const ended = { before, after };
+  const ended = made;
 
-  /** As it was before the invocation that makes the write; the write is counted anew from there. */
-  function forkBefore({ when, write }: Crash): { world: World; place: Crash } | undefined {
-    const chapter = write < ended[when] ? chapters.findLast((each) => each[when] <= write) : undefined;
+  /** As it was before the invocation that makes the write. */
+  function forkBefore({ when, write }: Crash): Chapter | undefined {
+    const chapter = write < ended[when] ? chapters.findLast((each) => each.made[when] <= write) : undefined;
     if (!chapter) return undefined;
     const fork = chapter.world.fork();
     enter(fork);
-    return { world: fork, place: { when, write: write - chapter[when] } };
+    return { world: fork, made: chapter.made };
   }
 
   function forkOfEnd(): World {
@@ -67,17 +65,18 @@ export async function lifeOf(world: World, { slow = false, enter = () => undefin
   }
 
   return {
-    writes: before,
-    places: crashesIn(before),
+    writes: ended.before,
+    places: crashesIn(ended.before),
     async killedAt(crash) {
       const fork = forkBefore(crash);
       if (!fork) return { world: forkOfEnd(), struck: false };
-      return { world: fork.world, struck: await tickUntilKilled(fork.world, fork.place, slow) };
+      return { world: fork.world, struck: await tickUntilKilled(fork.world, crash, slow, fork.made) };
     },
     async frozenAt(place) {
       const fork = forkBefore(place);
       if (!fork) return { world: forkOfEnd(), frozen: undefined };
-      return { world: fork.world, frozen: await tickUntilFrozen(fork.world, fork.place, () => between(fork.world)) };
+      const step = () => between(fork.world);
+      return { world: fork.world, frozen: await tickUntilFrozen(fork.world, place, step, fork.made) };
     },
   };
 }
