@@ -4,18 +4,18 @@ import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { bornWith } from '../../support/world/born.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
-import { crashesIn, killer, sample, tickUntilKilled } from '../../support/world/crash.ts';
-import { createWorld, type World } from '../../support/world/world.ts';
+import { sample } from '../../support/world/crash.ts';
+import { lifeOf } from '../../support/world/life.ts';
+import type { World } from '../../support/world/world.ts';
 import { all, healthy, silent, withEndpoint, without, withRecord } from './observations.ts';
 
 const healing = { podGracePeriod: '20s', memberGracePeriod: '40s' };
 
 /** A member whose disk came back empty was replaced. */
 async function replaced(changes: Partial<EtcdClusterSpec> = {}): Promise<World> {
-  const world = createWorld();
-  await world.apply({ replicas: 3, healing, ...changes });
-  await tickUntilConverged(world);
+  const world = await bornWith({ replicas: 3, healing, ...changes });
   world.wipe('orders-1');
   const end = await tickUntilConverged(world, { limit: 300 });
   assert.equal(end.kind, 'done', end.trail.join('\n'));
@@ -60,23 +60,19 @@ describe('the volume of a member that was given up', () => {
   });
 
   test('goes once, even if the invocation dies at any write of that', async () => {
-    const counter = killer();
-    const counted = await replaced();
-    counted.advance(25 * 3600);
-    await tickUntilConverged(counted, { faults: counter });
-    for (const crash of sample(crashesIn(counter.writes()), 5)) {
-      const world = await replaced();
-      world.advance(25 * 3600);
-      await tickUntilKilled(world, crash);
+    const due = await replaced();
+    due.advance(25 * 3600);
+    const life = await lifeOf(due);
+    assert.ok(life.writes > 3, `${life.writes} writes`);
+    for (const crash of sample(life.places, 5)) {
+      const { world } = await life.killedAt(crash);
       await tickUntilConverged(world);
       assert.deepEqual(volumesOf(world), ['orders-0', 'orders-2', 'orders-3'], `${crash.when} ${crash.write}`);
     }
   });
 
   test('stays while its claim is used by a pod that its node does not end', async () => {
-    const world = createWorld();
-    await world.apply({ replicas: 3, healing });
-    await tickUntilConverged(world);
+    const world = await bornWith({ replicas: 3, healing });
     world.loseNode('orders-1-0');
     await tickUntilConverged(world, { limit: 300 });
     world.advance(25 * 3600);
@@ -86,9 +82,7 @@ describe('the volume of a member that was given up', () => {
   });
 
   test('of a member that left because the spec became smaller goes at once', async () => {
-    const world = createWorld();
-    await world.apply({ replicas: 3, healing });
-    await tickUntilConverged(world);
+    const world = await bornWith({ replicas: 3, healing });
     await world.apply({ replicas: 1, healing });
     await tickUntilConverged(world);
     assert.deepEqual(volumesOf(world), ['orders-0']);
