@@ -238,6 +238,20 @@ export const badClusters = rows('a cluster', cluster, [
   ['metadata/name', '1orders', 'starting with a letter'],
   ['metadata/name', 'a.b', 'metadata.name must be lower-case letters'],
   ['metadata/name', 'Orders', 'metadata.name must be lower-case letters'],
+  ['spec/rollback', {}, 'spec.rollback.clusterID is required'],
+  ['spec/rollback', { clusterID: 'a1' }, 'spec.rollback.snapshot is required'],
+  ['spec/rollback', { clusterID: 'a1', snapshot: {} }, 'spec.rollback.snapshot.object is required'],
+  ['spec/rollback', { clusterID: 'a1', snapshot: { object: 'gs://b' } }, 'must be the whole name of an object'],
+  ['spec/rollback', { clusterID: 161, snapshot: { object: 'gs://backups/a.db' } }, 'must be a string'],
+  ...['', 'A1', '0a1', '0xa1', 'a1/b2', 'a1\n', ' a1', 'ａ1', 'g1'].map(
+    (clusterID): Row => [
+      'spec/rollback',
+      { clusterID, snapshot: { object: 'gs://backups/a.db' } },
+      'must be the ID of an etcd cluster, as status.clusterID says it',
+    ],
+  ),
+  ['spec/rollback', { clusterID: 'a'.repeat(17), snapshot: { object: 'gs://backups/a.db' } }, 'at most 16 characters'],
+  ['spec/rollback', { clusterID: 'a1', approved: true, snapshot: { object: 'gs://backups/a.db' } }, 'approved'],
   ['spec/replicas', undefined, 'spec.replicas is required'],
   ['spec/replicas', 'three', 'spec.replicas must be an integer, is "three"'],
   ['spec/replicas', '3', 'spec.replicas must be an integer, is "3"'],
@@ -545,6 +559,7 @@ const badRestores = [
   ...rows('a restore', restore, [
     ['spec/backupName', undefined, 'either backupName or from'],
     ['spec/cluster/spec/bootstrap', { snapshot: { object: 'gs://backups/a.db' } }, 'leave it out'],
+    ['spec/cluster/spec/rollback', { clusterID: 'a1', snapshot: { object: 'gs://backups/a.db' } }, 'leave it out'],
     ['spec/cluster/name', undefined, 'spec.cluster.name is required'],
     ['spec/cluster/spec/version', '3.4.1', 'must be a version of etcd'],
   ]),
