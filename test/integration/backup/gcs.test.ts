@@ -18,7 +18,13 @@ describe('Google Cloud Storage', async () => {
   const proxy = await startFaultProxy(gcsSessions());
   const gcs = await startFakeGcs(proxy.url);
   proxy.target = gcs.url;
+  const warnings: string[] = [];
+  const warned = ({ message }: Error) => {
+    warnings.push(message);
+  };
+  process.on('warning', warned);
   after(async () => {
+    process.off('warning', warned);
     await gcs[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();
   });
@@ -47,5 +53,9 @@ describe('Google Cloud Storage', async () => {
       assert.ok(failure instanceof BackupFailure && failure.reason === 'Forbidden', String(failure));
       assert.doesNotMatch(failure.message + String(failure.cause), /very-secret/);
     }
+  });
+
+  test('nothing warned of a leak, in all that was read and written before', () => {
+    assert.deepEqual(warnings, []);
   });
 });
