@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
+import { laterLook } from '../../reconcile/later-look.ts';
 import type { PassNews } from './pass-context.ts';
 
 /**
@@ -71,4 +72,15 @@ export function secondsToNextBackup(results: readonly BackupResult[], now: Date)
   const quiet = Math.max(0, (now.getTime() - latest) / 1000);
   const asked = waiting.flatMap(({ afterSeconds }) => afterSeconds ?? []);
   return Math.max(1, Math.min(...asked, Math.max(5, pauseSeconds(quiet))));
+}
+
+/** When one that is under way is worth a look of its own, where no follow-up waits for it. */
+export function nextBackupLook(results: readonly BackupResult[], now: Date): Date | undefined {
+  const times = results
+    .filter(({ workRemains }) => workRemains)
+    .map(({ afterSeconds = 0, backup: { metadata, status } }) => {
+      const look = laterLook(status?.attempt?.startedAt ?? metadata.creationTimestamp, now);
+      return Math.max(look.getTime(), now.getTime() + afterSeconds * 1000);
+    });
+  return times.length === 0 ? undefined : new Date(Math.min(...times));
 }

@@ -43,6 +43,8 @@ export interface PassNews {
   readonly workRemains: boolean;
   /** Whether anything was done: what others have seen before that is no longer all there is. */
   readonly moved: boolean;
+  /** When something is due that no follow-up waits for: a schedule's backup, or the end of a Job that takes long. */
+  readonly nextLook?: Date;
   /** Whether something failed that may succeed when repeated, or another invocation was at it. */
   readonly unsettled: boolean;
 }

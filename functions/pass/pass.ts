@@ -10,7 +10,7 @@ import { chosenClusters, chosenFleets } from './chosen.ts';
 import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { listClusters } from './list-clusters.ts';
-import { isUnderWay } from './next-look.ts';
+import { isUnderWay, nextBackupLook } from './next-look.ts';
 import { once } from './once.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
 import { reportFleet } from './report-fleet.ts';
@@ -57,13 +57,18 @@ export async function pass(context: PassContext): Promise<PassResult> {
     return one;
   });
   // In this order: what a schedule has just made is begun at once.
-  const backupsStepped = stepAllSchedules(context).then(async (listed) => {
+  const backupsStepped = stepAllSchedules(context).then(async ({ listed, nextAt }) => {
     const backupList = listed ?? (await listBackups(kube, namespace, signal, context.log));
-    return stepBackupsAndWait(context, backupList, clusters, goesOn.signal);
+    const results = await stepBackupsAndWait(context, backupList, clusters, goesOn.signal);
+    return { results, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
   });
   // Once more after them: what a restore says of its cluster is as the steps of this pass left it.
   const restoresAgain = clustersStepped.then(() => (restores.open ? stepAllRestores(context) : restores));
-  const [stepped, backups, restoresLeft] = await Promise.all([clustersStepped, backupsStepped, restoresAgain]);
+  const [stepped, { results: backups, nextLook }, restoresLeft] = await Promise.all([
+    clustersStepped,
+    backupsStepped,
+    restoresAgain,
+  ]);
   const hasMade = restores.made || restoresLeft.made;
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
@@ -81,6 +86,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const news = {
       clusters: stepped.results,
       backups,
+      ...(nextLook && { nextLook }),
       workRemains: late || hasMade || [...stepped.results, ...backups].some(hasWork) || results.some(needsRetry),
       moved: hasMade || results.some(hasWritten) || stepped.moved || backups.some(({ outcome }) => outcome === 'acted'),
       unsettled: results.some(needsRetry) || stepped.results.some(isUnsettled),
@@ -94,6 +100,10 @@ export async function pass(context: PassContext): Promise<PassResult> {
   });
   const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
   return { fleets, ...news };
+}
+
+function earliest(...times: readonly (Date | undefined)[]): Date | undefined {
+  return times.flatMap((time) => time ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0];
 }
 
 type FleetPassed = PassResult['fleets'][number];

@@ -1,16 +1,14 @@
 import { ownImage } from '../../reconcile/own-image.ts';
-import type { BackupsListed } from '../../reconcile/schedule/pass.ts';
+import type { SchedulesStepped } from '../../reconcile/schedule/pass.ts';
 import type { PassContext } from './pass-context.ts';
 
 /**
  * A step for every schedule of backups, beside those of the clusters. Not where an invocation is about some clusters or
  * one fleet only: the next tick sees to the schedules.
- *
- * @returns the backups, where they were listed and no schedule changed any
  */
-export async function stepAllSchedules(context: PassContext): Promise<BackupsListed | undefined> {
+export async function stepAllSchedules(context: PassContext): Promise<SchedulesStepped> {
   const { kube, namespace, signal, log, dryRun, holder, clusters, fleet } = context;
-  if (clusters.length > 0 || fleet !== undefined) return undefined;
+  if (clusters.length > 0 || fleet !== undefined) return {};
   const { stepSchedules } = await import('../../reconcile/schedule/pass.ts');
   const image = () => ownImage(kube, holder, signal);
   return stepSchedules({ kube, namespace, signal, log, dryRun, image });

@@ -92,7 +92,7 @@ export function parseOptions(args: readonly string[], context: ParseContext): Pa
     .option(
       '--delay <seconds>',
       'before anything is looked at, so that what is pushed meanwhile is seen',
-      seconds(0, 60),
+      seconds(0, 3700),
       0,
     )
     .option('--timeout <seconds>', 'for everything', seconds(1, 3600), 50)

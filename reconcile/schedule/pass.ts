@@ -3,10 +3,12 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, KubeError, resources } from '../kube.ts';
+import { laterLook } from '../later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
-import { decideSchedule } from './decide.ts';
+import { decideSchedule, type ScheduleDecision } from './decide.ts';
 import { observeSchedule } from './observe.ts';
 import { scheduleStatus } from './report.ts';
+import type { ScheduleObservation } from './situation.ts';
 
 export interface SchedulePassContext extends ScheduleActContext {
   readonly namespace?: string | undefined;
@@ -21,24 +23,33 @@ export interface BackupsListed {
   readonly resourceVersion: string;
 }
 
+export interface SchedulesStepped {
+  /** The backups, where no schedule changed any of them; else they are to be listed again. */
+  readonly listed?: BackupsListed;
+  /** When the next backup is due, or a retention that is under way is worth another look. */
+  readonly nextAt?: Date;
+}
+
 /** Schedules at a time. */
 const parallel = 8;
 
 /**
  * One step for each schedule: one LIST, and another one where there are any. Never throws for what the API server says:
  * clusters wait for no schedule.
- *
- * @returns the backups, where no schedule changed any of them; else they are to be listed again
  */
-export async function stepSchedules(context: SchedulePassContext): Promise<BackupsListed | undefined> {
+export async function stepSchedules(context: SchedulePassContext): Promise<SchedulesStepped> {
   const { kube, namespace, signal, log } = context;
   try {
     const { items } = await kube.list<EtcdBackupSchedule>(resources.schedules, { namespace, signal });
-    if (items.length === 0) return undefined;
+    if (items.length === 0) return {};
     // Listed after the schedules: what a schedule says of a backup is never newer than the backup.
     const listed = await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
-    const rested = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, listed.items, context));
-    return rested.every(Boolean) ? listed : undefined;
+    const stepped = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, listed.items, context));
+    const times = stepped.flatMap(({ nextAt }) => nextAt?.getTime() ?? []);
+    return {
+      ...(stepped.every(({ rested }) => rested) && { listed }),
+      ...(times.length > 0 && { nextAt: new Date(Math.min(...times)) }),
+    };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // Before its CRDs are installed there are none.
@@ -47,30 +58,35 @@ export async function stepSchedules(context: SchedulePassContext): Promise<Backu
       { problem: error.message },
       isAbsent ? 'schedules of backups are not installed' : 'schedules were not looked at',
     );
-    return undefined;
+    return {};
   }
 }
 
-/** @returns whether it was at rest. What failed may have acted. */
+interface Stepped {
+  /** What failed may have acted. */
+  readonly rested: boolean;
+  readonly nextAt?: Date | undefined;
+}
+
 async function stepSchedule(
   schedule: EtcdBackupSchedule,
   backups: readonly EtcdBackup[],
   context: SchedulePassContext,
-): Promise<boolean> {
+): Promise<Stepped> {
   const { kube, signal, log, dryRun } = context;
   const name = `${schedule.metadata.namespace}/${schedule.metadata.name}`;
   try {
     const observation = await observeSchedule(schedule, backups, context);
     const decision = decideSchedule(observation);
     for (const { kind } of decision.actions) log({ schedule: name, action: kind, dryRun }, 'a schedule acts');
-    if (dryRun) return true;
+    if (dryRun) return { rested: true };
     const deeds = await actOnSchedule(schedule, decision.actions, context);
     for (const { action, failure } of deeds)
       if (failure) log({ schedule: name, action: action.kind, problem: failure.message }, 'a schedule could not act');
     const status = scheduleStatus(observation, decision, deeds);
     if (schedule.metadata.deletionTimestamp === undefined && !isDeepStrictEqual(status, schedule.status))
       await kube.updateStatus(resources.schedules, { ...schedule, status }, { signal });
-    return deeds.length === 0;
+    return { rested: deeds.length === 0, nextAt: nextLookAt(observation, decision) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const isLost = error.class === 'precondition';
@@ -78,6 +94,13 @@ async function stepSchedule(
       { schedule: name, problem: error.message },
       isLost ? 'another invocation steps this schedule' : 'a schedule failed',
     );
-    return false;
+    return { rested: false };
   }
+}
+
+/** A retention that runs ends unseen: looks at it are the rarer the longer it takes. */
+function nextLookAt({ schedule, pruning, now }: ScheduleObservation, { nextAt }: ScheduleDecision): Date | undefined {
+  if (pruning?.kind !== 'running') return nextAt;
+  const look = laterLook(schedule.status?.retention?.at, now);
+  return nextAt !== undefined && nextAt < look ? nextAt : look;
 }

@@ -15,6 +15,8 @@ export interface Job extends KubeObject {
 export interface CronJob extends KubeObject {
   readonly spec: {
     readonly suspend?: boolean;
+    readonly schedule?: string;
+    readonly timeZone?: string;
     readonly jobTemplate: {
       readonly metadata?: {
         readonly labels?: Readonly<Record<string, string>>;
@@ -26,6 +28,7 @@ export interface CronJob extends KubeObject {
 }
 
 interface JobSpec {
+  readonly activeDeadlineSeconds?: number;
   readonly template: {
     readonly spec: { readonly containers: readonly { readonly args?: readonly string[] }[] };
   };
@@ -55,6 +58,8 @@ export interface JobFacts {
   readonly annotations?: Readonly<Record<string, string>>;
   /** After those that the CronJob gives. */
   readonly args: readonly string[];
+  /** So long it waits before it begins, beyond what the CronJob gives its Jobs. Seconds. */
+  readonly waits?: number;
 }
 
 /**
@@ -65,7 +70,7 @@ export interface JobFacts {
  */
 export function jobOf(
   { metadata, spec }: CronJob,
-  { suffix, labels, annotations, args }: JobFacts,
+  { suffix, labels, annotations, args, waits = 0 }: JobFacts,
 ): Job & { readonly spec: object } {
   const { jobTemplate } = spec;
   const { template } = jobTemplate.spec;
@@ -86,6 +91,9 @@ export function jobOf(
     },
     spec: {
       ...jobTemplate.spec,
+      ...(jobTemplate.spec.activeDeadlineSeconds && {
+        activeDeadlineSeconds: jobTemplate.spec.activeDeadlineSeconds + waits,
+      }),
       ttlSecondsAfterFinished: ttlSeconds,
       template: { ...template, spec: { ...template.spec, containers: [container, ...others] } },
     },

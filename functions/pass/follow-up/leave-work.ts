@@ -9,23 +9,25 @@ type Reaching = Pick<GoingOn, 'kube' | 'env' | 'log' | 'signal'> & { readonly cr
 
 /**
  * Leaves what remains to a follow-up, whatever started this invocation; where only time would bring news, to the next
- * tick.
+ * tick, or to a Job that waits for a time which is before it.
  */
-export async function leaveWork(
-  news: PassNews,
-  { dryRun, followUp, clusters, fleet, goOn: mayGoOn }: Leaving,
-  { cronJob, ...reaching }: Reaching,
-): Promise<void> {
-  if (dryRun || !cronJob || !news.workRemains) return;
+export async function leaveWork(news: PassNews, leaving: Leaving, { cronJob, ...reaching }: Reaching): Promise<void> {
+  const { dryRun, followUp, clusters, fleet, goOn: mayGoOn } = leaving;
+  if (dryRun || !cronJob) return;
   // Started by hand for some objects only: going on is the CronJob's business.
   if (!mayGoOn && (clusters.length > 0 || fleet)) return;
   const isNew = isNews(news, followUp !== undefined);
-  if (!isNew && !isAwaited(news, reaching.kube.now() ?? new Date())) {
-    reaching.log({ outcome: 'none' }, 'nothing has changed for long: no follow-up, the next tick looks again');
+  if (news.workRemains && (isNew || isAwaited(news, reaching.kube.now() ?? new Date()))) {
+    const { chain, number } = followUp ?? {};
+    const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
+    const { goOn } = await import('./go-on.ts');
+    await goOn(news, { ...reaching, cronJob, link, isNew });
     return;
   }
-  const { chain, number } = followUp ?? {};
-  const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
-  const { goOn } = await import('./go-on.ts');
-  await goOn(news, { ...reaching, cronJob, link, isNew });
+  if (news.workRemains)
+    reaching.log({ outcome: 'none' }, 'nothing has changed for long: no follow-up, the next tick looks again');
+  if (news.nextLook) {
+    const { leaveTimer } = await import('./timer.ts');
+    await leaveTimer(news.nextLook, { ...reaching, cronJob });
+  }
 }

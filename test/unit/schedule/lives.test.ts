@@ -59,10 +59,12 @@ test('a schedule at rest costs two lists, and writes nothing', async () => {
 
 test('the backups that it listed serve for what comes after it, where it changed none', async () => {
   const life = createLife();
-  assert.deepEqual((await life.tick())?.items, []);
+  assert.deepEqual((await life.tick()).listed?.items, []);
   life.clock = new Date(life.clock.getTime() + 10 * 60_000);
-  assert.equal(await life.tick(), undefined, 'it has just made one');
-  const listed = await life.tick();
+  const made = await life.tick();
+  assert.equal(made.listed, undefined, 'it has just made one');
+  assert.ok(made.nextAt && made.nextAt > life.clock, 'and the next one is ahead');
+  const { listed } = await life.tick();
   assert.deepEqual(
     listed?.items.map(({ metadata }) => metadata.name),
     life.backups(),

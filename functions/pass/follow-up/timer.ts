@@ -1,0 +1,71 @@
+import { isReason, type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { dueTimes } from '../../../reconcile/schedule/due.ts';
+import type { Log } from '../../log.ts';
+import { type CronJob, type Job, jobOf } from './chain.ts';
+import type { CronJobName } from './follow-up.ts';
+
+const timerLabel = 'etcd.ratchet.dev/timer';
+const atAnnotation = 'etcd.ratchet.dev/at';
+
+/** Nothing is asked for what is due later: then a tick before it sees to it. Milliseconds. */
+const horizon = 3600_000;
+/** A tick that comes so long after the time is in time. Milliseconds. */
+const slack = 10_000;
+/** A Job whose node died stays active for ever; so long after its time it no longer stands for it. Milliseconds. */
+const stale = 180_000;
+
+interface Reach {
+  readonly kube: Kube;
+  readonly cronJob: CronJobName;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes a follow-up Job that waits until this time, where the next tick would come too late for it. One stands for all
+ * that is due after it: it looks, and leaves the next.
+ *
+ * Never throws for what the API server says: that costs time only.
+ */
+export async function leaveTimer(at: Date, { kube, cronJob, log, signal }: Reach): Promise<void> {
+  const now = kube.now() ?? new Date();
+  if (at.getTime() - now.getTime() > horizon) return;
+  try {
+    const { namespace, name } = cronJob;
+    const owner = await kube.get<CronJob>(resources.cronJobs, namespace, name, { signal });
+    if (!owner || owner.spec.suspend || isTickInTime(owner, at, now)) return;
+    const { items } = await kube.list<Job>(resources.jobs, { namespace, labelSelector: `${timerLabel}=true`, signal });
+    if (items.some((job) => standsFor(job, at, now))) return;
+    const waits = Math.max(0, Math.ceil((at.getTime() - now.getTime()) / 1000));
+    const job = jobOf(owner, {
+      suffix: `at-${Math.ceil(at.getTime() / 1000).toString(36)}`,
+      labels: { [timerLabel]: 'true' },
+      annotations: { [atAnnotation]: at.toISOString() },
+      args: ['--follow-up', `--delay=${waits}`],
+      waits,
+    });
+    await kube.create(resources.jobs, job, { signal });
+    log({ job: job.metadata.name, at: at.toISOString() }, 'a follow-up waits until then');
+  } catch (error) {
+    if (isReason(error, 'AlreadyExists')) return;
+    if (!(error instanceof KubeError)) throw error;
+    log({ problem: error.message }, 'no follow-up could be made that waits; the next tick looks');
+  }
+}
+
+/** A CronJob without a time zone goes by the controller's, which is UTC as a rule. */
+function isTickInTime({ spec: { schedule = '', timeZone = 'UTC' } }: CronJob, at: Date, now: Date): boolean {
+  const ticks = dueTimes(schedule, timeZone);
+  if ('problem' in ticks) return true;
+  const next = ticks.next(now);
+  return next !== undefined && next.getTime() <= at.getTime() + slack;
+}
+
+/** It looks before then, or at that time, and has not looked yet. */
+function standsFor({ metadata, status }: Job, at: Date, now: Date): boolean {
+  const own = Date.parse(metadata.annotations?.[atAnnotation] ?? '');
+  const isOver = status?.conditions?.some((one) => one.status === 'True') ?? false;
+  return (
+    !isOver && metadata.deletionTimestamp === undefined && own <= at.getTime() + slack && own + stale > now.getTime()
+  );
+}
