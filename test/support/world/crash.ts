@@ -46,8 +46,8 @@ export type Counts = Readonly<Record<Crash['when'], number>>;
 export const none: Counts = { before: 0, after: 0 };
 
 /**
- * Counts the writes of all invocations that are given it, from those that were made before, and kills the one that makes
- * this write.
+ * Counts the writes of all invocations that are given it, from those that were made before, and kills the one that
+ * makes this write.
  */
 export function killer(crash?: Crash, made = none): Killer {
   let { before: begun, after: done } = made;

@@ -11,8 +11,8 @@ import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { networkFailure, patiently, resumed } from './transfer.ts';
 
 /**
- * An answer's body goes through three pipelines of the client's libraries, which listen to it twelve times, whatever its
- * size: Node would warn of a leak from eleven on. What does leak still passes this.
+ * An answer's body goes through three pipelines of the client's libraries, which listen to it twelve times, whatever
+ * its size: Node would warn of a leak from eleven on. What does leak still passes this.
  */
 const mostListeners = 16;
 
