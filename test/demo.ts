@@ -8,7 +8,7 @@ import { connectKube } from '../reconcile/clients/kube.ts';
 import { resources } from '../reconcile/kube.ts';
 import { clone } from './demo/clone.ts';
 import { followForge } from './demo/forge-feed.ts';
-import { fleetObjects, install } from './demo/install.ts';
+import { startGround } from './demo/ground.ts';
 import { createNarrator } from './demo/narrator.ts';
 import { stay } from './demo/stay.ts';
 import { followSteps } from './demo/step-feed.ts';
@@ -17,18 +17,12 @@ import { makeBackupStore } from './e2e/support/backup-store.ts';
 import { accessTo, connectTo } from './e2e/support/client.ts';
 import { condition, isReady } from './e2e/support/conditions.ts';
 import { binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
-import { startLocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
 import { enterSandbox } from './support/cluster/sandbox.ts';
-import { startForge } from './support/git/forge.ts';
-import { startGitServer } from './support/git/server.ts';
 
 /** The main job, start to end, on real parts: `npm run demo`, and `npm run demo -- --stay` to play on. */
 
 const namespace = 'payments';
-/** Where pods reach what runs beside the cluster: the pod network's gateway. */
-const outside = '10.244.0.1';
-const token = 'demo-token';
 const greeting = 'kept by pull request';
 /** What a request's plan is called beside its commit. */
 const planned = 'etcd-ratchet/production/plan';
@@ -40,19 +34,13 @@ const narrator = createNarrator();
 
 narrator.chapter('A Kubernetes cluster, a Git server and a forge, in a namespace of their own');
 await buildOwnImage(sandbox);
-await using cluster = await startLocalCluster({ binaries });
+await using ground = await startGround(binaries);
+const { cluster, forge, gitUrl, token } = ground;
 const { kubectl } = cluster;
 narrator.say('kube-apiserver, controller-manager, scheduler, etcd and three nodes are up');
-await using git = await startGitServer({ host: '0.0.0.0', port: 8080, auth: { token } });
-await using forge = await startForge({ host: '0.0.0.0', port: 8081, token });
-const repository = await git.createRepository('platform/etcd');
-const gitUrl = `http://${outside}:8080/${new URL(repository.url).pathname.slice(1)}`;
 
 narrator.chapter('Install: kubectl apply -k manifests/install');
-await install(kubectl);
-await kubectl(['apply', '--server-side', '-f', '-'], {
-  stdin: fleetObjects({ gitUrl, forgeUrl: `http://${outside}:8081`, token }),
-});
+await ground.install();
 narrator.say('the CronJob, its RBAC and the fleet "production" are there; nothing of it runs');
 
 const kube = await connectKube({ userAgent: 'demo/0', kubeconfig: cluster.kubeconfigPath });
@@ -200,14 +188,7 @@ narrator.say('the other members join as learners: see them come with npm run dem
 
 narrator.chapter(`Done in ${narrator.seconds.toFixed(1)} s`);
 kube.close();
-if (process.argv.includes('--stay'))
-  await stay({
-    cluster,
-    kubectlPath: binaries.kubernetes.kubectl,
-    gitPort: 8080,
-    repository: new URL(gitUrl).pathname,
-    token,
-  });
+if (process.argv.includes('--stay')) await stay(ground, binaries);
 
 /** What a forge's CI would do after a push, instead of waiting for the next minute. */
 async function trigger(name: string): Promise<void> {

@@ -1,36 +1,54 @@
 import { once } from 'node:events';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Binaries } from '../support/cluster/binaries.ts';
 import { openOutlet } from '../support/cluster/bridge.ts';
-import type { LocalCluster } from '../support/cluster/local-cluster.ts';
-
-export interface StayOptions {
-  readonly cluster: LocalCluster;
-  readonly kubectlPath: string;
-  readonly gitPort: number;
-  /** `/etcd.git` */
-  readonly repository: string;
-  readonly token: string;
-}
+import { type Ground, ports } from './ground.ts';
 
 /** Keeps everything up until Ctrl-C, reachable from outside the namespace on 127.0.0.1, and says how to use it. */
-export async function stay({ cluster, kubectlPath, gitPort, repository, token }: StayOptions): Promise<void> {
-  await using git = await openOutlet({ host: '127.0.0.1', port: gitPort });
-  const kubeconfig = await cluster.expose();
+export async function stay(ground: Ground, binaries: Binaries): Promise<void> {
+  await using git = await openOutlet({ host: '127.0.0.1', port: ports.git });
+  await using forge = await openOutlet({ host: '127.0.0.1', port: ports.forge });
+  const kubeconfig = await ground.cluster.expose();
+  const environment = await environmentFile(dirname(kubeconfig), binaries, {
+    KUBECONFIG: kubeconfig,
+    GIT_URL: `http://ada:${ground.token}@127.0.0.1:${git.port}${new URL(ground.gitUrl).pathname}`,
+    FORGE_URL: `http://127.0.0.1:${forge.port}/api/v1/repos/platform/etcd`,
+    FORGE_TOKEN: ground.token,
+  });
   console.log(`
-It stays up until you press Ctrl-C. In another terminal:
+It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and kubectl:
 
-  export KUBECONFIG=${kubeconfig}
-  ${kubectlPath} -n payments get etcdclusters,etcdpeers
-  ${kubectlPath} -n payments describe etcdcluster orders
-  git clone http://ada:${token}@127.0.0.1:${git.port}${repository}
+  . ${environment}
+
+Then follow docs/tutorials, or look around:
+
+  kubectl -n payments get etcdclusters.etcd.ratchet.dev,etcdpeers.etcd.ratchet.dev
+  git clone "$GIT_URL"
 
 Push a change, then wait for the minute, or make a tick of your own:
 
-  ${kubectlPath} -n etcd-ratchet create job --from=cronjob/etcd-ratchet mine-$RANDOM
+  kubectl -n etcd-ratchet create job --from=cronjob/etcd-ratchet mine-$RANDOM
 
-Worth a try: kubectl -n payments delete pod orders-0-0 · delete etcdcluster orders (its volumes stay; the next tick brings it back,
+Worth a try: kubectl -n payments delete pod orders-0-0 · delete etcdclusters.etcd.ratchet.dev orders (its volumes stay; the next tick brings it back,
 data and all) · a version like 3.5.35 (a downgrade, refused by name) · a document with a tab in it.
 `);
   const alive = setInterval(() => {}, 60_000);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   clearInterval(alive);
+}
+
+/** For a shell to read: no command on the way shows the token in a list of processes. */
+export async function environmentFile(
+  directory: string,
+  binaries: Binaries,
+  variables: Readonly<Record<string, string>>,
+): Promise<string> {
+  const commands = join(directory, 'bin');
+  await mkdir(commands, { recursive: true });
+  await symlink(binaries.kubernetes.kubectl, join(commands, 'kubectl'));
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
+  const path = join(directory, 'env');
+  await writeFile(path, `${lines.join('\n')}\nexport PATH='${commands}':"$PATH"\n`, { mode: 0o600 });
+  return path;
 }

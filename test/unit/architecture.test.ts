@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { curesTable, reasonsPage } from '../../docs/reasons.ts';
 import { rulesTable } from '../../docs/rules.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { fields } from '../../manifests/render/volume-fields.ts';
 import { rules } from '../../reconcile/cluster/decide/decide.ts';
 
@@ -36,6 +37,17 @@ test('the documents say of every annotation on a volume what it is for', () => {
   const written = Object.values(fields).flatMap((field) => field.annotations.map(({ name }) => name.split('/')[1]));
   assert.deepEqual(
     written.filter((name) => !told.includes(name ?? '')),
+    [],
+  );
+});
+
+test('the reference lists every annotation that is not of a volume', () => {
+  const page = read('docs/reference/annotations.md');
+  const ofVolumes = Object.values(fields).flatMap((field) => field.annotations.map(({ name }) => name));
+  const others = Object.values<string>(annotations).filter((name) => !ofVolumes.includes(name));
+  assert.ok(others.length > 10);
+  assert.deepEqual(
+    others.filter((name) => !page.includes(`\`${name.split('/')[1]}\``)),
     [],
   );
 });

@@ -4,6 +4,7 @@ import {
   type EtcdBinary,
   type EtcdVersion,
   emulators,
+  etcdctlVersion,
   type KubernetesBinary,
   kubernetesVersion,
   type Wanted,
@@ -17,6 +18,7 @@ export interface Binaries {
   readonly kubernetes: Readonly<Record<KubernetesBinary, string>>;
   readonly etcd: Readonly<Record<EtcdVersion, string>>;
   readonly etcdutl: Readonly<Record<EtcdVersion, string>>;
+  readonly etcdctl: string;
 }
 
 /** Carries the paths into the sandbox and into test processes, where there is no network to provision with. */
@@ -101,6 +103,7 @@ function arrange(paths: ReadonlyMap<Wanted, string>): Binaries {
     },
     etcd: inEveryVersion('etcd'),
     etcdutl: inEveryVersion('etcdutl'),
+    etcdctl: path('etcdctl', etcdctlVersion),
   };
 }
 

@@ -51,7 +51,15 @@ export interface ForgeServerOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
   /** Without it, any token is welcome. */
   readonly token?: string;
+  /** What it can do besides, for people: it answers, or leaves the request to the others. */
+  readonly desk?: Desk;
 }
+
+/** What was asked of a forge that knows its repositories; `undefined`: not of this desk. */
+export type Desk = (
+  asked: { readonly method: string; readonly path: string; readonly body: string },
+  forge: Pick<ForgeServer, 'pulls' | 'statusesOf'>,
+) => Promise<object | undefined>;
 
 /** A forge's status endpoint that records what it is told: GitHub's at `/`, Gitea's at `/api/v1`. */
 export interface ForgeServer extends AsyncDisposable {
@@ -71,13 +79,17 @@ export interface ForgeServer extends AsyncDisposable {
 }
 
 export async function startForge(options: ForgeServerOptions = {}): Promise<ForgeServer> {
-  const { host = '127.0.0.1', port = 0, tls, token } = options;
+  const { host = '127.0.0.1', port = 0, tls, token, desk } = options;
   const statuses: PostedStatus[] = [];
   const requests: ForgeServer['requests'] = [];
   const pulls: OpenedRequest[] = [];
   const comments: PostedComment[] = [];
   let fault: ForgeFault | undefined;
   let faultsLeft = 0;
+
+  function statusesOf(sha: string): ReadonlyMap<string, PostedStatus> {
+    return new Map(statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]));
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
@@ -86,6 +98,15 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
       return;
     }
     const body = await read(request);
+    const { method = '', url = '' } = request;
+    if (desk && isWelcome(request, token)) {
+      const path = new URL(url, 'http://forge').pathname.replace(/^\/api\/v[13]/, '');
+      const served = await desk({ method, path, body }, { pulls, statusesOf });
+      if (served) {
+        reply(response, 200, served);
+        return;
+      }
+    }
     const told = pullsOrComments(request, body, { pulls, comments });
     if (told && isWelcome(request, token)) {
       reply(response, 200, told);
@@ -127,8 +148,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
     pulls,
     comments,
     requests,
-    statusesOf: (sha) =>
-      new Map(statuses.filter((status) => status.sha === sha).map((status) => [status.context, status])),
+    statusesOf,
     breakWith: (next, times = Number.POSITIVE_INFINITY) => {
       fault = next;
       faultsLeft = times;

@@ -7,7 +7,9 @@ export const kubernetesVersion = '1.36.3';
 export const oldestKubernetesMinor = 33;
 
 export type KubernetesBinary = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl';
-export type EtcdBinary = 'etcd' | 'etcdutl';
+export type EtcdBinary = 'etcd' | 'etcdutl' | 'etcdctl';
+/** One for all minors: what people type is the same for each of them. */
+export const etcdctlVersion = '3.6.16';
 /** Object stores that others wrote, to try backups against. */
 export type EmulatorBinary = 'fake-gcs-server' | 'versitygw';
 
@@ -40,6 +42,7 @@ export const catalogue: readonly Wanted[] = [
   kubernetes('kube-scheduler'),
   kubernetes('kubectl'),
   ...etcdVersions.flatMap((version) => [etcd('etcd', version), etcd('etcdutl', version)]),
+  etcd('etcdctl', etcdctlVersion),
 ];
 
 export function kubernetes(name: KubernetesBinary): Wanted {
@@ -64,9 +67,9 @@ export function etcd(name: EtcdBinary, version: EtcdVersion): Wanted {
     version,
     variable: `RATCHET_${name.toUpperCase()}_${minor.replace('.', '_')}`,
     module: `etcd-${minor}`,
-    goPackage: name === 'etcd' ? 'go.etcd.io/etcd/server/v3' : 'go.etcd.io/etcd/etcdutl/v3',
+    goPackage: name === 'etcd' ? 'go.etcd.io/etcd/server/v3' : `go.etcd.io/etcd/${name}/v3`,
     ldflags: '-s -w',
-    buildSeconds: name === 'etcd' ? 17 : 5,
+    buildSeconds: name === 'etcdutl' ? 5 : 17,
   };
 }
 

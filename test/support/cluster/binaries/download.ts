@@ -21,7 +21,7 @@ export interface Release {
 export function releaseOf({ name, version }: Wanted): Release | undefined {
   if (name === 'fake-gcs-server' || name === 'versitygw') return undefined;
   const platform = `${process.platform}-${goArch()}`;
-  if (name === 'etcd' || name === 'etcdutl') {
+  if (name === 'etcd' || name === 'etcdutl' || name === 'etcdctl') {
     const base = `https://github.com/etcd-io/etcd/releases/download/v${version}`;
     const archive = `etcd-v${version}-${platform}`;
     return { url: `${base}/${archive}.tar.gz`, checksumUrl: `${base}/SHA256SUMS`, member: `${archive}/${name}` };

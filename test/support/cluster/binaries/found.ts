@@ -99,6 +99,7 @@ const versionArguments = {
   kubectl: ['version', '--client'],
   etcd: ['--version'],
   etcdutl: ['version'],
+  etcdctl: ['version'],
   'fake-gcs-server': [],
   versitygw: ['--version'],
 } as const satisfies Record<Wanted['name'], readonly string[]>;

@@ -53,7 +53,11 @@ function resolve({ binaries, checkout, nodeBinary }: ImageSource, name: string):
   return {
     ...pause,
     kind: 'etcd',
-    files: { '/usr/local/bin/etcd': etcd, ...(etcdutl !== undefined && { '/usr/local/bin/etcdutl': etcdutl }) },
+    files: {
+      '/usr/local/bin/etcd': etcd,
+      ...(binaries.etcdctl !== undefined && { '/usr/local/bin/etcdctl': binaries.etcdctl }),
+      ...(etcdutl !== undefined && { '/usr/local/bin/etcdutl': etcdutl }),
+    },
     cmd: ['/usr/local/bin/etcd'],
     runsAsRoot: true,
   };

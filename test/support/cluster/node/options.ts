@@ -13,6 +13,8 @@ export type Binaries = {
   /** Version (`3.6.16`) → path of the binary. */
   readonly etcd: Readonly<Record<string, string>>;
   readonly etcdutl: Readonly<Record<string, string>>;
+  /** In every image of etcd, if given. */
+  readonly etcdctl?: string;
 };
 
 export type ProcessNodeOptions = {

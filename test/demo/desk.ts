@@ -1,0 +1,48 @@
+import type { Desk } from '../support/git/forge.ts';
+import type { Repository } from '../support/git/repository.ts';
+
+/** What people ask of a forge, by Gitea's API: to open a request, to merge it, and what was said of a commit. */
+export function deskOf({ git }: Pick<Repository, 'git'>): Desk {
+  const branches = new Map<number, string>();
+  const headOf = (branch: string) => git('rev-parse', '--verify', `refs/heads/${branch}`);
+
+  return async ({ method, path, body }, { pulls, statusesOf }) => {
+    // A request's head is what its branch has now.
+    for (const [at, pull] of pulls.entries()) {
+      const branch = branches.get(pull.number);
+      if (branch !== undefined) pulls[at] = { ...pull, headSha: await headOf(branch) };
+    }
+    const sha = /^\/repos\/platform\/etcd\/commits\/([0-9a-f]{40})\/statuses$/.exec(path)?.[1];
+    if (method === 'GET' && sha) {
+      return [...statusesOf(sha).values()].map(({ context, state, description }) => ({
+        context,
+        status: state,
+        description,
+      }));
+    }
+    if (method === 'POST' && path === '/repos/platform/etcd/pulls') {
+      const { title = '', head = '' } = JSON.parse(body) as { title?: string; head?: string };
+      const number = pulls.reduce((highest, pull) => Math.max(highest, pull.number), 0) + 1;
+      pulls.push({ number, title, headSha: await headOf(head) });
+      branches.set(number, head);
+      return { number, title };
+    }
+    const merged = /^\/repos\/platform\/etcd\/pulls\/(\d+)\/merge$/.exec(path)?.[1];
+    const at = pulls.findIndex(({ number }) => number === Number(merged));
+    const [pull] = method === 'POST' && at >= 0 ? pulls.splice(at, 1) : [];
+    return pull && { merged: await merge(git, pull) };
+  };
+}
+
+/** In the bare repository, as a forge does it. */
+async function merge(
+  git: Repository['git'],
+  { headSha, title }: { readonly headSha: string; readonly title: string },
+): Promise<string> {
+  const main = 'refs/heads/main';
+  const tree = await git('merge-tree', '--write-tree', main, headSha);
+  const identity = ['-c', 'user.name=Forge', '-c', 'user.email=forge@example.com'];
+  const commit = await git(...identity, 'commit-tree', tree, '-p', main, '-p', headSha, '-m', `Merge: ${title}`);
+  await git('update-ref', main, commit);
+  return commit;
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { startGround } from '../demo/ground.ts';
+import { environmentFile } from '../demo/stay.ts';
+import { inOwnSandbox } from './support/own-cluster.ts';
+import { blocksOf, follow } from './support/tutorial.ts';
+
+/** The pages in the order in which they send their reader on. */
+const pages = ['first-cluster', 'first-pull-request', 'first-upgrade', 'first-restore', 'lost-quorum'];
+
+const binaries = await inOwnSandbox();
+const ground = await startGround(binaries);
+after(() => ground[Symbol.asyncDispose]());
+
+test('the tutorials lead from nothing through a restore and a lost quorum', { timeout: 1_800_000 }, async () => {
+  await ground.install();
+  const directory = await mkdtemp(join(tmpdir(), 'tutorials-'));
+  const { kubeconfigPath } = ground.cluster;
+  const environment = await environmentFile(directory, binaries, {
+    KUBECONFIG: kubeconfigPath,
+    GIT_URL: ground.gitUrl.replace('http://', `http://ada:${ground.token}@`),
+    FORGE_URL: `${ground.forgeUrl}/api/v1/repos/platform/etcd`,
+    FORGE_TOKEN: ground.token,
+  });
+  const written = await Promise.all(
+    pages.map(async (name) => {
+      const page = `docs/tutorials/${name}.md`;
+      return blocksOf(page, await readFile(join(import.meta.dirname, '../..', page), 'utf8'));
+    }),
+  );
+  const first = { page: 'the playground', line: 1, kind: 'sh', text: `. ${environment}\n` } as const;
+  await follow([first, ...written.flat()], { cwd: directory, env: process.env });
+});
