@@ -1,3 +1,4 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import {
   expandTemplate,
@@ -18,7 +19,7 @@ import type { Proof } from './agent/compare.ts';
 import { failures } from './agent/failure.ts';
 import type { BackupRecord } from './agent/record.ts';
 import type { BackupReason } from './reasons.ts';
-import { type BackupSituation, isFinished, type JobView, type Trouble } from './situation.ts';
+import { type BackupSituation, isFinished, isOverdue, type JobView, type Trouble } from './situation.ts';
 
 /** What is known of a backup once it is stored, and once it is proven. */
 export interface Facts {
@@ -27,8 +28,14 @@ export interface Facts {
 }
 
 export type BackupDecision =
-  /** `afterSeconds`: when the clock alone is worth another look. */
-  | { readonly kind: 'wait'; readonly reason: BackupReason; readonly message: string; readonly afterSeconds?: number }
+  /** `afterSeconds`: when the clock alone is worth another look. `stalled`: a person must do something. */
+  | {
+      readonly kind: 'wait';
+      readonly reason: BackupReason;
+      readonly message: string;
+      readonly afterSeconds?: number;
+      readonly stalled?: boolean;
+    }
   | { readonly kind: 'take'; readonly message: string; readonly order: Omit<TakeOrder, 'image'> }
   | {
       readonly kind: 'verify';
@@ -77,10 +84,18 @@ export function decideBackup(situation: BackupSituation): BackupDecision {
       };
     return attempt.stage === 'Take' ? take(situation) : verifyAgain(situation);
   }
+  if (!job.ours && job.leaving)
+    return {
+      kind: 'wait',
+      reason: 'OldJobLeaving',
+      message: `Job ${job.name} of an earlier EtcdBackup of this name is being deleted`,
+      stalled: isOverdue({ ...situation, job: undefined }),
+    };
   if (!job.ours)
     return {
       kind: 'wait',
       reason: 'JobNameTaken',
+      stalled: true,
       message: `Job ${job.name} belongs to something else: delete it, or create an EtcdBackup of another name`,
     };
   return byJob(situation, job);
@@ -96,7 +111,7 @@ function byJob(situation: BackupSituation, job: JobView): BackupDecision {
   const { said } = state;
   switch (said.kind) {
     case 'failure':
-      return failed(situation, said.reason, said.message, failures[said.reason]);
+      return failed(situation, said.reason, said.message, courseOf(said.reason, backup));
     case 'record': {
       const { record } = said;
       if (attempt.stage !== 'Take' || record.id !== backup.metadata.uid || record.object !== job.object)
@@ -132,7 +147,19 @@ function underWay({ attempt, at }: BackupSituation, { name }: JobView, trouble: 
   if (trouble.code === 'CrashLoopBackOff') return { kind: 'wait', reason, message };
   const waited = (at.getTime() - Date.parse(trouble.since)) / 1000;
   if (!(waited >= startSeconds)) return { kind: 'wait', reason, message, afterSeconds: startSeconds };
-  return { kind: 'wait', reason: 'PodNotStarting', message: `${message}. To go on: ${cureOfStart(trouble.code)}` };
+  return {
+    kind: 'wait',
+    reason: 'PodNotStarting',
+    message: `${message}. To go on: ${cureOfStart(trouble.code)}`,
+    stalled: true,
+  };
+}
+
+/** Two backups of one second have one name. A later attempt has another, where the template says so. */
+function courseOf(reason: keyof typeof failures, { spec }: EtcdBackup): (typeof failures)[keyof typeof failures] {
+  const template = parseObjectTemplate(spec.to.object);
+  const differs = !('problem' in template) && template.variables.has('timestamp');
+  return reason === 'Exists' && differs ? 'retry' : failures[reason];
 }
 
 function take(situation: BackupSituation): BackupDecision {
@@ -141,7 +168,7 @@ function take(situation: BackupSituation): BackupDecision {
   const from = source
     ? { endpoints: source.endpoints, tlsSecretName: source.tlsSecretName }
     : sourceOf(cluster, clusterName ?? '');
-  if ('reason' in from) return { kind: 'wait', ...from };
+  if ('reason' in from) return { kind: 'wait', ...from, stalled: isOverdue(situation) };
   const location = locationOf(situation);
   if ('problem' in location) return failed(situation, 'InvalidRequest', location.problem, 'request');
   const message = `attempt ${attempt.number} stores the snapshot as ${urlOf(location)}`;
@@ -166,7 +193,7 @@ function sourceOf(
   if (available?.status !== 'True' || voters.length === 0)
     return {
       reason: 'ClusterNotAvailable',
-      message: `the backup waits until EtcdCluster ${name} is Available: ${available?.message ?? 'it was not looked at yet'}`,
+      message: `the backup waits until EtcdCluster ${name} is Available, or this backup is deleted: ${available?.message ?? 'it was not looked at yet'}`,
     };
   const mode = spec.tls?.mode ?? 'Managed';
   const tlsSecretName =

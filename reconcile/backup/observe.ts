@@ -62,6 +62,7 @@ async function jobView(kube: Kube, job: Job, backup: EtcdBackup, { at, signal }:
     name,
     uid,
     ours,
+    leaving: !ours && isOfNamesake(job, backup),
     object: job.metadata.annotations?.[annotations.object]?.slice(0, 1100) ?? '',
     startedAt: creationTimestamp,
     state: reported
@@ -71,4 +72,9 @@ async function jobView(kube: Kube, job: Job, backup: EtcdBackup, { at, signal }:
         }
       : state,
   };
+}
+
+function isOfNamesake({ metadata }: Job, backup: EtcdBackup): boolean {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  return owner?.kind === 'EtcdBackup' && owner.name === backup.metadata.name;
 }

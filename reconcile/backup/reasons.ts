@@ -26,6 +26,7 @@ const own = {
   },
   PodNotStarting: { means: 'The pod of the Job has waited for three minutes, and does not start.', cure: names },
   JobRefused: { means: 'The API server refuses the Job.', cure: names },
+  OldJobLeaving: step('The Job of an earlier EtcdBackup of this name is being deleted.'),
   JobNameTaken: { means: 'A Job that is not of this backup has the name.', cure: names },
 } as const satisfies Record<string, Meaning>;
 

@@ -4,13 +4,15 @@ import { conditionsFrom, type Said } from '../conditions.ts';
 import { timestamp } from '../timestamp.ts';
 import { type BackupDecision, type Facts, retryMessage } from './decide.ts';
 import type { BackupReason } from './reasons.ts';
-import type { BackupSituation } from './situation.ts';
+import { type BackupSituation, isOverdue } from './situation.ts';
 
 /** What came of a decision. `refused`: by the API server, in words that ask for a person. */
 export type Outcome =
   | { readonly kind: 'none' }
   | { readonly kind: 'acted'; readonly object: string }
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'refused'; readonly message: string }
+  /** It answers that this may pass by itself, as of a webhook that is away. */
+  | { readonly kind: 'delayed'; readonly message: string };
 
 /** The status that tells of this step. Pure, and equal for equal facts. */
 export function backupStatusFor(
@@ -40,23 +42,22 @@ export interface BackupStatement {
   readonly message: string;
 }
 
-const forAPerson: readonly BackupReason[] = ['JobNameTaken', 'JobRefused', 'PodNotStarting'];
-
 /** In one word and one sentence. */
 export function statementOf(
-  { attempt }: BackupSituation,
+  situation: BackupSituation,
   decision: Exclude<BackupDecision, { readonly kind: 'rest' }>,
   outcome: Outcome,
 ): BackupStatement {
+  const { attempt } = situation;
+  if (outcome.kind === 'delayed') {
+    const course = isOverdue(situation) ? 'stalled' : 'on-its-way';
+    return { course, reason: 'JobRefused', message: outcome.message };
+  }
   if (outcome.kind === 'refused') return { course: 'stalled', reason: 'JobRefused', message: outcome.message };
   const { message } = decision;
   switch (decision.kind) {
     case 'wait':
-      return {
-        course: forAPerson.includes(decision.reason) ? 'stalled' : 'on-its-way',
-        reason: decision.reason,
-        message,
-      };
+      return { course: decision.stalled ? 'stalled' : 'on-its-way', reason: decision.reason, message };
     case 'take':
       return { course: 'on-its-way', reason: 'Taking', message };
     case 'verify':

@@ -30,6 +30,8 @@ export interface JobView {
   readonly uid: string;
   /** Whether this very EtcdBackup controls it. */
   readonly ours: boolean;
+  /** Not ours: it is of an earlier EtcdBackup of this name, and goes with that. */
+  readonly leaving: boolean;
   /** The whole name of the object that it is about. */
   readonly object: string;
   readonly startedAt: string;
@@ -77,4 +79,15 @@ export function attemptOf({ status }: EtcdBackup): Attempt {
 /** Whether nothing is to be done about it any more. */
 export function isFinished({ metadata, status }: EtcdBackup): boolean {
   return status?.finishedAt !== undefined || metadata.deletionTimestamp !== undefined;
+}
+
+/** So long a backup waits by itself. What is not there by then asks for a person: seconds. */
+const patience = 600;
+
+/** Whether what the attempt waits for is not there, though there was time enough. */
+export function isOverdue({ backup, attempt, job, at }: BackupSituation): boolean {
+  const { creationTimestamp, takenAt } = { ...backup.metadata, ...backup.status };
+  const begun = [creationTimestamp, takenAt, job?.startedAt].map((time) => Date.parse(time ?? ''));
+  const since = Math.max(...begun.filter((time) => !Number.isNaN(time)), attempt.notBefore?.getTime() ?? 0);
+  return at.getTime() - since > patience * 1000;
 }

@@ -7,7 +7,7 @@ import { takeJob, verifyJob } from '../../manifests/render/backup-jobs.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { writeEvent } from '../cluster-event.ts';
-import { conditionOf } from '../conditions.ts';
+import { conditionOf, isTrue } from '../conditions.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
 import { type BackupDecision, decideBackup } from './decide.ts';
 import { forgetEarlier } from './forget.ts';
@@ -99,9 +99,13 @@ async function make(kube: Kube, backup: EtcdBackup, job: Job, signal: AbortSigna
     await kube.create(resources.jobs, job, { signal });
     return { kind: 'acted', object: objectOf(job) };
   } catch (error) {
-    if (!(error instanceof KubeError) || (error.class !== 'terminal' && error.reason !== 'AlreadyExists')) throw error;
+    // Without an answer the status can't be written, either.
+    if (!(error instanceof KubeError) || error.status === undefined) throw error;
     if (error.reason !== 'AlreadyExists')
-      return { kind: 'refused', message: `Job ${name} is refused: ${error.message}` };
+      return {
+        kind: error.class === 'terminal' ? 'refused' : 'delayed',
+        message: `Job ${name} is refused: ${error.message}`,
+      };
   }
   const found = await kube.get<Job>(resources.jobs, namespace, name, { signal });
   if (found && isControlledBy(found, backup.metadata.uid ?? '')) return { kind: 'acted', object: objectOf(found) };
@@ -134,7 +138,7 @@ async function tell(
   }
 }
 
-/** One event for each word that is new. */
+/** One event for each word that is new, and where a person is asked from now on. */
 async function record(
   kube: Kube,
   { backup, at }: BackupSituation,
@@ -142,7 +146,7 @@ async function record(
   signal: AbortSignal,
 ): Promise<void> {
   const before = conditionOf(backup.status, 'Ready');
-  if (before?.reason === reason) return;
+  if (before?.reason === reason && isTrue(backup.status, 'Stalled') === (course === 'stalled')) return;
   const type = course === 'stalled' || reason === 'Retrying' ? 'Warning' : 'Normal';
   const id = `${at.getTime().toString(16)}${randomBytes(4).toString('hex')}`;
   const news = { type, action: 'Backup', reason, note: message } as const;

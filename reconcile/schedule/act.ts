@@ -1,5 +1,6 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
 import type { ScheduleAction } from './decide.ts';
@@ -45,7 +46,7 @@ async function carryOut(
 ): Promise<{ readonly created?: string }> {
   switch (action.kind) {
     case 'start':
-      return once(kube.create(resources.backups, dueBackup(schedule, action.at), { signal }));
+      return begin(schedule, dueBackup(schedule, action.at), kube, signal);
     case 'prune':
       return once(kube.create(resources.jobs, pruneJob(schedule, action, await image()), { signal }));
     case 'give-up':
@@ -53,6 +54,22 @@ async function carryOut(
       for (const backup of action.backups) await remove(backup, kube, signal);
       return {};
   }
+}
+
+/** @throws {KubeError} also where something else has the name: a time without a backup is not taken for dealt with. */
+async function begin(
+  { metadata: { uid = '' } }: EtcdBackupSchedule,
+  backup: EtcdBackup,
+  kube: Kube,
+  signal: AbortSignal,
+): Promise<{ readonly created?: string }> {
+  const made = await once(kube.create(resources.backups, backup, { signal }));
+  if (made.created !== undefined) return made;
+  const { namespace, name } = backup.metadata;
+  const found = await kube.get<EtcdBackup>(resources.backups, namespace, name, { signal });
+  if (found === undefined || isControlledBy(found, uid)) return made;
+  const message = `EtcdBackup ${name} belongs to something else: delete it; else the next one begins when it is due`;
+  throw new KubeError(message, { class: 'terminal', status: 409, reason: 'NameTaken' });
 }
 
 /** POST is the lock: the name says for which time, or after which backup. */

@@ -31,7 +31,8 @@ async function readPruning(
   if (last === undefined || last.finishedAt !== undefined) return undefined;
   const name = pruneJobName(last.after);
   const job = await kube.get<Job>(resources.jobs, namespace, name, { signal });
-  if (job === undefined || !isControlledBy(job, uid)) return { kind: 'gone' };
+  if (job === undefined) return { kind: 'gone' };
+  if (!isControlledBy(job, uid)) return { kind: 'name-taken', job: name };
   if (!isOver(job)) return { kind: 'running' };
   const labelSelector = `batch.kubernetes.io/job-name=${name}`;
   const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal });

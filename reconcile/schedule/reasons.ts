@@ -21,6 +21,10 @@ export const scheduleMeanings = {
     means: 'No backup was proven within `spec.maxAge`.',
     cure: 'Look at the newest EtcdBackups of this schedule: their messages say what keeps them from being good.',
   },
+  BackupStuck: {
+    means: 'A backup is due and was begun, and waits for a person. With `concurrencyPolicy: Forbid` no other begins.',
+    cure: 'Do what the message of that EtcdBackup asks; or delete it: the next one is made when it is due.',
+  },
   LastBackupFailed: {
     means: 'The newest backup that is over was not proven. Older ones are as they were.',
     cure: 'Read the message of the EtcdBackup that is named. The next one is made when it is due.',

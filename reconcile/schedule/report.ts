@@ -7,7 +7,16 @@ import { timestamp } from '../timestamp.ts';
 import type { ScheduleDeed } from './act.ts';
 import type { ScheduleDecision } from './decide.ts';
 import { needsPerson, type ScheduleReason } from './reasons.ts';
-import { byDueTime, dueAt, isBelievable, isGood, isLeaving, isOver, type ScheduleObservation } from './situation.ts';
+import {
+  byDueTime,
+  dueAt,
+  isBelievable,
+  isGood,
+  isLeaving,
+  isOver,
+  isStuck,
+  type ScheduleObservation,
+} from './situation.ts';
 
 /** The status after a step. Pure. At rest it is what it was. */
 export function scheduleStatus(
@@ -77,6 +86,8 @@ function goodOf({ metadata, status }: EtcdBackup): Good {
 
 type Retention = NonNullable<EtcdBackupScheduleStatus['retention']>;
 
+const again = 'retention runs again after the next backup';
+
 function retentionAfter(
   { schedule, pruning, now }: ScheduleObservation,
   deeds: readonly ScheduleDeed[],
@@ -88,7 +99,10 @@ function retentionAfter(
   }
   const last = schedule.status?.retention;
   if (last === undefined || pruning === undefined || pruning.kind === 'running') return last;
-  const lost = { reason: 'ResultLost', message: 'its Job is gone: it runs again after the next backup' };
+  const lost =
+    pruning.kind === 'name-taken'
+      ? { reason: 'JobNameTaken', message: `Job ${pruning.job} belongs to something else: delete it; ${again}` }
+      : { reason: 'ResultLost', message: `its Job is gone: ${again}` };
   const { ok: _, ...end } = pruning.kind === 'ended' ? pruning.end : { ok: false, failure: lost };
   return { ...last, ...end, finishedAt: timestamp(now) };
 }
@@ -115,6 +129,8 @@ function saying(facts: Facts): Saying {
   if (tooOld !== undefined) return { reason: 'BackupTooOld', message: tooOld };
   const refused = deeds.find(({ failure }) => failure !== undefined);
   if (refused?.failure) return { reason: 'StartRefused', message: refused.failure.message };
+  const [stuck] = observation.backups.filter(isStuck).toSorted(byDueTime);
+  if (stuck !== undefined) return { reason: 'BackupStuck', message: failureOf(stuck) };
   const [newest] = observation.backups.filter((one) => isOver(one)).toSorted(byDueTime);
   if (newest !== undefined && !isGood(newest)) return { reason: 'LastBackupFailed', message: failureOf(newest) };
   if (retention?.failure)

@@ -18,6 +18,8 @@ export interface ScheduleObservation {
 export type PruneView =
   | { readonly kind: 'running' }
   | { readonly kind: 'ended'; readonly end: PruneEnd }
+  /** Another's Job has its name. */
+  | { readonly kind: 'name-taken'; readonly job: string }
   /** Its Job is not there: deleted, or never made because its maker died. */
   | { readonly kind: 'gone' };
 
@@ -47,6 +49,11 @@ export function isOver({ status }: EtcdBackup): boolean {
 
 export function isLeaving({ metadata }: EtcdBackup): boolean {
   return metadata.deletionTimestamp !== undefined;
+}
+
+/** It did not come to be, and waits for a person. */
+export function isStuck(backup: EtcdBackup): boolean {
+  return !isOver(backup) && !isLeaving(backup) && isTrue(backup.status, 'Stalled');
 }
 
 /** It is there, and proven as its spec asks. */

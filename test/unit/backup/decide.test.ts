@@ -15,7 +15,7 @@ function situation(backup: EtcdBackup, more: Partial<BackupSituation> = {}): Bac
 }
 
 function job(state: JobState, more: Partial<JobView> = {}): JobView {
-  return { name: 'j', uid: 'job-1', ours: true, object, startedAt: attempt.startedAt, state, ...more };
+  return { name: 'j', uid: 'job-1', ours: true, leaving: false, object, startedAt: attempt.startedAt, state, ...more };
 }
 
 const failing = (reason: keyof typeof failures) =>
@@ -141,7 +141,8 @@ test('each failure of the agent has its course: again, or a person', () => {
     const decision = decideBackup(
       situation(backupWith({ attempt }), { job: failing(reason as keyof typeof failures) }),
     );
-    assert.equal(decision.kind, kind === 'retry' ? 'retry' : 'fail', reason);
+    // Under another name it does not exist.
+    assert.equal(decision.kind, kind === 'retry' || reason === 'Exists' ? 'retry' : 'fail', reason);
     if (decision.kind === 'fail') assert.match(decision.cure, /another EtcdBackup/);
   }
 });
@@ -175,6 +176,43 @@ test('a Job of another owner is left alone, and named', () => {
   const foreign = job({ kind: 'under-way' }, { ours: false });
   const decision = decideBackup(situation(backupWith(), { job: foreign }));
   assert.partialDeepStrictEqual(decision, { kind: 'wait', reason: 'JobNameTaken' });
+});
+
+test('what is awaited asks for a person after ten minutes, and goes on when it is there', () => {
+  const later = new Date('2026-11-22T23:10:00Z');
+  const old = job({ kind: 'under-way' }, { ours: false, leaving: true });
+  for (const [more, reason] of [
+    [{ cluster: undefined }, 'ClusterAbsent'],
+    [{ cluster: { ...serving, status: { observedGeneration: 1 } } }, 'ClusterNotAvailable'],
+    [{ job: old }, 'OldJobLeaving'],
+  ] as const) {
+    const conditions = (when: Date) => conditionsOf(told(situation(backupWith(), { ...more, at: when })));
+    assert.deepEqual(conditions(at), [`Ready=False ${reason}`, `Reconciling=True ${reason}`]);
+    assert.deepEqual(conditions(later), [`Ready=False ${reason}`, `Stalled=True ${reason}`]);
+  }
+  assert.equal(decideBackup(situation(backupWith(), { at: later })).kind, 'take');
+  const quiet = job({ kind: 'under-way' });
+  assert.deepEqual(
+    conditionsOf(told(situation(backupWith(), { job: quiet, at: later }))).at(-1),
+    'Reconciling=True Taking',
+  );
+});
+
+test('an attempt that follows a failure waits ten minutes of its own', () => {
+  const failed = { reason: 'Unreachable', message: 'm', at: '2026-11-22T22:59:50Z', retryAt: '2026-11-22T23:05:00Z' };
+  const backup = backupWith({ attempt, lastFailure: failed });
+  const conditions = (time: string) =>
+    conditionsOf(told(situation(backup, { cluster: undefined, at: new Date(time) }))).at(-1);
+  assert.equal(conditions('2026-11-22T23:14:00Z'), 'Reconciling=True ClusterAbsent');
+  assert.equal(conditions('2026-11-22T23:16:00Z'), 'Stalled=True ClusterAbsent');
+});
+
+test('two backups of one second that render one name: the later one is tried again under another', () => {
+  const timed = backupWith({ attempt });
+  assert.partialDeepStrictEqual(decideBackup(situation(timed, { job: failing('Exists') })), { kind: 'retry' });
+  const to = { ...timed.spec.to, object: 'pvc://backups/{{cluster}}/{{name}}.db' };
+  const named = backupWith({ attempt }, { to });
+  assert.partialDeepStrictEqual(decideBackup(situation(named, { job: failing('Exists') })), { kind: 'fail' });
 });
 
 test('a finished backup, and one that is being deleted, costs no thought', () => {
@@ -248,8 +286,8 @@ test('while an attempt is waited for, status stays as it is', () => {
 });
 
 test('what needs a person says so, with the cure, and stays', () => {
-  const status = told(situation(backupWith({ attempt }), { job: failing('Exists') }));
-  assert.deepEqual(conditionsOf(status), ['Ready=False Exists', 'Stalled=True Exists']);
+  const status = told(situation(backupWith({ attempt }), { job: failing('Full') }));
+  assert.deepEqual(conditionsOf(status), ['Ready=False Full', 'Stalled=True Full']);
   assert.match(
     status.conditions?.[0]?.message ?? '',
     /^because\. To go on: correct that, then create another EtcdBackup$/,

@@ -19,6 +19,7 @@ function saidOf(trouble: Omit<Trouble, 'since'>, seconds: number) {
       name: 'j',
       uid: 'u',
       ours: true,
+      leaving: false,
       object,
       startedAt: since,
       state: { kind: 'under-way', trouble: { ...trouble, since } },

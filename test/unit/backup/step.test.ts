@@ -5,7 +5,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { KubeError, resources } from '../../../reconcile/kube.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
 import { backupWith, proof, record, serving, uid } from './scene.ts';
 
@@ -140,6 +140,27 @@ test('a Job that the API server refuses is told, with its words, and tried again
   assert.match(stalled?.message ?? '', /Job orders-before-upgrade-take-1 is refused/);
   refuses = false;
   assert.equal((await live(kube))?.status?.conditions?.[0]?.reason, 'Verified');
+});
+
+test('a Job that a webhook keeps from being made is told, and a person is asked after a while', async () => {
+  let clock = new Date('2026-11-22T23:00:00Z');
+  const away = { class: 'retryable', status: 500, reason: 'InternalError' } as const;
+  const kube = createFakeKube({
+    clock: () => clock,
+    before: ({ key }) => {
+      if (key === 'POST jobs') throw new KubeError('failed calling webhook "policy"', away);
+    },
+  });
+  kube.seed(resources.backups, fresh());
+  const conditions = async () => {
+    await stepBackups(kube.stored<EtcdBackup>(resources.backups), contextFor(kube));
+    const { status } = kube.stored<EtcdBackup>(resources.backups)[0] ?? {};
+    assert.match(status?.conditions?.[0]?.message ?? '', /failed calling webhook "policy"/);
+    return status?.conditions?.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
+  };
+  assert.deepEqual(await conditions(), ['Ready=False JobRefused', 'Reconciling=True JobRefused']);
+  clock = new Date('2026-11-22T23:20:00Z');
+  assert.deepEqual(await conditions(), ['Ready=False JobRefused', 'Stalled=True JobRefused']);
 });
 
 test('where the kind is not installed, the pass goes on without backups and says so', async () => {

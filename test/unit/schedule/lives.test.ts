@@ -5,7 +5,7 @@ import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-sche
 import type { Job } from '../../../manifests/kube-types.ts';
 import { refusal } from '../../../reconcile/clients/kube-errors.ts';
 import { resources } from '../../../reconcile/kube.ts';
-import { createLife, type Life } from './life.ts';
+import { createLife, type Life, start, template } from './life.ts';
 
 function ready(life: Life): string {
   const { status, reason, message } = life.schedule().status?.conditions?.find(({ type }) => type === 'Ready') ?? {};
@@ -381,4 +381,56 @@ test('a schedule that is being deleted does nothing more', async () => {
     life.kube.journal().filter(({ key }) => !key.startsWith('LIST')),
     [],
   );
+});
+
+test('a backup that waits for a person makes its schedule say so, until it is over', async () => {
+  const life = createLife();
+  const stalled = { type: 'Stalled', status: 'True', reason: 'ClusterAbsent', message: 'x' } as const;
+  const not = { type: 'Ready', status: 'False', reason: 'ClusterAbsent', message: 'there is no EtcdCluster' } as const;
+  await life.run(11, () => {
+    for (const backup of life.kube.stored<EtcdBackup>(resources.backups)) {
+      const conditions = [not, stalled].map((one) => ({ ...one, lastTransitionTime: start }));
+      life.kube.seed<EtcdBackup>(resources.backups, { ...backup, status: { observedGeneration: 1, conditions } });
+    }
+  });
+  assert.deepEqual(ready(life), 'False BackupStuck: nightly-202603010010: there is no EtcdCluster');
+  life.finish();
+  await life.run(1);
+  assert.match(ready(life), /^True Scheduled: /);
+});
+
+test('a Job of another under the name of a retention is named once, and the next one runs', async () => {
+  const life = createLife({ retention: { last: 2 } });
+  const foreign = { metadata: { namespace: 'default', name: 'nightly-202603010010-prune', uid: 'foreign' } };
+  life.kube.seed(resources.jobs, foreign as unknown as Job);
+  await life.run(13);
+  const writes = () => life.kube.journal().filter(({ key }) => /^(POST|PUT|DELETE)/.test(key)).length;
+  assert.match(
+    ready(life),
+    /^False RetentionFailed: JobNameTaken: Job nightly-202603010010-prune belongs to something else/,
+  );
+  const before = writes();
+  await life.run(5);
+  assert.equal(writes(), before, 'at rest nothing is written');
+  await life.run(5);
+  assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010020-prune']);
+});
+
+test('an EtcdBackup of another under the name of a due time is named, and the next one begins', async () => {
+  const life = createLife();
+  life.kube.seed<EtcdBackup>(resources.backups, {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { namespace: 'default', name: 'nightly-202603010010', uid: 'foreign' },
+    spec: template,
+  });
+  await life.run(11, () => undefined);
+  assert.match(
+    ready(life),
+    /^False StartRefused: EtcdBackup nightly-202603010010 belongs to something else: delete it/,
+  );
+  assert.equal(life.schedule().status?.lastAt, undefined);
+  await life.run(10);
+  assert.deepEqual(life.backups(), ['nightly-202603010010', 'nightly-202603010020']);
+  assert.match(ready(life), /^True Scheduled: /);
 });
