@@ -88,3 +88,15 @@ function distort(root: { all: unknown }, which: number, other: unknown, how: str
       configurable: true,
     });
 }
+
+/** The same bytes with one of them another, at places all over: so many. */
+export function withOneByteChanged(bytes: Buffer, most = 32): readonly Buffer[] {
+  const count = Math.min(most, bytes.length);
+  return Array.from({ length: count }, (_, n) => {
+    const changed = Buffer.from(bytes);
+    const at = Math.floor((n * bytes.length) / count);
+    // Every bit has its turn as places change with the length.
+    changed[at] = (changed[at] ?? 0) ^ (1 << ((n + bytes.length) & 7));
+    return changed;
+  });
+}

@@ -4,6 +4,8 @@ import type fc from 'fast-check';
 export interface Target<Input> {
   readonly name: string;
   readonly inputs: fc.Arbitrary<Input>;
+  /** Inputs that follow from one, where making an input costs more than trying it. */
+  readonly variants?: (input: Input) => readonly Input[];
   /** Everything of ours that an input goes through. What it throws is a finding. */
   readonly try: (input: Input) => Promise<void>;
 }

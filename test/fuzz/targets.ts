@@ -1,6 +1,8 @@
 import type { AnyTarget } from './target.ts';
+import { answerTarget } from './targets/answers.ts';
 import { cloudEventTarget } from './targets/cloud-events.ts';
 import { mergeTarget } from './targets/merge.ts';
+import { podTemplateTarget } from './targets/pod-templates.ts';
 import { specTarget } from './targets/specs.ts';
 import { webhookTarget } from './targets/webhooks.ts';
 import { packetTarget, packTarget } from './targets/wire.ts';
@@ -12,5 +14,7 @@ export const targets: readonly AnyTarget[] = [
   specTarget,
   mergeTarget,
   packetTarget,
+  answerTarget,
+  podTemplateTarget,
   packTarget,
 ];

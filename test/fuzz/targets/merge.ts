@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { mergeText } from '../../../gitops/merge/merge-text.ts';
-import { mutated } from '../mutate.ts';
+import { mutated, withOneByteChanged } from '../mutate.ts';
 import { target } from '../target.ts';
 
 const text = fc
@@ -13,6 +13,8 @@ export const mergeTarget = target({
   inputs: text.chain((base) =>
     fc.tuple(fc.constant(Buffer.from(base)), mutated(fc.constant(base)), mutated(fc.constant(base))),
   ),
+  variants: ([base, head, other]) =>
+    withOneByteChanged(head).map((changed): [Buffer<ArrayBuffer>, Buffer, Buffer] => [base, changed, other]),
   try: async ([base, head, other]: readonly [Uint8Array, Uint8Array, Uint8Array]) => {
     mergeText(base, head, other);
     // What only one side changed is what that side made of it.

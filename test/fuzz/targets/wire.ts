@@ -16,7 +16,7 @@ import {
   summed,
   treeOf,
 } from '../../support/git/pack.ts';
-import { mutated } from '../mutate.ts';
+import { mutated, withOneByteChanged } from '../mutate.ts';
 import { target } from '../target.ts';
 
 const sha = 'a'.repeat(40);
@@ -40,6 +40,7 @@ export const packetTarget = target({
     sha,
     '\0',
   ]),
+  variants: (bytes: Buffer) => withOneByteChanged(bytes),
   try: async (bytes: Buffer) => {
     onlyGitErrors(() => Array.from(packets(bytes)));
     onlyGitErrors(() => parseAdvertisement(bytes));
@@ -107,6 +108,7 @@ const packs = fc.oneof(packed, mutated(packed)).map(summed);
 export const packTarget = target({
   name: 'packs',
   inputs: packs,
+  variants: (pack: Buffer) => withOneByteChanged(pack.subarray(0, -20)).map(summed),
   try: async (pack: Buffer) => {
     const revision = { ref: 'main', sha: objects.name };
     const answer = Buffer.concat([framed(pack), Buffer.from('0000')]);
