@@ -24,7 +24,7 @@ if (!(seconds > 0) || !(least >= 0) || !Number.isInteger(first)) {
   process.exit(2);
 }
 
-/** Milliseconds of one target before it is the next one's turn: each has the same time, and the fast ones more inputs. */
+/** Milliseconds of one target before it is the next one's turn: the fast ones have more inputs. */
 const turnMs = 500;
 /** Inputs of one turn, by target, as fast as they were before. */
 const turns = new Map<string, number>();

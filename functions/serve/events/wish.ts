@@ -64,7 +64,8 @@ const endings: ReadonlyMap<string, RegExp> = new Map([
 function aboutReference(data: unknown): Wish {
   const { kind, namespace, name } = asObject(data);
   const isNamed = typeof kind === 'string' && typeof namespace === 'string' && typeof name === 'string';
-  const cluster = isNamed ? endings.get(kind)?.exec(name)?.[1] : undefined;
+  if (!isNamed) return { kind: 'nothing', because: 'it names no object' };
+  const cluster = endings.get(kind)?.exec(name)?.[1];
   const key = `${namespace}/${cluster}`;
   if (cluster === undefined || !isKey(key)) return { kind: 'nothing', because: 'it belongs to no cluster' };
   return { kind: 'step', cluster: key };

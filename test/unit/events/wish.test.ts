@@ -107,3 +107,8 @@ test('a batch is few passes: a tick covers all, the steps are one, the follow-up
   );
   assert.deepEqual(tasksOf([{ kind: 'nothing', because: '' }]), []);
 });
+
+test('a reference whose namespace is no text is of no interest, and no error', () => {
+  const data = { kind: 'Pod', namespace: { toString: 1 }, name: 'orders-0-0' };
+  assert.equal(wishOf({ type: 'dev.knative.apiserver.ref.update', data }).kind, 'nothing');
+});
