@@ -30,6 +30,8 @@ export interface VerifyOrder {
   readonly etcdImage: string;
   readonly pullSecrets?: readonly { readonly name: string }[];
   readonly snapshotBytes: number;
+  /** Of the object, as it was noted when it was stored. */
+  readonly sha256?: string | undefined;
 }
 
 /** Between the agent's own deadline and that of its pod: for starting, and for ending in order. Seconds. */
@@ -77,7 +79,12 @@ export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
   const { to } = backup.spec;
   const { image, location } = order;
   const [reading, proving] = [agentAccess(location, to, 'read'), agentAccess(location, to, 'prove')];
-  const common = { object: urlOf(location), deadlineSeconds: deadlineOf(backup), directory: scratchMountPath };
+  const common = {
+    object: urlOf(location),
+    deadlineSeconds: deadlineOf(backup),
+    directory: scratchMountPath,
+    ...(order.sha256 !== undefined && { sha256: order.sha256 }),
+  };
   const volumeMounts = [{ name: 'scratch', mountPath: scratchMountPath }];
   const { member, snapshot } = drillMember(scratchMountPath);
   const pod = agentPod(to);

@@ -222,15 +222,19 @@ function locationOf({ backup, at }: BackupSituation): ObjectLocation | { readonl
 }
 
 function verifyAgain(situation: BackupSituation): BackupDecision {
-  const { object = '', etcdVersion = '', snapshotBytes = 0 } = situation.backup.status ?? {};
-  const facts = { etcdVersion, snapshot: { bytes: snapshotBytes } };
+  const { object = '', etcdVersion = '', snapshotBytes = 0, sha256 } = situation.backup.status ?? {};
+  const facts = { etcdVersion, sha256, snapshot: { bytes: snapshotBytes } };
   return verify(situation, object, facts, situation.attempt.number, {});
 }
 
 function verify(
   situation: BackupSituation,
   object: string,
-  taken: { readonly etcdVersion: string; readonly snapshot: { readonly bytes: number } },
+  taken: {
+    readonly etcdVersion: string;
+    readonly sha256: string | undefined;
+    readonly snapshot: { readonly bytes: number };
+  },
   attempt: number,
   facts: Facts,
 ): BackupDecision {
@@ -250,6 +254,7 @@ function verify(
       etcdImage: etcdImage({ image: { ...imageDefaults, ...pinned }, version: taken.etcdVersion }),
       pullSecrets: 'pullSecrets' in image ? (image.pullSecrets ?? []) : [],
       snapshotBytes: taken.snapshot.bytes,
+      sha256: taken.sha256,
     },
     facts,
   };

@@ -6,7 +6,7 @@ import { connectSnapshots } from '../../clients/etcd-snapshot.ts';
 import type { EtcdTls } from '../../etcd.ts';
 import { drill } from './drill.ts';
 import { BackupFailure } from './failure.ts';
-import { type FetchTools, fetchSnapshot } from './fetch.ts';
+import { type FetchRequest, type FetchTools, fetchSnapshot, requireSame } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
 import { openStore } from './open-store.ts';
 import { prune } from './prune.ts';
@@ -65,13 +65,14 @@ async function carryOut(
       await prove({ ...from, ...request.scratch }, tools, noted);
       return;
     case 'stage-drill': {
-      const { snapshot } = await stageDrill({ ...from, directory: request.directory }, tools);
+      const { snapshot } = await stageDrill({ ...from, ...notedIn(request), directory: request.directory }, tools);
       noted({ snapshot });
       return;
     }
     case 'compare': {
       const { directory, endpoint, startSeconds, location } = request;
       const record = (await readRecord(store, location.path, tools)) ?? neverRecorded(request.object);
+      requireSame(request.object, record.sha256, request.sha256);
       const compared = compareStaged({ directory, endpoint, record, startMs: startSeconds * 1000 }, context.signal);
       const proof = await timed(compared);
       await writeVerified(store, location.path, { record, proof, at: context.now() }, tools);
@@ -111,6 +112,10 @@ async function prove(
   const { record, tookMs, proof } = await timed(drill({ ...asked, scratch }, tools));
   if (record) await writeVerified(tools.store, asked.location.path, { record, proof, at: tools.now() }, tools);
   noted({ proof: { ...proof, tookMs } });
+}
+
+function notedIn({ sha256 }: Pick<FetchRequest, 'sha256'>): Pick<FetchRequest, 'sha256'> {
+  return sha256 === undefined ? {} : { sha256 };
 }
 
 function neverRecorded(object: string): never {

@@ -114,7 +114,7 @@ async function* asAsked(
   requireSame(object, hash.digest('hex'), sha256);
 }
 
-function requireSame(object: string, found: string, asked: string | undefined): void {
+export function requireSame(object: string, found: string, asked: string | undefined): void {
   if (asked === undefined || found === asked) return;
   throw new BackupFailure(
     'WrongDigest',

@@ -51,6 +51,10 @@ const fetchSchema = {
   identityFile: Type.Optional(path({ description: 'Private keys of age, one a line, to open what is encrypted.' })),
 };
 
+const sha256 = Type.Optional(
+  text(64, { rules: [sha256Digest], description: 'Of the object as it is stored, if known.' }),
+);
+
 const howMany = Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 }));
 
 const pruneSchema = {
@@ -148,7 +152,7 @@ const schemas = {
     ...fetchSchema,
     ...stagedSchema,
     version: text(32, { pattern: versionPattern, description: 'Of the etcd that is to run on the data.' }),
-    sha256: Type.Optional(text(64, { rules: [sha256Digest], description: 'Of the object as it is stored, if known.' })),
+    sha256,
     revision: Type.Optional(Type.Integer({ minimum: 1, description: 'As the record says it, if known.' })),
   }),
   place: object({
@@ -160,6 +164,7 @@ const schemas = {
   'stage-drill': object({
     operation: Type.Enum(['stage-drill']),
     ...fetchSchema,
+    sha256,
     directory: path({
       description: 'The scratch volume of a drill. What lies in it where: manifests/render/scratch.ts.',
     }),
@@ -167,6 +172,7 @@ const schemas = {
   compare: object({
     operation: Type.Enum(['compare']),
     ...fetchSchema,
+    sha256,
     directory: path({ description: 'The same scratch volume.' }),
     endpoint: text(1024, { minLength: 1, description: 'Of the etcd that was started on what was restored.' }),
     startSeconds: Type.Integer({ minimum: 1, maximum: 24 * 3600, description: 'So long it may take to answer.' }),

@@ -51,11 +51,14 @@ for (const version of etcdVersions) {
       assert.ok(record, taken.message);
 
       const directory = join(place.path, 'scratch');
-      const staged = await agent({ ...common, operation: 'stage-drill', directory });
+      const another = await agent({ ...common, operation: 'stage-drill', directory, sha256: '0'.repeat(64) });
+      assert.deepEqual([another.reason, another.snapshot], ['WrongDigest', undefined]);
+      const staged = await agent({ ...common, operation: 'stage-drill', directory, sha256: record.sha256 });
       assert.deepEqual([staged.message, staged.snapshot], [undefined, record.snapshot]);
       await using etcd = await startRestored(version, directory);
       const asked = { ...common, operation: 'compare', directory, startSeconds: 30, endpoint: etcd.endpoint };
-      const compared = await agent(asked);
+      assert.equal((await agent({ ...asked, sha256: '0'.repeat(64) })).reason, 'WrongDigest');
+      const compared = await agent({ ...asked, sha256: record.sha256 });
       assert.deepEqual([compared.message, compared.proof?.hashKV], [undefined, record.hashKV]);
       assert.equal(compared.proof?.revision, written);
       assert.equal(compared.record, undefined, 'a termination message has little room');

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { verifyJob } from '../../../manifests/render/backup-jobs.ts';
 import { failures } from '../../../reconcile/backup/agent/failure.ts';
+import { parseRequest } from '../../../reconcile/backup/agent/request.ts';
 import { decideBackup } from '../../../reconcile/backup/decide.ts';
 import { backupStatusFor, sizeOf } from '../../../reconcile/backup/report.ts';
 import { attemptOf, type BackupSituation, type JobState, type JobView } from '../../../reconcile/backup/situation.ts';
@@ -119,6 +121,36 @@ test('the record of another backup, or of another object, is not believed', () =
   }
   const early = job({ kind: 'said', said: { kind: 'proof', proof } });
   assert.equal(decideBackup(situation(backupWith({ attempt }), { job: early })).kind, 'retry');
+});
+
+test('what is verified is the very object that status recorded', () => {
+  const said = job({ kind: 'said', said: { kind: 'record', record } });
+  const failed = { reason: 'Unreachable', message: 'm', at: '2026-11-22T22:59:50Z', retryAt: '2026-11-22T22:59:55Z' };
+  const again = backupWith({
+    ...stored,
+    sha256: 'f'.repeat(64),
+    attempt: { ...attempt, stage: 'Verify' },
+    lastFailure: failed,
+  });
+  for (const [one, sha256] of [
+    [situation(backupWith({ attempt }), { job: said }), record.sha256],
+    [situation(again), 'f'.repeat(64)],
+  ] as const) {
+    const decision = decideBackup(one);
+    assert.partialDeepStrictEqual(decision, { kind: 'verify', order: { sha256 } });
+    const { spec } = verifyJob(one.backup, {
+      image: 'i',
+      ...(decision.kind === 'verify' ? decision.order : assert.fail()),
+    });
+    const { initContainers = [], containers } = spec.template.spec;
+    const asked = [...initContainers, ...containers].flatMap(({ env = [] }) =>
+      env.map(({ value = '' }) => parseRequest(value)),
+    );
+    assert.deepEqual(
+      asked.map((request) => 'sha256' in request && request.sha256),
+      [sha256, sha256],
+    );
+  }
 });
 
 test('a proof ends it well', () => {
