@@ -14,7 +14,7 @@ export interface ByteShare extends Disposable {
 }
 
 /** What a repository of a hundred thousand folders comes to, and less than half of what a pod has. */
-const defaultBytes = 64 * 1024 * 1024;
+const defaultBytes = 48 * 1024 * 1024;
 
 /**
  * Fair: where all together take too much, the one that has taken most ends, be it that one which asks or another. So a

@@ -44,11 +44,10 @@ export async function largeRepository(
     if (!child.stdin.write(part)) await once(child.stdin, 'drain');
   };
   await write('commit refs/heads/main\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata 1\nx\n');
-  const bytes = randomBytes(mebibyte);
   for (let n = 0; n < mebibytes; n++) {
-    bytes.writeUInt32BE(n);
     await write(`M 100644 inline media/${n % 100}/${n}.bin\ndata ${mebibyte}\n`);
-    await write(bytes);
+    // Each its own: git would write one that is like another as a few bytes.
+    await write(randomBytes(mebibyte));
     await write('\n');
   }
   for (let n = 0; n < 100; n++) {
