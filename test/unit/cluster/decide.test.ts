@@ -33,6 +33,7 @@ test('the order of the rules is the safety policy', () => {
       'barOtherDisks', // nothing runs on a disk that has forgotten what its member acknowledged,
       'supportMembers', // what members stand on needs no quorum,
       'keepConfigMaps', // nor do the settings that it starts with
+      'rollBack', // data to go back to are there before what is served is given up,
       'beBorn', // nothing starts before everything is recorded,
       'sleep', // what hibernates is neither adopted nor healed,
       'adopt', // data that is there is taken up before anything is changed,
