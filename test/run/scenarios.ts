@@ -37,9 +37,9 @@ export async function select({ rooms, scenario }: RunOptions): Promise<readonly 
  * 2026): files run side by side, and the room ends with the one that is the last to end.
  */
 const longest = [
-  ...['deaths', 'unkind', 'upgrade', 'corruption', 'tls-lost', 'scale', 'recover', 'space', 'claims', 'backup'],
-  ...['restore', 'older-disk', 'faults', 'cert-manager', 'families', 'set-aside', 'take-back', 'heal', 'tls-expired'],
-  ...['backup-schedule', 'tls-provided', 'rolling'],
+  ...['deaths', 'unkind', 'upgrade', 'tutorials', 'corruption', 'tls-lost', 'scale', 'recover', 'space', 'claims'],
+  ...['backup', 'restore', 'older-disk', 'faults', 'cert-manager', 'families', 'set-aside', 'take-back', 'heal'],
+  ...['tls-expired', 'backup-schedule', 'tls-provided', 'rolling'],
   // Integration.
   ...['contracts', 'healing', 'traces', 'killed', 'gcs', 'isolation'],
   // Unit.
