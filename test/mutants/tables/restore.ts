@@ -57,8 +57,8 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/hand-over.ts',
-    from: 'return fence({ ...recovery, lastSeenOn }, former, situation) ?? dropPeers(chosen, former, gaveUp);',
-    to: 'return recovery && lastSeenOn && dropPeers(chosen, former, gaveUp);',
+    from: 'return awaitEnds(former, { ...recovery, lastSeenOn }, situation, besides) ?? dropPeers(chosen, former, gaveUp);',
+    to: 'return recovery && lastSeenOn && besides !== "" ? dropPeers(chosen, former, gaveUp) : undefined;',
     without: 'members of two etcd clusters run under one name (I11)',
     killers: [rollbacks],
   },

@@ -18,13 +18,18 @@ export function backUpLast(situation: Situation): Decision | undefined {
   const letGo = (message: string) =>
     act({ kind: 'set-finalizer', finalizer: 'backup', present: false }, 'LettingGo', message);
   if (needless !== undefined) return letGo(`${needless}, so the deletion goes on without a last backup`);
-  const isRequired = backupPolicy(cluster, 'deletion') === 'Required';
-  const stopped = isBackedUp(situation) ? undefined : whyNoMember(situation);
-  if (stopped !== undefined && isRequired) return withoutQuorum(stopped, situation, deletion);
-  if (stopped !== undefined) return letGo(`${stopped}, so the deletion goes on without a last backup`);
-  const held = awaitBackup(situation, deletion);
-  if (held) return held;
-  return letGo(isBackedUp(situation) ? 'the last backup is Ready' : 'the deletion goes on without a last backup');
+  const isThere = isBackedUp(situation);
+  const stopped = isThere ? undefined : whyNoMember(situation);
+  if (stopped !== undefined) {
+    const isRequired = backupPolicy(cluster, 'deletion') === 'Required';
+    return isRequired
+      ? withoutQuorum(stopped, situation, deletion)
+      : letGo(`${stopped}, so the deletion goes on without a last backup`);
+  }
+  return (
+    awaitBackup(situation, deletion) ??
+    letGo(isThere ? 'the last backup is Ready' : 'the deletion goes on without a last backup')
+  );
 }
 
 /** Where there is nothing to back up, or no place for it, and no person could change that. */

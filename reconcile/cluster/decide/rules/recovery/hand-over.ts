@@ -1,11 +1,9 @@
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
-import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { act, type Decision } from '../../../know/decision.ts';
 import { hasDeparted } from '../../../know/life.ts';
-import { openFences } from '../../../know/node-fence.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { podThatStays } from '../../../know/staying.ts';
-import { mark, stop } from './recover-quorum.ts';
+import { awaitEnds, mark, stop } from './recover-quorum.ts';
 
 /**
  * A rollback whose data are restored, and whose member has not started yet: the cluster that is given up ends before
@@ -22,24 +20,9 @@ export function handOver(chosen: Slot, { gaveUp, recovery }: VolumeRecord, situa
   // Once it was started, all others had ended.
   if (chosen.statefulSet || chosen.pod) return undefined;
   const { [chosen.name]: _, ...lastSeenOn } = recovery.lastSeenOn;
-  return fence({ ...recovery, lastSeenOn }, former, situation) ?? dropPeers(chosen, former, gaveUp);
-}
-
-function fence(
-  recovery: NonNullable<VolumeRecord['recovery']>,
-  former: readonly Slot[],
-  situation: Situation,
-): Decision | undefined {
-  const open = openFences(former, recovery, situation.recovery);
-  const stuck = open.find(({ cure }) => cure !== undefined);
-  if (stuck?.cure !== undefined) return refuse('MemberNotFenced', stuck.message, stuck.cure);
   const set = former.find(({ statefulSet }) => statefulSet);
-  const message = open[0]?.message ?? (set && `StatefulSet ${set.name} is being deleted`);
-  if (message === undefined) return undefined;
-  return (
-    podThatStays(former, situation) ??
-    wait('FencingMembers', message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 })
-  );
+  const besides = set && `StatefulSet ${set.name} is being deleted`;
+  return awaitEnds(former, { ...recovery, lastSeenOn }, situation, besides) ?? dropPeers(chosen, former, gaveUp);
 }
 
 function dropPeers(chosen: Slot, former: readonly Slot[], gaveUp: readonly string[]): Decision | undefined {

@@ -56,21 +56,9 @@ export function mark({ slots, at }: Situation): Decision | undefined {
 }
 
 function givingUp(witness: Slot, others: readonly Slot[], at: Date): Decision | undefined {
-  const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
   const gaveUp = [...new Set(others.flatMap((slot) => recordOf(slot)?.clusterId ?? []))].join(', ');
-  return (
-    witness.volume &&
-    act(
-      {
-        kind: 'outvote-members',
-        volume: { name: witness.name, uid: witness.volume.uid },
-        volumes,
-        replacedAt: timestamp(at),
-      },
-      'GivingUpMembers',
-      `${volumes.map(({ name }) => name).join(', ')}: etcd cluster ${gaveUp} is given up, and what was written to it since the snapshot; its volumes are kept`,
-    )
-  );
+  const why = `etcd cluster ${gaveUp} is given up, and what was written to it since the snapshot; its volumes are kept`;
+  return marking(witness, others, { reason: 'GivingUpMembers', why, replacedAt: timestamp(at) });
 }
 
 /** Volumes that the invocation which began the recovery did not mark. */
@@ -83,15 +71,22 @@ function outvote(chosen: Slot, { slots, life }: Situation): Decision | undefined
 }
 
 function outvoting(witness: Slot, others: readonly Slot[]): Decision | undefined {
+  const why = `left behind by the recovery from which ${witness.name} goes on; their volumes are kept`;
+  return marking(witness, others, { reason: 'OutvotingMembers', why });
+}
+
+interface Mark {
+  readonly reason: 'GivingUpMembers' | 'OutvotingMembers';
+  readonly why: string;
+  readonly replacedAt?: string;
+}
+
+function marking(witness: Slot, others: readonly Slot[], { reason, why, ...rest }: Mark): Decision | undefined {
   const volumes = others.flatMap(({ name, volume }) => (volume ? [{ name, uid: volume.uid }] : []));
-  return (
-    witness.volume &&
-    act(
-      { kind: 'outvote-members', volume: { name: witness.name, uid: witness.volume.uid }, volumes },
-      'OutvotingMembers',
-      `${volumes.map(({ name }) => name).join(', ')}: left behind by the recovery from which ${witness.name} goes on; their volumes are kept`,
-    )
-  );
+  if (!witness.volume) return undefined;
+  const volume = { name: witness.name, uid: witness.volume.uid };
+  const names = volumes.map(({ name }) => name).join(', ');
+  return act({ kind: 'outvote-members', volume, volumes, ...rest }, reason, `${names}: ${why}`);
 }
 
 /** Also members that an outdated invocation has started since: none of these may run. */
@@ -117,16 +112,25 @@ export function stop(
 
 /** There is proof that no pod of these members runs. */
 function fence(recovery: Recovery, situation: Situation): Decision | undefined {
-  const { slots, recovery: view } = situation;
   // Before the first attempt every member was seen stopped, on whatever node.
   const { lastSeenOn, ...rest } = recovery;
-  const open = openFences(slots, recovery.attempt === 0 ? recovery : { ...rest, lastSeenOn: {} }, view);
+  return awaitEnds(situation.slots, recovery.attempt === 0 ? recovery : { ...rest, lastSeenOn: {} }, situation);
+}
+
+/** @param besides what else of theirs has not ended yet */
+export function awaitEnds(
+  slots: readonly Slot[],
+  recovery: Recovery,
+  situation: Situation,
+  besides?: string,
+): Decision | undefined {
+  const open = openFences(slots, recovery, situation.recovery);
   const stuck = open.find(({ cure }) => cure !== undefined);
   if (stuck?.cure !== undefined) return refuse('MemberNotFenced', stuck.message, stuck.cure);
-  const [first] = open;
-  if (!first) return undefined;
+  const message = open[0]?.message ?? besides;
+  if (message === undefined) return undefined;
   return (
     podThatStays(slots, situation) ??
-    wait('FencingMembers', first.message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 })
+    wait('FencingMembers', message, { on: 'change', of: 'pods' }, { on: 'time', afterSeconds: 2 })
   );
 }
