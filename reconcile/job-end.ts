@@ -13,7 +13,7 @@ export function endOf({ status }: Job): Date | undefined {
   return at === undefined ? undefined : new Date(at);
 }
 
-export function isOver({ status }: Job): boolean {
+export function isOver({ status }: Pick<Job, 'status'>): boolean {
   return status?.conditions?.some(({ type, status: is }) => isEnd(type) && is === 'True') ?? false;
 }
 

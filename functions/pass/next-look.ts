@@ -1,14 +1,9 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
-import { laterLook } from '../../reconcile/later-look.ts';
+import { earliest, laterLook, share } from '../../reconcile/later-look.ts';
 import type { PassNews } from './pass-context.ts';
 
-/**
- * A look that costs requests comes after this part of the time in which nothing has happened: it is late by no more
- * than that.
- */
-const share = 1 / 8;
 /** What the CronJob of manifests/install costs by itself: from there on, its ticks are enough. In seconds. */
 const tickSeconds = 60;
 
@@ -80,7 +75,7 @@ export function nextBackupLook(results: readonly BackupResult[], now: Date): Dat
     .filter(({ workRemains }) => workRemains)
     .map(({ afterSeconds = 0, backup: { metadata, status } }) => {
       const look = laterLook(status?.attempt?.startedAt ?? metadata.creationTimestamp, now);
-      return Math.max(look.getTime(), now.getTime() + afterSeconds * 1000);
+      return new Date(Math.max(look.getTime(), now.getTime() + afterSeconds * 1000));
     });
-  return times.length === 0 ? undefined : new Date(Math.min(...times));
+  return earliest(...times);
 }

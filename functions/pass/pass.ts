@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { listOthers } from '../../reconcile/fleet/objects.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { earliest } from '../../reconcile/later-look.ts';
 import { areChecked, areLeftOver } from '../checks/branch.ts';
 import { createReader, type Reader } from '../read/reader.ts';
 import { listBackups, stepBackupsAndWait } from './backups.ts';
@@ -100,10 +101,6 @@ export async function pass(context: PassContext): Promise<PassResult> {
   });
   const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
   return { fleets, ...news };
-}
-
-function earliest(...times: readonly (Date | undefined)[]): Date | undefined {
-  return times.flatMap((time) => time ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0];
 }
 
 type FleetPassed = PassResult['fleets'][number];

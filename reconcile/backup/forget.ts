@@ -2,7 +2,8 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import { occasions } from '../../manifests/render/backup-before.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { isTrue } from '../conditions.ts';
-import { isReason, type Kube, resources } from '../kube.ts';
+import { type Kube, resources } from '../kube.ts';
+import { deleteBackup } from './delete-backup.ts';
 
 /** Of those that a cluster asked for: for each occasion and cluster ID; and of those that failed. */
 const history = { good: 3, failed: 3 } as const;
@@ -22,14 +23,7 @@ export async function forgetEarlier(kube: Kube, ended: EtcdBackup, signal: Abort
   const ofCluster = items.filter(
     (one) => one.spec.clusterName === ended.spec.clusterName && occasionOf(one) !== undefined,
   );
-  for (const { metadata } of beyondHistory(ofCluster)) {
-    const preconditions = { uid: metadata.uid ?? '' };
-    const options = { preconditions, propagation: 'Background', signal } as const;
-    await kube.delete(resources.backups, namespace, metadata.name, options).catch((error: unknown) => {
-      // Another one of that name by now: it is none of what was decided about.
-      if (!isReason(error, 'Conflict')) throw error;
-    });
-  }
+  for (const backup of beyondHistory(ofCluster)) await deleteBackup(kube, backup, signal);
 }
 
 function occasionOf({ metadata }: EtcdBackup): string | undefined {

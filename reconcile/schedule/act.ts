@@ -2,6 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
+import { deleteBackup } from '../backup/delete-backup.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
 import type { ScheduleAction } from './decide.ts';
 
@@ -51,7 +52,7 @@ async function carryOut(
       return once(kube.create(resources.jobs, pruneJob(schedule, action, await image()), { signal }));
     case 'give-up':
     case 'forget':
-      for (const backup of action.backups) await remove(backup, kube, signal);
+      for (const backup of action.backups) await deleteBackup(kube, backup, signal);
       return {};
   }
 }
@@ -79,19 +80,5 @@ async function once(made: Promise<{ readonly metadata: { readonly name: string }
   } catch (error) {
     if (isReason(error, 'AlreadyExists')) return {};
     throw error;
-  }
-}
-
-async function remove({ metadata }: EtcdBackup, kube: Kube, signal: AbortSignal): Promise<void> {
-  const { namespace, name, uid = '' } = metadata;
-  try {
-    await kube.delete(resources.backups, namespace, name, {
-      preconditions: { uid },
-      signal,
-      propagation: 'Background',
-    });
-  } catch (error) {
-    // Another one of that name by now: it is none of what was decided about.
-    if (!isReason(error, 'Conflict')) throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, KubeError, resources } from '../kube.ts';
-import { laterLook } from '../later-look.ts';
+import { earliest, laterLook } from '../later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
 import { decideSchedule, type ScheduleDecision } from './decide.ts';
 import { observeSchedule } from './observe.ts';
@@ -45,11 +45,8 @@ export async function stepSchedules(context: SchedulePassContext): Promise<Sched
     // Listed after the schedules: what a schedule says of a backup is never newer than the backup.
     const listed = await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
     const stepped = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, listed.items, context));
-    const times = stepped.flatMap(({ nextAt }) => nextAt?.getTime() ?? []);
-    return {
-      ...(stepped.every(({ rested }) => rested) && { listed }),
-      ...(times.length > 0 && { nextAt: new Date(Math.min(...times)) }),
-    };
+    const nextAt = earliest(...stepped.map((one) => one.nextAt));
+    return { ...(stepped.every(({ rested }) => rested) && { listed }), ...(nextAt && { nextAt }) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // Before its CRDs are installed there are none.
@@ -101,6 +98,5 @@ async function stepSchedule(
 /** A retention that runs ends unseen: looks at it are the rarer the longer it takes. */
 function nextLookAt({ schedule, pruning, now }: ScheduleObservation, { nextAt }: ScheduleDecision): Date | undefined {
   if (pruning?.kind !== 'running') return nextAt;
-  const look = laterLook(schedule.status?.retention?.at, now);
-  return nextAt !== undefined && nextAt < look ? nextAt : look;
+  return earliest(nextAt, laterLook(schedule.status?.retention?.at, now));
 }

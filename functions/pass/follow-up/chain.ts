@@ -39,8 +39,8 @@ export const chainLabel = 'etcd.ratchet.dev/chain';
 
 /** Long enough to read its log, short enough not to gather. */
 const ttlSeconds = 60;
-/** A Job whose node died stays active for ever; after this long it no longer stands for its chain. */
-const staleAfterMs = 180_000;
+/** A Job whose node died stays active for ever; after this long it no longer stands for what it was made for. */
+export const staleAfterMs = 180_000;
 
 /** The next Job of a chain. It is named after its place in it: made twice, it is one Job. */
 export function followUpJob(cronJob: CronJob, { chain, number }: ChainLink): Job & { readonly spec: object } {

@@ -1,7 +1,8 @@
+import { isOver } from '../../../reconcile/job-end.ts';
 import { isReason, type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
 import { dueTimes } from '../../../reconcile/schedule/due.ts';
 import type { Log } from '../../log.ts';
-import { type CronJob, type Job, jobOf } from './chain.ts';
+import { type CronJob, type Job, jobOf, staleAfterMs } from './chain.ts';
 import type { CronJobName } from './follow-up.ts';
 
 const timerLabel = 'etcd.ratchet.dev/timer';
@@ -11,9 +12,6 @@ const atAnnotation = 'etcd.ratchet.dev/at';
 const horizon = 3600_000;
 /** A tick that comes so long after the time is in time. Milliseconds. */
 const slack = 10_000;
-/** A Job whose node died stays active for ever; so long after its time it no longer stands for it. Milliseconds. */
-const stale = 180_000;
-
 interface Reach {
   readonly kube: Kube;
   readonly cronJob: CronJobName;
@@ -62,10 +60,9 @@ function isTickInTime({ spec: { schedule = '', timeZone = 'UTC' } }: CronJob, at
 }
 
 /** It looks before then, or at that time, and has not looked yet. */
-function standsFor({ metadata, status }: Job, at: Date, now: Date): boolean {
-  const own = Date.parse(metadata.annotations?.[atAnnotation] ?? '');
-  const isOver = status?.conditions?.some((one) => one.status === 'True') ?? false;
-  return (
-    !isOver && metadata.deletionTimestamp === undefined && own <= at.getTime() + slack && own + stale > now.getTime()
-  );
+function standsFor(job: Job, at: Date, now: Date): boolean {
+  const { deletionTimestamp, annotations } = job.metadata;
+  const own = Date.parse(annotations?.[atAnnotation] ?? '');
+  const isInTime = own <= at.getTime() + slack && own + staleAfterMs > now.getTime();
+  return isInTime && deletionTimestamp === undefined && !isOver(job);
 }

@@ -54,8 +54,8 @@ export async function fetchSnapshot(request: FetchRequest, { store, signal }: Fe
   await rm(partial, { force: true });
   let snapshot: SoundSnapshot | undefined;
   const stored = store.read(location.path, { signal });
-  const asked = asAsked(stored, record ? undefined : sha256, urlOf(location));
-  const body = checkedTrailer(decoded(asRecorded(asked, record), identities), (found) => {
+  const expected = asExpected(stored, { object: urlOf(location), record, sha256 });
+  const body = checkedTrailer(decoded(expected, identities), (found) => {
     snapshot = found;
   });
   await writeFlushed(partial, body, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
@@ -74,11 +74,19 @@ export async function fetchSnapshot(request: FetchRequest, { store, signal }: Fe
   return { file, snapshot: sound, record };
 }
 
-/** Passes an object on, and fails at its end where it is not the one that was recorded. */
-async function* asRecorded(
+interface Expected {
+  readonly object: string;
+  readonly record: BackupRecord | undefined;
+  /** What was asked for: a record was held against it before. */
+  readonly sha256: string | undefined;
+}
+
+/** Passes an object on, and fails at its end where it is not the one that was recorded, or asked for. */
+async function* asExpected(
   chunks: AsyncIterable<Uint8Array>,
-  record: BackupRecord | undefined,
+  { object, record, sha256: asked }: Expected,
 ): AsyncGenerator<Uint8Array> {
+  if (record === undefined && asked === undefined) return yield* chunks;
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -86,8 +94,8 @@ async function* asRecorded(
     hash.update(chunk);
     yield chunk;
   }
-  if (record === undefined) return;
   const sha256 = hash.digest('hex');
+  if (record === undefined) return requireSame(object, sha256, asked);
   if (bytes === record.bytes && sha256 === record.sha256) return;
   const words =
     bytes === record.bytes
@@ -97,21 +105,6 @@ async function* asRecorded(
     'WrongDigest',
     `${record.object} has ${words}: it was changed or cut off after the backup; use another one`,
   );
-}
-
-/** Passes an object on, and fails at its end where it is not the one that was asked for. */
-async function* asAsked(
-  chunks: AsyncIterable<Uint8Array>,
-  sha256: string | undefined,
-  object: string,
-): AsyncGenerator<Uint8Array> {
-  if (sha256 === undefined) return yield* chunks;
-  const hash = createHash('sha256');
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
-  requireSame(object, hash.digest('hex'), sha256);
 }
 
 export function requireSame(object: string, found: string, asked: string | undefined): void {
