@@ -27,11 +27,9 @@ export async function mergeResult(
   const revision = { ref: targetBranch, sha: target };
   const { path } = git.source;
   const asked = { ...source, path, revision, signal };
-  await fetchMerged(asked);
-  const merge = await mergeTrees(asked);
+  const merge = await fetchedAndMerged(asked);
   for (const base of source.otherBases) {
-    await fetchMerged({ ...asked, base });
-    const other = await mergeTrees({ ...asked, base });
+    const other = await fetchedAndMerged({ ...asked, base });
     if (other.conflicts.length === merge.conflicts.length && (await isSameTree(merge.tree, other.tree))) continue;
     throw new GitError(
       'NoCommonAncestor',
@@ -42,8 +40,8 @@ export async function mergeResult(
   return { ...merge, before: { revision, root: source.target, folder, file, need } };
 }
 
-/** Fetches what both sides changed in one request: merged without it first, only to see what that is. */
-async function fetchMerged(asked: Parameters<typeof mergeTrees>[0]): Promise<void> {
+/** What both sides changed is fetched in one request: merged without it first, only to see what that is. */
+async function fetchedAndMerged(asked: Parameters<typeof mergeTrees>[0]): Promise<Merge> {
   const { folder, need } = asked.objects;
   const wanted: string[] = [];
   const objects = {
@@ -53,4 +51,5 @@ async function fetchMerged(asked: Parameters<typeof mergeTrees>[0]): Promise<voi
   };
   await mergeTrees({ ...asked, objects });
   await need(wanted);
+  return mergeTrees(asked);
 }

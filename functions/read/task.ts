@@ -39,20 +39,16 @@ export interface Failure {
 export type Answer =
   | Failure
   | { readonly kind: 'read'; readonly tree: PlainTree }
-  | {
-      readonly kind: 'merge';
-      readonly touches: boolean;
-      readonly conflicts: readonly SpecProblem[];
-      /** Absent where the head's side touches nothing. */
-      readonly trees?: { readonly kind: 'trees'; readonly before: PlainTree; readonly after: PlainTree } | Failure;
-    };
+  | ({ readonly kind: 'merge' } & MergedInto<PlainTree>);
 
 /** A merge, and what it leads to. */
-export interface Merged {
+export type Merged = MergedInto<DesiredTree>;
+
+interface MergedInto<T> {
   readonly touches: boolean;
   readonly conflicts: readonly SpecProblem[];
   /** Absent where the head's side touches nothing. */
-  readonly trees?: { readonly kind: 'trees'; readonly before: DesiredTree; readonly after: DesiredTree } | Failure;
+  readonly trees?: { readonly kind: 'trees'; readonly before: T; readonly after: T } | Failure;
 }
 
 export type ToWorker =
