@@ -2,6 +2,7 @@ import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
 import { loadReader, type Objects, openPacks, type Tree, treeOf } from './tree.ts';
+import { askUploadPack } from './upload-pack.ts';
 import { type PackAnswer, packReader, type WantOptions, wantInVersion0, wantInVersion2 } from './wire/pack.ts';
 
 /**
@@ -81,20 +82,7 @@ async function askForFiles(git: GitConnection, oids: readonly string[], signal: 
 
 async function ask(git: GitConnection, body: Buffer, version: 0 | 2, signal: AbortSignal): Promise<PackAnswer> {
   const reader = packReader(git.share.take);
-  await git.send(
-    {
-      method: 'POST',
-      resource: 'git-upload-pack',
-      headers: {
-        'content-type': 'application/x-git-upload-pack-request',
-        ...(version === 2 && { 'git-protocol': 'version=2' }),
-      },
-      body,
-      expect: 'application/x-git-upload-pack-result',
-      onData: reader.push,
-    },
-    signal,
-  );
+  await askUploadPack(git, { body, version, onData: reader.push }, signal);
   return reader.end();
 }
 

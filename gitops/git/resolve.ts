@@ -1,6 +1,7 @@
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
+import { askUploadPack } from './upload-pack.ts';
 import { type Advertisement, advertisementReader } from './wire/advertisement.ts';
 import { listRefs } from './wire/pack.ts';
 import { packetReader, packetText } from './wire/pktline.ts';
@@ -67,18 +68,8 @@ async function askForRefs(
     const peeled = attributes.find((one) => one.startsWith('peeled:'))?.slice(7) ?? '';
     if (isSha(peeled)) refs.set(`${name}^{}`, peeled);
   });
-  await git.send(
-    {
-      method: 'POST',
-      resource: 'git-upload-pack',
-      headers: { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
-      body: listRefs(names),
-      expect: 'application/x-git-upload-pack-result',
-      maxBytes: mostBytesOfFew,
-      onData: reader.push,
-    },
-    signal,
-  );
+  const asking = { body: listRefs(names), version: 2, maxBytes: mostBytesOfFew, onData: reader.push } as const;
+  await askUploadPack(git, asking, signal);
   reader.end();
   // A server that does not know this way has only its long list.
   if (refs.size === 0) throw before;

@@ -9,9 +9,6 @@ export interface WantOptions {
   readonly depth?: number;
   /** What is left out, where the server knows how: all files, or folders as well. */
   readonly without?: 'files' | 'folders';
-  /** Commits that are here with all of their folders, and those of them whose parents are not. */
-  readonly haves?: readonly string[];
-  readonly shallow?: readonly string[];
 }
 
 const filters = { files: 'filter blob:none\n', folders: 'filter tree:0\n' } as const;
@@ -27,16 +24,14 @@ export function wantInVersion0(sha: string | readonly string[], { depth = 1, wit
 /** The same in protocol version 2, where a server also gives objects that no ref names any more, and single files. */
 export function wantInVersion2(
   sha: string | readonly string[],
-  { depth, without, haves = [], shallow = [] }: WantOptions = { depth: 1 },
+  { depth, without }: WantOptions = { depth: 1 },
 ): Buffer {
   const args = [
     ...[sha].flat().map((one) => `want ${one}\n`),
-    ...shallow.map((one) => `shallow ${one}\n`),
     ...(depth === undefined ? [] : [`deepen ${depth}\n`]),
     ...(without ? [filters[without]] : []),
     'ofs-delta\n',
     'no-progress\n',
-    ...haves.map((one) => `have ${one}\n`),
     'done\n',
   ];
   return Buffer.from(
