@@ -2,10 +2,10 @@ import type { Leased } from '../../../reconcile/cluster/act/actions/define.ts';
 import { behaviourOf } from '../../../reconcile/cluster/act/requests/all.ts';
 import {
   type Answered,
-  begun,
   type Position,
   type Request,
   type Standing,
+  standingAfter,
 } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
 import type { Written } from '../../../reconcile/cluster/act/requests/request.ts';
@@ -25,8 +25,8 @@ const positions = new WeakMap<readonly Answered[], Position>();
 const running = new WeakMap<readonly Answered[], Standing>();
 
 /** Where whoever acts stands. */
-export function positionOf(acting: Acting, code: Code): Position {
-  return positions.get(acting.answers) ?? noted(acting.answers, replayed(acting, code));
+export function positionOf({ action, answers, claimed }: Acting, code: Code): Position {
+  return positions.get(answers) ?? noted(answers, standingAfter(code.run(action, claimed), answers));
 }
 
 /** Where it stands with one more answer: a program that has just these answers goes on, and is not replayed. */
@@ -39,10 +39,6 @@ export function positionAfter(acting: Acting, answers: readonly Answered[], code
   if (!standing || !last) return positionOf({ ...acting, answers }, code);
   running.delete(acting.answers);
   return noted(answers, standing.after(last));
-}
-
-function replayed({ action, answers, claimed }: Acting, code: Code): Standing {
-  return answers.reduce((standing, answered) => standing.after(answered), begun(code.run(action, claimed)));
 }
 
 function noted(answers: readonly Answered[], standing: Standing): Position {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StatefulSet } from '../../../manifests/kube-types.ts';
 import { behaviourOf, type RequestKind } from '../../../reconcile/cluster/act/requests/all.ts';
-import { type Answered, positionAfter } from '../../../reconcile/cluster/act/requests/program.ts';
+import { type Answered, standingAfter } from '../../../reconcile/cluster/act/requests/program.ts';
 import type { ReadAt } from '../../../reconcile/cluster/act/requests/read-at.ts';
 import { runLive } from '../../../reconcile/cluster/act/requests/run-live.ts';
 import { observationHost } from '../../../reconcile/cluster/foresee/host.ts';
@@ -141,7 +141,7 @@ function modelHalf(contract: Contract, scene: Scene, start: Observation, meanwhi
   const isCurrent = ({ object, name }: ReadAt) => !stale.has(`${object}/${name}`);
   let left = start;
   for (;;) {
-    const position = positionAfter(contract.asks(start, scene), answers);
+    const { position } = standingAfter(contract.asks(start, scene), answers);
     if (position.kind === 'done') return { sent, modelled: { end: lastOf(answers), words: 'done', left } };
     if (position.kind === 'ended') return { sent, modelled: { ...refusal(new StepError(position.failure)), left } };
     const { kind, ask } = position.request;

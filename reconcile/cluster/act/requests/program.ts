@@ -103,8 +103,8 @@ function positionOf(go: () => IteratorResult<Located, unknown>): Position {
 }
 
 /** Where a program stands after these answers. Programs are short, so that replaying one costs little. */
-export function positionAfter(program: Program<unknown>, answers: readonly Answered[]): Position {
-  return answers.reduce((standing, answered) => standing.after(answered), begun(program)).position;
+export function standingAfter(program: Program<unknown>, answers: readonly Answered[]): Standing {
+  return answers.reduce((standing, answered) => standing.after(answered), begun(program));
 }
 
 interface Located {

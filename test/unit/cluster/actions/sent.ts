@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { definitionOf } from '../../../../reconcile/cluster/act/act.ts';
 import { leasedOf } from '../../../../reconcile/cluster/act/actions/define.ts';
 import { behaviourOf } from '../../../../reconcile/cluster/act/requests/all.ts';
-import { type Answered, positionAfter } from '../../../../reconcile/cluster/act/requests/program.ts';
+import { type Answered, standingAfter } from '../../../../reconcile/cluster/act/requests/program.ts';
 import type { Written } from '../../../../reconcile/cluster/act/requests/request.ts';
 import { observationHost } from '../../../../reconcile/cluster/foresee/host.ts';
 import { settle } from '../../../../reconcile/cluster/foresee/settle.ts';
@@ -29,7 +29,7 @@ export function sentBy(action: Action, observation: Observation): Sent {
   const asked: string[] = [];
   const writes: string[] = [];
   for (let now = observation; ; ) {
-    const position = positionAfter(definition.run(action as never, leasedOf(observation.cluster)), answers);
+    const { position } = standingAfter(definition.run(action as never, leasedOf(observation.cluster)), answers);
     if (position.kind === 'done') return { writes, asked, ended: 'done' };
     if (position.kind === 'ended') return { writes, asked, ended: position.failure.reason };
     const { kind, ask } = position.request;
