@@ -55,7 +55,7 @@ export async function build(outdir = join(checkout, 'dist')): Promise<void> {
   await rm(join(outdir, 'chunks'), { recursive: true, force: true });
   const sources = [
     ...entryPoints.map((name) => ({ in: `functions/${name}.ts`, out: name })),
-    // Beside the chunk that starts it (functions/read/lane.ts).
+    // Beside the chunk that starts it (functions/read/reader.ts).
     { in: 'functions/read/worker.ts', out: 'read-worker' },
   ];
   await bundle({ ...bundling, entryPoints: sources, entryNames: 'chunks/[name]', outdir });

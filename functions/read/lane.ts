@@ -16,6 +16,8 @@ export interface LaneLimits {
   readonly aloneMs: number;
   /** MiB of the worker's heap. */
   readonly heapMiB: number;
+  /** What the thread runs. */
+  readonly program: URL;
 }
 
 /** One worker thread with the tasks that it is at. */
@@ -36,10 +38,10 @@ export interface LaneEvents {
 
 const lookMs = 50;
 
-export function startLane({ stuckMs, aloneMs, heapMiB }: LaneLimits, { onAnswer, onEnd }: LaneEvents): Lane {
+export function startLane({ stuckMs, aloneMs, heapMiB, program }: LaneLimits, { onAnswer, onEnd }: LaneEvents): Lane {
   const note = openNote();
   const tasks = new Set<number>();
-  const worker = new Worker(new URL(entry(), import.meta.url), {
+  const worker = new Worker(program, {
     workerData: note.memory,
     resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
   });
@@ -103,9 +105,4 @@ export function startLane({ stuckMs, aloneMs, heapMiB }: LaneLimits, { onAnswer,
     place: note.read,
     end: () => over(undefined),
   };
-}
-
-/** In a bundle it is beside this chunk (functions/build.ts). */
-function entry(): string {
-  return import.meta.url.endsWith('.ts') ? './worker.ts' : './read-worker.js';
 }

@@ -16,7 +16,13 @@ export interface Reader extends Disposable {
   merge(task: Omit<MergeTask, 'kind'>, signal: AbortSignal): Promise<Merged>;
 }
 
-const defaultLimits: LaneLimits = { stuckMs: 400, aloneMs: 8_000, heapMiB: 96 };
+const defaultLimits: LaneLimits = {
+  stuckMs: 400,
+  aloneMs: 8_000,
+  heapMiB: 96,
+  // In a bundle it is beside this chunk (functions/build.ts).
+  program: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './read-worker.js', import.meta.url),
+};
 
 export function createReader(change: Partial<LaneLimits> = {}): Reader {
   const limits = { ...defaultLimits, ...change };
