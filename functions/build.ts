@@ -1,17 +1,18 @@
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build as bundle } from 'esbuild';
+import { plugins } from './bundled/plugins.ts';
 import { type Entry, entryOf, oldestNode } from './entry.ts';
 
 const entryPoints: readonly Entry[] = ['tick', 'serve', 'set-aside', 'backup'];
 
 const checkout = join(import.meta.dirname, '..');
-const http = join(import.meta.dirname, 'node-http.ts');
+const http = join(import.meta.dirname, 'bundled/node-http.ts');
 
 /**
  * Packages in CommonJS expect what an ES module does not have. What Node has built in comes by the way that does not
- * evaluate all that it exports (see node-http.ts).
+ * evaluate all that it exports (see bundled/node-http.ts).
  */
 const commonJs =
   "import { createRequire as nodeRequire } from 'node:module';" +
@@ -35,6 +36,7 @@ export const bundling = {
   legalComments: 'linked',
   logLevel: 'warning',
   banner: { js: commonJs },
+  plugins,
 } as const satisfies BuildOptions;
 
 if (import.meta.main) {
@@ -60,8 +62,6 @@ export async function build(outdir = join(checkout, 'dist')): Promise<void> {
   ];
   await bundle({ ...bundling, entryPoints: sources, entryNames: 'chunks/[name]', outdir });
   for (const name of entryPoints) await writeFile(join(outdir, `${name}.js`), entryOf(name));
-  // etcd3 reads its protocol at run time from there, seen from its chunk.
-  await cp(join(checkout, 'node_modules/etcd3/proto'), join(outdir, 'proto'), { recursive: true });
   // Without it, Node would try each file as CommonJS first.
   const facts = { type: 'module', engines: { node: `>=${oldestNode}` } };
   await writeFile(join(outdir, 'package.json'), `${JSON.stringify(facts)}\n`);

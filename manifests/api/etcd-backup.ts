@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { longestBackupName } from './backup-name.ts';
 import { backupTargetSchema } from './backup-settings.ts';
 import { dnsLabel, durationBetween, objectName, quantityBetween } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
@@ -173,9 +174,6 @@ export const etcdBackupStatusSchema = object({
   finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),
   conditions: Type.Optional(conditionsSchema),
 });
-
-/** A Job is named after it, and its name is a label of its pod: 63 characters, of which `-verify-10` takes ten. */
-export const longestBackupName = 52;
 
 const nameRules: readonly Rule[] = [
   rule<{ metadata: { name: string } }>({

@@ -1,5 +1,6 @@
+import { longestBackupName } from '../api/backup-name.ts';
 import type { BackupPolicy } from '../api/cluster-backup.ts';
-import { type EtcdBackup, longestBackupName } from '../api/etcd-backup.ts';
+import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdCluster } from '../api/etcd-cluster.ts';
 import { backupDefaults } from '../api/spec-defaults.ts';
 import { formatVersion, parseVersion } from '../api/version.ts';

@@ -66,11 +66,20 @@ test('the thread that reads repositories starts from the bundle', async () => {
   try {
     const [said] = await once(worker, 'message', { signal: AbortSignal.timeout(60_000) });
     assert.deepEqual(said, { kind: 'ready' });
-    const lane = await readFile(globSync(join(app, 'chunks/lanes-*.js'))[0] ?? '', 'utf8');
-    assert.ok(lane.includes('./read-worker.js'), 'which is where the reader looks for it');
+    const chunks = await Promise.all(globSync(join(app, 'chunks/*.js')).map((chunk) => readFile(chunk, 'utf8')));
+    assert.ok(
+      chunks.some((chunk) => chunk.includes('./read-worker.js')),
+      'which is where the reader looks for it',
+    );
   } finally {
     await worker.terminate();
   }
+});
+
+test('of client-node there is what a kubeconfig takes, and neither its classes nor its fetch', async () => {
+  const config = await readFile(globSync(join(app, 'chunks/config-*.js'))[0] ?? '', 'utf8');
+  assert.ok(config.length < 400_000, `${config.length} bytes`);
+  assert.ok(config.includes('left_out'));
 });
 
 test('the agent of backups loads the client of a store only where it is used', async () => {
