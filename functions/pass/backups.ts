@@ -3,7 +3,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Job } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
-import { isFinished } from '../../reconcile/backup/situation.ts';
+import { isSettled } from '../../reconcile/backup/situation.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
 import type { BackupsListed } from '../../reconcile/schedule/pass.ts';
@@ -42,7 +42,7 @@ type BackupsContext = Pick<
 >;
 
 /**
- * A step for each that is not finished; then, until `done`, another one for those whose Job changed or whose time has
+ * A step for each that is not settled; then, until `done`, another one for those whose Job changed or whose time has
  * come. Each step is small and its Job's name a lock, so that several in one invocation are as safe as one.
  */
 export async function stepBackupsAndWait(
@@ -54,10 +54,10 @@ export async function stepBackupsAndWait(
   const { kube, dryRun, signal, waitMs, isStopped = async () => false } = context;
   // Started for some objects only: backups are not among them.
   if (dryRun || context.clusters.length > 0 || context.fleet) return [];
-  const unfinished = items.filter((one) => !isFinished(one));
-  if (unfinished.length === 0) return [];
+  const unsettled = items.filter((one) => !isSettled(one));
+  if (unsettled.length === 0) return [];
   const { stepBackups } = await import('../../reconcile/backup/pass.ts');
-  let results = await stepBackups(unfinished, { ...context, clusters });
+  let results = await stepBackups(unsettled, { ...context, clusters });
   if (waitMs <= 0) return results;
   const until = AbortSignal.any([signal, done, AbortSignal.timeout(waitMs)]);
   using changes = watchJobs(context, resourceVersion);
@@ -65,7 +65,7 @@ export async function stepBackupsAndWait(
     await changes.next(secondsToNextBackup(results, kube.now() ?? new Date()), until);
     if (until.aborted || (await isStopped())) break;
     const { items: again } = await listBackups(kube, context.namespace, signal, context.log);
-    const left = again.filter((one) => !isFinished(one));
+    const left = again.filter((one) => !isSettled(one));
     const stepped = await stepBackups(left, { ...context, clusters });
     const keys = new Set(stepped.map(keyOf));
     const gone = (result: BackupResult) => result.workRemains && !keys.has(keyOf(result));

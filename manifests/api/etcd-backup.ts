@@ -172,6 +172,9 @@ export const etcdBackupStatusSchema = object({
   took: Type.Optional(text(32, { description: 'From then until the object was stored.' })),
   verified: Type.Optional(verifiedSchema),
   finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),
+  settled: Type.Optional(
+    Type.Boolean({ description: 'Whether nothing of it is left to do: of its drills no volume is left, either.' }),
+  ),
   conditions: Type.Optional(conditionsSchema),
 });
 

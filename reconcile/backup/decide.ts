@@ -19,7 +19,7 @@ import type { Proof } from './agent/compare.ts';
 import { failures } from './agent/failure.ts';
 import type { BackupRecord } from './agent/record.ts';
 import type { BackupReason } from './reasons.ts';
-import { type BackupSituation, isFinished, isOverdue, type JobView, type Trouble } from './situation.ts';
+import { type BackupSituation, isFinished, isOverdue, type JobView, maxAttempts, type Trouble } from './situation.ts';
 
 /** What is known of a backup once it is stored, and once it is proven. */
 export interface Facts {
@@ -61,8 +61,6 @@ export type BackupDecision =
   | { readonly kind: 'done'; readonly reason: 'Taken' | 'Verified'; readonly message: string; readonly facts: Facts }
   | { readonly kind: 'rest' };
 
-/** Attempts of each stage. */
-const maxAttempts = 5;
 /** Before the second attempt, and three times as long before each later one. */
 const firstBackoffSeconds = 20;
 const longestBackoffSeconds = 600;

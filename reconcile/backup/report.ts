@@ -4,7 +4,7 @@ import { conditionsFrom, type Said } from '../conditions.ts';
 import { timestamp } from '../timestamp.ts';
 import { type BackupDecision, type Facts, retryMessage } from './decide.ts';
 import type { BackupReason } from './reasons.ts';
-import { type BackupSituation, isOverdue } from './situation.ts';
+import { type BackupSituation, hasScratchVolumes, isOverdue } from './situation.ts';
 
 /** What came of a decision. `refused`: by the API server, in words that ask for a person. */
 export type Outcome =
@@ -31,7 +31,10 @@ export function backupStatusFor(
     ...('facts' in decision && factsStatus(decision.facts, at)),
     ...(attempt && { attempt }),
     ...(lastFailure && { lastFailure }),
-    ...((decision.kind === 'done' || decision.kind === 'fail') && { finishedAt: timestamp(at) }),
+    ...((decision.kind === 'done' || decision.kind === 'fail') && {
+      finishedAt: timestamp(at),
+      settled: !(situation.attempt.stage === 'Verify' && hasScratchVolumes(backup)),
+    }),
     conditions: conditionsFrom(statementsOf(said), conditions, { generation: backup.metadata.generation ?? 0, at }),
   };
 }

@@ -1,5 +1,6 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { backupDefaults } from '../../manifests/api/spec-defaults.ts';
 import type { Said } from './said.ts';
 
 /** What one step looks at: the resource, its cluster, and the Job of the attempt that is due or under way. */
@@ -76,7 +77,20 @@ export function attemptOf({ status }: EtcdBackup): Attempt {
   return { stage, number: number + 1, begun: false, notBefore: new Date(lastFailure.retryAt) };
 }
 
-/** Whether nothing is to be done about it any more. */
+/** Attempts of each stage. */
+export const maxAttempts = 5;
+
+/** Whether nothing is left to do for it, also of what its Jobs left. */
+export function isSettled(backup: EtcdBackup): boolean {
+  return isFinished(backup) && backup.status?.settled !== false;
+}
+
+/** Whether its drills have volumes of a StorageClass: Kubernetes keeps each for as long as the drill's pod. */
+export function hasScratchVolumes({ spec }: EtcdBackup): boolean {
+  return spec.scratch?.storageClassName !== undefined && (spec.verify ?? backupDefaults.verify) === 'Restore';
+}
+
+/** Whether it has ended, however it did, or is being deleted. */
 export function isFinished({ metadata, status }: EtcdBackup): boolean {
   return status?.finishedAt !== undefined || metadata.deletionTimestamp !== undefined;
 }

@@ -13,7 +13,8 @@ import { type BackupDecision, decideBackup } from './decide.ts';
 import { forgetEarlier } from './forget.ts';
 import { observeBackup } from './observe.ts';
 import { type BackupStatement, backupStatusFor, type Outcome, statementOf } from './report.ts';
-import type { BackupSituation } from './situation.ts';
+import { freeScratch, settle } from './settle.ts';
+import { type BackupSituation, hasScratchVolumes, isFinished, isSettled } from './situation.ts';
 
 export interface BackupContext {
   readonly kube: Kube;
@@ -44,8 +45,7 @@ export async function stepBackup(backup: EtcdBackup, context: BackupContext): Pr
   const situation = await observeBackup(backup, context);
   const decision = decideBackup(situation);
   const base = { namespace, name, backup };
-  if (decision.kind === 'rest')
-    return { ...base, reason: 'Rests', message: 'nothing is left to do', outcome: 'none', workRemains: false };
+  if (decision.kind === 'rest') return rest(backup, base, context);
   const outcome = await actOn(situation, decision, context);
   const { reason, message, course } = statementOf(situation, decision, outcome);
   const so = { ...base, reason, message };
@@ -53,14 +53,40 @@ export async function stepBackup(backup: EtcdBackup, context: BackupContext): Pr
   if (told === 'lost') return { ...so, outcome: told, workRemains: true, afterSeconds: 1 };
   const ended = decision.kind === 'done' || decision.kind === 'fail';
   if (ended) await forgetEarlier(context.kube, told, context.signal);
+  const left = await tidy(told, situation, decision, context);
   const after = decision.kind === 'wait' ? decision.afterSeconds : decision.kind === 'retry' ? 20 : undefined;
   return {
     ...so,
-    backup: told,
+    backup: left,
     outcome: outcome.kind === 'acted' || ended || decision.kind === 'retry' ? 'acted' : 'none',
-    workRemains: !ended,
+    workRemains: !isSettled(left),
     ...(after !== undefined && { afterSeconds: after }),
   };
+}
+
+/** Also what an invocation left to do that was ended when it had just told the result. */
+async function rest(
+  backup: EtcdBackup,
+  base: Pick<BackupResult, 'namespace' | 'name' | 'backup'>,
+  { kube, signal }: BackupContext,
+): Promise<BackupResult> {
+  const so = { ...base, reason: 'Rests', message: 'nothing is left to do', outcome: 'none' } as const;
+  if (isSettled(backup)) return { ...so, workRemains: false };
+  const left = await settle(kube, backup, signal);
+  return { ...so, backup: left, workRemains: !isSettled(left) };
+}
+
+/** Once it is told how an attempt to verify ended, nothing needs the volume any more that it was restored to. */
+async function tidy(
+  told: EtcdBackup,
+  { attempt: { stage, number } }: BackupSituation,
+  decision: BackupDecision,
+  { kube, signal }: BackupContext,
+): Promise<EtcdBackup> {
+  if (!isSettled(told) && isFinished(told)) return settle(kube, told, signal);
+  if (decision.kind === 'retry' && stage === 'Verify' && hasScratchVolumes(told))
+    await freeScratch(kube, told, { from: number, to: number }, signal);
+  return told;
 }
 
 async function actOn(
@@ -72,6 +98,9 @@ async function actOn(
     case 'take':
       return make(kube, backup, takeJob(backup, { ...decision.order, image: await image() }), signal);
     case 'verify':
+      // What earlier attempts have left, where the invocation that told of them was ended then.
+      if (hasScratchVolumes(backup))
+        await freeScratch(kube, backup, { from: 1, to: decision.order.attempt - 1 }, signal);
       return make(kube, backup, verifyJob(backup, { ...decision.order, image: await image() }), signal);
     case 'retry':
     case 'fail': {

@@ -152,6 +152,31 @@ test('a Secret that is not there is named, and the same attempt goes on once it 
   assert.equal(backup.status?.attempt?.number, 1);
 });
 
+test('the volume of a drill is gone once the backup is settled, long before its Job would end', async () => {
+  const { list } = stage();
+  const scratch = { storageClassName: 'standard' };
+  await createBackup(stage(), 'drilled', { to: { object: `pvc://backups/${inPath}` }, scratch });
+  const volumes = async () =>
+    (await list<PersistentVolumeClaim>(resources.volumeClaims)).filter(({ metadata }) =>
+      metadata.name.startsWith('drilled-verify-'),
+    );
+  let seen = 0;
+  const backup = await backupUntil(
+    stage(),
+    'drilled',
+    (one) => one.status?.settled === true,
+    90,
+    async () => {
+      seen = Math.max(seen, (await volumes()).length);
+    },
+  );
+  assert.equal(reasonOf(backup), 'Verified', messageOf(backup));
+  assert.equal(seen, 1, 'it was restored to a volume of its own');
+  await until('the volume is gone', async () => (await volumes()).length === 0);
+  assert.equal(await stage().get<Job>(resources.jobs, 'drilled-verify-1'), undefined);
+  assert.ok(await stage().get<Job>(resources.jobs, 'drilled-take-1'));
+});
+
 test('a second backup of one name replaces nothing', async () => {
   const to = { object: 'pvc://backups/fixed.db' };
   await createBackup(stage(), 'first', { to, verify: 'Trailer' });

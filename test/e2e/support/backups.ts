@@ -43,12 +43,14 @@ export async function backupUntil(
   name: string,
   check: (backup: EtcdBackup) => boolean,
   within = 90,
+  beside: () => Promise<void> = async () => undefined,
 ): Promise<EtcdBackup> {
   let seen = '';
   return until(
     `EtcdBackup ${name} as expected`,
     async () => {
       await scene.tick('--wait=2');
+      await beside();
       const found = await scene.get<EtcdBackup>(resources.backups, name);
       seen = JSON.stringify(found?.status);
       return found && check(found) ? found : undefined;

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const decides = 'test/unit/backup/decide.test.ts';
 const says = 'test/unit/backup/said.test.ts';
 const states = 'test/unit/backup/job-state.test.ts';
+const scratches = 'test/unit/backup/scratch.test.ts';
 const steps = 'test/unit/backup/step.test.ts';
 
 /** What a backup is believed by, and what keeps two Jobs of one attempt apart. */
@@ -76,5 +77,26 @@ export const ofBackups: readonly Mutant[] = [
     to: 'if (found)',
     without: 'a Job of another owner is told of as ours',
     killers: [steps],
+  },
+  {
+    file: 'reconcile/backup/settle.ts',
+    from: '!isControlledBy(job, uid) || ',
+    to: '',
+    without: "another's Job goes that has the name of a drill",
+    killers: [scratches],
+  },
+  {
+    file: 'reconcile/backup/step.ts',
+    from: 'if (isSettled(backup)) return',
+    to: 'if (isFinished(backup)) return',
+    without: 'a volume stays whose invocation was ended once it had told the result',
+    killers: [scratches],
+  },
+  {
+    file: 'reconcile/backup/step.ts',
+    from: "if (decision.kind === 'retry' && stage === 'Verify'",
+    to: "if (decision.kind === 'rest' && stage === 'Verify'",
+    without: 'each failed drill keeps its volume until the next one begins',
+    killers: [scratches],
   },
 ];

@@ -6,61 +6,12 @@ import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
-import { backupWith, proof, record, serving, uid } from './scene.ts';
+import { createFakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
+import { contextFor, fresh, live, runJobs } from './run-jobs.ts';
+import { backupWith, serving, uid } from './scene.ts';
 
 const signal = AbortSignal.timeout(60_000);
 const namespace = 'default';
-
-function fresh(): EtcdBackup {
-  const { status: _, ...backup } = backupWith();
-  return backup;
-}
-
-/** What the Job controller, kubelet and the agent do: every Job is done at once, and well. */
-function runJobs(kube: FakeKube): void {
-  for (const job of kube.stored<Job>(resources.jobs)) {
-    if (job.status?.conditions) continue;
-    const { name, uid = '' } = job.metadata;
-    const object = job.metadata.annotations?.[annotations.object];
-    const said = name.includes('-take-')
-      ? { ok: true, operation: 'backup', record: { ...record, object } }
-      : { ok: true, operation: 'compare', proof };
-    kube.seed<Job>(resources.jobs, { ...job, status: { conditions: [{ type: 'Complete', status: 'True' }] } });
-    kube.seed<Pod>(resources.pods, {
-      metadata: {
-        name: `${name}-x`,
-        namespace,
-        labels: { 'batch.kubernetes.io/job-name': name },
-        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true }],
-      },
-      spec: { containers: [] },
-      status: {
-        containerStatuses: [
-          {
-            name: 'agent',
-            ready: false,
-            restartCount: 0,
-            state: { terminated: { exitCode: 0, message: JSON.stringify(said) } },
-          },
-        ],
-      },
-    });
-  }
-}
-
-function contextFor(kube: FakeKube) {
-  return { kube, holder: { pod: '', uid: '' }, clusters: [serving], log: () => undefined, signal };
-}
-
-async function live(kube: FakeKube, steps = 12): Promise<EtcdBackup | undefined> {
-  for (let step = 0; step < steps; step++) {
-    const backups = kube.stored<EtcdBackup>(resources.backups);
-    await stepBackups(backups, contextFor(kube));
-    runJobs(kube);
-  }
-  return kube.stored<EtcdBackup>(resources.backups)[0];
-}
 
 function isWrite({ key }: FakeRequest): boolean {
   return /^(POST|PUT|DELETE)/.test(key);

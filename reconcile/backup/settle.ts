@@ -1,0 +1,54 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { Job } from '../../manifests/kube-types.ts';
+import { backupJobName } from '../../manifests/render/names.ts';
+import { isControlledBy } from '../../manifests/render/owner-reference.ts';
+import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { hasScratchVolumes, maxAttempts } from './situation.ts';
+
+/**
+ * Deletes the Jobs of these attempts to verify, each with its pod and that pod's volume. Only what is recorded in the
+ * status is to be given up so: the pod holds the result.
+ *
+ * @throws {KubeError}
+ */
+export async function freeScratch(
+  kube: Kube,
+  { metadata }: EtcdBackup,
+  { from, to }: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name, uid = '' } = metadata;
+  for (let attempt = from; attempt <= Math.min(to, maxAttempts); attempt++) {
+    const job = await kube.get<Job>(resources.jobs, namespace, backupJobName(name, 'Verify', attempt), { signal });
+    if (!job || !isControlledBy(job, uid) || job.metadata.deletionTimestamp !== undefined) continue;
+    const options = { preconditions: { uid: job.metadata.uid ?? '' }, propagation: 'Background', signal } as const;
+    try {
+      await kube.delete(resources.jobs, namespace, job.metadata.name, options);
+    } catch (error) {
+      // Another one of that name by now, which is not ours.
+      if (!isReason(error, 'Conflict')) throw error;
+    }
+  }
+}
+
+/**
+ * What is left to do for a backup that has ended, and then the mark that nothing is. An invocation that is ended in
+ * between leaves the mark to the next one.
+ *
+ * @returns the backup as it is then; unchanged where another invocation was faster
+ * @throws {KubeError}
+ */
+export async function settle(kube: Kube, backup: EtcdBackup, signal: AbortSignal): Promise<EtcdBackup> {
+  const { status } = backup;
+  if (status === undefined) return backup;
+  const { attempt } = status;
+  if (attempt?.stage === 'Verify' && hasScratchVolumes(backup))
+    await freeScratch(kube, backup, { from: 1, to: attempt.number }, signal);
+  const settled = { ...backup, status: { ...status, settled: true } };
+  try {
+    return await kube.updateStatus<EtcdBackup>(resources.backups, settled, { signal });
+  } catch (error) {
+    if (error instanceof KubeError && (error.class === 'precondition' || error.reason === 'NotFound')) return backup;
+    throw error;
+  }
+}
