@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { until } from '../../e2e/support/until.ts';
+import { run } from '../../support/cluster/node/command.ts';
 import { clusterForTests, forever, helpers, isReady, scriptPod } from './cluster.ts';
 
 const cluster = await clusterForTests();
@@ -109,3 +110,20 @@ function reach(host: string, port: number): Promise<void> {
     socket.on('error', reject);
   });
 }
+
+test('pods that come and go do not change the address of the gateway that others remember', async () => {
+  const address = async () => {
+    const [pods] = JSON.parse(await run('ip', ['-json', 'link', 'show', 'pods'])) as [{ readonly address: string }];
+    return pods.address;
+  };
+  const before = await address();
+  const pair = ['type', 'veth', 'peer', 'name', 'lowest-peer'];
+  await run('ip', ['link', 'add', 'lowest', 'address', '02:00:00:00:00:01', ...pair]);
+  try {
+    await run('ip', ['link', 'set', 'lowest', 'master', 'pods']);
+    assert.equal(await address(), before, 'with a port that has a lower one');
+  } finally {
+    await run('ip', ['link', 'del', 'lowest']);
+  }
+  assert.equal(await address(), before, 'without it again');
+});

@@ -5,6 +5,11 @@ import { quote, run } from './command.ts';
 
 /** The bridge that all pods hang on; the process node and the control plane reach them through it. */
 const bridge = 'pods';
+/**
+ * A bridge without an address of its own takes the lowest of its ports. When that pod comes or goes, all others send to
+ * an address that nothing has, for up to half a minute: until their kernels ask again who the gateway is.
+ */
+const bridgeAddress = '02:00:0a:f4:00:01';
 
 /** A pod's own network and UTS namespace, held by a process that does nothing (as the pause container does). */
 export type PodSandbox = {
@@ -35,7 +40,7 @@ export async function createBridge(nodes: number, families: Families): Promise<v
   });
   await run('ip', ['-batch', '-'], {
     input: [
-      `link add ${bridge} type bridge`,
+      `link add ${bridge} address ${bridgeAddress} type bridge`,
       ...addresses.map((address) => `addr add ${address}`),
       `link set ${bridge} up`,
     ].join('\n'),
