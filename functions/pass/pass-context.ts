@@ -17,6 +17,8 @@ export interface StepAndWaitContext extends StepContext {
    * follow-up goes on.
    */
   readonly isStopped?: () => Promise<boolean>;
+  /** Loads what etcd is asked or certificates are signed with, before it is used. The first use tells of a failure. */
+  readonly loadAhead?: (library: 'etcd3' | 'x509') => void;
 }
 
 export interface PassContext extends StepAndWaitContext {

@@ -1,3 +1,5 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
 import type { Scope } from '../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
@@ -24,11 +26,14 @@ export async function stepAndWait(
 ): Promise<Stepped> {
   if (clusters.length === 0) return { results: [], moved: false };
   const { stepClusters } = await import('../../reconcile/cluster/pass.ts');
-  const { kube, namespace, signal, log, waitMs, isStopped = async () => false } = context;
+  const { kube, namespace, signal, log, waitMs, isStopped = async () => false, loadAhead } = context;
   const scope = { namespace, fleets };
   const until = AbortSignal.any([signal, waitMs > 0 ? AbortSignal.timeout(waitMs) : AbortSignal.abort()]);
   const patience = { log, until };
-  let results = await patiently(patience, () => stepClusters(context, { ...scope, clusters, all }));
+  const firstSteps = patiently(patience, () => stepClusters(context, { ...scope, clusters, all }));
+  // While the API server makes its lists.
+  if (loadAhead) setImmediate(() => loadNeeded(clusters, loadAhead));
+  let results = await firstSteps;
   if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
 
   // While a follow-up is under way, an invocation that begins something leaves the rest to it.
@@ -64,6 +69,16 @@ export async function stepAndWait(
     results: results.toSorted((a, b) => (keyOfResult(a) < keyOfResult(b) ? -1 : 1)),
     moved: moved || results.some(hasActed),
   };
+}
+
+function loadNeeded(clusters: readonly EtcdCluster[], load: NonNullable<StepAndWaitContext['loadAhead']>): void {
+  if (clusters.some(({ status }) => status?.clusterID !== undefined)) load('etcd3');
+  if (clusters.some(signsFirst)) load('x509');
+}
+
+/** A birth signs in its first step. */
+function signsFirst({ spec, status }: EtcdCluster): boolean {
+  return status === undefined && (spec.tls?.mode ?? tlsDefaults.mode) === 'Managed';
 }
 
 function hasActed({ outcome }: ClusterResult): boolean {

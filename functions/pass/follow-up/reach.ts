@@ -12,12 +12,21 @@ export interface Invocation {
   readonly deadline: number;
 }
 
+/** Most of what a cold invocation loads. */
+const libraries = {
+  etcd3: () => import('../../../reconcile/clients/etcd3.ts'),
+  x509: () => import('../../../reconcile/clients/x509.ts'),
+};
+
 /** How an invocation reaches what it works on; each client is loaded only when it is needed. */
 export function reachOf(invocation: Invocation) {
   return {
     ...invocation,
     // One for each who asks: who asked closes it.
     etcd: async (tls) => (await import('../../../reconcile/clients/etcd.ts')).connectEtcd(tls ? { tls } : {}),
+    loadAhead: (library) => {
+      libraries[library]().catch(() => undefined);
+    },
     wire: async (...what) =>
       (await import('../../../reconcile/clients/served-fingerprint.ts')).servedFingerprint(...what),
     nonce: () => randomBytes(16).toString('hex'),
