@@ -8,6 +8,7 @@ import { type KubeObject, resources } from '../../../reconcile/kube.ts';
 import type { FakeRequest } from '../fakes/kube.ts';
 import { type Data, downgraded, skippedMinor, unreadable } from './members.ts';
 import { hasQuorum, leaderOf, quorumIn, runningOf, votersOf } from './quorum.ts';
+import { isGivenUp } from './restore.ts';
 import type { State } from './state.ts';
 import { partyOf, whyNotClient, whyNotPeers } from './tls.ts';
 
@@ -128,9 +129,17 @@ export function assertMayDelete(state: State, request: FakeRequest, before: Kube
     .find(({ metadata }) => metadata.name === name && metadata.namespace === claim.metadata.namespace);
   const byPolicy =
     cluster?.metadata.deletionTimestamp !== undefined && cluster.spec.volumeRetention?.whenDeleted === 'Delete';
-  if (byPolicy || wasRemoved(state, claim)) return;
+  const read = readVolumeRecord(claim.metadata.annotations);
+  // A rollback is called off: no etcd has opened what was restored.
+  const isCalledOff = read.kind === 'valid' && read.record.state === 'restoring' && isUnopened(state, claim);
+  if (byPolicy || isCalledOff || wasRemoved(state, claim) || isGivenUp(state, claim.metadata.uid ?? '')) return;
   if (claim.spec.volumeName) violate(state, `I4: bound volume ${claim.metadata.name} of a living cluster is deleted`);
   if (state.disks.has(claim.metadata.uid ?? '')) violate(state, `I4: ${claim.metadata.name} has data and is deleted`);
+}
+
+function isUnopened({ disks }: State, { metadata }: PersistentVolumeClaim): boolean {
+  const data = disks.get(metadata.uid ?? '');
+  return !data || data.made !== undefined;
 }
 
 /** I4: its member is off the list, and it was us who took it off. */

@@ -15,6 +15,8 @@ export interface Data {
   snapshot: number;
   /** How many of the writes that its cluster acknowledged are in it. */
   applied: number;
+  /** Restored from a snapshot, by this attempt of this birth, like `<token>/1`; no etcd has opened it yet. */
+  readonly made?: string;
   /** What is wrong with it; absent or 0: nothing. */
   spoiled?: number;
 }
@@ -60,7 +62,9 @@ export function start(
 ): Running | Exited {
   if (data) {
     const why = whyNotOn(version, data, formation);
-    return why === undefined ? { kind: 'runs', data: { ...data, version }, voters: [] } : exits(why);
+    if (why !== undefined) return exits(why);
+    const { made: _, ...opened } = data;
+    return { kind: 'runs', data: { ...opened, version }, voters: [] };
   }
   const recorded = recordedIn(initialCluster);
   const me = recorded.find((member) => member.name === name);
@@ -114,6 +118,12 @@ function recordedIn(initialCluster: string): readonly { readonly name: string; r
     const [name = '', url = ''] = entry.split('=');
     return { name, url };
   });
+}
+
+/** What etcdutl makes of a snapshot: one member, whose IDs are made of its URL and that token. */
+export function aloneIn({ url, token }: { readonly url: string; readonly token: string }) {
+  const member: Member = { id: idOf(`${url} ${token}`), url, isLearner: false };
+  return { clusterId: clusterIdOf([member]), member };
 }
 
 function clusterIdOf(voters: readonly Member[]): string {

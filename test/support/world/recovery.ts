@@ -5,7 +5,7 @@ import { resources } from '../../../reconcile/kube.ts';
 import { grace } from './controllers.ts';
 import { claimOf, put, type State } from './state.ts';
 
-/** Jobs of recoveries: Kubernetes' part, and what etcd does that is told to go on alone. */
+/** Jobs of members: Kubernetes' part. And recoveries: what etcd does that is told to go on alone. */
 
 export function isRecovery({ metadata }: Pod): boolean {
   return metadata.labels?.[labels.name] === 'etcd-recovery';
@@ -18,10 +18,13 @@ export function runJobs(state: State): void {
     const { name, namespace, uid = '', deletionTimestamp } = job.metadata;
     if (deletionTimestamp !== undefined) continue;
     const pod = pods.find(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid));
-    const isOver = job.status?.conditions?.some(({ type }) => type === 'Failed');
+    const isOver = job.status?.conditions?.some(({ type }) => type === 'Failed' || type === 'Complete');
     if (pod?.status?.phase === 'Failed' || (!pod && job.status?.active === 1)) {
       if (!isOver)
         put(state, resources.jobs, job, { ...job, status: { conditions: [{ type: 'Failed', status: 'True' }] } });
+    } else if (pod?.status?.phase === 'Succeeded') {
+      if (!isOver)
+        put(state, resources.jobs, job, { ...job, status: { conditions: [{ type: 'Complete', status: 'True' }] } });
     } else if (!pod && !isOver) {
       put<Pod>(state, resources.pods, undefined, {
         metadata: {

@@ -33,6 +33,7 @@ import { asInvocation, type Faults } from './invocation.ts';
 import { runPods } from './kubelet.ts';
 import { runJobs, runRecoveries } from './recovery.ts';
 import { replicate } from './replication.ts';
+import { assertDataFirst, assertNotBeside, runRestores } from './restore.ts';
 import type { HeldUp, State } from './state.ts';
 import { copyOf, newState } from './state-copy.ts';
 import { wireOf } from './wire.ts';
@@ -266,11 +267,13 @@ export function createWorld(past?: Past): World {
     schedule(state);
     runPods(state);
     runRecoveries(state);
+    runRestores(state);
     countDisruptions(state);
     replicate(state);
     assertOneCluster(state);
     assertNoDowngrade(state);
     assertOldQuorumStays(state);
+    assertNotBeside(state);
     if (state.watchful) assertEverybodyTalks(state);
     if (state.changes === before) quietAt = before;
   }
@@ -356,7 +359,10 @@ export function createWorld(past?: Past): World {
     if (request.verb !== 'GET' && request.verb !== 'LIST') state.changes += 1;
     if (request.verb === 'POST' && request.resource.plural === 'persistentvolumeclaims') protect(state);
     assertNotTheirs(state, request, targets.get(request));
-    if (request.verb === 'DELETE') assertMayDelete(state, request, targets.get(request));
+    if (request.verb === 'DELETE') {
+      assertMayDelete(state, request, targets.get(request));
+      assertDataFirst(state, request, targets.get(request));
+    }
     if (request.key === 'PUT persistentvolumeclaims' || request.resource.plural === 'configmaps') assertSeals(state);
     if (request.key === 'POST services') {
       assertOneCluster(state);

@@ -126,7 +126,8 @@ describe('a rollback', () => {
       assertStopped(sentBy(action, given({ ...restoring(1), gaveUp, state })));
     assertStopped(sentBy(action, given(restoring(1))));
     const { writes } = sentBy(action, given({ ...restoring(1), gaveUp }));
-    assert.deepEqual(writes, ['deletePeer orders-0', 'deleteVolume orders-0']);
+    // I7: the volume's resourceVersion fences both.
+    assert.deepEqual(writes, ['deleteVolume orders-0', 'deletePeer orders-0']);
   });
 
   test('deletes peers of members only that were left behind (I4)', () => {

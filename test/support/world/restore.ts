@@ -1,0 +1,143 @@
+import type { ContainerStatus, PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
+import { annotations, labels } from '../../../manifests/render/names.ts';
+import { restoreContainers } from '../../../manifests/render/restore-job.ts';
+import { isAspirant, readVolumeRecord } from '../../../manifests/render/volume-record.ts';
+import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import type { FakeRequest } from '../fakes/kube.ts';
+import { aloneIn } from './members.ts';
+import { claimOf, put, type State } from './state.ts';
+
+/** Jobs that restore a snapshot: what they leave on the disk, and what must never happen where they do. */
+
+export function isRestore({ metadata }: Pod): boolean {
+  return metadata.labels?.[labels.name] === 'etcd-restore';
+}
+
+/** How many writes every snapshot of the world holds: more than a cluster of a test has. */
+export const writesInSnapshot = 100_000;
+
+/** Its containers run in one step of the world; what they leave gets its name in the next. */
+export function runRestores(state: State): void {
+  for (const pod of state.kube.stored<Pod>(resources.pods).filter(isRestore)) {
+    if (pod.metadata.deletionTimestamp !== undefined || pod.spec.nodeName === undefined) continue;
+    if (pod.status?.phase === 'Pending') say(state, pod, 'Running');
+    else if (pod.status?.phase === 'Running') place(state, pod);
+  }
+}
+
+function place(state: State, pod: Pod): void {
+  const claim = claimOf(pod, state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims));
+  const order = orderOf(state, pod);
+  const uid = claim?.metadata.uid ?? '';
+  const there = state.disks.get(uid);
+  if (!claim || !order || (there && !isEarlier(there.made, order))) {
+    say(state, pod, 'Failed');
+    return;
+  }
+  const read = readVolumeRecord(claim.metadata.annotations);
+  if (read.kind !== 'valid' || read.record.state !== 'restoring')
+    violate(state, `I11: a snapshot is restored to ${claim.metadata.name}, which does not ask for it`);
+  const { name, url, token, attempt, version } = order;
+  const { clusterId, member } = aloneIn({ url, token });
+  if (state.formations.get(clusterId)?.formed)
+    violate(state, `I11: ${name} is restored once more, and its cluster has served`);
+  const made = `${token}/${attempt}`;
+  const held = { snapshot: writesInSnapshot, applied: writesInSnapshot };
+  state.disks.set(uid, { clusterId, memberId: member.id, version, ...held, made });
+  state.wrote.set(uid, new Set([...(state.wrote.get(uid) ?? []), clusterId]));
+  state.formations.set(clusterId, {
+    members: [member],
+    formed: false,
+    removed: new Set(),
+    published: new Map(),
+    acknowledged: writesInSnapshot,
+    changes: 0,
+    arriving: 0,
+    ancient: 0,
+  });
+  state.changes += 1;
+  say(state, pod, 'Succeeded');
+}
+
+interface Order {
+  readonly name: string;
+  readonly url: string;
+  readonly token: string;
+  readonly attempt: number;
+  readonly version: string;
+}
+
+/** As etcdutl is told it, and the number of its Job. */
+function orderOf({ kube }: State, { metadata, spec }: Pod): Order | undefined {
+  const etcdutl = spec.initContainers?.find(({ name }) => name === restoreContainers.restore);
+  const flags = new Map((etcdutl?.args ?? []).map((arg) => arg.split('=', 2) as [string, string]));
+  const job = kube.stored(resources.jobs).find(({ metadata: { uid } }) => uid === metadata.ownerReferences?.[0]?.uid);
+  const number = job?.metadata.annotations?.[annotations.recovery]?.split('/')[1];
+  const [name, token] = [flags.get('--name'), flags.get('--initial-cluster-token')];
+  const url = flags.get('--initial-advertise-peer-urls');
+  if (name === undefined || token === undefined || url === undefined || number === undefined) return undefined;
+  const version = /:v?(\d+\.\d+\.\d+)/.exec(etcdutl?.image ?? '')?.[1] ?? '0.0.0';
+  return { name, url, token, attempt: Number(number), version };
+}
+
+/** Of an attempt of the same birth before this one, and no etcd has opened it: its mark is beside it. */
+function isEarlier(made: string | undefined, { token, attempt }: Order): boolean {
+  const [of, number] = made?.split('/') ?? [];
+  return of === token && Number(number) < attempt;
+}
+
+function say(state: State, pod: Pod, phase: 'Running' | 'Succeeded' | 'Failed'): void {
+  const ended = { exitCode: phase === 'Succeeded' ? 0 : 3, reason: phase === 'Succeeded' ? 'Completed' : 'Error' };
+  const container: ContainerStatus = {
+    name: restoreContainers.place,
+    ready: false,
+    restartCount: 0,
+    state: phase === 'Running' ? { running: {} } : { terminated: ended },
+  };
+  put(state, resources.pods, pod, { ...pod, status: { phase, containerStatuses: [container] } });
+}
+
+/**
+ * I11, at every moment: of a cluster that was given up, and of the one that took its place, no two members run at the
+ * same time.
+ */
+export function assertNotBeside(state: State): void {
+  const running = new Set([...state.processes.values()].map(({ data }) => data.clusterId));
+  for (const { metadata } of state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims)) {
+    const read = readVolumeRecord(metadata.annotations);
+    const gaveUp = read.kind === 'valid' ? (read.record.gaveUp ?? []) : [];
+    const data = state.disks.get(metadata.uid ?? '');
+    const former = gaveUp.find((id) => running.has(id));
+    if (data && former !== undefined && running.has(data.clusterId))
+      violate(state, `I11: members of ${former}, which was given up, run beside those of ${data.clusterId}`);
+  }
+}
+
+/** I11: nothing of a cluster that serves is stopped before the data are there that take its place. */
+export function assertDataFirst(state: State, { key }: FakeRequest, before: KubeObject | undefined): void {
+  if (key !== 'DELETE statefulsets' || !before) return;
+  const pod = state.kube
+    .stored<Pod>(resources.pods)
+    .find(({ metadata }) => metadata.name === `${before.metadata.name}-0`);
+  const isReady = pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const isAwaited = state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims).some(({ metadata }) => {
+    const read = readVolumeRecord(metadata.annotations);
+    return read.kind === 'valid' && isAspirant(read.record);
+  });
+  if (isReady && isAwaited) violate(state, `I11: ${before.metadata.name} is stopped while its snapshot is restored`);
+}
+
+/** Whether a rollback gave up the cluster whose data are on this disk, and what took its place has served. */
+export function isGivenUp(state: State, uid: string): boolean {
+  const clusterId = state.disks.get(uid)?.clusterId;
+  if (clusterId === undefined) return false;
+  return state.kube.stored<PersistentVolumeClaim>(resources.volumeClaims).some(({ metadata }) => {
+    const read = readVolumeRecord(metadata.annotations);
+    const isTheNext = read.kind === 'valid' && read.record.gaveUp?.includes(clusterId) === true;
+    return isTheNext && state.formations.get(state.disks.get(metadata.uid ?? '')?.clusterId ?? '')?.formed === true;
+  });
+}
+
+function violate(state: State, what: string): void {
+  if (!state.violations.includes(what)) state.violations.push(what);
+}
