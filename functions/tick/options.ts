@@ -38,6 +38,8 @@ export interface ParseContext {
   readonly version: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** The width of the help. Without it, the terminal's. */
+  readonly columns?: number;
 }
 
 const epilogue = `
@@ -64,6 +66,7 @@ Results go to stdout; one line per step goes to stderr, as JSON unless stderr is
 
 /** Reads the command line. Never exits and never throws for what a person wrote. */
 export function parseOptions(args: readonly string[], context: ParseContext): Parsed {
+  const { columns } = context;
   const command = new Command('etcd-ratchet')
     .description('Takes one step for every EtcdCluster, after applying what the Git repositories of the fleets say.')
     .version(context.version)
@@ -100,7 +103,11 @@ export function parseOptions(args: readonly string[], context: ParseContext): Pa
     .addHelpText('after', epilogue)
     .allowExcessArguments(false)
     .exitOverride()
-    .configureOutput({ writeOut: context.out, writeErr: context.err });
+    .configureOutput({
+      writeOut: context.out,
+      writeErr: context.err,
+      ...(columns !== undefined && { getOutHelpWidth: () => columns }),
+    });
   try {
     command.parse([...args], { from: 'user' });
   } catch (error) {

@@ -67,7 +67,10 @@ const access = {
         ),
         endpoint: Type.Optional(text(1024, { description: "In place of Amazon's.", rules: [httpUrl] })),
         region: Type.Optional(
-          text(64, { rules: [matching('^[A-Za-z0-9-]+$', 'must be the name of a region like eu-central-1')] }),
+          text(64, {
+            description: "The bucket's. Absent: us-east-1.",
+            rules: [matching('^[A-Za-z0-9-]+$', 'must be the name of a region like eu-central-1')],
+          }),
         ),
         pathStyle: Type.Optional(
           Type.Boolean({ description: 'Put the bucket into the path. Default: true with an endpoint.' }),
@@ -84,6 +87,7 @@ const access = {
         key: Type.Optional(
           text(253, {
             default: 'ca.crt',
+            description: 'The key in it that holds the certificates.',
             rules: [matching('^[-._a-zA-Z0-9]+$', 'must be a key of a Secret or ConfigMap, like ca.crt')],
           }),
         ),

@@ -116,8 +116,22 @@ export const etcdBackupScheduleSpecSchema = object({
   history: Type.Optional(
     object(
       {
-        good: Type.Optional(int32({ minimum: 1, maximum: 100, default: scheduleDefaults.history.good })),
-        failed: Type.Optional(int32({ minimum: 0, maximum: 100, default: scheduleDefaults.history.failed })),
+        good: Type.Optional(
+          int32({
+            minimum: 1,
+            maximum: 100,
+            default: scheduleDefaults.history.good,
+            description: 'Of those that were good.',
+          }),
+        ),
+        failed: Type.Optional(
+          int32({
+            minimum: 0,
+            maximum: 100,
+            default: scheduleDefaults.history.failed,
+            description: 'Of those that failed.',
+          }),
+        ),
       },
       { description: 'How many finished EtcdBackups are kept. That deletes nothing in the store: see retention.' },
     ),
@@ -132,7 +146,7 @@ const goodSchema = object(
   {
     name: text(253, { description: 'Of the EtcdBackup, which may be gone meanwhile.' }),
     object: text(1100, { description: 'The whole name of the object in the store.' }),
-    takenAt: time(),
+    takenAt: time({ description: 'When its member began to send it. maxAge counts from here.' }),
     verifiedAt: Type.Optional(time({ description: 'Absent: verify is Trailer.' })),
   },
   { description: 'The newest backup that was proven as its template asks.' },
@@ -142,8 +156,8 @@ const retentionStatusSchema = object(
   {
     after: text(253, { description: 'The EtcdBackup after which it ran.' }),
     at: time({ description: 'When it began.' }),
-    finishedAt: Type.Optional(time()),
-    dryRun: Type.Optional(Type.Boolean()),
+    finishedAt: Type.Optional(time({ description: 'When it was over. Absent: it is under way.' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Nothing was deleted: retention.dryRun was set.' })),
     kept: Type.Optional(int32({ minimum: 0, description: 'Backups of this schedule that are in the store.' })),
     earlierLives: Type.Optional(
       int32({ minimum: 0, description: 'Of those: what holds a cluster with another ID than the newest one.' }),
@@ -152,13 +166,21 @@ const retentionStatusSchema = object(
     left: Type.Optional(int32({ minimum: 0, description: 'Backups that are to go, and are left to the next run.' })),
     names: Type.Optional(list(text(1100), 20, { description: 'The first of those that went or would go.' })),
     others: Type.Optional(int32({ minimum: 0, description: 'Objects under the prefix that are none of its own.' })),
-    failure: Type.Optional(object({ reason: text(128), message: text(2048) })),
+    failure: Type.Optional(
+      object(
+        {
+          reason: text(128, { description: 'Why, in one word.' }),
+          message: text(2048, { description: 'Why, in words, and what to do.' }),
+        },
+        { description: 'Why it did not come to its end.' },
+      ),
+    ),
   },
   { description: 'The last run of retention.' },
 );
 
 export const etcdBackupScheduleStatusSchema = object({
-  observedGeneration: int64({ minimum: -1 }),
+  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
   nextAt: Type.Optional(time({ description: 'When the next backup is due. Absent: it is suspended, or never.' })),
   lastAt: Type.Optional(time({ description: 'When the last backup that began was due.' })),
   lastName: Type.Optional(text(253, { description: 'Its name.' })),

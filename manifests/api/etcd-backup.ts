@@ -121,38 +121,51 @@ export const backupFieldRules: readonly Rule[] = [oneSource, clusterHasName, can
 
 export const etcdBackupSpecSchema = object(backupFields, { rules: backupFieldRules });
 
-const hashSchema = object({
-  hash: int64({ minimum: 0 }),
-  revision: int64({ minimum: 0 }),
-  compactRevision: int64({ minimum: -1 }),
-});
+const hashSchema = object(
+  {
+    hash: int64({ minimum: 0, description: 'The hash itself.' }),
+    revision: int64({ minimum: 0, description: 'Up to which revision.' }),
+    compactRevision: int64({ minimum: -1, description: 'From which revision: what is older was compacted.' }),
+  },
+  { description: "etcd's hash over the keys and their history (HashKV), which members and restores are compared by." },
+);
 
-const attemptSchema = object({
-  number: int32({ minimum: 1 }),
-  stage: Type.Enum(['Take', 'Verify']),
-  job: text(63),
-  object: text(1100),
-  startedAt: time(),
-});
+const attemptSchema = object(
+  {
+    number: int32({ minimum: 1, description: 'Which attempt it is, from 1.' }),
+    stage: Type.Enum(['Take', 'Verify'], {
+      description: 'Take: a snapshot goes to the store. Verify: it is restored.',
+    }),
+    job: text(63, { description: 'The Job that is at it.' }),
+    object: text(1100, { description: 'The whole name that the object has, or will have, in the store.' }),
+    startedAt: time({ description: 'When it was begun. spec.deadline counts from here.' }),
+  },
+  { description: 'What is under way.' },
+);
 
-const failureSchema = object({
-  reason: text(128),
-  message: text(2048),
-  at: time(),
-  /** When it is tried again; absent where it is not. */
-  retryAt: Type.Optional(time({ description: 'When it is tried again.' })),
-});
+const failureSchema = object(
+  {
+    reason: text(128, { description: 'Why, in one word.' }),
+    message: text(2048, { description: 'Why, in words, and what to do.' }),
+    at: time({ description: 'When it failed.' }),
+    retryAt: Type.Optional(time({ description: 'When it is tried again. Absent: it is not.' })),
+  },
+  { description: 'How the last attempt failed.' },
+);
 
-const verifiedSchema = object({
-  at: time(),
-  revision: int64({ minimum: 0, description: 'Of the restored store.' }),
-  hashKV: Type.Optional(hashSchema),
-  etcdVersion: text(32),
-  took: text(32),
-});
+const verifiedSchema = object(
+  {
+    at: time({ description: 'When it was proven.' }),
+    revision: int64({ minimum: 0, description: 'Of the restored store.' }),
+    hashKV: Type.Optional(hashSchema),
+    etcdVersion: text(32, { description: 'The etcd that it was started with.' }),
+    took: text(32, { description: 'How long the proof took.' }),
+  },
+  { description: 'What the restored store was like. Present: the backup was restored, started and compared.' },
+);
 
 export const etcdBackupStatusSchema = object({
-  observedGeneration: int64({ minimum: -1 }),
+  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
   attempt: Type.Optional(attemptSchema),
   lastFailure: Type.Optional(failureSchema),
   object: Type.Optional(
@@ -162,13 +175,15 @@ export const etcdBackupStatusSchema = object({
   size: Type.Optional(text(16, { description: 'The same, rounded, for people.' })),
   sha256: Type.Optional(text(64, { description: 'Of the object as it is stored.' })),
   snapshotBytes: Type.Optional(int64({ minimum: 0, description: 'Before it was compressed and encrypted.' })),
-  etcdVersion: Type.Optional(text(32)),
-  clusterID: Type.Optional(text(16)),
+  etcdVersion: Type.Optional(text(32, { description: 'Of the member that sent it.' })),
+  clusterID: Type.Optional(
+    text(16, { description: 'The etcd cluster that it is of, as etcd prints it: hexadecimal.' }),
+  ),
   revision: Type.Optional(
     int64({ minimum: 0, description: 'Every write that was acknowledged up to this revision is in it.' }),
   ),
   hashKV: Type.Optional(hashSchema),
-  takenAt: Type.Optional(time()),
+  takenAt: Type.Optional(time({ description: 'When the member began to send it.' })),
   took: Type.Optional(text(32, { description: 'From then until the object was stored.' })),
   verified: Type.Optional(verifiedSchema),
   finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),

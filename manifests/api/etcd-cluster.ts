@@ -78,7 +78,7 @@ export const etcdClusterSpecSchema = object(
             }),
           ),
         },
-        { default: {}, rules: [podsBeforeMembers] },
+        { default: {}, description: 'When what is down is made anew.', rules: [podsBeforeMembers] },
       ),
     ),
     defragmentation: Type.Optional(
@@ -106,12 +106,27 @@ export const etcdClusterSpecSchema = object(
     volumeRetention: Type.Optional(
       object(
         {
-          whenDeleted: Type.Optional(Type.Enum(retentionPolicies, { default: retentionDefaults.whenDeleted })),
-          whenScaled: Type.Optional(Type.Enum(retentionPolicies, { default: retentionDefaults.whenScaled })),
+          whenDeleted: Type.Optional(
+            Type.Enum(retentionPolicies, {
+              default: retentionDefaults.whenDeleted,
+              description: 'For all members, when the EtcdCluster is deleted.',
+            }),
+          ),
+          whenScaled: Type.Optional(
+            Type.Enum(retentionPolicies, {
+              default: retentionDefaults.whenScaled,
+              description: 'For a member that leaves because replicas became smaller.',
+            }),
+          ),
           whenReplaced: Type.Optional(
             object(
               {
-                policy: Type.Optional(Type.Enum(retentionPolicies, { default: replacedDefaults.policy })),
+                policy: Type.Optional(
+                  Type.Enum(retentionPolicies, {
+                    default: replacedDefaults.policy,
+                    description: 'Delete: after keepFor. Retain: never.',
+                  }),
+                ),
                 keepFor: Type.Optional(
                   text(longestDurationText, {
                     default: replacedDefaults.keepFor,
@@ -124,7 +139,7 @@ export const etcdClusterSpecSchema = object(
             ),
           ),
         },
-        { default: {} },
+        { default: {}, description: 'Whether the volume of a member that is gone is kept.' },
       ),
     ),
     disruption: Type.Optional(
@@ -176,56 +191,65 @@ export const etcdClusterSpecSchema = object(
 );
 
 const memberStatusSchema = object({
-  name: text(253),
+  name: text(253, { description: 'The member, whose pod is <name>-0.' }),
   id: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
-  role: Type.Optional(Type.Enum(['voter', 'learner'])),
-  version: Type.Optional(text(32)),
-  healthy: Type.Boolean(),
+  role: Type.Optional(Type.Enum(['voter', 'learner'], { description: 'A learner has no vote yet.' })),
+  version: Type.Optional(text(32, { description: 'The version that runs.' })),
+  healthy: Type.Boolean({ description: 'Whether nothing is wrong with it.' }),
   startedAt: Type.Optional(
     time({ description: 'For a learner: when its etcd first ran. The time that it has counts from here.' }),
   ),
   unhealthySince: Type.Optional(
     time({ description: 'When it was first seen unhealthy. spec.healing counts from here.' }),
   ),
-  dbSize: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
-  dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Bytes.' })),
+  dbSize: Type.Optional(int64({ minimum: 0, description: 'Of its database file, in bytes.' })),
+  dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Of that: what is in use, in bytes.' })),
 });
 
-const certificatesStatusSchema = object({
-  notAfter: time({ description: 'When the first of all certificates ends.' }),
-  secretName: text(253, { description: 'The Secret of that certificate.' }),
-  renewAfter: time({ description: 'When the next certificate is due for renewal.' }),
-  rotation: Type.Optional(text(253, { description: 'The request for new CAs that was answered last.' })),
-  issued: Type.Optional(text(64, { description: 'A hash of what cert-manager had issued by then.' })),
-});
+const certificatesStatusSchema = object(
+  {
+    notAfter: time({ description: 'When the first of all certificates ends.' }),
+    secretName: text(253, { description: 'The Secret of that certificate.' }),
+    renewAfter: time({ description: 'When the next certificate is due for renewal.' }),
+    rotation: Type.Optional(text(253, { description: 'The request for new CAs that was answered last.' })),
+    issued: Type.Optional(text(64, { description: 'A hash of what cert-manager had issued by then.' })),
+  },
+  { description: 'Of all certificates of the cluster.' },
+);
 
 const stepSchema = object(
   {
-    action: text(64),
+    action: text(64, { description: 'What is done.' }),
     parameters: Type.Optional(
       preserved({ description: 'The whole action: an invocation that takes over finishes this very step.' }),
     ),
-    target: Type.Optional(text(253)),
-    reason: text(128),
-    holder: object({ pod: text(253), uid: text(64) }),
-    startedAt: time(),
-    deadline: time(),
+    target: Type.Optional(text(253, { description: 'To what.' })),
+    reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
+    holder: object(
+      {
+        pod: text(253, { description: "The pod's name." }),
+        uid: text(64, { description: "The pod's UID." }),
+      },
+      { description: 'The pod of the invocation. Once it has ended, another one takes over.' },
+    ),
+    startedAt: time({ description: 'When it was taken on.' }),
+    deadline: time({ description: 'When another invocation takes over, whatever became of the pod.' }),
   },
   { description: 'The step that an invocation has taken on (its lease).' },
 );
 
 const refusalSchema = object({
-  reason: text(128),
-  message: text(2048),
-  field: Type.Optional(text(256)),
+  reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
+  message: text(2048, { description: 'Why, in words, and what would make it go on.' }),
+  field: Type.Optional(text(256, { description: 'The field of the spec that it is about.' })),
 });
 
 const setAsideSchema = object({
-  action: text(64),
-  target: Type.Optional(text(253)),
+  action: text(64, { description: 'What was to be done.' }),
+  target: Type.Optional(text(253, { description: 'To what.' })),
   key: text(64, { description: 'Tells the action from others of its kind.' }),
-  reason: text(128),
-  message: text(2048),
+  reason: text(128, { description: 'Why it was refused, in one word.' }),
+  message: text(2048, { description: 'Why it was refused, in words.' }),
   generation: int64({ minimum: 0, description: 'The generation of the spec at which it was refused.' }),
   repeated: Type.Optional(
     Type.Boolean({
@@ -234,23 +258,23 @@ const setAsideSchema = object({
     }),
   ),
   since: time({ description: 'When it was first refused.' }),
-  tries: int32({ minimum: 1 }),
+  tries: int32({ minimum: 1, description: 'How often it was tried.' }),
   until: time({ description: 'When it is tried again. A new spec, or a request to look now, makes it try at once.' }),
 });
 
 const historyEntrySchema = object({
-  at: time(),
-  action: text(64),
-  target: Type.Optional(text(253)),
-  reason: text(128),
-  message: text(2048),
-  outcome: text(64),
+  at: time({ description: 'When it was over.' }),
+  action: text(64, { description: 'What was done.' }),
+  target: Type.Optional(text(253, { description: 'To what.' })),
+  reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
+  message: text(2048, { description: 'Why, in words.' }),
+  outcome: text(64, { description: 'How it ended.' }),
   generation: Type.Optional(int64({ minimum: 0, description: 'The generation of the spec that asked for it.' })),
-  revision: Type.Optional(text(512)),
+  revision: Type.Optional(text(512, { description: 'The revision that asked for it: <ref>@sha1:<40 hex>.' })),
 });
 
 export const etcdClusterStatusSchema = object({
-  observedGeneration: int64({ minimum: -1 }),
+  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
   lastHandledReconcileAt: Type.Optional(
     text(253, { description: 'The value of the annotation etcd.ratchet.dev/reconcile that was last answered.' }),
   ),
@@ -265,10 +289,10 @@ export const etcdClusterStatusSchema = object({
     text(64, { description: 'What the members run: one version, or the lowest and the highest, like 3.5.35..3.6.16.' }),
   ),
   clusterVersion: Type.Optional(text(32, { description: "etcd's cluster version, like 3.6.0." })),
-  replicas: Type.Optional(int32({ minimum: 0 })),
-  readyReplicas: Type.Optional(int32({ minimum: 0 })),
+  replicas: Type.Optional(int32({ minimum: 0, description: 'Members that there are.' })),
+  readyReplicas: Type.Optional(int32({ minimum: 0, description: 'Of those: members that are healthy.' })),
   selector: Type.Optional(text(512, { description: 'The label selector of the pods, for the scale subresource.' })),
-  members: Type.Optional(list(memberStatusSchema, 32)),
+  members: Type.Optional(list(memberStatusSchema, 32, { description: 'The members, as etcd and their pods have it.' })),
   certificates: Type.Optional(certificatesStatusSchema),
   step: Type.Optional(stepSchema),
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and cannot be done.' })),
@@ -278,13 +302,19 @@ export const etcdClusterStatusSchema = object({
         'Actions that were refused, or failed, and will be tried again; what does not depend on them goes on.',
     }),
   ),
-  history: Type.Optional(list(historyEntrySchema, 20)),
+  history: Type.Optional(list(historyEntrySchema, 20, { description: 'The last steps, the newest one last.' })),
   lastDecision: Type.Optional(
-    object({
-      kind: Type.Enum(['act', 'wait', 'refuse', 'done']),
-      reason: text(128),
-      message: text(2048),
-    }),
+    object(
+      {
+        kind: Type.Enum(['act', 'wait', 'refuse', 'done'], {
+          description:
+            'act: a step was taken. wait: something must come first. refuse: a person is needed. done: nothing.',
+        }),
+        reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
+        message: text(2048, { description: 'Why, in words.' }),
+      },
+      { description: 'What the last invocation decided.' },
+    ),
   ),
   revision: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
   conditions: Type.Optional(conditionsSchema),

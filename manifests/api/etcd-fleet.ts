@@ -50,31 +50,34 @@ const countOrShare = rule<number | string>({
 });
 
 export const etcdFleetSpecSchema = object({
-  git: object({
-    url: text(2048, {
-      description: 'https://… (SSH is not supported). Credentials go into the Secret.',
-      rules: [notSsh, httpUrl],
-    }),
-    ref: text(255, { description: 'A branch, a tag, a full refs/… name or a commit.', rules: [gitRef] }),
-    path: Type.Optional(
-      text(1024, {
-        default: fleetDefaults.path,
-        description: 'The directory in the repository, without leading slash.',
-        rules: [insideTheTree],
+  git: object(
+    {
+      url: text(2048, {
+        description: 'https://… (SSH is not supported). Credentials go into the Secret.',
+        rules: [notSsh, httpUrl],
       }),
-    ),
-    secretName: Type.Optional(
-      text(253, {
-        description:
-          "Secret with username and password, or token, or a GitHub App's appId, installationId and privateKey; and ca.crt for a CA of its own.",
-        rules: [objectName],
-      }),
-    ),
-  }),
+      ref: text(255, { description: 'A branch, a tag, a full refs/… name or a commit.', rules: [gitRef] }),
+      path: Type.Optional(
+        text(1024, {
+          default: fleetDefaults.path,
+          description: 'The directory in the repository, without leading slash.',
+          rules: [insideTheTree],
+        }),
+      ),
+      secretName: Type.Optional(
+        text(253, {
+          description:
+            "Secret with username and password, or token, or a GitHub App's appId, installationId and privateKey; and ca.crt for a CA of its own.",
+          rules: [objectName],
+        }),
+      ),
+    },
+    { description: 'The directory of a repository that the specs are in.' },
+  ),
   forge: Type.Optional(
     object(
       {
-        type: Type.Enum(forgeTypes),
+        type: Type.Enum(forgeTypes, { description: 'Which API the forge has.' }),
         apiUrl: Type.Optional(
           text(2048, {
             description:
@@ -157,18 +160,18 @@ export const etcdFleetSpecSchema = object({
 
 const inventoryEntrySchema = object({
   kind: Type.Optional(text(63, { description: 'Absent: EtcdCluster.' })),
-  namespace: text(63),
-  name: text(253),
-  uid: text(64),
-  generation: int64({ minimum: 0 }),
+  namespace: text(63, { description: "The object's namespace." }),
+  name: text(253, { description: "The object's name." }),
+  uid: text(64, { description: "The object's UID: one of another UID is not ours." }),
+  generation: int64({ minimum: 0, description: 'The generation that the apply left.' }),
   source: text(1024, { description: 'The file it came from, from the root of the repository.' }),
 });
 
 const problemSchema = object({
-  file: text(1024),
+  file: text(1024, { description: 'From the root of the repository.' }),
   line: int32({ minimum: 0, description: 'From 1; 0 when the whole file is meant.' }),
-  column: int32({ minimum: 0 }),
-  message: text(2048),
+  column: int32({ minimum: 0, description: 'From 1; 0 when the whole line is meant.' }),
+  message: text(2048, { description: 'What is wrong there, and what to do.' }),
 });
 
 /**
@@ -187,20 +190,22 @@ const revisionEntrySchema = object({
 });
 
 const commitStatusSchema = object({
-  context: text(512),
-  sha: text(40),
-  state: text(16),
-  description: text(140),
-  targetUrl: Type.Optional(text(2048)),
+  context: text(512, { description: 'The name of the status, like etcd-ratchet/production/orders.' }),
+  sha: text(40, { description: 'The commit.' }),
+  state: text(16, { description: 'pending, success, failure or error.' }),
+  description: text(140, { description: 'Its words.' }),
+  targetUrl: Type.Optional(text(2048, { description: 'Where it leads.' })),
 });
 
 /** One change request as it was last checked. */
 const requestCheckSchema = object({
-  number: text(64),
-  head: text(40),
+  number: text(64, { description: "The forge's number of the request." }),
+  head: text(40, { description: 'Its newest commit.' }),
   target: text(40, { description: 'The commit of the target branch that it was merged with.' }),
-  state: Type.Enum(['untouched', 'pending', 'success', 'failure', 'error']),
-  description: text(140),
+  state: Type.Enum(['untouched', 'pending', 'success', 'failure', 'error'], {
+    description: 'Of its commit status. untouched: it changes nothing of this fleet, and has none.',
+  }),
+  description: text(140, { description: 'The words of its commit status.' }),
   seen: Type.Optional(text(64, { description: 'What the clusters it touches looked like, as a hash.' })),
   clusters: Type.Optional(
     list(text(317), 10, { description: 'The clusters that it touches. Absent: all of the fleet.' }),
@@ -213,12 +218,15 @@ const requestCheckSchema = object({
 });
 
 export const etcdFleetStatusSchema = object({
-  observedGeneration: int64({ minimum: -1 }),
+  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
   revision: Type.Optional(
-    object({
-      attempted: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
-      applied: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
-    }),
+    object(
+      {
+        attempted: Type.Optional(text(512, { description: 'The last one that was read: <ref>@sha1:<40 hex>.' })),
+        applied: Type.Optional(text(512, { description: 'The last one that was applied as a whole.' })),
+      },
+      { description: 'What was read last, and what was applied.' },
+    ),
   ),
   history: Type.Optional(
     list(revisionEntrySchema, 10, {
@@ -228,7 +236,11 @@ export const etcdFleetStatusSchema = object({
   ),
   source: Type.Optional(
     object(
-      { url: text(2048), ref: text(255), path: text(1024) },
+      {
+        url: text(2048, { description: 'As spec.git.url was.' }),
+        ref: text(255, { description: 'As spec.git.ref was.' }),
+        path: text(1024, { description: 'As spec.git.path was.' }),
+      },
       { description: 'Where the inventory came from. Nothing is pruned by a list from another place.' },
     ),
   ),
@@ -242,20 +254,26 @@ export const etcdFleetStatusSchema = object({
     text(253, { description: 'The value of the annotation etcd.ratchet.dev/reconcile that was last answered.' }),
   ),
   clusters: Type.Optional(
-    object({
-      total: int32({ minimum: 0 }),
-      ready: int32({ minimum: 0 }),
-      inProgress: int32({ minimum: 0 }),
-      stalled: int32({ minimum: 0 }),
-    }),
+    object(
+      {
+        total: int32({ minimum: 0, description: 'All of them.' }),
+        ready: int32({ minimum: 0, description: 'Those whose Ready is True.' }),
+        inProgress: int32({ minimum: 0, description: 'Those that are being changed.' }),
+        stalled: int32({ minimum: 0, description: 'Those that need a person.' }),
+      },
+      { description: "How many of the fleet's clusters are how." },
+    ),
   ),
   inventory: Type.Optional(list(inventoryEntrySchema, 5000, { description: 'What the last apply left.' })),
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
-  problemCount: Type.Optional(int32({ minimum: 0 })),
+  problemCount: Type.Optional(int32({ minimum: 0, description: 'How many problems the repository has.' })),
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
   reportsAs: Type.Optional(
     object(
-      { name: text(128), url: text(2048) },
+      {
+        name: text(128, { description: 'What comes after etcd-ratchet/ in them.' }),
+        url: text(2048, { description: 'The repository.' }),
+      },
       { description: 'The name in its commit statuses, and the repository that this is for.' },
     ),
   ),

@@ -22,17 +22,30 @@ export const volumeStates = [
 export type VolumeState = (typeof volumeStates)[number];
 
 export const etcdPeerSpecSchema = object({
-  clusterName: text(63, { minLength: 1 }),
-  ordinal: int32({ minimum: 0 }),
+  clusterName: text(63, { minLength: 1, description: 'The EtcdCluster that it is a member of.' }),
+  ordinal: int32({ minimum: 0, description: 'The number in its name. None is used twice.' }),
   version: text(32, {
+    description: 'The version of etcd that it is to run.',
     rules: [matching(versionPattern, 'must be a version like 3.6.16')],
   }),
   image: imageSchema,
-  bootstrap: object({
-    token: text(128, { minLength: 1 }),
-    initialCluster: list(object({ name: text(253, { minLength: 1 }), url: text(1024, { minLength: 1 }) }), 32),
-    state: Type.Enum(['New', 'Existing']),
-  }),
+  bootstrap: object(
+    {
+      token: text(128, { minLength: 1, description: "etcd's --initial-cluster-token: of one birth, and of no other." }),
+      initialCluster: list(
+        object({
+          name: text(253, { minLength: 1, description: "The member's name." }),
+          url: text(1024, { minLength: 1, description: 'Its peer URL.' }),
+        }),
+        32,
+        { description: "etcd's --initial-cluster." },
+      ),
+      state: Type.Enum(['New', 'Existing'], {
+        description: "etcd's --initial-cluster-state. New: of a birth. Existing: it joins as a learner.",
+      }),
+    },
+    { description: 'What etcd is told when it starts without data. With data it reads none of it.' },
+  ),
   storage: storageSchema,
   etcd: Type.Optional(etcdSchema),
   tls: peerTlsSchema,
@@ -41,12 +54,14 @@ export const etcdPeerSpecSchema = object({
 });
 
 export const etcdPeerStatusSchema = object({
-  observedGeneration: int64({ minimum: -1 }),
+  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
   memberID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
-  role: Type.Optional(Type.Enum(['voter', 'learner'])),
+  role: Type.Optional(Type.Enum(['voter', 'learner'], { description: 'A learner has no vote yet.' })),
   version: Type.Optional(text(32, { description: 'The version that runs.' })),
-  ready: Type.Optional(Type.Boolean()),
-  volumeState: Type.Optional(Type.Enum(volumeStates)),
+  ready: Type.Optional(Type.Boolean({ description: 'Whether its pod is Ready.' })),
+  volumeState: Type.Optional(
+    Type.Enum(volumeStates, { description: 'What its volume is for, by the annotation of its PersistentVolumeClaim.' }),
+  ),
   conditions: Type.Optional(conditionsSchema),
 });
 

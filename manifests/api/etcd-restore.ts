@@ -47,7 +47,10 @@ export const etcdRestoreSpecSchema = object(
     cluster: object(
       {
         name: text(48, { minLength: 1, description: 'Of the new EtcdCluster. None of that name may exist.' }),
-        spec: etcdClusterSpecSchema,
+        spec: object(etcdClusterSpecSchema.properties, {
+          ...etcdClusterSpecSchema,
+          description: 'Its spec, without bootstrap and rollback.',
+        }),
       },
       { description: 'The EtcdCluster that is made, in the same namespace. It is not deleted with this.' },
     ),
@@ -56,11 +59,11 @@ export const etcdRestoreSpecSchema = object(
 );
 
 export const etcdRestoreStatusSchema = object({
-  observedGeneration: int64({ minimum: -1 }),
+  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
   object: Type.Optional(text(1100, { description: 'The snapshot that the cluster was made from.' })),
   clusterUID: Type.Optional(text(64, { description: 'Of the EtcdCluster that was made. No other is ever made.' })),
   clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
-  startedAt: Type.Optional(time()),
+  startedAt: Type.Optional(time({ description: 'When its EtcdCluster was made.' })),
   finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),
   conditions: Type.Optional(conditionsSchema),
 });

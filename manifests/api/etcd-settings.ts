@@ -70,7 +70,9 @@ export const etcdSchema = object(
     autoCompaction: Type.Optional(
       object(
         {
-          mode: Type.Enum(['periodic', 'revision']),
+          mode: Type.Enum(['periodic', 'revision'], {
+            description: 'Whether history goes by its age, or by its length.',
+          }),
           retention: intOrString({
             maxLength: longestDurationText,
             description: 'A duration like 1h (periodic), or a number of revisions (revision).',

@@ -29,7 +29,7 @@ export const imageSchema = object(
       }),
     ),
     pullSecrets: Type.Optional(
-      list(object({ name: text(253, { rules: [objectName] }) }), 8, {
+      list(object({ name: text(253, { description: "The Secret's name.", rules: [objectName] }) }), 8, {
         description: "Secrets in the cluster's namespace, as a pod's imagePullSecrets.",
       }),
     ),
@@ -38,7 +38,13 @@ export const imageSchema = object(
 );
 
 /** metadata that people may give to what we make for them. */
-const givenMetadata = object({ labels: Type.Optional(stringMap()), annotations: Type.Optional(stringMap()) });
+const givenMetadata = object(
+  {
+    labels: Type.Optional(stringMap({ description: 'Added to our own, which win.' })),
+    annotations: Type.Optional(stringMap({ description: 'Added to our own, which win.' })),
+  },
+  { description: 'Labels and annotations of the object.' },
+);
 
 export const storageSchema = object(
   {
@@ -65,8 +71,9 @@ export const storageSchema = object(
 const resourceName = '^(cpu|memory|ephemeral-storage|hugepages-[0-9A-Za-z]+|[a-z0-9.-]+/[A-Za-z0-9._-]+)$';
 const isResourceName = new RegExp(resourceName);
 
-function amounts() {
+function amounts(description: string) {
   return map<Quantity>(intOrString({ rules: [anyQuantity] }), 16, {
+    description,
     rules: [
       rule<Record<string, Quantity>>({
         message: 'must name resources: cpu, memory, ephemeral-storage, hugepages-<size> or <domain>/<name>',
@@ -78,7 +85,10 @@ function amounts() {
 }
 
 export const resourcesSchema = object(
-  { limits: Type.Optional(amounts()), requests: Type.Optional(amounts()) },
+  {
+    limits: Type.Optional(amounts('The most that it may use. Beyond its memory it is killed.')),
+    requests: Type.Optional(amounts('What is set aside for it on its node.')),
+  },
   {
     description: "The etcd container's resources.",
     rules: [

@@ -5,12 +5,14 @@ export type { ObjectMeta } from '../kube-types.ts';
 
 /** metav1.Condition, with the bounds that Kubernetes itself sets. */
 const conditionSchema = Type.Object({
-  type: text(316),
-  status: Type.Enum(['True', 'False', 'Unknown']),
-  observedGeneration: Type.Optional(int64({ minimum: -1 })),
-  lastTransitionTime: time(),
-  reason: text(1024, { minLength: 1 }),
-  message: text(32768),
+  type: text(316, { description: 'What it is about: one of each type.' }),
+  status: Type.Enum(['True', 'False', 'Unknown'], { description: 'Whether it is so.' }),
+  observedGeneration: Type.Optional(
+    int64({ minimum: -1, description: 'The generation of the spec that this is about.' }),
+  ),
+  lastTransitionTime: time({ description: 'When the status was another one last.' }),
+  reason: text(1024, { minLength: 1, description: 'Why, in one word of docs/reference/reasons.md.' }),
+  message: text(32768, { description: 'Why, in words: what is, what it means and what to do.' }),
 });
 export type Condition = Readonly<Static<typeof conditionSchema>>;
 

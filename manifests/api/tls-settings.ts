@@ -16,11 +16,11 @@ function secretName(description: string) {
 }
 
 const issuerSchema = object({
-  name: text(253, { minLength: 1, rules: [objectName] }),
+  name: text(253, { minLength: 1, description: "The issuer's name.", rules: [objectName] }),
   kind: Type.Optional(
     text(63, { default: issuerDefaults.kind, description: 'Issuer, ClusterIssuer, or a kind of another group.' }),
   ),
-  group: Type.Optional(text(253, { default: issuerDefaults.group })),
+  group: Type.Optional(text(253, { default: issuerDefaults.group, description: 'The API group of its kind.' })),
 });
 
 interface Given {
@@ -112,7 +112,9 @@ export const tlsSchema = object(
         rules: [durationBetween('1s', '168h')],
       }),
     ),
-    issuerRef: Type.Optional(issuerSchema),
+    issuerRef: Type.Optional(
+      object(issuerSchema.properties, { description: 'With CertManager: the issuer of all certificates.' }),
+    ),
     peerIssuerRef: Type.Optional(
       object(issuerSchema.properties, {
         description:
@@ -131,9 +133,12 @@ export const tlsSchema = object(
 );
 
 /** The part of it that one member runs with. */
-export const peerTlsSchema = object({
-  mode: Type.Enum(tlsModes),
-  trust: Type.Optional(
-    text(64, { description: 'The CAs that it must have loaded, as one word: etcd reads them only at its start.' }),
-  ),
-});
+export const peerTlsSchema = object(
+  {
+    mode: Type.Enum(tlsModes, { description: "As the cluster's spec.tls.mode." }),
+    trust: Type.Optional(
+      text(64, { description: 'The CAs that it must have loaded, as one word: etcd reads them only at its start.' }),
+    ),
+  },
+  { description: 'What its certificates are made from.' },
+);

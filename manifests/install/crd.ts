@@ -44,9 +44,13 @@ function rootSchema({ description, spec, status, rules }: KindDefinition): objec
       kind: { type: 'string' },
       // The bound is what the API server allows anyway; the budget of the CEL rules about the name needs to know it.
       metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 253 } } },
-      spec: openApi(spec),
+      spec: { description: 'What is asked for.', ...openApi(spec) },
       // What kstatus needs to tell "not yet looked at" from "all is well".
-      status: { default: { observedGeneration: -1 }, ...openApi(status) },
+      status: {
+        description: 'What was observed, and what is being done about it.',
+        default: { observedGeneration: -1 },
+        ...openApi(status),
+      },
     },
     ...validations(rules),
   };
