@@ -69,6 +69,8 @@ const longestBackoffSeconds = 600;
 export function decideBackup(situation: BackupSituation): BackupDecision {
   const { backup, attempt, job, at } = situation;
   if (isFinished(backup)) return { kind: 'rest' };
+  const onMember = refuseMemberVolume(situation);
+  if (onMember) return onMember;
   if (job === undefined) {
     if (attempt.begun) return failed(situation, 'JobGone', 'the Job was deleted before its result was read', 'retry');
     const left = secondsUntil(attempt.notBefore, at);
@@ -97,6 +99,20 @@ export function decideBackup(situation: BackupSituation): BackupDecision {
       message: `Job ${job.name} belongs to something else: delete it, or create an EtcdBackup of another name`,
     };
   return byJob(situation, job);
+}
+
+/** No pod but the member's mounts it. One that waits for the volume is given up: it could be given a new member's. */
+function refuseMemberVolume({ memberVolume, job }: BackupSituation): BackupDecision | undefined {
+  if (memberVolume === undefined) return undefined;
+  const isProven = job?.state.kind === 'said' && job.state.said.kind === 'proof';
+  if (job?.ours && isProven) return undefined;
+  return {
+    kind: 'fail',
+    reason: 'MemberVolume',
+    message: `to.object: ${memberVolume}, and nothing else is put there`,
+    cure: 'create another EtcdBackup that names another PersistentVolumeClaim',
+    ...(job?.ours && { job }),
+  };
 }
 
 function byJob(situation: BackupSituation, job: JobView): BackupDecision {

@@ -1,10 +1,12 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { reportedOf } from '../cluster/observe/reported.ts';
 import { type Kube, resources } from '../kube.ts';
+import { problemOfClaim } from '../member-volume.ts';
 import { stateOfJob } from './job-state.ts';
 import { attemptOf, type BackupSituation, type JobView } from './situation.ts';
 
@@ -16,7 +18,8 @@ export interface ObserveContext {
 }
 
 /**
- * A GET for its Job; where there is one a LIST for the Job's pod; and where that does not start, one for its events.
+ * A GET for its Job, and one for a volume that it goes to; where there is a Job a LIST for its pod; and where that does
+ * not start, one for its events.
  *
  * @throws {KubeError}
  */
@@ -29,12 +32,26 @@ export async function observeBackup(
   const cluster = clusters.find(
     ({ metadata }) => metadata.namespace === namespace && metadata.name === backup.spec.clusterName,
   );
-  const found = await kube.get<Job>(resources.jobs, namespace, backupJobName(name, attempt.stage, attempt.number), {
-    signal,
-  });
+  const [found, memberVolume] = await Promise.all([
+    kube.get<Job>(resources.jobs, namespace, backupJobName(name, attempt.stage, attempt.number), { signal }),
+    readClaim(backup, { kube, clusters, signal }),
+  ]);
   const at = kube.now() ?? new Date();
   const job = found && (await jobView(kube, found, backup, { at, signal }));
-  return { backup, cluster, attempt, job, at };
+  return { backup, cluster, attempt, job, at, ...(memberVolume !== undefined && { memberVolume }) };
+}
+
+/** Of a backup on a volume: whether that is a member's. */
+async function readClaim(
+  { metadata: { namespace }, spec: { to } }: EtcdBackup,
+  { kube, clusters, signal }: ObserveContext,
+): Promise<string | undefined> {
+  const place = parseObjectTemplate(to.object);
+  if ('problem' in place || place.scheme !== 'pvc') return undefined;
+  const names = clusters
+    .filter(({ metadata }) => metadata.namespace === namespace)
+    .map(({ metadata }) => metadata.name);
+  return problemOfClaim(kube, { namespace, claimName: place.bucket, clusters: names }, signal);
 }
 
 interface When {

@@ -24,6 +24,10 @@ const own = {
     means: 'No quorum of the cluster serves, so there is no whole snapshot to be had.',
     cure: goesOn,
   },
+  MemberVolume: {
+    means: '`to.object` names the PersistentVolumeClaim of a member of an EtcdCluster: nothing else is put there.',
+    cure: 'create another EtcdBackup that names another PersistentVolumeClaim',
+  },
   PodNotStarting: { means: 'The pod of the Job has waited for three minutes, and does not start.', cure: names },
   JobRefused: { means: 'The API server refuses the Job.', cure: names },
   OldJobLeaving: step('The Job of an earlier EtcdBackup of this name is being deleted.'),

@@ -11,6 +11,8 @@ export interface BackupSituation {
   readonly attempt: Attempt;
   /** `undefined`: there is none of its name. */
   readonly job: JobView | undefined;
+  /** What is wrong with the PersistentVolumeClaim that it names: it is a member's. */
+  readonly memberVolume?: string;
   /** By the API server's clock. */
   readonly at: Date;
 }

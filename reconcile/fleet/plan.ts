@@ -3,6 +3,7 @@ import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fl
 import { isFleetKind, runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
+import { backupOnMember } from './member-volumes.ts';
 import { handedOverTo, handOverAnnotation, isOwn, keyOf, ownerOf, ownObjects } from './names.ts';
 import {
   calledOf,
@@ -67,7 +68,8 @@ export function planFleet(input: PlanInput): FleetPlan {
   const inventory = new Map((fleet.status?.inventory ?? []).map((one) => [identityOf(kindOfEntry(one), one), one]));
   const owners = new Map(input.fleets.map((one) => [one.metadata.uid ?? '', one]));
   const known = { ...input, live, inventory, owners };
-  const judged = tree.specs.map((spec) => judge(spec, known));
+  const clusters = clusterNames(input);
+  const judged = tree.specs.map((spec) => refuseOnMember(spec, clusters, known) ?? judge(spec, known));
   return {
     ...prunePlan,
     applies: judged.flatMap((one) => ('apply' in one ? [one.apply] : [])),
@@ -93,6 +95,25 @@ interface Known extends PlanInput {
   readonly inventory: ReadonlyMap<string, FleetInventoryEntry>;
   /** By UID. */
   readonly owners: ReadonlyMap<string, EtcdFleet>;
+}
+
+/** By namespace: those that are there, and those of the tree. */
+function clusterNames({ tree, clusters }: PlanInput): ReadonlyMap<string, readonly string[]> {
+  const listed = tree.specs.filter(({ kind }) => kind === 'EtcdCluster');
+  const all = [...listed, ...clusters.map(({ metadata: { name, namespace = '' } }) => ({ name, namespace }))];
+  const groups = Map.groupBy(all, ({ namespace }) => namespace);
+  return new Map([...groups].map(([namespace, some]) => [namespace, some.map(({ name }) => name)]));
+}
+
+/** Before anything of it is applied: a Job would mount the volume of a member. What is done once is done already. */
+function refuseOnMember(
+  spec: DesiredSpec,
+  clusters: ReadonlyMap<string, readonly string[]>,
+  { live }: Pick<Known, 'live'>,
+): Judgement | undefined {
+  const isThere = live.has(identityOf(spec.kind, spec));
+  const wrong = backupOnMember(spec, clusters.get(spec.namespace) ?? [], isThere);
+  return wrong && { problem: { ...problemAt(spec, wrong.message), ...spec.locate?.(wrong.path, 'value') } };
 }
 
 function judge(spec: DesiredSpec, input: Known): Judgement {

@@ -26,6 +26,12 @@ export const restore = {
     cure: 'set `spec.version` to the version that the message names, or name an older snapshot ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
     course: 'disrupts',
   },
+  SnapshotOnMember: {
+    means:
+      'The snapshot is named on the PersistentVolumeClaim of a member of an EtcdCluster, which only that member mounts.',
+    cure: 'copy the file to another PersistentVolumeClaim or into a bucket, and name that ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
+    course: 'disrupts',
+  },
   RestorePodStuck: { means: 'The pod of a restore does not start.', cure: asTheMessageSays, course: 'disrupts' },
   SnapshotRemoved: {
     means: 'A restore is under way, and the spec names no snapshot any more.',

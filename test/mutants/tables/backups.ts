@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const decides = 'test/unit/backup/decide.test.ts';
 const says = 'test/unit/backup/said.test.ts';
 const states = 'test/unit/backup/job-state.test.ts';
+const memberVolumes = 'test/unit/backup/member-volume.test.ts';
 const scratches = 'test/unit/backup/scratch.test.ts';
 const steps = 'test/unit/backup/step.test.ts';
 
@@ -98,5 +99,19 @@ export const ofBackups: readonly Mutant[] = [
     to: "if (decision.kind === 'rest' && stage === 'Verify'",
     without: 'each failed drill keeps its volume until the next one begins',
     killers: [scratches],
+  },
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: '  if (onMember) return onMember;\n',
+    to: '',
+    without: "a backup is written among a member's data",
+    killers: [memberVolumes],
+  },
+  {
+    file: 'reconcile/cluster/act/requests/recovery.ts',
+    from: '    await keepOffMembers(snapshot, live);\n',
+    to: '',
+    without: 'a restore mounts the volume of a member beside its etcd',
+    killers: ['test/unit/cluster/actions/restore-on-member.test.ts'],
   },
 ];

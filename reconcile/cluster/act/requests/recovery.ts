@@ -1,4 +1,6 @@
+import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
+import { parseLocation } from '../../../../manifests/api/object-template.ts';
 import type { Job, Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
 import {
   annotations,
@@ -16,8 +18,9 @@ import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import { EtcdError } from '../../../etcd.ts';
 import { isCompleted } from '../../../job-end.ts';
 import { resources } from '../../../kube.ts';
+import { problemOfClaim } from '../../../member-volume.ts';
 import { ownImage } from '../../../own-image.ts';
-import { moved } from '../../know/outcome.ts';
+import { curedBy, moved, needsPerson } from '../../know/outcome.ts';
 import { isReady } from '../../observe/pods.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
@@ -228,7 +231,7 @@ type RestoreAsked = Omit<Order, 'withoutCopy'> & { readonly token: string };
  * Made of the snapshot that the spec names when the step is claimed. Done already where there is a Job of this very
  * attempt.
  *
- * @throws {StepError} `NameTaken` where there is any other.
+ * @throws {StepError} `NameTaken` where there is any other; `SnapshotOnMember`: no Job is made.
  */
 export const createRestoreJob = defineRequest('createRestoreJob', {
   words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
@@ -238,6 +241,7 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     const { bootstrap, rollback } = live.cluster.spec;
     const snapshot = [bootstrap?.snapshot, rollback?.snapshot].find((one) => one && wishOf(one) === id);
     if (!snapshot) throw moved('the spec names another snapshot by now');
+    await keepOffMembers(snapshot, live);
     const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
     await postJob(live, peer, restoreJob(peer, { image, snapshot, id, attempt, token }, offered));
   },
@@ -246,6 +250,17 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     answer: undefined,
   }),
 });
+
+/** @throws {StepError} `SnapshotOnMember` */
+async function keepOffMembers({ object }: SnapshotSource, { kube, cluster, signal }: Live): Promise<void> {
+  const location = parseLocation(object);
+  if ('problem' in location || location.scheme !== 'pvc') return;
+  const { name, namespace } = cluster.metadata;
+  const problem = await problemOfClaim(kube, { namespace, claimName: location.bucket, clusters: [name] }, signal);
+  if (problem === undefined) return;
+  const cure = 'copy the file to another PersistentVolumeClaim or into a bucket, and name that as the snapshot';
+  throw needsPerson('SnapshotOnMember', curedBy(`${problem}: no other pod mounts it`, cure));
+}
 
 /** With its pod, which ends as any other does. */
 export const deleteJob = defineRequest('deleteJob', {

@@ -1,0 +1,33 @@
+import type { PersistentVolumeClaim } from '../manifests/kube-types.ts';
+import { clusterOfVolume, isMemberVolume } from '../manifests/render/member-volume.ts';
+import { type Kube, resources } from './kube.ts';
+
+interface Asked {
+  readonly namespace: string | undefined;
+  readonly claimName: string;
+  /** Names of the clusters in that namespace. */
+  readonly clusters: readonly string[];
+}
+
+/**
+ * What is wrong with a PersistentVolumeClaim as a place of backups; `undefined`: no member's data are on it. By its
+ * name also where it is not there: the Job would wait for it, and get the one that is made for a member.
+ *
+ * @throws {KubeError}
+ */
+export async function problemOfClaim(
+  kube: Kube,
+  { namespace, claimName, clusters }: Asked,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const cluster = clusterOfVolume(claimName, clusters);
+  if (cluster !== undefined) return onMember(claimName, cluster);
+  const found = await kube.get<PersistentVolumeClaim>(resources.volumeClaims, namespace, claimName, { signal });
+  return found && isMemberVolume(found)
+    ? `PersistentVolumeClaim ${claimName} was made for the data of a member of an EtcdCluster`
+    : undefined;
+}
+
+export function onMember(claimName: string, cluster: string): string {
+  return `PersistentVolumeClaim ${claimName} is for the data of a member of EtcdCluster ${cluster}`;
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
+import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
+import { livePeer } from '../../../../reconcile/cluster/act/requests/objects.ts';
+import { createRestoreJob } from '../../../../reconcile/cluster/act/requests/recovery.ts';
+import { runLive } from '../../../../reconcile/cluster/act/requests/run-live.ts';
+import { failureOf, toldIn } from '../../../../reconcile/cluster/know/outcome.ts';
+import { resources } from '../../../../reconcile/kube.ts';
+import { healthy, namespace } from '../observations.ts';
+import { kubeOf } from './on-kube.ts';
+
+/** A snapshot that is named on the volume of a member: the Job of a restore would mount that beside etcd. */
+
+const observation = healthy(1);
+
+async function restoreFrom(object: string, metadata: Partial<PersistentVolumeClaim['metadata']> = {}) {
+  const snapshot = { object };
+  const cluster = { ...observation.cluster, spec: { ...observation.cluster.spec, bootstrap: { snapshot } } };
+  const kube = kubeOf({ ...observation, cluster });
+  kube.seed<PersistentVolumeClaim>(resources.volumeClaims, {
+    metadata: { name: 'files', namespace, ...metadata },
+    spec: { accessModes: ['ReadWriteOnce'], resources: {} },
+  });
+  function* program() {
+    const { readAt: peer } = yield* livePeer('orders-0');
+    yield* createRestoreJob({ peer, id: wishOf(snapshot), attempt: 1, token: 'token' });
+  }
+  const etcd = { endpoints: new Map<string, string>(), connect: () => Promise.reject(new Error('there is no etcd')) };
+  const signal = AbortSignal.timeout(60_000);
+  const failure = await runLive(program(), { kube, etcd, cluster, signal }).then(() => undefined, failureOf);
+  return { failure, jobs: kube.stored<Job>(resources.jobs).length };
+}
+
+for (const [what, object, metadata] of [
+  ['of a member of its own cluster', 'pvc://orders-3/a.db', {}],
+  ['of a member of another cluster', 'pvc://files/a.db', { annotations: { 'etcd.ratchet.dev/token': 't' } }],
+] as const)
+  test(`no Job restores from the volume ${what}, and the message says why`, async () => {
+    const { failure, jobs } = await restoreFrom(object, metadata);
+    assert.deepEqual([failure?.class, failure?.reason, jobs], ['terminal', 'SnapshotOnMember', 0]);
+    assert.match(toldIn(failure?.message ?? '').cure, /^copy the file to another PersistentVolumeClaim/);
+  });
+
+test("a Job restores from a volume that is no member's", async () => {
+  assert.deepEqual(await restoreFrom('pvc://files/a.db'), { failure: undefined, jobs: 1 });
+});
