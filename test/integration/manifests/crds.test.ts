@@ -4,6 +4,7 @@ import { fleetWithDefaults, withDefaults } from '../../../manifests/api/defaults
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
+import { samples } from '../../unit/docs/samples.ts';
 import {
   backup,
   badDocuments,
@@ -53,6 +54,15 @@ const good = {
 for (const [name, document] of Object.entries(good)) {
   test(`the API server takes the good ${name}`, async () => {
     const { status, body } = await api.send('POST', `${pathOf(document.kind)}?dryRun=All`, document);
+    assert.equal(status, 201, body.message);
+  });
+}
+
+for (const [file, sample] of samples) {
+  test(`the API server takes the sample ${file}`, async () => {
+    const { kind, metadata } = sample as { readonly kind: keyof typeof plural; readonly metadata: object };
+    const document = { ...(sample as object), metadata: { ...metadata, namespace: 'default' } };
+    const { status, body } = await api.send('POST', `${pathOf(kind)}?dryRun=All`, document);
     assert.equal(status, 201, body.message);
   });
 }
