@@ -35,42 +35,53 @@ export function decideRestore({ restore, cluster, backup }: RestoreObservation):
   if (cluster && (isRestoredBy(cluster, metadata.uid ?? '') || cluster.metadata.uid === status?.clusterUID))
     return progress(cluster);
   if (status?.clusterUID !== undefined)
-    return tell('ClusterGone', `EtcdCluster ${name}, which was restored, was deleted: it is not made a second time`);
-  if (cluster)
-    return tell(
-      'ClusterExists',
-      `EtcdCluster ${name} exists, and this restore did not make it: it is left alone; create an EtcdRestore with another name`,
-    );
+    return told('ClusterGone', `EtcdCluster ${name}, which was restored, was deleted: it is not made a second time`);
+  if (cluster) return inTheWay(cluster);
   if (spec.from) return { kind: 'make', snapshot: spec.from };
   return fromBackup(restore, backup);
+}
+
+/** What is there ends the restore: it must not begin by itself, years later, when that cluster is deleted. */
+export function inTheWay({ metadata }: EtcdCluster): Extract<RestoreDecision, { readonly kind: 'tell' }> {
+  const { name, deletionTimestamp } = metadata;
+  if (deletionTimestamp !== undefined)
+    return told('ClusterLeaving', `EtcdCluster ${name} is being deleted: the restore begins when it is gone`);
+  return told(
+    'ClusterExists',
+    `EtcdCluster ${name} exists, and this restore did not make it: it is left alone. To go on: create another EtcdRestore with another spec.cluster.name; for this name, delete that EtcdCluster, then this EtcdRestore, and create it again`,
+  );
 }
 
 function progress(cluster: EtcdCluster): RestoreDecision {
   const { metadata, status } = cluster;
   const isNow = status?.observedGeneration === metadata.generation;
   if (isTrue(status, 'Ready') && isNow)
-    return tell('Restored', `EtcdCluster ${metadata.name} is Ready, as etcd cluster ${status?.clusterID}`, cluster);
+    return told('Restored', `EtcdCluster ${metadata.name} is Ready, as etcd cluster ${status?.clusterID}`, cluster);
   const said = status?.lastDecision?.message ?? 'it was not looked at yet';
-  return tell('Restoring', `EtcdCluster ${metadata.name}: ${said}`, cluster);
+  return told('Restoring', `EtcdCluster ${metadata.name}: ${said}`, cluster);
 }
 
 function fromBackup({ spec }: EtcdRestore, backup: EtcdBackup | undefined): RestoreDecision {
   const name = spec.backupName ?? '';
-  if (!backup) return tell('BackupAbsent', `there is no EtcdBackup ${name} in this namespace`);
+  if (!backup) return told('BackupAbsent', `there is no EtcdBackup ${name} in this namespace`);
   const ready = conditionOf(backup.status, 'Ready');
   const snapshot = snapshotOf(backup);
   if (ready?.status !== 'True' || !snapshot)
-    return tell('BackupNotReady', `EtcdBackup ${name} is not Ready: ${ready?.message ?? 'it was not looked at yet'}`);
+    return told('BackupNotReady', `EtcdBackup ${name} is not Ready: ${ready?.message ?? 'it was not looked at yet'}`);
   const taken = backup.status?.etcdVersion;
   const wanted = spec.cluster.spec.version;
   if (isVersion(taken) && isVersion(wanted) && minorOf(parseVersion(taken)) > minorOf(parseVersion(wanted)))
-    return tell(
+    return told(
       'SnapshotTooNew',
       `EtcdBackup ${name} was taken by etcd ${taken}, and spec.cluster.spec.version is ${wanted}: create an EtcdRestore with ${taken} or later`,
     );
   return { kind: 'make', snapshot };
 }
 
-function tell(reason: RestoreReason, message: string, cluster?: EtcdCluster): RestoreDecision {
+function told(
+  reason: RestoreReason,
+  message: string,
+  cluster?: EtcdCluster,
+): Extract<RestoreDecision, { readonly kind: 'tell' }> {
   return { kind: 'tell', reason, message, ...(cluster && { cluster }) };
 }

@@ -5,7 +5,7 @@ import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { isRestoredBy, restoredCluster } from '../../manifests/render/restored-cluster.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
-import { decideRestore, type RestoreDecision, type RestoreObservation } from './decide.ts';
+import { decideRestore, inTheWay, type RestoreDecision, type RestoreObservation } from './decide.ts';
 import { type RestoreStatement, restoreStatus } from './report.ts';
 
 export interface RestorePassContext {
@@ -116,5 +116,5 @@ async function madeMeanwhile(
   const found = await kube.get<EtcdCluster>(resources.clusters, metadata.namespace, name, { signal });
   if (found && isRestoredBy(found, metadata.uid ?? ''))
     return { reason: 'Restoring', message: `EtcdCluster ${name} is made`, cluster: found };
-  return { reason: 'ClusterExists', message: `EtcdCluster ${name} exists, and this restore did not make it` };
+  return found ? inTheWay(found) : { reason: 'ClusterLeaving', message: `an EtcdCluster ${name} came and went` };
 }

@@ -22,10 +22,16 @@ export const restoreMeanings = {
   SnapshotTooNew: {
     means: 'The backup is of a newer minor of etcd than `spec.cluster.spec.version`.',
     cure: 'Create another EtcdRestore with the version that the message names, or later.',
+    isEnd: true,
   },
   ClusterExists: {
-    means: 'An EtcdCluster of that name exists, and this restore did not make it: it is left alone.',
-    cure: 'Create another EtcdRestore with another name.',
+    means:
+      'An EtcdCluster of that name exists, and this restore did not make it: it is left alone, and so is its name.',
+    cure: 'Create another EtcdRestore with another `spec.cluster.name`. For the same name, delete that EtcdCluster first, then this EtcdRestore, and create it again.',
+    isEnd: true,
+  },
+  ClusterLeaving: {
+    means: 'An EtcdCluster of that name is being deleted. The restore begins when it is gone.',
   },
   ClusterRefused: {
     means: 'The API server refuses the EtcdCluster.',

@@ -40,6 +40,8 @@ const ready: EtcdCluster = {
 };
 const other: EtcdCluster = { ...made, metadata: { name: 'orders-2', namespace, uid: 'other' } };
 
+const leaving: EtcdCluster = { ...other, metadata: { ...other.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+
 function backup(status: 'True' | 'False', etcdVersion = '3.6.16'): EtcdBackup {
   return {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
@@ -70,6 +72,7 @@ function backup(status: 'True' | 'False', etcdVersion = '3.6.16'): EtcdBackup {
 const cases: readonly (readonly [string, Parameters<typeof decideRestore>[0], string])[] = [
   ['a cluster is made', { restore, cluster: undefined, backup: undefined }, 'make'],
   ['a cluster that exists is left alone', { restore, cluster: other, backup: undefined }, 'ClusterExists'],
+  ['a cluster that is being deleted is waited for', { restore, cluster: leaving, backup: undefined }, 'ClusterLeaving'],
   ['its own cluster is followed', { restore, cluster: made, backup: undefined }, 'Restoring'],
   ['its own cluster is Ready', { restore, cluster: ready, backup: undefined }, 'Restored'],
   [
@@ -144,8 +147,13 @@ test('the status remembers its cluster when that is gone, and when it ended', ()
   assert.partialDeepStrictEqual(gone, { clusterUID: 'cluster-1', finishedAt: '2026-01-02T00:00:00Z' });
 });
 
+function stepped(kube: FakeKube): ReturnType<typeof stepRestores> {
+  const signal = AbortSignal.timeout(10_000);
+  return stepRestores({ kube, namespace, signal, log: () => undefined, dryRun: false });
+}
+
 async function step(kube: FakeKube): Promise<EtcdRestore | undefined> {
-  await stepRestores({ kube, namespace, signal: AbortSignal.timeout(10_000), log: () => undefined, dryRun: false });
+  await stepped(kube);
   return kube.stored<EtcdRestore>(resources.restores)[0];
 }
 
@@ -167,4 +175,50 @@ test('a step that died after it made the cluster is finished by the next, which 
   assert.equal((await step(kube))?.status?.conditions?.[0]?.reason, 'ClusterGone');
   await step(kube);
   assert.equal(kube.stored(resources.clusters).length, 0);
+});
+
+test('a restore of a name that is taken ends, says what to do, and is looked at no more', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.restores, restore);
+  kube.seed(resources.clusters, other);
+  const told = await step(kube);
+  assert.deepEqual(
+    told?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
+    ['Ready=False ClusterExists', 'Stalled=True ClusterExists'],
+  );
+  assert.match(told?.status?.conditions?.[0]?.message ?? '', /To go on: create another EtcdRestore/);
+  assert.ok(told?.status?.finishedAt);
+  const before = kube.journal().length;
+  assert.deepEqual(await stepped(kube), { made: false, open: false });
+  assert.deepEqual(
+    kube
+      .journal()
+      .slice(before)
+      .map(({ key }) => key),
+    ['LIST etcdrestores'],
+  );
+  // Not even when the name is free: it would surprise by then.
+  kube.remove(resources.clusters, namespace, 'orders-2');
+  await step(kube);
+  assert.deepEqual(kube.stored(resources.clusters), []);
+  // The same one, created again, goes on.
+  kube.remove(resources.restores, namespace, 'again');
+  kube.seed(resources.restores, { ...restore, metadata: { ...restore.metadata, uid: 'restore-2' } });
+  await step(kube);
+  assert.equal(kube.stored(resources.clusters).length, 1);
+});
+
+test('a restore waits while a cluster of its name is being deleted, and then begins', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.restores, restore);
+  kube.seed(resources.clusters, leaving);
+  const told = await step(kube);
+  assert.deepEqual(
+    told?.status?.conditions?.map(({ reason }) => reason),
+    ['ClusterLeaving'],
+  );
+  assert.equal(told?.status?.finishedAt, undefined);
+  kube.remove(resources.clusters, namespace, 'orders-2');
+  await step(kube);
+  assert.ok(isRestoredBy(kube.stored<EtcdCluster>(resources.clusters)[0] ?? leaving, 'restore-1'));
 });
