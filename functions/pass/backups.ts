@@ -5,6 +5,7 @@ import type { Job } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { isSettled } from '../../reconcile/backup/situation.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
+import { isOver } from '../../reconcile/job-end.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
 import type { BackupsListed } from '../../reconcile/schedule/pass.ts';
 import type { Log } from '../log.ts';
@@ -87,8 +88,7 @@ function watchJobs({ kube, namespace, log }: BackupsContext, resourceVersion: st
     const options = { namespace, labelSelector: labels.backup, resourceVersion, signal: closing.signal };
     try {
       for await (const { type, object } of kube.watch<Job>(resources.jobs, options)) {
-        const isOver = object.status?.conditions?.some(({ status }) => status === 'True') ?? false;
-        if (type === 'DELETED' || isOver) heard.resolve();
+        if (type === 'DELETED' || isOver(object)) heard.resolve();
       }
     } catch (error) {
       if (closing.signal.aborted) return;

@@ -73,7 +73,10 @@ test('a backup that fails holds the upgrade, and says how to go on', async () =>
     JSON.stringify({ status }),
   ]);
   const stalled = await tickUntil('held', isStalledFor('BackupFailed'));
-  assert.match(condition(stalled, 'Stalled')?.message ?? '', /the store is away.*delete etcdbackup/s);
+  assert.match(
+    condition(stalled, 'Stalled')?.message ?? '',
+    /the store is away.*delete etcdbackups[.]etcd[.]ratchet[.]dev/s,
+  );
   assert.deepEqual(versionsOf(stalled), ['3.6.16']);
   await pushCluster('held', { replicas: 1, version: '3.7.3', backup: { ...nowhere, beforeUpgrade: 'BestEffort' } });
   await tickUntil('held', (found) => isConverged(found) && versionsOf(found)[0] === '3.7.3', 180);

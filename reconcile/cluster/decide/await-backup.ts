@@ -100,7 +100,7 @@ function required(view: Known, situation: Situation, awaiting: Awaiting): Decisi
     case 'failed':
     case 'foreign': {
       const what = state === 'failed' ? 'has failed' : 'was made by another';
-      const again = kubectl(cluster.metadata, `delete etcdbackup ${name}`);
+      const again = kubectl(cluster.metadata, `delete ${resourceName('etcdbackups')} ${name}`);
       const cure = `correct that, then ${again}: it is made anew`;
       return failed(`EtcdBackup ${name} ${what}: ${message}`, cure, situation, awaiting);
     }

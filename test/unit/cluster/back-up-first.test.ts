@@ -80,7 +80,10 @@ describe('before an upgrade', () => {
     const decision = said(required, found('failed'));
     assert.ok(decision?.kind === 'refuse');
     assert.match(decision.message, /the bucket is full/);
-    assert.match(decision.cure, /delete etcdbackup b: .*spec\.backup\.beforeUpgrade of EtcdCluster orders to Never/);
+    assert.match(
+      decision.cure,
+      /delete etcdbackups\.etcd\.ratchet\.dev b: .*spec\.backup\.beforeUpgrade of EtcdCluster orders to Never/,
+    );
   });
 
   test('while the upgrade itself waits for something else, no backup is taken anew', () => {

@@ -26,6 +26,15 @@ test('no printed command leaves it to kubectl whose EtcdCluster is meant', () =>
   );
 });
 
+test('no command that is put together leaves it to kubectl whose EtcdBackup is meant', () => {
+  const files = ['functions', 'reconcile', 'gitops'].flatMap((room) => globSync(`${root}/${room}/**/*.ts`));
+  const bare = /kubectl\([^`\n]*`[^`\n]*etcd(?:cluster|fleet|peer|backup|backupschedule|restore)s?(?![\w.'])/;
+  assert.deepEqual(
+    files.filter((file) => bare.test(readFileSync(file, 'utf8'))),
+    [],
+  );
+});
+
 test('a command about something in a namespace names the namespace', () => {
   const files = ['functions', 'reconcile', 'gitops'].flatMap((room) => globSync(`${root}/${room}/**/*.ts`));
   const bare = /kubectl (?:describe|logs|delete|edit|patch|label|annotate|exec|get (?!etcdfleets|validating))/;

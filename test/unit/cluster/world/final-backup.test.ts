@@ -133,7 +133,7 @@ describe('a cluster that is deleted after its last backup', () => {
     await assertWhole(world);
     assert.match(
       conditionMessage(world),
-      /delete etcdbackup orders-before-deletion-.*kubectl -n shop patch etcdcluster/s,
+      /delete etcdbackups\.etcd\.ratchet\.dev orders-before-deletion-.*kubectl -n shop patch etcdcluster/s,
     );
     for (const { metadata } of await backupsIn(world)) world.kube.remove(resources.backups, namespace, metadata.name);
     await tickUntilConverged(world, { meanwhile: () => end(world, 'True') });
