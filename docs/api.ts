@@ -1,5 +1,6 @@
 import { definitions, type KindDefinition } from '../manifests/api/kinds.ts';
 import type { Structural } from '../manifests/api/schema.ts';
+import { resourceName } from '../manifests/render/kubectl.ts';
 
 interface Row {
   readonly path: string;
@@ -25,7 +26,7 @@ export function apiPage(): string {
 }
 
 function sectionOf({ kind, plural, shortNames, description, spec, status, columns }: KindDefinition): string[] {
-  const names = [plural, ...shortNames].map((name) => `\`kubectl get ${name}\``).join(' or ');
+  const names = [resourceName(plural), ...shortNames].map((name) => `\`kubectl get ${name}\``).join(' or ');
   const shown = columns.map(({ name, description: about }) => (about ? `${name} (${firstWords(about)})` : name));
   return [
     '',
