@@ -1,5 +1,6 @@
 import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
 import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
+import { backsUpFirst } from './backup-invariants.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { healthyVoters } from './model/kubernetes.ts';
@@ -200,6 +201,7 @@ export const invariants = {
   I9: (before, event) => othersHoldTheData(before, event) ?? beginsAsApproved(before, event),
   I10: recoversOnce,
   I11: (before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after),
+  I12: backsUpFirst,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import { backupScenarios } from './backup-scenarios.ts';
 import { deadNodes } from './dead-nodes.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
@@ -124,6 +125,7 @@ export const scenarios: readonly Scenario[] = [
   ),
   ...recoveryScenarios,
   ...restoreScenarios,
+  ...backupScenarios,
   ...deadNodes,
 ];
 

@@ -96,6 +96,11 @@ function lifeIn({ cluster, slots, lease }: Omit<Seen, 'membership'>): Life {
   return { stage: 'born', token, clusterId, strays };
 }
 
+/** Where it was never bound: no member ran on it yet, neither of a birth nor one that joins. */
+function isEmpty(record: VolumeRecord): boolean {
+  return isBeforeFirstStart(record) || record.state === 'joining';
+}
+
 interface Recorded {
   readonly slot: Slot;
   readonly record: VolumeRecord;
@@ -170,7 +175,7 @@ function mainToken(
   slots: readonly Slot[],
   lease: Observation['lease'],
 ): string | undefined {
-  const weighty = tokensOf(recorded.filter(({ slot, record }) => slot.volume?.bound || !isBeforeFirstStart(record)));
+  const weighty = tokensOf(recorded.filter(({ slot, record }) => slot.volume?.bound || !isEmpty(record)));
   if (weighty.size > 1) return undefined;
   const [decided] = weighty;
   if (decided !== undefined) return decided;

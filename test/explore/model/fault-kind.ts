@@ -20,4 +20,7 @@ type MemberFault =
   | 'remove'
   | 'leader'
   | 'lag'
-  | 'status';
+  | 'status'
+  | 'backupFails'
+  | 'backupAges'
+  | 'backupGoes';

@@ -1,4 +1,5 @@
 import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
+import { fails, goes, growsOld } from './backups.ts';
 import {
   formationOf,
   hasQuorum,
@@ -95,6 +96,18 @@ export const worldFaults = {
       if (!hasQuorum(world, formation) || others.length < quorumOf(votersOf(formation).length)) return undefined;
       return withPlace(world, place.name, (one) => ({ ...one, disk: { ...disk, behind: true } }));
     },
+  },
+  backupFails: {
+    what: 'the EtcdBackup fails',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : fails(world)),
+  },
+  backupAges: {
+    what: 'the EtcdBackup grows too old',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : growsOld(world)),
+  },
+  backupGoes: {
+    what: 'a person deletes the EtcdBackups',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : goes(world)),
   },
   status: {
     what: 'the resource is restored without its status',

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { outdatedBackups } from './backups.ts';
 import { outlived } from './former.ts';
 import type { Consent } from './person.ts';
 import { lacking, type State } from './state.ts';
@@ -20,7 +21,9 @@ export function commit(state: State, change: Change): State {
   if (!('resource' in change)) {
     const spec = { ...cluster.spec, ...change.spec };
     const memory = lacking(cluster.memory, 'failedJoins');
-    return { ...base, world: { ...state.world, cluster: { ...cluster, spec, generation, memory } } };
+    const wakes = cluster.spec.replicas === 0 && spec.replicas > 0;
+    const world = outdatedBackups(state.world, (before) => wakes && before === 'hibernation');
+    return { ...base, world: { ...world, cluster: { ...cluster, spec, generation, memory } } };
   }
   if (change.resource === 'deleted') {
     if (cluster.gone || cluster.deleting) return base;
@@ -39,5 +42,6 @@ export function commit(state: State, change: Change): State {
       view.state === 'present' ? { ...view, state: 'leftover' } : view,
     ]),
   ) as unknown as State['world']['shared'];
-  return outlived({ ...base, world: { ...state.world, shared, cluster: fresh, places: leftovers } });
+  const world = outdatedBackups(state.world, () => true);
+  return outlived({ ...base, world: { ...world, shared, cluster: fresh, places: leftovers } });
 }

@@ -4,6 +4,7 @@ import type { Shared } from '../../../reconcile/cluster/know/observation.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
 import { isReachable } from '../../../reconcile/cluster/observe/ask-etcd.ts';
 import type { MemberList, Refusal } from '../../../reconcile/etcd.ts';
+import { madeBackup } from './backups.ts';
 import { minorOf, movedLeader, runnerOf, runningVoters, serving, settleEtcd, votersOf, withFormation } from './etcd.ts';
 import { lettingGo, lettingPodGo } from './going.ts';
 import { recoveryIn } from './host-recovery.ts';
@@ -57,17 +58,17 @@ export function worldHost({
           return withPlace(world, name, (place) => lacking(place, kind));
       }
     },
-    // No spec of a search asks for one.
-    awaitedBackup: () => 'missing',
-    makeBackup: (world) => world,
+    awaitedBackup: ({ backups }, name) => (backups?.some((one) => one.name === name) ? 'ours' : 'missing'),
+    makeBackup: madeBackup,
     shared: ({ shared }, kind) => shared[kind],
     putShared: (world, kind, object) => ({ ...world, shared: { ...world.shared, [kind]: object } as Shared }),
     // Labels are not part of this world.
     labelled: (world) => world,
-    finalizer: (world, _, present) => ({
-      ...world,
-      cluster: present ? { ...world.cluster, finalizer: true } : lacking(world.cluster, 'finalizer'),
-    }),
+    finalizer: (world, finalizer, present) => {
+      const field = finalizer === 'backup' ? 'owesBackup' : 'finalizer';
+      const { cluster } = world;
+      return { ...world, cluster: present ? { ...cluster, [field]: true } : lacking(cluster, field) };
+    },
     looked: (world) => {
       const { cluster, slots } = look(world, { nonce: '' });
       return { cluster, slots: slots.map((slot) => ({ ...slot, endpoint: { kind: 'unknown', cause: 'not asked' } })) };

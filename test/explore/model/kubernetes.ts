@@ -1,3 +1,4 @@
+import { taken, waitsLonger } from './backups.ts';
 import {
   formationOf,
   hasQuorum,
@@ -38,6 +39,8 @@ export function happenings(world: World, referred: Referred, nature: Nature, hap
     const after = withFormation(world, { ...formation, version: minor });
     if (happens(`etcd's cluster version moves to ${minor}`, undefined, after) === 'enough') return;
   }
+  const backedUp = taken(world);
+  if (backedUp && happens('the EtcdBackup is Ready', undefined, backedUp) === 'enough') return;
   const gone = collected(world);
   if (gone) happens('what the deleted resource owned is collected', undefined, gone);
 }
@@ -181,7 +184,7 @@ function catchUp(world: World, place: Place): World | undefined {
 /** A deleted resource without a finalizer, and then what it owned: all but the volumes. */
 function collected(world: World): World | undefined {
   const { cluster, places } = world;
-  if (cluster.deleting && !cluster.finalizer && !cluster.gone) {
+  if (cluster.deleting && !cluster.finalizer && !cluster.owesBackup && !cluster.gone) {
     return { ...world, cluster: { ...cluster, gone: true } };
   }
   const { headlessService, clientService, disruptionBudget } = world.shared;
@@ -206,10 +209,11 @@ function collected(world: World): World | undefined {
 
 /** Whoever has been unhealthy for some time has been so for longer. */
 export function timePasses(world: World): World | undefined {
-  if (!world.places.some(({ ill }) => ill !== undefined && ill < 3)) return undefined;
+  const later = waitsLonger(world) ?? world;
+  if (!world.places.some(({ ill }) => ill !== undefined && ill < 3)) return later === world ? undefined : later;
   const older = (place: Place): Place =>
     place.ill === undefined || place.ill === 3 ? place : { ...place, ill: (place.ill + 1) as Age };
-  return { ...world, places: world.places.map(older) };
+  return { ...later, places: later.places.map(older) };
 }
 
 /** Voters that are as a healthy member is, for everybody to see. */

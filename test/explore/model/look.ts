@@ -1,7 +1,7 @@
 import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
 import { peerUrl } from '../../../manifests/render/names.ts';
 import { hasDeparted } from '../../../reconcile/cluster/know/life.ts';
-import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
+import { backupFinalizer, volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type {
   DiskView,
   Endpoint,
@@ -12,6 +12,7 @@ import type {
 } from '../../../reconcile/cluster/know/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
+import { awaitedIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
@@ -53,16 +54,19 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
   const slots = known.map((slot) => answering(slot, reachable, world));
   const formation = reachable.map(({ process }) => formationOf(world, process?.formation)).find(isServing(world));
   const recovery = recoveryOf(world);
+  const resource = resourceOf(cluster, places);
+  const awaitedBackup = awaitedIn(world, { cluster: resource, slots, at: nowDate });
   return {
     at: nowDate,
     nonce,
-    cluster: resourceOf(cluster, places),
+    cluster: resource,
     slots,
     shared,
     certificates: { kind: 'none' },
     membership: membershipOf(world, formation, reachable),
     ...(formation?.version !== undefined && { clusterVersion: `${formation.version}.0` }),
     ...(recovery && { recovery }),
+    ...(awaitedBackup && { awaitedBackup }),
     lease: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
   };
 }
@@ -207,7 +211,8 @@ export function urlOf(name: string): string {
 }
 
 function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
-  const { spec, generation, uid, deleting, finalizer, annotations } = cluster;
+  const { spec, generation, uid, deleting, finalizer, owesBackup, annotations } = cluster;
+  const finalizers = [...(finalizer ? [volumesFinalizer] : []), ...(owesBackup ? [backupFinalizer] : [])];
   return {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdCluster',
@@ -217,7 +222,7 @@ function resourceOf(cluster: Cluster, places: readonly Place[]): EtcdCluster {
       uid,
       generation,
       ...(deleting && { deletionTimestamp: nowText }),
-      ...(finalizer && { finalizers: [volumesFinalizer] }),
+      ...(finalizers.length > 0 && { finalizers }),
       ...(annotations && { annotations }),
     },
     spec,

@@ -10,6 +10,7 @@ import type {
   StatefulSetView,
   VolumeView,
 } from '../../../reconcile/cluster/know/observation.ts';
+import type { AskedBackup } from './backup-state.ts';
 import type { Disk } from './disk.ts';
 import type { FaultKind } from './fault-kind.ts';
 import type { Approval, Forced, Job, JobPod } from './recovery-state.ts';
@@ -36,6 +37,8 @@ export interface World {
   readonly places: readonly Place[];
   readonly shared: Shared;
   readonly formations: readonly Formation[];
+  /** In the order in which they were made; absent: the spec asked for none yet. */
+  readonly backups?: readonly AskedBackup[];
 }
 
 export interface State {
@@ -59,6 +62,8 @@ export interface Cluster {
   readonly gone?: true;
   readonly deleting?: true;
   readonly finalizer?: true;
+  /** The finalizer that remembers that a last backup is owed. */
+  readonly owesBackup?: true;
   readonly annotations?: Readonly<Record<string, string>>;
   /** What status remembers; a backup tool restores the resource without it. */
   readonly memory: Memory;

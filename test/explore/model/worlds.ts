@@ -102,6 +102,7 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
       ...empty.cluster,
       memory: { clusterId: id, clusterVersion: `${formation.version}.0` },
       ...(whole.volumeRetention?.whenDeleted === 'Delete' && { finalizer: true }),
+      ...((whole.backup?.beforeDeletion ?? 'Never') !== 'Never' && { owesBackup: true }),
     },
     places: empty.places.map((place) => (names.includes(place.name) ? member(place) : place)),
     shared: {

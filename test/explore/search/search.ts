@@ -17,7 +17,7 @@ export interface Model<S, E> {
 export type Visit<S, E> = (event: E, after: S) => void;
 
 export interface Violation {
-  /** `I1` … `I11`, or `convergence`. */
+  /** `I1` … `I12`, or `convergence`. */
   readonly invariant: string;
   readonly message: string;
 }

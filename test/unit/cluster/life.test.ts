@@ -94,6 +94,20 @@ describe('the life of a cluster, told from what remembers it', () => {
     }
   });
 
+  test('a late PVC of a member that joins an earlier cluster is a stray: the birth goes on', () => {
+    for (const token of ['aaaa', 'zzzz']) {
+      const late = all(withRecord({ token, state: 'joining', clusterId: 'old' }), withVolume({ bound: false }));
+      const life = lifeOf(
+        prepared(1, {
+          slots: { 0: all(withRecord({ mayHaveStarted: true }), withVolume({ bound: false })) },
+          more: [all(late, without('peer', 'configMap'))(extraSlot())],
+        }),
+      );
+      assert.equal(life.stage === 'birth' && life.record.token, recordFor(0, 1).token);
+      assert.deepEqual(life.stage === 'birth' && life.strays.map(({ name }) => name), ['orders-3']);
+    }
+  });
+
   test('of two tokens without data and without peers the one of the unfinished claim goes on', () => {
     const other = { ...recordFor(2, 3, 'bootstrapping'), token: 'zzzz' };
     const life = lifeOf(

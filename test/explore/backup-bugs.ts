@@ -1,0 +1,61 @@
+import { backUpBeforeHibernation } from '../../reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts';
+import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
+import { backUpFirst } from '../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
+import type { Situation } from '../../reconcile/cluster/know/situation.ts';
+import { type Bug, instead } from './seeding.ts';
+
+/** Bugs in what a cluster waits for before it changes or goes. */
+export const backupBugs: readonly Bug[] = [
+  {
+    name: 'upgrades-unsaved',
+    what: 'a member is upgraded when the backup was asked for, and is not there yet',
+    violates: 'I12',
+    scenario: 'back up, and upgrade 1',
+    faults: {},
+    seed: (code) => instead(code, 'backUpFirst', (situation) => backUpFirst(believing(situation))),
+  },
+  {
+    name: 'deletes-unsaved',
+    what: 'a cluster is deleted when its last backup was asked for, and is not there yet',
+    violates: 'I12',
+    scenario: 'back up, and delete 1',
+    faults: {},
+    seed: (code) => instead(code, 'finishDeletion', (situation) => finishDeletion(believing(situation))),
+  },
+  {
+    name: 'hibernates-unsaved',
+    what: 'members stop when the backup of what they hold has failed',
+    violates: 'I12',
+    scenario: 'back up, and hibernate, in misfortune',
+    faults: { backupFails: 1 },
+    seed: (code) =>
+      instead(code, 'backUpBeforeHibernation', (situation) =>
+        situation.awaitedBackup?.kind === 'known' && situation.awaitedBackup.state === 'failed'
+          ? undefined
+          : backUpBeforeHibernation(situation),
+      ),
+  },
+  {
+    name: 'never-backs-up-again',
+    what: 'an upgrade begins on a backup that was taken long ago',
+    violates: 'I12',
+    scenario: 'back up, and upgrade 1, in misfortune',
+    faults: { backupAges: 1 },
+    seed: (code) => instead(code, 'backUpFirst', (situation) => backUpFirst(withoutAge(situation))),
+  },
+];
+
+/** Whatever has become of it, it counts as Ready. */
+function believing(situation: Situation): Situation {
+  const { awaitedBackup } = situation;
+  return awaitedBackup?.kind === 'known'
+    ? { ...situation, awaitedBackup: { ...awaitedBackup, state: 'good' } }
+    : situation;
+}
+
+function withoutAge(situation: Situation): Situation {
+  const { awaitedBackup } = situation;
+  if (awaitedBackup?.kind !== 'known') return situation;
+  const { tooOld: _, ...rest } = awaitedBackup;
+  return { ...situation, awaitedBackup: rest };
+}

@@ -1,0 +1,60 @@
+import { backupPolicy, type Occasion } from '../../manifests/render/backup-before.ts';
+import type { Action } from '../../reconcile/cluster/know/action.ts';
+import type { AskedBackup } from './model/backup-state.ts';
+import { formationOf, minorNumber, serving } from './model/etcd.ts';
+import type { Event } from './model/event.ts';
+import { recordIn } from './model/objects.ts';
+import type { Place, State, World } from './model/state.ts';
+
+/**
+ * I12: where the spec requires a backup, no upgrade, no hibernation and no deletion begins before a good one is there,
+ * taken for it, with the data that are there.
+ */
+export function backsUpFirst({ world }: State, { begins, action }: Event): string | undefined {
+  const before = begins && action && occasionOf(action, world);
+  if (!before || backupPolicy(asResource(world), before) !== 'Required') return undefined;
+  const { backups = [] } = world;
+  if (backups.some((one) => one.before === before && isGood(one, world))) return undefined;
+  return `${action.kind} begins, and no good backup is there that was taken before the ${before}`;
+}
+
+const deletes: ReadonlySet<Action['kind']> = new Set(['delete-peers', 'delete-volumes'] as const);
+
+/** What this would be the first step of. */
+function occasionOf(action: Action, world: World): Occasion | undefined {
+  const { cluster, places } = world;
+  const isOwed = action.kind === 'set-finalizer' && action.finalizer === 'backup' && !action.present;
+  // Once it is off, the deletion has begun.
+  const isFirst = isOwed || (cluster.owesBackup && deletes.has(action.kind));
+  if (cluster.deleting) return isFirst && hasData(world) ? 'deletion' : undefined;
+  if (action.kind === 'hibernate-members')
+    return places.some((place) => recordIn(place)?.state === 'hibernating') ? undefined : 'hibernation';
+  if (!('inputs' in action)) return undefined;
+  const given = places.flatMap(({ peer, process }) => [
+    ...(peer?.current ? [minorNumber(peer.inputs.version)] : []),
+    ...(process ? [minorNumber(process.version)] : []),
+  ]);
+  return given.length > 0 && given.every((one) => one < minorNumber(action.inputs.version)) ? 'upgrade' : undefined;
+}
+
+/** Clients wrote to it, and could miss it. */
+function hasData(world: World): boolean {
+  return world.places.some((place) => isServed(place, world));
+}
+
+function isServed(place: Place, world: World): boolean {
+  const isSealed = recordIn(place)?.state === 'sealed' || recordIn(place)?.state === 'hibernating';
+  return isSealed && formationOf(world, place.disk?.formation)?.formed === true;
+}
+
+/** One that is too old is taken again, where there is a quorum to take it of. */
+function isGood({ state, holds, old, former, before }: AskedBackup, world: World): boolean {
+  if (state !== 'good' || !holds || former || (old && serving(world))) return false;
+  if (before === 'upgrade' && world.places.some(({ peer }) => peer?.current && peer.inputs.version !== holds.version))
+    return false;
+  return world.places.some((place) => isServed(place, world) && place.disk?.formation === holds.formation);
+}
+
+function asResource({ cluster: { spec } }: World): Parameters<typeof backupPolicy>[0] {
+  return { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata: { name: 'orders' }, spec };
+}

@@ -1,0 +1,59 @@
+import type { BackupPolicy, ClusterBackup } from '../../manifests/api/cluster-backup.ts';
+import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { Change } from './model/git.ts';
+import { healthy } from './model/worlds.ts';
+import { one, type Scenario } from './scenario.ts';
+
+function backups(policy: BackupPolicy): ClusterBackup {
+  const to = { object: 'gs://backups/{{cluster}}/{{timestamp}}.db' };
+  return { to, beforeUpgrade: policy, beforeHibernation: policy, beforeDeletion: policy };
+}
+
+function clusterOf(replicas: number, spec: Partial<EtcdClusterSpec> = {}, policy: BackupPolicy = 'Required') {
+  return healthy({ replicas, backup: backups(policy), ...spec }, 4);
+}
+
+const upgraded: Change = { what: 'version: 3.7.3', spec: { version: '3.7.3' } };
+const toMiddle: Change = { what: 'version: 3.6.16', spec: { version: '3.6.16' } };
+const without: Change = { what: 'backups: Never', spec: { backup: backups('Never') } };
+const asleep: Change = { what: 'replicas: 0', spec: { replicas: 0 } };
+const awake: Change = { what: 'replicas: 1', spec: { replicas: 1 } };
+const deleted: Change = { what: 'the resource is deleted', resource: 'deleted' };
+const applied: Change = { what: 'the resource is applied again', resource: 'applied' };
+const withVolumes = { volumeRetention: { whenDeleted: 'Delete', whenScaled: 'Delete' } } as const;
+
+const holders = { death: 1, late: 1, second: 1 } as const;
+const misfortunes = { backupFails: 1, backupAges: 1, backupGoes: 1, crash: 1 } as const;
+
+/** Clusters that ask for a backup before they change or go. */
+export const backupScenarios: readonly Scenario[] = [
+  one('back up, and upgrade 1', clusterOf(1), [upgraded], { ...holders, again: 1 }, 2),
+  one('back up, and upgrade 1, in misfortune', clusterOf(1), [upgraded], { ...misfortunes, death: 1, status: 1 }, 3),
+  one('back up, and upgrade 1, and back', clusterOf(1), [upgraded, toMiddle, upgraded], misfortunes, 1),
+  one('back up, and upgrade 2', clusterOf(2), [upgraded], { death: 1, crash: 1, backupAges: 1 }, 1),
+  one(
+    'back up before each of two minors',
+    clusterOf(1, { version: '3.5.35' }),
+    [toMiddle, upgraded],
+    { death: 1, backupAges: 1 },
+    1,
+  ),
+  one(
+    'back up as best it can, and upgrade',
+    clusterOf(1, {}, 'BestEffort'),
+    [upgraded],
+    { ...misfortunes, death: 1 },
+    2,
+  ),
+  one('back up, and delete 1', clusterOf(1, withVolumes), [deleted, applied], { ...holders, claim: 1 }, 2),
+  one(
+    'back up, and delete 1, in misfortune',
+    clusterOf(1, withVolumes),
+    [deleted, without],
+    { ...misfortunes, wipe: 1 },
+    2,
+  ),
+  one('back up, and delete 2, and keep the volumes', clusterOf(2), [deleted, applied], { death: 1, late: 1 }, 1),
+  one('back up, and hibernate, and wake', clusterOf(1), [asleep, awake, asleep], { ...holders }, 1),
+  one('back up, and hibernate, in misfortune', clusterOf(1), [asleep, awake], misfortunes, 2),
+];

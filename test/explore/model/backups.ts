@@ -1,0 +1,92 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { backupBeforeName, type Occasion } from '../../../manifests/render/backup-before.ts';
+import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
+import type { AwaitedBackupView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import type { AskedBackup } from './backup-state.ts';
+import { minorNumber, serving } from './etcd.ts';
+import type { World } from './state.ts';
+
+/** EtcdBackups that a cluster asks for before it changes or goes. Who takes them is left out: they end, or fail. */
+
+const minute = 60_000;
+const ages: Readonly<Record<AskedBackup['age'], number>> = { 0: 1000, 1: 3 * minute, 2: 180 * minute };
+
+/** As `observe` reads it: the newest of those that were made for this wish. */
+export function awaitedIn(
+  { backups = [] }: World,
+  { cluster, slots, at }: { readonly cluster: EtcdCluster; readonly slots: readonly Slot[]; readonly at: Date },
+): AwaitedBackupView | undefined {
+  const wish = cluster.spec.backup && backupAhead({ cluster, slots });
+  if (!wish) return undefined;
+  const { before } = wish;
+  const first = backupBeforeName(cluster, wish);
+  let found = backups.find(({ name }) => name === first);
+  if (!found) return { kind: 'missing', before, name: first, wish };
+  for (let left = backups.length; left > 0; left -= 1) {
+    const next = { ...wish, after: uidOf(found) };
+    const name = backupBeforeName(cluster, next);
+    const later: AskedBackup | undefined = found.old && backups.find((one) => one.name === name);
+    if (!later) return { ...viewOf(found, before, at), ...(found.old && { tooOld: { name, wish: next } }) };
+    found = later;
+  }
+  return viewOf(found, before, at);
+}
+
+function uidOf({ name }: AskedBackup): string {
+  return `uid-of-${name}`;
+}
+
+function viewOf({ name, state, age }: AskedBackup, before: Occasion, at: Date) {
+  const askedAt = new Date(at.getTime() - ages[age]);
+  return { kind: 'known', before, name, state, message: 'as it is', askedAt } as const;
+}
+
+export function madeBackup(world: World, name: string, before: Occasion): World {
+  const made: AskedBackup = { name, before, state: 'under-way', age: 0 };
+  return { ...world, backups: [...(world.backups ?? []), made] };
+}
+
+/** Another one in the place of each that is so. */
+function changed(
+  world: World,
+  is: (backup: AskedBackup) => boolean,
+  change: (backup: AskedBackup) => AskedBackup | undefined,
+): World | undefined {
+  const { backups = [] } = world;
+  if (!backups.some(is)) return undefined;
+  return { ...world, backups: backups.flatMap((one) => (is(one) ? (change(one) ?? []) : one)) };
+}
+
+const isUnderWay = ({ state }: AskedBackup) => state === 'under-way';
+const isGood = ({ state, old }: AskedBackup) => state === 'good' && !old;
+
+/** A quorum serves, of which a snapshot is taken; it is restored and compared. */
+export function taken(world: World): World | undefined {
+  const formation = world.backups?.some(isUnderWay) ? serving(world) : undefined;
+  if (!formation) return undefined;
+  const versions = world.places.flatMap(({ process }) => (process?.formation === formation.id ? process.version : []));
+  const [version = ''] = versions.toSorted((a, b) => minorNumber(b) - minorNumber(a));
+  const holds = { formation: formation.id, version };
+  return changed(world, isUnderWay, (one) => ({ ...one, state: 'good', age: 0, holds }));
+}
+
+export const fails = (world: World) => changed(world, isUnderWay, (one) => ({ ...one, state: 'failed', age: 0 }));
+export const growsOld = (world: World) => changed(world, isGood, (one) => ({ ...one, old: true }));
+/** A person deletes all of them. */
+export const goes = (world: World) =>
+  changed(
+    world,
+    () => true,
+    () => undefined,
+  );
+
+export function waitsLonger(world: World): World | undefined {
+  const isYoung = (one: AskedBackup) => isUnderWay(one) && one.age < 2;
+  return changed(world, isYoung, (one) => ({ ...one, age: one.age === 0 ? 1 : 2 }));
+}
+
+/** What was taken before this counts no more. */
+export function outdatedBackups(world: World, isOf: (before: Occasion) => boolean): World {
+  const isPresent = (one: AskedBackup) => isOf(one.before) && !one.former;
+  return changed(world, isPresent, (one) => ({ ...one, former: true })) ?? world;
+}
