@@ -25,8 +25,8 @@ export interface EtcdSnapshots {
   close(): void;
 }
 
-/** Messages of 32 KiB that wait for the reader. */
-const waiting = 16;
+/** Messages of 32 KiB that wait for the reader: those that wait long grow old, and are collected late. */
+const waiting = 4;
 
 export function connectSnapshots(options: EtcdOptions = {}): EtcdSnapshots {
   const calls = guardedCalls(options);

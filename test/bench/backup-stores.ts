@@ -32,7 +32,9 @@ const mebibyte = 1024 ** 2;
 const chunkSize = 8 * mebibyte;
 
 /** Each with a process and files of its own below `directory`, or in the directory of temporary files. */
-export const benchStores: readonly ((directory: string) => Promise<BenchStore>)[] = [openVolume, openGcs, openS3];
+export const benchStores = [openVolume, openGcs, openS3] as const satisfies readonly OpenStore[];
+
+type OpenStore = (directory: string) => Promise<BenchStore>;
 
 async function openVolume(directory: string): Promise<BenchStore> {
   const root = join(directory, 'volume');

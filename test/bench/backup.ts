@@ -1,21 +1,17 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from '../../functions/build.ts';
 import { restorePaths } from '../../manifests/render/restore-paths.ts';
-import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
 import { fill } from '../integration/backup/members.ts';
 import { startMembers } from '../integration/clients/etcd-members.ts';
 import { provisionBinaries } from '../support/cluster/binaries.ts';
 import { newMember, type Programs, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
 import { printBackup, type StoreFigures } from './backup-print.ts';
 import { type BenchStore, benchStores } from './backup-stores.ts';
-import { type Measured, measure } from './measure.ts';
-import { fillCompileCache } from './pod-like.ts';
+import { type BundledAgent, bundledAgent } from './bundled-agent.ts';
 
 const version = '3.6.16';
 const valueBytes = 256 * 1024;
-const deadlineSeconds = 3600;
 
 interface Bench {
   readonly directory: string;
@@ -23,11 +19,7 @@ interface Bench {
   readonly programs: Programs;
   readonly keys: number;
   readonly times: number;
-  readonly agent: (request: object) => Promise<Asked>;
-}
-
-interface Asked extends Measured {
-  readonly result: AgentResult;
+  readonly agent: BundledAgent;
 }
 
 /**
@@ -58,22 +50,6 @@ export async function measureBackup({ quick }: { readonly quick: boolean }): Pro
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-/** As in a pod: the bundle with its compile cache, a process of its own each time. */
-async function bundledAgent(app: string): Promise<Bench['agent']> {
-  await build(app);
-  await fillCompileCache(app);
-  return async (request) => {
-    const measured = await measure(join(app, 'backup.js'), [], {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      NODE_COMPILE_CACHE: join(app, '.compile-cache'),
-      RATCHET_BACKUP_REQUEST: JSON.stringify({ deadlineSeconds, ...request }),
-      RATCHET_TERMINATION_LOG: join(app, 'no-termination-log'),
-    });
-    return { ...measured, result: JSON.parse(measured.stdout) as AgentResult };
-  };
 }
 
 async function measureStore(bench: Bench, open: (directory: string) => Promise<BenchStore>): Promise<StoreFigures> {

@@ -9,15 +9,16 @@ export interface Measured {
   readonly stdout: string;
 }
 
-/** One whole process, from spawn to exit. @throws when it does not exit with 0. */
+/** One whole process, from spawn to exit. `options` are Node's. @throws when it does not exit with 0. */
 export async function measure(
   script: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
+  options: readonly string[] = [],
 ): Promise<Measured> {
   const usage = join(import.meta.dirname, 'usage.mjs');
   const started = performance.now();
-  const child = spawn(process.execPath, ['--import', usage, script, ...args], {
+  const child = spawn(process.execPath, [...options, '--import', usage, script, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });

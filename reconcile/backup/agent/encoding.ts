@@ -18,6 +18,11 @@ export interface Whole {
   readonly sha256: string;
 }
 
+/** Whether what goes to the store is the snapshot as it is. */
+export function isPlain({ compression, recipients }: Encoding): boolean {
+  return compression === 'none' && recipients === undefined;
+}
+
 /**
  * Compressed, then encrypted, as asked; lazily, and only as fast as it is taken.
  *
@@ -89,8 +94,8 @@ function expanderFor(first: Uint8Array): Duplex | undefined {
   return undefined;
 }
 
-/** What zlib gives at a time, in bytes: less would be more chunks than it is worth. */
-const chunkSize = 256 * 1024;
+/** What zlib gives at a time, in bytes: as much as a message of etcd. */
+const chunkSize = 32 * 1024;
 
 function compressor(compression: 'gzip' | 'zstd'): Duplex {
   return compression === 'gzip' ? zlib.createGzip({ chunkSize }) : zstd('createZstdCompress');

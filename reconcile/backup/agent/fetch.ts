@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
+import { collected } from './collected.ts';
 import { decoded } from './encoding.ts';
 import { BackupFailure } from './failure.ts';
 import { flushDirectory, ignoreMissing, writeFlushed } from './files.ts';
@@ -53,7 +54,7 @@ export async function fetchSnapshot(request: FetchRequest, { store, signal }: Fe
   await mkdir(dirname(file), { recursive: true });
   await rm(partial, { force: true });
   let snapshot: SoundSnapshot | undefined;
-  const stored = store.read(location.path, { signal });
+  const stored = collected(store.read(location.path, { signal }));
   const expected = asExpected(stored, { object: urlOf(location), record, sha256 });
   const body = checkedTrailer(decoded(expected, identities), (found) => {
     snapshot = found;
@@ -127,7 +128,7 @@ function sameAs(record: BackupRecord | undefined, snapshot: SoundSnapshot): Soun
 async function soundFile(file: string, signal: AbortSignal): Promise<SoundSnapshot | undefined> {
   if ((await lstat(file).catch(ignoreMissing)) === undefined) return undefined;
   let snapshot: SoundSnapshot | undefined;
-  for await (const _ of checkedTrailer(createReadStream(file, { signal, highWaterMark: 1024 * 1024 }), (found) => {
+  for await (const _ of checkedTrailer(createReadStream(file, { signal }), (found) => {
     snapshot = found;
   }));
   return snapshot;

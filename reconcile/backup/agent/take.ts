@@ -2,7 +2,8 @@ import { type ObjectLocation, urlOf } from '../../../manifests/api/object-templa
 import type { EtcdSnapshots } from '../../clients/etcd-snapshot.ts';
 import { EtcdError } from '../../etcd.ts';
 import type { KvHash } from '../../etcd-admin.ts';
-import { type Encoding, encoded, type Whole } from './encoding.ts';
+import { collected } from './collected.ts';
+import { type Encoding, encoded, isPlain, type Whole } from './encoding.ts';
 import { BackupFailure } from './failure.ts';
 import { type BackupRecord, readRecord, writeRecord } from './record.ts';
 import { type AskedEtcd, chooseSource, type Source } from './source.ts';
@@ -66,7 +67,7 @@ async function attemptBackup(request: TakeRequest, tools: TakeTools): Promise<Ba
   // The store makes an object of what has ended, and this ends only when the snapshot is sound and its facts are known.
   const sent = tools.snapshots.snapshot(source.endpoint, tools);
   const observed = withFacts(
-    sent,
+    collected(sent),
     () => factsOf(source, tools),
     (found) => {
       facts = found;
@@ -74,10 +75,14 @@ async function attemptBackup(request: TakeRequest, tools: TakeTools): Promise<Ba
   );
   const checked = checkedTrailer(observed, (found) => {
     snapshot = found;
+    // Hashed once: as it is, it is what goes to the store.
+    if (isPlain(request.encoding)) whole = found;
   });
-  const body = encoded(checked, request.encoding, (found) => {
-    whole = found;
-  });
+  const body = isPlain(request.encoding)
+    ? checked
+    : encoded(checked, request.encoding, (found) => {
+        whole = found;
+      });
   const stored = await store.put(request.location.path, body, { signal });
   if (facts === undefined || snapshot === undefined || whole === undefined || stored.bytes !== whole.bytes)
     throw new BackupFailure(

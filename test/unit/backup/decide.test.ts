@@ -144,7 +144,7 @@ test('what is verified is the very object that status recorded', () => {
     });
     const { initContainers = [], containers } = spec.template.spec;
     const asked = [...initContainers, ...containers].flatMap(({ env = [] }) =>
-      env.map(({ value = '' }) => parseRequest(value)),
+      env.flatMap(({ name, value = '' }) => (name === 'RATCHET_BACKUP_REQUEST' ? [parseRequest(value)] : [])),
     );
     assert.deepEqual(
       asked.map((request) => 'sha256' in request && request.sha256),

@@ -48,7 +48,7 @@ export function openDirectory(root: string, place: string): Store {
 
   async function* read(name: string, { signal }: StoreOptions): AsyncGenerator<Uint8Array> {
     try {
-      yield* createReadStream(join(root, name), { signal, highWaterMark: 1024 * 1024 });
+      yield* createReadStream(join(root, name), { signal });
     } catch (error) {
       signal.throwIfAborted();
       throw failureOf(error, name);

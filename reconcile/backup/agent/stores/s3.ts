@@ -14,8 +14,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { BackupFailure } from '../failure.ts';
+import { partsOf } from '../parts.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
-import { partsOf } from './parts.ts';
 import { s3Failure, statusOf } from './s3-failures.ts';
 import { resumed } from './transfer.ts';
 
@@ -34,11 +34,13 @@ export interface S3Settings {
 }
 
 /**
- * Sent, and sent again where it was lost, as one; two are on their way at a time. Bytes; at most 10,000 make an
- * object.
+ * Sent, and sent again where it was lost, as one: the least that S3 takes, in bytes. At most 10,000 make an object of
+ * 48 GiB, and etcd advises against more than 8 GiB.
  */
-const partSize = 8 * 1024 * 1024;
+const partSize = 5 * 1024 * 1024;
 const mostParts = 10_000;
+/** On their way at a time, while one more is filled. */
+const underWay = 2;
 
 /** How often a request is sent before it is given up; in between, up to 20 s. */
 const maxAttempts = 8;
@@ -136,7 +138,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
         // It is awaited below; until then, it must not count as unhandled.
         sending.catch(() => undefined);
         sent.push(sending);
-        await sent.at(-2);
+        await sent.at(-underWay);
       }
       const Parts = await Promise.all(sent);
       await free();
