@@ -4,7 +4,8 @@ import { group, labelsOf } from './names.ts';
 import { notMergeable } from './pod-template-merge.ts';
 import { tlsMountPath } from './tls-files.ts';
 
-const ownVolumes = ['data', 'peer-tls', 'server-tls'] as const;
+/** A member's own. */
+export const ownVolumes = ['data', 'peer-tls', 'server-tls'] as const;
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -6,6 +6,7 @@ import { isRecord } from './is-record.ts';
 import { withRequests } from './member-defaults.ts';
 import { annotations, peerLabels, podSelector, ports } from './names.ts';
 import { mergePodSpec } from './pod-template-merge.ts';
+import { privilegesIn } from './privileges.ts';
 import { probes } from './probes.ts';
 import { tlsMounts } from './tls-files.ts';
 
@@ -26,7 +27,8 @@ export interface Offered {
  */
 export function podTemplate(peer: EtcdPeer, offered: Offered = {}): PodTemplateSpec {
   const { metadata, spec } = peer;
-  const wanted = spec.podTemplate;
+  // One that was written by hand: a step puts the cluster's own in its place.
+  const wanted = spec.podTemplate && privilegesIn(spec.podTemplate).length > 0 ? undefined : spec.podTemplate;
   const { trust } = spec.tls;
   // Trust is read at etcd's start: another one is another template, and is rolled like any other change.
   const given = { ...wanted?.metadata?.annotations, ...(trust !== undefined && { [annotations.trust]: trust }) };
@@ -107,6 +109,13 @@ function defaults({ metadata, spec }: EtcdPeer): PodSpec {
   };
 }
 
+/** What Pod Security's "restricted" asks of each container by itself, where it says nothing of it. */
+function restricted(container: Container): Container {
+  const { securityContext } = container;
+  const capabilities = { drop: ['ALL'], ...(isRecord(securityContext?.capabilities) && securityContext.capabilities) };
+  return { ...container, securityContext: { allowPrivilegeEscalation: false, ...securityContext, capabilities } };
+}
+
 function withFixedParts(merged: PodSpec, peer: EtcdPeer): PodSpec {
   const ours = [
     { name: dataVolume, persistentVolumeClaim: { claimName: peer.metadata.name } },
@@ -117,8 +126,9 @@ function withFixedParts(merged: PodSpec, peer: EtcdPeer): PodSpec {
     ...merged,
     restartPolicy: 'Always',
     containers: merged.containers.map((container) =>
-      container.name === etcdContainer ? fixedContainer(container, peer, merged.resources) : container,
+      container.name === etcdContainer ? fixedContainer(container, peer, merged.resources) : restricted(container),
     ),
+    ...(merged.initContainers && { initContainers: merged.initContainers.map(restricted) }),
     volumes: [...ours, ...(merged.volumes ?? []).filter(({ name }) => !ours.some((fixed) => fixed.name === name))],
   };
 }

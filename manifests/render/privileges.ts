@@ -1,6 +1,6 @@
 import type { PodTemplate } from '../api/member-settings.ts';
 import { isRecord } from './is-record.ts';
-import { records } from './pod-template-limits.ts';
+import { ownVolumes, records } from './pod-template-limits.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -16,6 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function privilegesIn(template: PodTemplate): string[] {
   const spec: Json = template.spec ?? {};
   return [
+    ...unconfined(template),
     ...podFields(spec),
     ...securityContext(spec.securityContext, 'spec.securityContext'),
     ...records(spec, 'volumes').flatMap(([volume, path]) => volumeSource(volume, path)),
@@ -38,7 +39,25 @@ function podFields(spec: Json): string[] {
     // Not `null` either: it would take our `false` away, and Kubernetes' default is the token.
     ...unless('automountServiceAccountToken', [undefined, false], "the pod would hold the service account's token"),
     ...unless('nodeName', [undefined, null, ''], 'it would go past the scheduler'),
+    // By /proc, containers of one user read each other's files.
+    ...unless(
+      'shareProcessNamespace',
+      [undefined, null, false],
+      "it shows the member's data and keys to other containers",
+    ),
+    ...(String(spec.priorityClassName ?? '').startsWith('system-')
+      ? ["spec.priorityClassName: it is for what the system needs, and evicts other people's pods"]
+      : []),
   ];
+}
+
+/** How AppArmor was told before Kubernetes 1.30, which still heeds it. */
+function unconfined({ metadata }: PodTemplate): string[] {
+  return Object.entries(metadata?.annotations ?? {})
+    .filter(
+      ([key, value]) => key.startsWith('container.apparmor.security.beta.kubernetes.io/') && value === 'unconfined',
+    )
+    .map(([key]) => `metadata.annotations: ${key} lifts AppArmor`);
 }
 
 const allowedVolumeTypes: readonly string[] = ['emptyDir', 'configMap', 'downwardAPI', 'image'];
@@ -83,19 +102,49 @@ function containerFields(container: Json, path: string): string[] {
     ...records(container, 'envFrom', path).flatMap(([source, at]) =>
       source.secretRef ? [`${at}: it shows a Secret`] : [],
     ),
+    ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe) =>
+      otherHost(container[probe], `${path}.${probe}`),
+    ),
+    ...['postStart', 'preStop'].flatMap((hook) =>
+      isRecord(container.lifecycle) ? otherHost(container.lifecycle[hook], `${path}.lifecycle.${hook}`) : [],
+    ),
+    ...(container.name === 'etcd' ? [] : membersOwn(container, path)),
   ];
+}
+
+/** Pod Security calls it "host probes": the kubelet asks from its node's network. */
+function otherHost(handler: unknown, path: string): string[] {
+  if (!isRecord(handler)) return [];
+  return ['httpGet', 'tcpSocket'].flatMap((how) => {
+    const asked = handler[how];
+    return isRecord(asked) && asked.host
+      ? [`${path}.${how}.host: the kubelet would ask another host than the pod`]
+      : [];
+  });
+}
+
+/** Whose certificate it is must be who serves by it. */
+function membersOwn(container: Json, path: string): string[] {
+  return ['volumeMounts', 'volumeDevices'].flatMap((field) =>
+    records(container, field, path).flatMap(([mount, at]) =>
+      ownVolumes.some((name) => name === mount.name)
+        ? [`${at}: the volume "${String(mount.name)}" holds the member's data or keys, and is etcd's alone`]
+        : [],
+    ),
+  );
 }
 
 function securityContext(context: unknown, path: string): string[] {
   if (context === null) return [`${path}: null takes the protections away`];
   if (!isRecord(context)) return [];
-  const capabilities = isRecord(context.capabilities) ? context.capabilities.add : undefined;
+  const { add: added, drop } = isRecord(context.capabilities) ? context.capabilities : {};
   const refused: readonly (readonly [field: string, refused: boolean, why: string])[] = [
     ['privileged', Boolean(context.privileged), 'a privileged container owns its node'],
     ['allowPrivilegeEscalation', Boolean(context.allowPrivilegeEscalation), 'it could become root'],
     ['runAsUser', context.runAsUser === 0, 'it runs as root'],
     ['runAsNonRoot', context.runAsNonRoot === false, 'it may run as root'],
-    ['capabilities.add', Array.isArray(capabilities) && capabilities.length > 0, 'it adds rights on the node'],
+    ['capabilities.add', Array.isArray(added) && added.length > 0, 'it adds rights on the node'],
+    ['capabilities.drop', drop !== undefined && !(Array.isArray(drop) && drop.includes('ALL')), 'it must drop ALL'],
     ['procMount', ![undefined, null, 'Default'].includes(context.procMount as string), 'it uncovers /proc'],
     ['sysctls', Array.isArray(context.sysctls) && context.sysctls.length > 0, 'it changes the kernel'],
     ['seccompProfile', isUnconfined(context.seccompProfile), 'it lifts the system call filter'],

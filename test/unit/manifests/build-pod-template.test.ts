@@ -181,6 +181,35 @@ test('what an ordinary template sets lends no privileges and is not reserved', (
   assert.deepEqual(reservedIn(template), []);
 });
 
+test('an annotation that lifts AppArmor would lend our privileges', () => {
+  const annotations = { 'container.apparmor.security.beta.kubernetes.io/etcd': 'unconfined' };
+  assert.match(privilegesIn({ metadata: { annotations } })[0] ?? '', /lifts AppArmor/);
+});
+
+test('a container that says nothing of its rights gets what restricted asks for; what it says of them stays', () => {
+  const { spec } = podTemplate(
+    peerWithTemplate({
+      containers: [
+        { name: 'silent', image: 'i' },
+        { name: 'says', image: 'i', securityContext: { readOnlyRootFilesystem: true, runAsUser: 2000 } },
+      ],
+      initContainers: [{ name: 'first', image: 'i' }],
+    }),
+  );
+  const asked = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+  const contextOf = (name: string) =>
+    [...spec.containers, ...(spec.initContainers ?? [])].find((container) => container.name === name)?.securityContext;
+  assert.deepEqual(contextOf('silent'), asked);
+  assert.deepEqual(contextOf('first'), asked);
+  assert.deepEqual(contextOf('says'), { ...asked, readOnlyRootFilesystem: true, runAsUser: 2000 });
+});
+
+test('a peer that was written by hand lends nothing: its template is left out', () => {
+  const { spec } = podTemplate(peerWithTemplate({ hostPID: true, nodeSelector: { disk: 'ssd' } }));
+  assert.ok(!('hostPID' in spec));
+  assert.deepEqual(spec, podTemplate(peerOf()).spec);
+});
+
 const lending: readonly (readonly [field: string, spec: Record<string, unknown>])[] = [
   ['spec.hostNetwork', { hostNetwork: true }],
   ['spec.hostPID', { hostPID: true }],
@@ -218,6 +247,32 @@ const lending: readonly (readonly [field: string, spec: Record<string, unknown>]
   [
     'spec.containers[0].env[0]',
     { containers: [{ name: 'x', env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's' } } }] }] },
+  ],
+  ['spec.shareProcessNamespace', { shareProcessNamespace: true }],
+  ['spec.priorityClassName', { priorityClassName: 'system-node-critical' }],
+  [
+    'spec.containers[0].securityContext.capabilities.drop',
+    { containers: [{ name: 'x', securityContext: { capabilities: { drop: [] } } }] },
+  ],
+  [
+    'spec.containers[0].livenessProbe.httpGet.host',
+    { containers: [{ name: 'x', livenessProbe: { httpGet: { host: '169.254.169.254', port: 80 } } }] },
+  ],
+  [
+    'spec.initContainers[0].startupProbe.tcpSocket.host',
+    { initContainers: [{ name: 'x', startupProbe: { tcpSocket: { host: 'a', port: 80 } } }] },
+  ],
+  [
+    'spec.containers[0].lifecycle.postStart.httpGet.host',
+    { containers: [{ name: 'x', lifecycle: { postStart: { httpGet: { host: 'a', port: 1 } } } }] },
+  ],
+  [
+    'spec.containers[0].volumeMounts[0]',
+    { containers: [{ name: 'x', volumeMounts: [{ name: 'server-tls', mountPath: '/t' }] }] },
+  ],
+  [
+    'spec.initContainers[0].volumeDevices[0]',
+    { initContainers: [{ name: 'x', volumeDevices: [{ name: 'data', devicePath: '/d' }] }] },
   ],
   ['spec.containers[0].envFrom[0]', { containers: [{ name: 'x', envFrom: [{ secretRef: { name: 's' } }] }] }],
 ];
