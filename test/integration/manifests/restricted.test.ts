@@ -103,7 +103,7 @@ async function admitted(spec: object): Promise<{ readonly status: number; readon
   return { status, message: body.message ?? '' };
 }
 
-test('a podTemplate that we take makes a pod that restricted takes; what that refuses, we refuse', async () => {
+test('a podTemplate that we take makes a pod that Pod Security’s restricted takes', async () => {
   const plain = podTemplate(peerOf()).spec;
   let taken = 0;
   let refused = 0;

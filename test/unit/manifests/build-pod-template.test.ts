@@ -186,7 +186,7 @@ test('an annotation that lifts AppArmor would lend our privileges', () => {
   assert.match(privilegesIn({ metadata: { annotations } })[0] ?? '', /lifts AppArmor/);
 });
 
-test('a container that says nothing of its rights gets what restricted asks for; what it says of them stays', () => {
+test('a container gets what restricted asks for, where it says nothing of it', () => {
   const { spec } = podTemplate(
     peerWithTemplate({
       containers: [
