@@ -1,4 +1,5 @@
 import type { Mutant } from './mutant.ts';
+import { ofAwaitedBackups } from './tables/awaited-backups.ts';
 import { ofBackups } from './tables/backups.ts';
 import { ofCertificates } from './tables/certificates.ts';
 import { ofClients } from './tables/clients.ts';
@@ -26,4 +27,5 @@ export const mutants: readonly Mutant[] = [
   ...ofFleets,
   ...ofFunctions,
   ...ofBackups,
+  ...ofAwaitedBackups,
 ];

@@ -132,6 +132,30 @@ export const cluster = {
       start: (scene) => withFinalizers(scene, ['contract.test/other', 'etcd.ratchet.dev/volumes']),
       asks: () => setClusterFinalizer({ present: false, finalizer: 'volumes' }),
     },
+    {
+      when: 'that of the last backup is to be set, beside that of the volumes',
+      start: (scene) => withFinalizers(scene, ['etcd.ratchet.dev/volumes']),
+      asks: () => setClusterFinalizer({ present: true, finalizer: 'backup' }),
+    },
+    {
+      when: 'that of the last backup is to go, and that of the volumes stays',
+      start: (scene) => withFinalizers(scene, ['etcd.ratchet.dev/backup', 'etcd.ratchet.dev/volumes']),
+      asks: () => setClusterFinalizer({ present: false, finalizer: 'backup' }),
+    },
+    {
+      when: 'that of the last backup is to go, and is not there',
+      start: (scene) => withFinalizers(scene, ['contract.test/other']),
+      asks: () => setClusterFinalizer({ present: false, finalizer: 'backup' }),
+    },
+    {
+      when: 'that of the last backup is to go, and the cluster is being deleted',
+      start: async (scene) => {
+        await withFinalizers(scene, ['etcd.ratchet.dev/backup', 'contract.test/other']);
+        const preconditions = { uid: scene.cluster.metadata.uid ?? '' };
+        await scene.kube.delete(resources.clusters, scene.namespace, clusterName, { preconditions });
+      },
+      asks: () => setClusterFinalizer({ present: false, finalizer: 'backup' }),
+    },
   ],
   restoreLabelsOf: [
     { when: 'the object is gone', asks: () => restoreLabelsOf({ of: 'peer', name: 'orders-1', uid: 'gone' }) },

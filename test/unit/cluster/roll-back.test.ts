@@ -11,7 +11,7 @@ import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
 import { wantedRollback } from '../../../reconcile/cluster/know/rollback.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { statusFor } from '../../../reconcile/cluster/report/status.ts';
-import { clusterId, healthy, initialCluster, noQuorum, token, unborn, withRecord } from './observations.ts';
+import { clusterId, healthy, initialCluster, noQuorum, token, unborn, without, withRecord } from './observations.ts';
 
 const snapshot = { object: 'gs://backups/orders/a.db', sha256: 'ab'.repeat(32), revision: 81_724 };
 const rollback = { clusterID: clusterId, snapshot };
@@ -178,6 +178,14 @@ describe('while the snapshot is restored', () => {
     }
   });
 
+  test('a second volume of it, which a late request made, is called off', () => {
+    const second = { ...late(), name: 'orders-4', ordinal: 4 };
+    const observation = beside(approvalFor(), late());
+    const decision = decide({ ...observation, slots: [...observation.slots, second] });
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'call-off-rollback', decision.reason);
+    assert.equal(decision.action.name, 'orders-4');
+  });
+
   test('a volume of it that is being deleted, or is lost, is not waited for', () => {
     const slot = late(1);
     assert.ok(slot.volume);
@@ -228,6 +236,22 @@ describe('when its data are there', () => {
     const silent = { kind: 'known', pods: [], nodes: { 'node-a': 'silent', 'node-b': 'ready' } } as const;
     assert.equal(decide({ ...seen, slots: noted, recovery: silent }).reason, 'MemberNotFenced');
     assert.equal(decide({ ...seen, slots: ended, recovery: view }).reason, 'DroppingPeers');
+  });
+
+  test('a member whose PVC is gone is stopped as well', () => {
+    const marked = healthy(3, { spec: spec(), every: withRecord({ state: 'superseded' }), more: [restored] });
+    const slots = withoutOutvoted(marked.slots).map((slot) =>
+      slot.name === 'orders-2'
+        ? without('volume', 'configMap')(slot)
+        : without('statefulSet', 'pod')({ ...slot, endpoint: { kind: 'unknown', cause: 'it ended' } }),
+    );
+    const recovery = { kind: 'known', pods: [], nodes: {} } as const;
+    const decision = decide({ ...marked, slots, membership: noQuorum('none is asked'), recovery });
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'stop-members', decision.reason);
+    assert.deepEqual(
+      decision.action.statefulSets.map(({ name }) => name),
+      ['orders-2'],
+    );
   });
 });
 

@@ -1,0 +1,183 @@
+import type { Mutant } from '../mutant.ts';
+
+const awaits = 'test/unit/cluster/back-up-first.test.ts';
+const last = 'test/unit/cluster/world/final-backup.test.ts';
+const asks = 'test/unit/cluster/requests/backup.test.ts';
+const rule = 'reconcile/cluster/decide/await-backup.ts';
+const beforeUpgrade = 'reconcile/cluster/decide/rules/rolling/back-up-first.ts';
+const beforeDeletion = 'reconcile/cluster/decide/rules/deletion/back-up-last.ts';
+const beforeSleep = 'reconcile/cluster/decide/rules/deletion/back-up-before-hibernation.ts';
+const observed = 'reconcile/cluster/observe/read-awaited-backup.ts';
+const ahead = 'reconcile/cluster/know/backup-ahead.ts';
+
+/** What an upgrade, a hibernation and the deletion wait for (I12). */
+export const ofAwaitedBackups: readonly Mutant[] = [
+  {
+    file: rule,
+    from: 'return isRequired ? required(view, situation, awaiting) : bestEffort(view, situation, awaiting);',
+    to: 'return bestEffort(view, situation, awaiting);',
+    without: 'an upgrade begins though the backup that it requires has failed (I12)',
+    killers: [awaits],
+  },
+  {
+    file: rule,
+    from: 'if (!isRequired) return undefined;',
+    to: 'if (view) return undefined;',
+    without: 'an upgrade begins though no backup can be read (I12)',
+    killers: [awaits],
+  },
+  {
+    file: rule,
+    from: 'if (view.tooOld && isToBeTakenAgain',
+    to: "if (view.tooOld && view.state === 'foreign' && isToBeTakenAgain",
+    without: 'an upgrade begins on a backup that was taken long ago (I12)',
+    killers: [awaits],
+  },
+  {
+    file: rule,
+    from: "return membership.kind === 'known' && begins();",
+    to: 'return membership && begins();',
+    without: 'a backup is asked for again and again while no quorum serves',
+    killers: [awaits],
+  },
+  {
+    file: rule,
+    from: "case 'leaving':\n      return awaited(view, awaiting);",
+    to: "case 'leaving':\n      return undefined;",
+    without: 'an upgrade begins while its backup is being deleted (I12)',
+    killers: [awaits],
+  },
+  {
+    file: rule,
+    from: 'return isAwaited && !isLate(view, situation) ?',
+    to: 'return isAwaited ?',
+    without: 'a backup that is only best effort holds an upgrade for ever',
+    killers: [awaits],
+  },
+  {
+    file: rule,
+    from: 'if (entry && !isRequired) return undefined;',
+    to: 'if (entry) return undefined;',
+    without: 'an upgrade begins though the API server refuses the backup that it requires (I12)',
+    killers: [awaits],
+  },
+  {
+    file: beforeUpgrade,
+    from: ' || target !== version ||',
+    to: ' ||',
+    without: 'a backup is asked for before a version that is refused',
+    killers: [awaits],
+  },
+  {
+    file: beforeUpgrade,
+    from: "const begins = () => upgrade(situation)?.kind === 'act';",
+    to: 'const begins = () => upgrade !== undefined;',
+    without: 'a backup is taken again and again while the upgrade waits for something else',
+    killers: [awaits],
+  },
+  {
+    file: ahead,
+    from: 'return nextVersion === undefined && compareVersions',
+    to: 'return nextVersion !== "" && compareVersions',
+    without: 'a backup counts for an upgrade that a member has begun to get (I12)',
+    killers: [awaits],
+  },
+  {
+    file: ahead,
+    from: "slots.every((slot) => recordOf(slot)?.state !== 'hibernating')",
+    to: 'slots.every((slot) => recordOf(slot)?.state !== undefined)',
+    without: 'a backup is asked for when members have stopped, which none can be taken of',
+    killers: [last],
+  },
+  {
+    file: ahead,
+    from: "return metadata.finalizers?.includes(backupFinalizer) ? 'deletion' : undefined;",
+    to: "return 'deletion';",
+    without: 'EtcdBackups of a cluster are read when its last backup is not owed any more',
+    killers: [awaits],
+  },
+  {
+    file: 'reconcile/cluster/act/requests/backup.ts',
+    from: 'if (name !== backupBeforeName(cluster, wish)) throw',
+    to: 'if (!name) throw',
+    without: 'a backup is asked for that the spec does not want any more',
+    killers: [asks],
+  },
+  {
+    file: 'reconcile/cluster/act/requests/backup.ts',
+    from: 'const ours = (found: EtcdBackup) => isBackupBefore(found, cluster, wish);',
+    to: 'const ours = (found: EtcdBackup) => found !== undefined && isBackupBefore !== undefined;',
+    without: 'an EtcdBackup that another made is taken for the one that is asked for (I12)',
+    killers: [asks],
+  },
+  {
+    file: observed,
+    from: "return isTrue(status, 'Ready') ? 'good' : 'failed';",
+    to: "return 'good';",
+    without: 'a backup that failed counts as good (I12)',
+    killers: [awaits, last],
+  },
+  {
+    file: observed,
+    from: "isBackupBefore(backup, cluster, wish) ? stateOf(backup) : 'foreign'",
+    to: 'stateOf(backup)',
+    without: 'an EtcdBackup of another wish counts (I12)',
+    killers: [awaits],
+  },
+  {
+    file: observed,
+    from: "if (!isTrue(status, 'Ready') && !isTriedAgain) return false;",
+    to: '',
+    without: 'a required backup that failed is taken again before a person has looked',
+    killers: [awaits],
+  },
+  {
+    file: observed,
+    from: "if (before === 'deletion' && (await isEnding",
+    to: "if (before === 'upgrade' && (await isEnding",
+    without: 'a namespace that is being deleted waits for a backup that can’t be made in it',
+    killers: [last],
+  },
+  {
+    file: beforeDeletion,
+    from: "if (life.stage === 'unborn' || life.stage === 'birth')",
+    to: "if (life.stage !== 'unclear')",
+    without: 'a cluster that served is deleted without its last backup (I12)',
+    killers: [last],
+  },
+  {
+    file: beforeDeletion,
+    from: "const isRequired = backupPolicy(cluster, 'deletion') === 'Required';",
+    to: "const isRequired = backupPolicy(cluster, 'deletion') === 'Never';",
+    without: 'a cluster that hibernates is deleted without the backup that is required (I12)',
+    killers: [last],
+  },
+  {
+    file: beforeDeletion,
+    from: "if (slots.some(isAsleep)) return 'the members hibernate';",
+    to: '',
+    without: 'the deletion of a cluster that hibernates waits for a backup without naming a cure',
+    killers: [last],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/deletion/finish-deletion.ts',
+    from: 'if (owed) return owed;',
+    to: "if (owed && owed.kind !== 'wait') return owed;",
+    without: 'a cluster is deleted while its last backup is under way (I12)',
+    killers: [last],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/deletion/hold-finalizer.ts',
+    from: "const backsUp = backupPolicy(cluster, 'deletion') !== 'Never';",
+    to: "const backsUp = backupPolicy(cluster, 'deletion') === 'Never' && has(backupFinalizer);",
+    without: 'nothing remembers that a last backup is owed (I12)',
+    killers: [last],
+  },
+  {
+    file: beforeSleep,
+    from: "return awaitBackup(situation, { before: 'hibernation', what: 'the hibernation' });",
+    to: 'return awaitBackup === undefined ? waitForRoom(situation) : undefined;',
+    without: 'members stop before the backup of what they hold (I12)',
+    killers: [last],
+  },
+];
