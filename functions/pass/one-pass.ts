@@ -4,6 +4,7 @@ import type { Standing } from './follow-up/follow-up.ts';
 import { leaveWork } from './follow-up/leave-work.ts';
 import { pass } from './pass.ts';
 import type { PassContext, PassResult } from './pass-context.ts';
+import { patiently } from './patience.ts';
 
 export interface OnePassContext extends Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs' | 'isStopped' | 'onNews'> {
   /** Whose template follow-ups are made from. */
@@ -30,7 +31,7 @@ export async function onePass(
 ): Promise<PassResult | undefined> {
   const { kube, log, signal } = context;
   const stands = () => standing(options, { kube, cronJob, signal });
-  const before = await stands();
+  const before = await patiently({ log, until: signal }, stands);
   if (before !== 'on') {
     log({ outcome: 'none' }, `${whyNot[before]}: this follow-up does nothing`);
     return undefined;

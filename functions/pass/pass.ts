@@ -14,6 +14,7 @@ import { listClusters } from './list-clusters.ts';
 import { isUnderWay, nextBackupLook } from './next-look.ts';
 import { once } from './once.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
+import { patiently } from './patience.ts';
 import { reportFleet } from './report-fleet.ts';
 import { secretsOnce } from './secrets-once.ts';
 import { shareGit } from './shared-git.ts';
@@ -33,10 +34,7 @@ const forgeMs = 8_000;
  */
 export async function pass(context: PassContext): Promise<PassResult> {
   const { kube, namespace, signal } = context;
-  const [fleetList, clusterList] = await Promise.all([
-    kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
-    kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
-  ]);
+  const [fleetList, clusterList] = await listedFor(context);
   const others = () => listOthers(kube, namespace, signal);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items, others: once(others) };
   const chosen = chosenFleets(context, world.fleets, world.clusters);
@@ -101,6 +99,17 @@ export async function pass(context: PassContext): Promise<PassResult> {
   });
   const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
   return { fleets, ...news };
+}
+
+/** An invocation that waits anyway asks again: a chain of follow-ups does not end with one list without an answer. */
+function listedFor({ kube, namespace, signal, log, waitMs }: PassContext) {
+  const until = waitMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(waitMs)]) : AbortSignal.abort();
+  return patiently({ log, until }, () =>
+    Promise.all([
+      kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
+      kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
+    ]),
+  );
 }
 
 type FleetPassed = PassResult['fleets'][number];

@@ -27,3 +27,19 @@ export async function patiently<T>({ log, until, pauseMs = 2_000 }: Patience, as
     }
   }
 }
+
+/**
+ * The same, where going on without an answer is better than failing: what was learned before is not lost with it.
+ *
+ * @returns `undefined` when the time is over and there was none.
+ * @throws {KubeError} once it will not pass by itself.
+ */
+export async function inTime<T>(patience: Patience, ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await patiently(patience, ask);
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.class !== 'retryable') throw error;
+    patience.log({ problem: error.message }, 'the API server gave no answer in time');
+    return undefined;
+  }
+}

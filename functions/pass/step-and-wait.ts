@@ -6,7 +6,7 @@ import { keyOf } from '../../reconcile/fleet/names.ts';
 import { listClusters } from './list-clusters.ts';
 import { pauseSeconds, quietSeconds } from './next-look.ts';
 import type { StepAndWaitContext } from './pass-context.ts';
-import { patiently } from './patience.ts';
+import { inTime, patiently } from './patience.ts';
 import { createWaker } from './wake.ts';
 
 export interface Stepped {
@@ -47,9 +47,10 @@ export async function stepAndWait(
         until,
         pauseSeconds(quietSeconds(results, kube.now() ?? new Date())),
       );
-      if (woken.size === 0 || (await isStopped())) break;
-      waker.forget();
-      const { again, stepped } = await patiently(patience, async () => {
+      if (woken.size === 0) break;
+      const looked = await inTime(patience, async () => {
+        if (await isStopped()) return undefined;
+        waker.forget();
         const all = await listClusters(kube, namespace, signal);
         const again = all.filter((cluster) => woken.has(keyOf(cluster)));
         return {
@@ -57,6 +58,9 @@ export async function stepAndWait(
           stepped: again.length > 0 ? await stepClusters(context, { ...scope, clusters: again, all }) : [],
         };
       });
+      // Stopped, or out of time: what remains is left to the next one, which asks both again.
+      if (!looked) break;
+      const { again, stepped } = looked;
       const gone = new Set([...woken].filter((key) => !again.some((cluster) => keyOf(cluster) === key)));
       moved ||= gone.size > 0;
       const done = new Set(stepped.map(keyOfResult));

@@ -29,6 +29,7 @@ export interface CronJob extends KubeObject {
 
 interface JobSpec {
   readonly activeDeadlineSeconds?: number;
+  readonly backoffLimit?: number;
   readonly template: {
     readonly spec: { readonly containers: readonly { readonly args?: readonly string[] }[] };
   };
@@ -42,12 +43,19 @@ const ttlSeconds = 60;
 /** A Job whose node died stays active for ever; after this long it no longer stands for what it was made for. */
 export const staleAfterMs = 180_000;
 
+/**
+ * Times that Kubernetes starts a follow-up anew whose pod was lost or found no API server: it is all that knows of the
+ * work. A tick is followed by the next one.
+ */
+const retries = 2;
+
 /** The next Job of a chain. It is named after its place in it: made twice, it is one Job. */
 export function followUpJob(cronJob: CronJob, { chain, number }: ChainLink): Job & { readonly spec: object } {
   return jobOf(cronJob, {
     suffix: `${chain}-${number}`,
     labels: { [followUpLabel]: 'true', [chainLabel]: chain },
     args: [`--follow-up=${chain}.${number}`],
+    retries,
   });
 }
 
@@ -60,6 +68,8 @@ export interface JobFacts {
   readonly args: readonly string[];
   /** So long it waits before it begins, beyond what the CronJob gives its Jobs. Seconds. */
   readonly waits?: number;
+  /** Instead of what the CronJob gives. */
+  readonly retries?: number;
 }
 
 /**
@@ -70,7 +80,7 @@ export interface JobFacts {
  */
 export function jobOf(
   { metadata, spec }: CronJob,
-  { suffix, labels, annotations, args, waits = 0 }: JobFacts,
+  { suffix, labels, annotations, args, waits = 0, retries }: JobFacts,
 ): Job & { readonly spec: object } {
   const { jobTemplate } = spec;
   const { template } = jobTemplate.spec;
@@ -94,6 +104,7 @@ export function jobOf(
       ...(jobTemplate.spec.activeDeadlineSeconds && {
         activeDeadlineSeconds: jobTemplate.spec.activeDeadlineSeconds + waits,
       }),
+      ...(retries !== undefined && { backoffLimit: retries }),
       ttlSecondsAfterFinished: ttlSeconds,
       template: { ...template, spec: { ...template.spec, containers: [container, ...others] } },
     },

@@ -3,6 +3,7 @@ import { type Kube, KubeError } from '../../../reconcile/kube.ts';
 import type { Identity } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { PassResult } from '../pass-context.ts';
+import { patiently } from '../patience.ts';
 import type { ChainLink } from './chain.ts';
 import { emitFollowUps, SinkError, sinkFrom } from './sink.ts';
 
@@ -18,6 +19,8 @@ export interface GoingOn {
   readonly again?: number;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Asks again until then, while the API server gives no answer. Default: not at all. */
+  readonly until?: AbortSignal;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface GoingOn {
  * @returns whether a follow-up comes. If not, that costs time only: the next tick goes on.
  */
 export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: GoingOn): Promise<boolean> {
-  const { kube, cronJob, env, log, signal, link, isNew } = context;
+  const { kube, cronJob, env, log, signal, link, isNew, until = AbortSignal.abort() } = context;
   try {
     const { followUp, isStopped } = await import('./follow-up.ts');
     if (env.K_SINK) {
@@ -34,7 +37,7 @@ export async function goOn({ clusters }: Pick<PassResult, 'clusters'>, context: 
       if (await emitted(clusters, context)) return true;
     }
     const newChain = () => randomBytes(5).toString('hex');
-    const next = await followUp({ kube, cronJob, link, isNew, newChain, signal });
+    const next = await patiently({ log, until }, () => followUp({ kube, cronJob, link, isNew, newChain, signal }));
     if (next.kind === 'none') return none(log, next.because);
     if (next.kind === 'under-way') return none(log, 'another follow-up is under way');
     log({ job: next.job }, 'a follow-up goes on');

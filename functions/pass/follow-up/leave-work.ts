@@ -21,7 +21,7 @@ export async function leaveWork(news: PassNews, leaving: Leaving, { cronJob, ...
     const { chain, number } = followUp ?? {};
     const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
     const { goOn } = await import('./go-on.ts');
-    await goOn(news, { ...reaching, cronJob, link, isNew });
+    await goOn(news, { ...reaching, cronJob, link, isNew, until: reaching.signal });
     return;
   }
   if (news.workRemains)

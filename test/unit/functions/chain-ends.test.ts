@@ -252,3 +252,27 @@ test('a push beside a waiting link leaves one chain: the older link ends at its 
   await process;
   assert.deepEqual(linksOf(underWay(stage)), [link, { chain: link.chain, number: link.number + 1 }]);
 });
+
+/** Members start: the link sees nothing move, and leaves the next one. */
+async function underWayNow(world: World): Promise<void> {
+  await world.apply();
+  while ((await world.tick())?.decision.kind === 'act');
+}
+
+test('a link that gets no answer to any one of its requests leaves the next one all the same', async () => {
+  const whole = await installed(underWayNow);
+  const places = await invocation(whole, { followUp: link, wait: 1 });
+  assert.ok(places > 12, `${places} requests`);
+  const next = { chain: link.chain, number: link.number + 1 };
+  assert.deepEqual(linksOf(underWay(whole)), [link, next]);
+  const requests = Array.from({ length: places }, (_, index) => index + 1);
+  const silent = requests.map(async (request) => {
+    const stage = await installed(underWayNow);
+    // Longer than the pause between two attempts.
+    await invocation(stage, { followUp: link, wait: 4 }, async (now) => {
+      if (now === request) throw new KubeError('no answer', { class: 'retryable', reason: 'Timeout' });
+    });
+    assert.deepEqual(linksOf(underWay(stage)), [link, next], `request ${request}`);
+  });
+  await Promise.all(silent);
+});

@@ -53,7 +53,7 @@ test('a follow-up is the tick itself, with its place in the chain as one more ar
   assert.partialDeepStrictEqual(made, {
     metadata: { namespace: 'system', labels: { app: 'x', 'etcd.ratchet.dev/chain': 'abc' } },
     spec: {
-      backoffLimit: 0,
+      backoffLimit: 2,
       activeDeadlineSeconds: 120,
       ttlSecondsAfterFinished: 60,
       template: {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { patiently } from '../../../functions/pass/patience.ts';
+import { inTime, patiently } from '../../../functions/pass/patience.ts';
 import { KubeError } from '../../../reconcile/kube.ts';
 
 function away(kind: KubeError['class'] = 'retryable') {
@@ -52,3 +52,12 @@ for (const [what, failure] of [
     assert.equal(times(), 1);
   });
 }
+
+test('where going on without an answer is better, the end of the time is no failure', async () => {
+  const { ask, log, told } = asked([away()]);
+  assert.equal(await inTime({ log, until: AbortSignal.abort() }, ask), undefined);
+  assert.deepEqual(told, ['LIST pods: no answer']);
+  assert.equal(await inTime({ log, until: AbortSignal.abort() }, ask), 'there');
+  const refused = asked([away('terminal')]);
+  await assert.rejects(inTime({ log, until: AbortSignal.abort() }, refused.ask), KubeError);
+});
