@@ -1,15 +1,18 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { snapshotOf } from '../../../manifests/render/restored-cluster.ts';
 import { isTrue } from '../../conditions.ts';
+import type { ListedMember } from '../../etcd.ts';
 import { type Kube, KubeError, resources } from '../../kube.ts';
 import { isAsleep } from '../know/life.ts';
-import type { BackupView, Observation } from '../know/observation.ts';
+import type { BackupView, Observation, Slot } from '../know/observation.ts';
+import { quorumOf } from '../know/quorum.ts';
 
 /** In milliseconds: it only says more about what is known. */
-const budget = 2000;
+const budget = 4000;
 
 /**
- * Asked only while no quorum answers, and one should: not of a cluster that hibernates. What can't be read is not told:
+ * Asked only while no quorum answers, and one should: not of a cluster that hibernates. Also while members still answer
+ * whose volumes are gone: the first message that a person reads names the backup. What can't be read is not told:
  * messages say more with it, and need it not.
  */
 export async function readNewestBackup(
@@ -19,7 +22,8 @@ export async function readNewestBackup(
 ): Promise<BackupView | undefined> {
   const { metadata, status } = cluster;
   const { namespace, name } = metadata;
-  if (membership.kind === 'known' || status?.clusterID === undefined || slots.some(isAsleep)) return undefined;
+  if (status?.clusterID === undefined || slots.some(isAsleep)) return undefined;
+  if (membership.kind === 'known' && !areVolumesLost(membership.members, slots)) return undefined;
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
   try {
     const { items } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal: inTime });
@@ -30,6 +34,12 @@ export async function readNewestBackup(
     if (error instanceof KubeError) return undefined;
     throw error;
   }
+}
+
+/** So many that the members are no quorum any more when their pods end. */
+function areVolumesLost(members: readonly ListedMember[], slots: readonly Slot[]): boolean {
+  const voters = members.filter(({ isLearner }) => !isLearner).length;
+  return slots.filter(({ volume }) => volume && !volume.leaving && !volume.lost).length < quorumOf(voters);
 }
 
 /** Of an earlier cluster of this name there may be others. */

@@ -83,6 +83,19 @@ describe('when data are lost, a person is told of the newest backup', () => {
     assert.notEqual(document.metadata.name, 'orders', 'beside what is left');
   });
 
+  test('at the first look, while members still answer whose volumes are gone', async () => {
+    const world = createWorld();
+    await world.apply({ replicas: 3, healing });
+    await tickUntilConverged(world, { limit: 300 });
+    await backUp(world, newer);
+    for (const { metadata } of world.claims()) world.kube.remove(resources.volumeClaims, namespace, metadata.name);
+    assert.equal(world.processes.size, 3);
+    await world.tick();
+    const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+    assert.equal(stalled?.reason, 'AllVolumesGone');
+    assert.match(stalled?.message ?? '', /the newest verified backup is EtcdBackup newer/);
+  });
+
   test('one that was not restored is called that', async () => {
     assert.match(
       await bereft(1, 0, [unproven]),
