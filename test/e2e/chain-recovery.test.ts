@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Pod } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { snapshotOf } from '../../manifests/render/restored-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { createBackup, reasonOf } from './support/backups.ts';
-import { condition, isWhole } from './support/conditions.ts';
+import { condition, isReady, isWhole } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';
 import { readKey, writeKey } from './support/keys.ts';
+import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -106,3 +108,49 @@ test('the same for a rollback, and for a restore beside it', async () => {
   await carriedOut('restore', 'beside', isWhole);
   assert.equal(await readKey(await access('beside'), 'balance'), 'right');
 });
+
+/** The pod of a follow-up that waits for members. */
+async function waitingPod(): Promise<string> {
+  return until('a follow-up waits', async () => {
+    const { list, kubectl, namespace } = stage();
+    const pods = await list<Pod>(resources.pods);
+    const links = pods.filter(({ metadata, status }) => {
+      return /^etcd-ratchet-[0-9a-f]+-\d+-/.test(metadata.name) && status?.phase === 'Running';
+    });
+    const [pod] = links.map(({ metadata }) => metadata.name);
+    const said = pod && (await kubectl(['-n', namespace, 'logs', pod]));
+    return said?.includes('"decision":"wait"') ? pod : undefined;
+  });
+}
+
+for (const [what, lose] of [
+  ['gets no answer from the API server for a while', cutOff],
+  ['is killed', kill],
+] as const) {
+  test(`a follow-up that ${what} goes on, without a tick`, async () => {
+    const { push, namespace, kubectl } = stage();
+    const name = `lone-${lose.name.toLowerCase()}`;
+    const label = `ratchet.test/${name}`;
+    const podTemplate = { spec: { nodeSelector: { [label]: 'true' } } };
+    await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { podTemplate, replicas: 1 }) });
+    await trigger(name);
+    await lose(await waitingPod());
+    await kubectl(['label', 'nodes', '--all', `${label}=true`]);
+    const started = performance.now();
+    await seen(name, isReady, 90);
+    console.log(`# ${name}: ${((performance.now() - started) / 1000).toFixed(1)} s to Ready`);
+  });
+}
+
+async function cutOff(pod: string): Promise<void> {
+  const { namespace, kubectl } = stage();
+  await node().unplugPod(namespace, pod);
+  const said = () => kubectl(['-n', namespace, 'logs', pod]);
+  await until('no answer', async () => (await said()).includes('no answer within'), { within: 40 });
+  await node().replugPod(namespace, pod);
+}
+
+/** It leaves nothing behind: Kubernetes starts it anew. */
+async function kill(pod: string): Promise<void> {
+  await node().killContainer(stage().namespace, pod);
+}

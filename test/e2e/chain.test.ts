@@ -9,11 +9,9 @@ import {
   linksOf,
 } from '../../functions/pass/follow-up/chain.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { isReady } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';
-import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -90,52 +88,3 @@ test('a birth whose members start later than a follow-up waits is seen when they
   await ready('late');
   console.log(`# from the node's coming to Ready: ${((performance.now() - started) / 1000).toFixed(1)} s`);
 });
-
-/** The pod of a follow-up that waits for members, and which link it is. */
-async function waitingLink(): Promise<{ readonly pod: string; readonly number: number }> {
-  return until('a follow-up waits', async () => {
-    const { list, kubectl, namespace } = stage();
-    const jobs = (await list<Job>(resources.jobs)).filter(({ status }) => !status?.conditions);
-    const [link] = linksOf(jobs).toSorted((a, b) => b.number - a.number);
-    const job = jobs.find(({ metadata }) => metadata.name.endsWith(`-${link?.chain}-${link?.number}`))?.metadata.name;
-    const pods = await list<Pod>(resources.pods);
-    const pod = pods.find(({ metadata }) => metadata.labels?.['job-name'] === job)?.metadata.name;
-    if (!link || !job || !pod) return undefined;
-    const said = await kubectl(['-n', namespace, 'logs', pod]);
-    return said.includes('"decision":"wait"') ? { pod, number: link.number } : undefined;
-  });
-}
-
-for (const [what, lose] of [
-  ['gets no answer from the API server for a while', cutOff],
-  ['is killed', kill],
-] as const) {
-  test(`a follow-up that ${what} goes on, without a tick`, async () => {
-    const { push, namespace, kubectl } = stage();
-    const name = `lone-${lose.name.toLowerCase()}`;
-    const label = `ratchet.test/${name}`;
-    const podTemplate = { spec: { nodeSelector: { [label]: 'true' } } };
-    await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { podTemplate, replicas: 1 }) });
-    await trigger(name.slice(0, 20));
-    const link = await waitingLink();
-    const started = performance.now();
-    await lose(link);
-    await until('a later link', async () => (await lastLink()) > link.number, { within: 90 });
-    console.log(`# until a later link: ${((performance.now() - started) / 1000).toFixed(1)} s`);
-    await kubectl(['label', 'nodes', '--all', `${label}=true`]);
-    await ready(name);
-  });
-}
-
-async function cutOff({ pod }: { readonly pod: string }): Promise<void> {
-  const { namespace, kubectl } = stage();
-  await node().unplugPod(namespace, pod);
-  const said = () => kubectl(['-n', namespace, 'logs', pod]);
-  await until('no answer', async () => (await said()).includes('no answer within'), { within: 30 });
-  await node().replugPod(namespace, pod);
-}
-
-/** It leaves nothing behind: Kubernetes starts it anew. */
-async function kill({ pod }: { readonly pod: string }): Promise<void> {
-  await node().killContainer(stage().namespace, pod);
-}
