@@ -40,7 +40,7 @@ export function reasonIn(word: string): Reason {
  * The API server's own reason, or a general one: a webhook may answer with any word. Its `Expired` means an expired
  * list; ours means an expired certificate.
  */
-export function reasonOfApi(word: string): Reason {
+export function reasonOfApi(word: string): keyof typeof ofTheApiServer {
   if (word === 'Expired') return 'Gone';
   return Object.hasOwn(ofTheApiServer, word) ? (word as keyof typeof ofTheApiServer) : 'ApiServerRefused';
 }

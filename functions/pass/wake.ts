@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { labels } from '../../manifests/render/names.ts';
-import type { Wake } from '../../reconcile/cluster/know/decision.ts';
+import { type Wake, wakesOn } from '../../reconcile/cluster/know/decision.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type Kube, type KubeObject, resources } from '../../reconcile/kube.ts';
@@ -170,5 +170,5 @@ function notBefore(wake: Wake, least: number): Wake {
 /** What is worth another look at this cluster. A lease that another invocation won is over soon. */
 export function wakesOf({ decision, outcome }: ClusterResult): readonly Wake[] {
   if (outcome === 'lost' || outcome === 'failed') return [{ on: 'time', afterSeconds: retrySeconds }];
-  return decision.kind === 'wait' ? decision.wakeOn : [];
+  return wakesOn(decision);
 }

@@ -3,7 +3,7 @@ import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
 import { decide } from './decide/decide.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
-import type { Decision } from './know/decision.ts';
+import { type Decision, wakesOn } from './know/decision.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
 import { type Situation, situate } from './know/situation.ts';
 import { observe } from './observe/observe.ts';
@@ -90,7 +90,7 @@ function resultOf(cluster: EtcdCluster, decision: Decision, outcome: Outcome, ne
     decision,
     outcome: outcome.kind,
     ...(problem !== undefined && { problem }),
-    workRemains: next.kind === 'act' || next.kind === 'wait',
+    workRemains: next.kind === 'act' || next.kind === 'wait' || wakesOn(next).length > 0,
     cluster,
   };
 }

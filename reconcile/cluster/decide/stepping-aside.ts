@@ -1,6 +1,6 @@
 import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster.ts';
 import { podName } from '../../../manifests/render/names.ts';
-import { reasonIn } from '../../reasons.ts';
+import { refusalIn } from '../../reasons/refusals.ts';
 import { partsOf, targetOf } from '../act/act.ts';
 import type { Action } from '../know/action.ts';
 import { type Decision, type Refused, refuse } from '../know/decision.ts';
@@ -73,7 +73,7 @@ function refusedBy({ reason, message }: ClusterSetAside): Refused {
   const told = toldIn(message);
   return {
     kind: 'refuse',
-    reason: reasonIn(reason),
+    reason: refusalIn(reason),
     message: told.message,
     cure: `${told.cure}; it is retried by itself, and at once when the spec changes or a look is requested`,
   };

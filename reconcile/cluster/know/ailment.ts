@@ -1,4 +1,4 @@
-import type { Reason } from '../../reasons.ts';
+import type { RefusalReason } from '../../reasons/refusals.ts';
 /**
  * Why a member is not healthy: a reason for machines and a message for people.
  *
@@ -6,16 +6,16 @@ import type { Reason } from '../../reasons.ts';
  * person, too, when it has lasted for the grace period of a member (`personsAilment`).
  */
 export interface Ailment {
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly message: string;
   readonly passing: boolean;
   readonly cure: string;
 }
 
-export function passing(reason: Reason, message: string): Ailment {
+export function passing(reason: RefusalReason, message: string): Ailment {
   return { reason, message, passing: true, cure: '' };
 }
 
-export function lasting(reason: Reason, message: string, cure: string): Ailment {
+export function lasting(reason: RefusalReason, message: string, cure: string): Ailment {
   return { reason, message, passing: false, cure };
 }

@@ -1,3 +1,4 @@
+import { type RefusalReason, refusals } from '../../reasons/refusals.ts';
 import type { Reason } from '../../reasons.ts';
 import type { Action } from './action.ts';
 
@@ -33,7 +34,7 @@ export type Decision = (
 
 export interface Refused {
   readonly kind: 'refuse';
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly message: string;
   readonly cure: string;
 }
@@ -46,10 +47,26 @@ export function wait(reason: Reason, message: string, ...wakeOn: readonly Wake[]
   return { kind: 'wait', reason, message, wakeOn };
 }
 
-export function refuse(reason: Reason, message: string, cure: string): Refused {
+export function refuse(reason: RefusalReason, message: string, cure: string): Refused {
   return { kind: 'refuse', reason, message, cure };
 }
 
 export function done(reason: Reason, message: string): Decision {
   return { kind: 'done', reason, message };
+}
+
+/** Seconds; looks become rarer while nothing happens. */
+const refusedSeconds = 5;
+
+const whileRefused: readonly Wake[] = [
+  { on: 'change', of: 'pods' },
+  { on: 'change', of: 'volumeClaims' },
+  { on: 'time', afterSeconds: refusedSeconds },
+];
+
+/** What is worth another look after this: none where only a person, or a later tick, makes a difference. */
+export function wakesOn(decision: Decision): readonly Wake[] {
+  if (decision.kind === 'wait') return decision.wakeOn;
+  const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
+  return told.some(({ reason }) => refusals[reason] === 'itself') ? whileRefused : [];
 }

@@ -6,7 +6,7 @@ import { parseQuantity, type Quantity } from '../../../manifests/api/quantity.ts
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import { peerInputs } from '../../../manifests/render/peer.ts';
 import { reservedInClaim } from '../../../manifests/render/volume-claim.ts';
-import { reasonIn } from '../../reasons.ts';
+import { refusalIn } from '../../reasons/refusals.ts';
 import { effectiveTrust } from './certificates/trust.ts';
 import { judgeVolumes } from './effective-storage.ts';
 import { judgeVersion, type Pending } from './effective-version.ts';
@@ -111,7 +111,7 @@ function judgeGrowth(
   if (!entry || smallest === undefined) return undefined;
   return {
     value: smallest,
-    refusal: { reason: reasonIn(entry.reason), ...toldIn(entry.message), field: 'spec.storage.size' },
+    refusal: { reason: refusalIn(entry.reason), ...toldIn(entry.message), field: 'spec.storage.size' },
   };
 }
 

@@ -1,6 +1,6 @@
 import { kubectl } from '../../../manifests/render/kubectl.ts';
 import type { ListedMember } from '../../etcd.ts';
-import type { Reason } from '../../reasons.ts';
+import type { RefusalReason } from '../../reasons/refusals.ts';
 import { type Ailment, lasting, passing } from './ailment.ts';
 import { endedWhole, endingBeside, endingOf } from './endings.ts';
 import { isConvicted } from './hashes.ts';
@@ -273,6 +273,6 @@ export function isDownOnItsConfiguration({ pod }: Slot): boolean {
 }
 
 /** Passing, and left to a person when it has lasted too long. */
-function overdue(reason: Reason, message: string, cure: string): Ailment {
+function overdue(reason: RefusalReason, message: string, cure: string): Ailment {
   return { reason, message, passing: true, cure };
 }

@@ -1,11 +1,12 @@
 import { kubectl } from '../../../manifests/render/kubectl.ts';
 import { podName } from '../../../manifests/render/names.ts';
+import type { RefusalReason } from '../../reasons/refusals.ts';
 import type { Reason } from '../../reasons.ts';
 import type { Slot, Warning } from './observation.ts';
 
 /** What keeps a member from running: a reason for machines, a message for people, and what to do. */
 export interface HeldUp {
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly message: string;
   /** It may pass by itself: a person is told when it has lasted for the grace period of a member. */
   readonly passing: boolean;
@@ -18,7 +19,7 @@ interface Row {
    * Reasons of events. Where several are reported, the first matching row counts: each row may wait for those above.
    */
   readonly codes: readonly string[];
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly passing: boolean;
   readonly says: (slot: Slot) => string;
   readonly cure: (slot: Slot) => string;

@@ -5,7 +5,7 @@ import {
   isOfRestore,
   type VolumeRecord,
 } from '../../../manifests/render/volume-record.ts';
-import type { Reason } from '../../reasons.ts';
+import type { RefusalReason } from '../../reasons/refusals.ts';
 import type { Observation, Slot } from './observation.ts';
 
 /**
@@ -32,7 +32,7 @@ export type Life =
       readonly strays: readonly Slot[];
     }
   /** The traces contradict each other, or all data are gone: a person must look. Never "start anew". */
-  | { readonly stage: 'unclear'; readonly reason: Reason; readonly message: string; readonly cure: string };
+  | { readonly stage: 'unclear'; readonly reason: RefusalReason; readonly message: string; readonly cure: string };
 
 export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMode' | 'version'>;
 

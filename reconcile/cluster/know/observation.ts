@@ -8,7 +8,7 @@ import type { AuthorityRecord } from '../../../manifests/render/certificate-secr
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { ToldFailure } from '../../backup/agent/told.ts';
 import type { EndpointStatus, ListedMember, TlsProblem } from '../../etcd.ts';
-import type { Reason } from '../../reasons.ts';
+import type { RefusalReason } from '../../reasons/refusals.ts';
 import type { AuthorityFacts, LeafFacts } from '../../x509/inspect.ts';
 import type { Defect } from '../../x509/judge.ts';
 import type { Action } from './action.ts';
@@ -413,7 +413,7 @@ export type Certificates =
 export type CertManagerView =
   | { readonly kind: 'known' }
   /** Without a cure, it may pass by itself. */
-  | { readonly kind: 'unknown'; readonly reason: Reason; readonly message: string; readonly cure?: string };
+  | { readonly kind: 'unknown'; readonly reason: RefusalReason; readonly message: string; readonly cure?: string };
 
 /** All certificates, read. */
 export type ReadCertificates = Extract<Certificates, { kind: 'read' }>;

@@ -1,6 +1,7 @@
 import { EtcdError } from '../../etcd.ts';
 import { KubeError } from '../../kube.ts';
-import { type Reason, reasonOfApi } from '../../reasons.ts';
+import type { RefusalReason } from '../../reasons/refusals.ts';
+import { reasonOfApi } from '../../reasons.ts';
 
 /** How carrying out a decision went. */
 export type Outcome =
@@ -14,7 +15,7 @@ export type Outcome =
 export interface Failure {
   /** `retryable` may pass by itself, `precondition` needs a new look, `terminal` needs a person. */
   readonly class: 'retryable' | 'precondition' | 'terminal';
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly message: string;
 }
 
@@ -35,7 +36,7 @@ export function moved(message: string): StepError {
 }
 
 /** A person must do something before this can go on. */
-export function needsPerson(reason: Reason, message: string): StepError {
+export function needsPerson(reason: RefusalReason, message: string): StepError {
   return new StepError({ class: 'terminal', reason, message });
 }
 

@@ -1,8 +1,8 @@
-import type { Reason } from '../../reasons.ts';
+import type { RefusalReason } from '../../reasons/refusals.ts';
 
 /** A wish of the spec that cannot be fulfilled; the rest of the spec is applied all the same. */
 export interface Refusal {
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly message: string;
   readonly cure: string;
   readonly field: string;

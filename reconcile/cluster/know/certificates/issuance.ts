@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { kubectl } from '../../../../manifests/render/kubectl.ts';
+import type { RefusalReason } from '../../../reasons/refusals.ts';
 import type { Reason } from '../../../reasons.ts';
 import { isFatal } from '../../../x509/defect.ts';
 import type { LeafView, ReadCertificates } from '../observation.ts';
@@ -10,7 +11,7 @@ import { sourceDefects } from './provided.ts';
 
 /** Why a leaf does not exist; without a cure it is being made. */
 export interface Trouble {
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly message: string;
   readonly cure?: string;
 }

@@ -1,0 +1,145 @@
+import type { Reason } from '../reasons.ts';
+import { attempts, ofTheApiServer } from './attempts.ts';
+import { ofSecrets } from './certificates.ts';
+
+/**
+ * What ends a refusal.
+ *
+ * `itself`: it may end, or become another one, without a person and without a commit, because pods, nodes, volumes or
+ * the member list change: a look is worth it before the next tick. Also where a person is needed in the end: while
+ * members are being lost, a missing volume becomes a lost quorum. `retried`: the action that failed is repeated after a
+ * pause of a minute or more, which ticks are in time for. `person`: only what a person does to the spec, to records, to
+ * rights or to a backup.
+ */
+export type Ending = 'itself' | 'retried' | 'person';
+
+/** Every reason that a refusal can have. One that is not here cannot be refused for: that does not compile. */
+export const refusals = {
+  ...each(attempts, 'retried'),
+  ...each(ofTheApiServer, 'retried'),
+  // Others provide them, and may be late: an operator that writes Secrets is no person.
+  ...each(ofSecrets, 'itself'),
+  SecretsUnreadable: 'person',
+  AuthorityLost: 'person',
+  CertManagerNotInstalled: 'itself',
+  CertManagerForbidden: 'person',
+  CertManagerUnreachable: 'itself',
+  AwaitingCertificates: 'itself',
+  IssuanceFailed: 'itself',
+  RenewalFailed: 'itself',
+  CertManagerSilent: 'itself',
+  WrongAuthority: 'itself',
+  NameMismatch: 'itself',
+  ClientCertificateRefused: 'itself',
+  PlaintextOnTlsPort: 'itself',
+  TlsOnPlaintextPort: 'itself',
+  HandshakeFailed: 'itself',
+
+  NotStarted: 'itself',
+  MemberExited: 'itself',
+  MemberLeaving: 'itself',
+  MemberLagging: 'itself',
+  EndpointSilent: 'itself',
+  NoLeader: 'itself',
+  NoQuorum: 'itself',
+  PodLeaving: 'itself',
+  PodOutdated: 'itself',
+  PodUnscheduled: 'itself',
+  PodRefused: 'itself',
+  PodMissing: 'itself',
+  PodInitializing: 'itself',
+  PodEnded: 'itself',
+  PodSandboxFailed: 'itself',
+  PodStays: 'itself',
+  OldObjectsLeaving: 'itself',
+  OldObjectsStay: 'itself',
+  ImageUnavailable: 'itself',
+  ContainerCannotStart: 'itself',
+  MemberStarting: 'itself',
+  MemberKeepsExiting: 'itself',
+  MemberKilled: 'itself',
+  OtherContainerFails: 'itself',
+  OutOfMemory: 'itself',
+  VolumeNotAttached: 'itself',
+  VolumeNotMounted: 'itself',
+  VolumeNotProvisioned: 'itself',
+  VolumeMissing: 'itself',
+  VolumeLost: 'itself',
+  VolumeLeaving: 'itself',
+  VolumeCannotGrow: 'itself',
+  MemberDown: 'itself',
+  MemberCorrupt: 'itself',
+  MemberRemoved: 'itself',
+  NotAMember: 'itself',
+  UnknownMember: 'itself',
+  UnknownLearner: 'itself',
+  LearnersFail: 'retried',
+  LearnerStarting: 'itself',
+  LearnerCatchingUp: 'itself',
+  RemovalUnsafe: 'itself',
+  Corrupt: 'itself',
+  DataDiffer: 'itself',
+  NoSpace: 'itself',
+
+  QuorumLost: 'itself',
+  AllMembersLost: 'itself',
+  AllVolumesGone: 'itself',
+  AnotherDisk: 'itself',
+  AllDisksRestored: 'itself',
+  MemberNotFenced: 'itself',
+  QuorumReturned: 'itself',
+  NoRoomForCopy: 'person',
+  RecoveryFailed: 'person',
+  RecoveryOutOfMemory: 'person',
+  RecoveryPodStuck: 'itself',
+  RecoveryNotPermitted: 'person',
+  RecoveryVolumeLost: 'itself',
+  RecoveryOutdated: 'person',
+  TwoRecoveries: 'person',
+  RecoveredListUnexpected: 'itself',
+  RestoreFailed: 'person',
+  RestorePodStuck: 'itself',
+  SnapshotDefective: 'person',
+  SnapshotTooNew: 'person',
+  SnapshotRemoved: 'person',
+  RestoreOverData: 'person',
+  SnapshotOnMember: 'person',
+  RollbackNotApproved: 'person',
+  RollbackOutdated: 'person',
+  RollbackHeldUp: 'itself',
+
+  BackupFailed: 'person',
+  BackupsNotPermitted: 'person',
+  BackupNotPossible: 'itself',
+  ImageOfAnotherVersion: 'person',
+  HeldBackByClaim: 'itself',
+  DowngradeRefused: 'person',
+  MinorSkipped: 'person',
+  PatchTooOld: 'person',
+  VersionNotSupported: 'person',
+  FlagNotInVersion: 'person',
+  VolumeShrinkRefused: 'person',
+  StorageClassRefused: 'person',
+  ClaimTemplateRefused: 'person',
+  TemplateRefused: 'person',
+  TlsModeRefused: 'person',
+  NothingToHibernate: 'person',
+  NameTaken: 'person',
+  LabelsRefused: 'person',
+  PodUnlabelled: 'person',
+  SealBroken: 'person',
+  VolumeRecordUnreadable: 'person',
+  ClusterIDMismatch: 'person',
+  VolumesOfTwoClusters: 'person',
+} as const satisfies Partial<Record<Reason, Ending>>;
+
+export type RefusalReason = keyof typeof refusals;
+
+/** Of an action that failed, as status remembers it; another release may have written any word. */
+export function refusalIn(word: string): RefusalReason {
+  return Object.hasOwn(refusals, word) ? (word as RefusalReason) : 'OfAnotherRelease';
+}
+
+function each<K extends string, E extends Ending>(rows: Readonly<Record<K, unknown>>, ending: E): Record<K, E> {
+  return Object.fromEntries(Object.keys(rows).map((word) => [word, ending])) as Record<K, E>;
+}
