@@ -4,13 +4,17 @@ import type { ClusterBackup } from '../../../manifests/api/cluster-backup.ts';
 import { type EtcdBackup, etcdBackupRules } from '../../../manifests/api/etcd-backup.ts';
 import { backupBefore, backupBeforeName } from '../../../manifests/render/backup-before.ts';
 import { annotations } from '../../../manifests/render/names.ts';
+import { awaitBackup } from '../../../reconcile/cluster/decide/await-backup.ts';
 import { backUpFirst } from '../../../reconcile/cluster/decide/rules/rolling/back-up-first.ts';
+import { upgrade } from '../../../reconcile/cluster/decide/rules/rolling/upgrade.ts';
+import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
+import { backupFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { AwaitedBackupView } from '../../../reconcile/cluster/know/observation.ts';
 import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../support/world/converge.ts';
 import { createWorld, namespace, type World } from '../../support/world/world.ts';
-import { healthy, withInputs, withRecord } from './observations.ts';
+import { healthy, noQuorum, withInputs, withRecord } from './observations.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const long = new Date('2026-01-02T01:04:05Z');
@@ -90,6 +94,31 @@ describe('before an upgrade', () => {
     const seen = healthy(3, { spec: { version: '3.6.20', backup: required } });
     const waiting = { ...seen, membership: { kind: 'unknown', cause: 'etcd is silent' } as const };
     assert.equal(backUpFirst(situate({ ...waiting, awaitedBackup: { ...found('good'), tooOld } })), undefined);
+  });
+
+  test('while the minor before it settles, no backup is taken anew', () => {
+    const seen = healthy(3, { spec: { version: '3.7.3', backup: required } });
+    const awaitedBackup = { ...found('good'), tooOld };
+    const situation = situate({ ...seen, clusterVersion: '3.5.0', awaitedBackup });
+    assert.equal(upgrade(situation)?.kind, 'wait');
+    assert.equal(backUpFirst(situation), undefined);
+  });
+
+  test('without a quorum the last backup is not taken anew: no member could give one', () => {
+    const backup: ClusterBackup = { ...required, beforeDeletion: 'Required' };
+    const seen = healthy(3, { spec: { backup }, membership: noQuorum('no member runs') });
+    const awaitedBackup = { ...found('good'), before: 'deletion', tooOld } as const;
+    const asked = { before: 'deletion', what: 'the deletion' } as const;
+    assert.equal(awaitBackup(situate({ ...seen, awaitedBackup }), asked), undefined);
+  });
+
+  test('a deletion whose last backup is not owed any more waits for none', () => {
+    const deletionTimestamp = now.toISOString();
+    const backup: ClusterBackup = { ...required, beforeDeletion: 'Required' };
+    const deleted = (finalizers: string[]) =>
+      backupAhead(healthy(3, { spec: { backup }, metadata: { deletionTimestamp, finalizers } }));
+    assert.deepEqual(deleted([backupFinalizer]), { before: 'deletion' });
+    assert.equal(deleted([]), undefined);
   });
 
   test('its name is one that the API server takes, however long the name of the cluster', () => {
@@ -177,6 +206,16 @@ describe('an upgrade that waits for its backup', () => {
     for (const { metadata } of await backupsIn(world)) world.kube.remove(resources.backups, namespace, metadata.name);
     const reached = await tickUntilConverged(world, { meanwhile: () => end(world, 'True'), limit: 300 });
     assert.equal(reached.kind, 'done');
+  });
+
+  test('asks for no other one in the place of a required one that failed, however long ago', async () => {
+    const world = await born(required);
+    await world.apply({ backup: required, version: '3.7.3' });
+    await world.tick();
+    await end(world, 'False');
+    world.advance(3 * 3600);
+    await world.tick();
+    assert.equal((await backupsIn(world)).length, 1);
   });
 
   test('begins without an EtcdBackup that the API server refuses only where it is best effort', async () => {
