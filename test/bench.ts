@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { measureBackup } from './bench/backup.ts';
+import { measureLargeBackup, sizeAsked } from './bench/backup-large.ts';
 import { measureBirths } from './bench/birth.ts';
 import { measureChecks } from './bench/checks.ts';
 import { conditions } from './bench/conditions.ts';
@@ -19,7 +20,8 @@ import { enterSandbox } from './support/cluster/sandbox.ts';
 
 /**
  * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events`, `webhooks`,
- * `hostile` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small database.
+ * `hostile` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small database. With
+ * `-- backup --size 2GiB` one database of that size goes to each store, and is proven there.
  */
 
 const quick = process.argv.includes('--quick');
@@ -31,7 +33,9 @@ if (process.argv.includes('webhooks')) {
 }
 if (process.argv.includes('backup')) {
   console.log(await conditions());
-  await measureBackup({ quick });
+  const mebibytes = sizeAsked(process.argv);
+  if (mebibytes === undefined) await measureBackup({ quick });
+  else await measureLargeBackup(mebibytes);
   process.exit();
 }
 if (process.argv.includes('hostile')) {

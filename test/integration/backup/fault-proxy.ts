@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type Fault =
   | 'pass'
   /** An answer with this status, without asking the store. */
-  | { readonly status: number }
+  | { readonly status: number; readonly body?: string }
   /** So many bytes of its body reach the store, then both connections are reset. */
   | { readonly resetAfter: number }
   /** The store carries it out, and the connection is lost before the answer. */
@@ -71,7 +71,8 @@ async function forward(
   incoming.on('error', () => undefined);
   if (typeof fault === 'object' && 'status' in fault) {
     incoming.resume();
-    answer.writeHead(fault.status, { 'content-type': 'text/plain', connection: 'close' }).end('injected');
+    const type = fault.body === undefined ? 'text/plain' : 'application/xml';
+    answer.writeHead(fault.status, { 'content-type': type, connection: 'close' }).end(fault.body ?? 'injected');
     return;
   }
   const instead = shim?.answer(incoming);

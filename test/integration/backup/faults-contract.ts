@@ -56,4 +56,15 @@ export function faultsContract(proxy: () => FaultProxy, open: () => Store): void
     assert.deepEqual(await listed(store, 'faults/refused'), []);
     store.close();
   });
+
+  test('a store that refuses from the middle of an upload on is told, and nothing is left', async () => {
+    const store = open();
+    let sent = 0;
+    proxy().fault = ({ method }) => (method === 'PUT' && ++sent > 1 ? { status: 403 } : 'pass');
+    assert.equal(await reasonOf(store.put('faults/middle.db', pieces(randomBytes(24 * MiB)), limited())), 'Forbidden');
+    proxy().fault = () => 'pass';
+    assert.ok(sent > 1, 'nothing was injected');
+    assert.deepEqual(await listed(store, 'faults/middle'), []);
+    store.close();
+  });
 }
