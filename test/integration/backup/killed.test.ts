@@ -11,12 +11,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readRecord } from '../../../reconcile/backup/agent/record.ts';
 import type { AgentResult } from '../../../reconcile/backup/agent/result.ts';
+import type { Store } from '../../../reconcile/backup/agent/store.ts';
+import { openGcs } from '../../../reconcile/backup/agent/stores/gcs.ts';
 import { openS3 } from '../../../reconcile/backup/agent/stores/s3.ts';
 import { until } from '../../e2e/support/until.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startMembers } from '../clients/etcd-members.ts';
-import { bucket, s3Secret, startVersity } from './emulators.ts';
-import { startFaultProxy } from './fault-proxy.ts';
+import { bucket, s3Secret, startFakeGcs, startVersity } from './emulators.ts';
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { agent, fill, sha256, temporary } from './members.ts';
 import { limited, listed, whole } from './store-contract.ts';
 
@@ -31,30 +33,57 @@ function start(request: unknown): ChildProcess {
   return spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-test('an agent that is killed at any request leaves nothing that is wrongly taken for a backup', async () => {
+/** A store behind the proxy, as the agent is told of it, and as the test looks at it. */
+interface Behind extends AsyncDisposable {
+  readonly settings: object;
+  readonly look: Store;
+}
+
+const stores = {
+  s3: async (proxy: FaultProxy, directory: string): Promise<Behind> => {
+    const s3 = await startVersity();
+    proxy.target = s3.url;
+    await writeFile(join(directory, 'access-key-id'), 'access');
+    await writeFile(join(directory, 'secret-access-key'), s3Secret);
+    const region = 'eu-test-1';
+    const credentials = { accessKeyId: 'access', secretAccessKey: s3Secret };
+    return {
+      settings: { s3: { endpoint: proxy.url, region, credentialsDirectory: directory } },
+      look: openS3(bucket, { endpoint: s3.url, region, credentials }),
+      [Symbol.asyncDispose]: () => s3[Symbol.asyncDispose](),
+    };
+  },
+  gs: async (proxy: FaultProxy): Promise<Behind> => {
+    const gcs = await startFakeGcs(proxy.url);
+    proxy.target = gcs.url;
+    return {
+      settings: { gcs: { endpoint: proxy.url, anonymous: true } },
+      look: openGcs(bucket, { endpoint: gcs.url, anonymous: true }),
+      [Symbol.asyncDispose]: () => gcs[Symbol.asyncDispose](),
+    };
+  },
+};
+
+for (const [scheme, open] of Object.entries(stores)) {
+  test(`an agent that is killed at any request to ${scheme}:// leaves nothing wrongly taken for a backup`, async () => {
+    await using place = await temporary();
+    await using proxy = await startFaultProxy();
+    await using behind = await open(proxy, place.path);
+    await killedAtEveryRequest(scheme, proxy, behind);
+  });
+}
+
+async function killedAtEveryRequest(scheme: string, proxy: FaultProxy, { settings, look: store }: Behind) {
   await using cluster = await startMembers(programs.etcd, 1);
-  await using place = await temporary();
-  await using proxy = await startFaultProxy();
-  await using s3 = await startVersity();
-  proxy.target = s3.url;
-  const credentialsDirectory = join(place.path, 'key');
-  await mkdir(credentialsDirectory);
-  await writeFile(join(credentialsDirectory, 'access-key-id'), 'access');
-  await writeFile(join(credentialsDirectory, 'secret-access-key'), s3Secret);
   const endpoint = cluster.members[0]?.clientUrl ?? '';
   await fill(endpoint, 40, 250_000);
   const request = (name: string) => ({
     operation: 'backup',
     id: name,
-    object: `s3://${bucket}/killed/${name}.db`,
-    store: { s3: { endpoint: proxy.url, region: 'eu-test-1', credentialsDirectory } },
+    object: `${scheme}://${bucket}/killed/${name}.db`,
+    store: settings,
     source: { endpoints: [endpoint] },
     deadlineSeconds: 60,
-  });
-  const store = openS3(bucket, {
-    endpoint: s3.url,
-    region: 'eu-test-1',
-    credentials: { accessKeyId: 'access', secretAccessKey: s3Secret },
   });
 
   let finished = false;
@@ -97,7 +126,7 @@ test('an agent that is killed at any request leaves nothing that is wrongly take
     [],
   );
   store.close();
-});
+}
 
 test('an agent that is killed while it writes, or told to stop, leaves no object', async () => {
   await using cluster = await startMembers(programs.etcd, 1);
