@@ -87,7 +87,7 @@ export const ofAwaitedBackups: readonly Mutant[] = [
     from: "slots.every((slot) => recordOf(slot)?.state !== 'hibernating')",
     to: 'slots.every((slot) => recordOf(slot)?.state !== undefined)',
     without: 'a backup is asked for when members have stopped, which none can be taken of',
-    killers: [last],
+    killers: [awaits],
   },
   {
     file: ahead,

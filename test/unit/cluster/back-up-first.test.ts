@@ -121,6 +121,13 @@ describe('before an upgrade', () => {
     assert.equal(deleted([]), undefined);
   });
 
+  test('a hibernation that has begun waits for none: its members stop', () => {
+    const spec = { replicas: 0, backup: { ...required, beforeHibernation: 'Required' } } as const;
+    assert.deepEqual(backupAhead(healthy(3, { spec })), { before: 'hibernation' });
+    const begun = healthy(3, { spec, slots: { 1: withRecord({ state: 'hibernating' }) } });
+    assert.equal(backupAhead(begun), undefined);
+  });
+
   test('its name is one that the API server takes, however long the name of the cluster', () => {
     const { cluster } = healthy(3, { spec: { version: '3.6.20', backup: required } });
     const [rule] = etcdBackupRules;
