@@ -3,11 +3,11 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Job } from '../../manifests/kube-types.ts';
 import { labels } from '../../manifests/render/names.ts';
+import type { BackupsListed, ListBackups } from '../../reconcile/backup/list.ts';
 import { isSettled } from '../../reconcile/backup/situation.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import { isOver } from '../../reconcile/job-end.ts';
-import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
-import type { BackupsListed } from '../../reconcile/schedule/pass.ts';
+import { KubeError, resources } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
 import { secondsToNextBackup } from './next-look.ts';
 import type { StepAndWaitContext } from './pass-context.ts';
@@ -15,17 +15,12 @@ import type { StepAndWaitContext } from './pass-context.ts';
 const none: BackupsListed = { items: [], resourceVersion: '' };
 
 /**
- * All that there are: one LIST, and for those that are finished nothing more. Clusters wait for no backup: where they
- * can't be listed, this says why, and the pass goes on without.
+ * Those that are not settled: one LIST, and for the others nothing. Clusters wait for no backup: where they can't be
+ * listed, this says why, and the pass goes on without.
  */
-export async function listBackups(
-  kube: Kube,
-  namespace: string | undefined,
-  signal: AbortSignal,
-  log: Log,
-): Promise<BackupsListed> {
+export async function listBackups(list: ListBackups, log: Log): Promise<BackupsListed> {
   try {
-    return await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
+    return await list();
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     const cure =
@@ -37,10 +32,20 @@ export async function listBackups(
   }
 }
 
+/** What an earlier release left without its mark is marked by so many a step. */
+const mostMarked = 100;
+
+/** What a step is worth: not what is on its way out. */
+function worthAStep(items: readonly EtcdBackup[]): readonly EtcdBackup[] {
+  const here = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const [unmarked, open] = [here.filter(isSettled), here.filter((one) => !isSettled(one))];
+  return [...open, ...unmarked.filter(({ status }) => status?.settled === undefined).slice(0, mostMarked)];
+}
+
 type BackupsContext = Pick<
   StepAndWaitContext,
   'kube' | 'namespace' | 'holder' | 'log' | 'signal' | 'waitMs' | 'dryRun' | 'clusters' | 'fleet' | 'isStopped'
->;
+> & { readonly list: ListBackups };
 
 /**
  * A step for each that is not settled; then, until `done`, another one for those whose Job changed or whose time has
@@ -55,7 +60,7 @@ export async function stepBackupsAndWait(
   const { kube, dryRun, signal, waitMs, isStopped = async () => false } = context;
   // Started for some objects only: backups are not among them.
   if (dryRun || context.clusters.length > 0 || context.fleet) return [];
-  const unsettled = items.filter((one) => !isSettled(one));
+  const unsettled = worthAStep(items);
   if (unsettled.length === 0) return [];
   const { stepBackups } = await import('../../reconcile/backup/pass.ts');
   let results = await stepBackups(unsettled, { ...context, clusters });
@@ -65,9 +70,8 @@ export async function stepBackupsAndWait(
   while (!until.aborted && results.some(({ workRemains }) => workRemains)) {
     await changes.next(secondsToNextBackup(results, kube.now() ?? new Date()), until);
     if (until.aborted || (await isStopped())) break;
-    const { items: again } = await listBackups(kube, context.namespace, signal, context.log);
-    const left = again.filter((one) => !isSettled(one));
-    const stepped = await stepBackups(left, { ...context, clusters });
+    const { items: again } = await listBackups(context.list, context.log);
+    const stepped = await stepBackups(worthAStep(again), { ...context, clusters });
     const keys = new Set(stepped.map(keyOf));
     const gone = (result: BackupResult) => result.workRemains && !keys.has(keyOf(result));
     results = [...results.filter((one) => !keys.has(keyOf(one)) && !gone(one)), ...stepped];

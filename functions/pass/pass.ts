@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { backupLister } from '../../reconcile/backup/list.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { listOthers } from '../../reconcile/fleet/objects.ts';
 import { resources } from '../../reconcile/kube.ts';
@@ -56,9 +57,10 @@ export async function pass(context: PassContext): Promise<PassResult> {
     return one;
   });
   // In this order: what a schedule has just made is begun at once.
-  const backupsStepped = stepAllSchedules(context).then(async ({ listed, nextAt }) => {
-    const backupList = listed ?? (await listBackups(kube, namespace, signal, context.log));
-    const results = await stepBackupsAndWait(context, backupList, clusters, goesOn.signal);
+  const list = backupLister(context);
+  const backupsStepped = stepAllSchedules(context, list).then(async ({ listed, nextAt }) => {
+    const backupList = listed ?? (await listBackups(list, context.log));
+    const results = await stepBackupsAndWait({ ...context, list }, backupList, clusters, goesOn.signal);
     return { results, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
   });
   // Once more after them: what a restore says of its cluster is as the steps of this pass left it.

@@ -25,6 +25,8 @@ export interface KindDefinition {
   readonly rules: readonly Rule[];
   readonly scale?: true;
   readonly columns: readonly Column[];
+  /** Fields that the API server selects by, besides name and namespace: JSON paths of plain values. */
+  readonly selectable?: readonly string[];
 }
 
 interface Column {
@@ -128,6 +130,7 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     spec: structural(etcdBackupSpecSchema),
     status: structural(etcdBackupStatusSchema),
     rules: etcdBackupRules,
+    selectable: ['.status.settled'],
     columns: [
       { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
       { name: 'Ready', type: 'string', jsonPath: condition('status') },

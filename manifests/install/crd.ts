@@ -5,7 +5,7 @@ import type { Structural } from '../api/schema.ts';
 
 /** The CustomResourceDefinition of a kind, from the same definition as its type and its validator. */
 export function crdOf(definition: KindDefinition): object {
-  const { kind, plural, singular, shortNames, categories } = definition;
+  const { kind, plural, singular, shortNames, categories, selectable } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -21,6 +21,7 @@ export function crdOf(definition: KindDefinition): object {
           storage: true,
           subresources: subresourcesOf(definition),
           additionalPrinterColumns: definition.columns,
+          ...(selectable && { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
           schema: { openAPIV3Schema: rootSchema(definition) },
         },
       ],

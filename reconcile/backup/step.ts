@@ -42,9 +42,10 @@ export interface BackupResult {
 /** One step: look, decide, act, tell. @throws {KubeError} when it could not be looked at or told. */
 export async function stepBackup(backup: EtcdBackup, context: BackupContext): Promise<BackupResult> {
   const { namespace = '', name } = backup.metadata;
+  const base = { namespace, name, backup };
+  if (isFinished(backup)) return rest(backup, base, context);
   const situation = await observeBackup(backup, context);
   const decision = decideBackup(situation);
-  const base = { namespace, name, backup };
   if (decision.kind === 'rest') return rest(backup, base, context);
   const outcome = await actOn(situation, decision, context);
   const { reason, message, course } = statementOf(situation, decision, outcome);
@@ -71,7 +72,8 @@ async function rest(
   { kube, signal }: BackupContext,
 ): Promise<BackupResult> {
   const so = { ...base, reason: 'Rests', message: 'nothing is left to do', outcome: 'none' } as const;
-  if (isSettled(backup)) return { ...so, workRemains: false };
+  // Without the mark: as an earlier release has left it.
+  if (backup.status?.settled || backup.metadata.deletionTimestamp !== undefined) return { ...so, workRemains: false };
   const left = await settle(kube, backup, signal);
   return { ...so, backup: left, workRemains: !isSettled(left) };
 }

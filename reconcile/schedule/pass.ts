@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import { labels } from '../../manifests/render/names.ts';
+import { isControlledBy } from '../../manifests/render/owner-reference.ts';
+import type { BackupsListed, ListBackups } from '../backup/list.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, KubeError, resources } from '../kube.ts';
 import { earliest, laterLook } from '../later-look.ts';
 import { actOnSchedule, type ScheduleActContext } from './act.ts';
+import { isAtRest } from './at-rest.ts';
 import { decideSchedule, type ScheduleDecision } from './decide.ts';
 import { observeSchedule } from './observe.ts';
 import { scheduleStatus } from './report.ts';
@@ -12,15 +16,11 @@ import type { ScheduleObservation } from './situation.ts';
 
 export interface SchedulePassContext extends ScheduleActContext {
   readonly namespace?: string | undefined;
+  /** The backups that are not settled. */
+  readonly list: ListBackups;
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Says what would be done, and writes nothing. */
   readonly dryRun: boolean;
-}
-
-/** All EtcdBackups, as one LIST has them. */
-export interface BackupsListed {
-  readonly items: readonly EtcdBackup[];
-  readonly resourceVersion: string;
 }
 
 export interface SchedulesStepped {
@@ -34,8 +34,8 @@ export interface SchedulesStepped {
 const parallel = 8;
 
 /**
- * One step for each schedule: one LIST, and another one where there are any. Never throws for what the API server says:
- * clusters wait for no schedule.
+ * One step for each schedule: one LIST, another one where there are any, and one more for each that is not at rest.
+ * Never throws for what the API server says: clusters wait for no schedule.
  */
 export async function stepSchedules(context: SchedulePassContext): Promise<SchedulesStepped> {
   const { kube, namespace, signal, log } = context;
@@ -43,7 +43,7 @@ export async function stepSchedules(context: SchedulePassContext): Promise<Sched
     const { items } = await kube.list<EtcdBackupSchedule>(resources.schedules, { namespace, signal });
     if (items.length === 0) return {};
     // Listed after the schedules: what a schedule says of a backup is never newer than the backup.
-    const listed = await kube.list<EtcdBackup>(resources.backups, { namespace, signal });
+    const listed = await context.list();
     const stepped = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, listed.items, context));
     const nextAt = earliest(...stepped.map((one) => one.nextAt));
     return { ...(stepped.every(({ rested }) => rested) && { listed }), ...(nextAt && { nextAt }) };
@@ -67,13 +67,17 @@ interface Stepped {
 
 async function stepSchedule(
   schedule: EtcdBackupSchedule,
-  backups: readonly EtcdBackup[],
+  unsettled: readonly EtcdBackup[],
   context: SchedulePassContext,
 ): Promise<Stepped> {
   const { kube, signal, log, dryRun } = context;
   const name = `${schedule.metadata.namespace}/${schedule.metadata.name}`;
   try {
-    const observation = await observeSchedule(schedule, backups, context);
+    const { uid = '', deletionTimestamp } = schedule.metadata;
+    const open = unsettled.filter((one) => isControlledBy(one, uid)).length;
+    if (deletionTimestamp !== undefined) return { rested: true };
+    if (isAtRest(schedule, open, kube.now() ?? new Date())) return { rested: true, nextAt: nextOf(schedule) };
+    const observation = await observeSchedule(schedule, await readHistory(schedule, context), context);
     const decision = decideSchedule(observation);
     for (const { kind } of decision.actions) log({ schedule: name, action: kind, dryRun }, 'a schedule acts');
     if (dryRun) return { rested: true };
@@ -81,7 +85,7 @@ async function stepSchedule(
     for (const { action, failure } of deeds)
       if (failure) log({ schedule: name, action: action.kind, problem: failure.message }, 'a schedule could not act');
     const status = scheduleStatus(observation, decision, deeds);
-    if (schedule.metadata.deletionTimestamp === undefined && !isDeepStrictEqual(status, schedule.status))
+    if (!isDeepStrictEqual(status, schedule.status))
       await kube.updateStatus(resources.schedules, { ...schedule, status }, { signal });
     return { rested: deeds.length === 0, nextAt: nextLookAt(observation, decision) };
   } catch (error) {
@@ -93,6 +97,19 @@ async function stepSchedule(
     );
     return { rested: false };
   }
+}
+
+function nextOf({ status }: EtcdBackupSchedule): Date | undefined {
+  return status?.nextAt === undefined ? undefined : new Date(status.nextAt);
+}
+
+/** All that it has made, as far as they are there. */
+async function readHistory(
+  { metadata: { namespace, name } }: EtcdBackupSchedule,
+  { kube, signal }: SchedulePassContext,
+): Promise<readonly EtcdBackup[]> {
+  const labelSelector = `${labels.schedule}=${name}`;
+  return (await kube.list<EtcdBackup>(resources.backups, { namespace, labelSelector, signal })).items;
 }
 
 /** A retention that runs ends unseen: looks at it are the rarer the longer it takes. */

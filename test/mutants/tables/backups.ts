@@ -88,8 +88,8 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/step.ts',
-    from: 'if (isSettled(backup)) return',
-    to: 'if (isFinished(backup)) return',
+    from: 'if (backup.status?.settled ||',
+    to: 'if (backup.status?.finishedAt ||',
     without: 'a volume stays whose invocation was ended once it had told the result',
     killers: [scratches],
   },

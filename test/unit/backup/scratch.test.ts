@@ -99,3 +99,20 @@ test("another's Job under the name of a drill is left alone", async () => {
   assert.equal(stored(kube).status?.settled, true);
   assert.ok(namesOf(kube, 'jobs').includes(name));
 });
+
+test('what an earlier release left without the mark is marked, once', async () => {
+  const kube = createFakeKube();
+  kube.seed(resources.backups, fresh(spec));
+  await live(kube);
+  const { status, ...backup } = stored(kube);
+  const { settled: _, ...unmarked } = status ?? { observedGeneration: 1 };
+  kube.seed<EtcdBackup>(resources.backups, { ...backup, status: unmarked });
+  const before = kube.journal().length;
+  await live(kube);
+  assert.equal(stored(kube).status?.settled, true);
+  const keys = kube.journal().slice(before);
+  assert.deepEqual(
+    keys.map(({ key }) => key),
+    ['GET jobs', 'PUT etcdbackups/status'],
+  );
+});

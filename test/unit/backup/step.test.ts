@@ -4,14 +4,19 @@ import { listBackups, stepBackupsAndWait } from '../../../functions/pass/backups
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { Event, Job, Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
+import { backupLister } from '../../../reconcile/backup/list.ts';
 import { stepBackups } from '../../../reconcile/backup/pass.ts';
 import { KubeError, resources } from '../../../reconcile/kube.ts';
-import { createFakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
+import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
 import { contextFor, fresh, live, runJobs } from './run-jobs.ts';
 import { backupWith, serving, uid } from './scene.ts';
 
 const signal = AbortSignal.timeout(60_000);
 const namespace = 'default';
+
+function listerFor(kube: FakeKube) {
+  return backupLister({ kube, namespace, signal, log: () => undefined });
+}
 
 function isWrite({ key }: FakeRequest): boolean {
   return /^(POST|PUT|DELETE)/.test(key);
@@ -24,8 +29,8 @@ test('a backup is taken, verified, and then at rest: no request more', async () 
   assert.equal(backup?.status?.conditions?.[0]?.reason, 'Verified');
   const before = kube.journal().length;
   await stepBackupsAndWait(
-    { ...contextFor(kube), namespace, waitMs: 0, dryRun: false, clusters: [] },
-    await listBackups(kube, namespace, signal, () => undefined),
+    { ...contextFor(kube), namespace, waitMs: 0, dryRun: false, clusters: [], list: listerFor(kube) },
+    await listBackups(listerFor(kube), () => undefined),
     [serving],
     signal,
   );
@@ -117,7 +122,7 @@ test('a Job that a webhook keeps from being made is told, and a person is asked 
 test('where the kind is not installed, the pass goes on without backups and says so', async () => {
   const kube = createFakeKube({ serves: ({ plural }) => plural !== 'etcdbackups' });
   const said: string[] = [];
-  const { items } = await listBackups(kube, undefined, signal, (_, message) => said.push(message));
+  const { items } = await listBackups(listerFor(kube), (_, message) => said.push(message));
   assert.deepEqual(items, []);
   assert.deepEqual(said.length, 1);
   assert.match(said[0] ?? '', /apply the CRDs and roles of this release/);
@@ -126,8 +131,15 @@ test('where the kind is not installed, the pass goes on without backups and says
 test('a follow-up sees a Job end by its watch, and goes on to the end', async () => {
   const kube = createFakeKube();
   kube.seed(resources.backups, fresh());
-  const listed = await listBackups(kube, namespace, signal, () => undefined);
-  const context = { ...contextFor(kube), namespace, waitMs: 30_000, dryRun: false, clusters: [] };
+  const listed = await listBackups(listerFor(kube), () => undefined);
+  const context = {
+    ...contextFor(kube),
+    namespace,
+    waitMs: 30_000,
+    dryRun: false,
+    clusters: [],
+    list: listerFor(kube),
+  };
   const running = stepBackupsAndWait(context, listed, [serving], signal);
   const timer = setInterval(() => runJobs(kube), 20);
   const [result] = await running.finally(() => clearInterval(timer));

@@ -1,6 +1,7 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule, EtcdBackupScheduleSpec } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { Job, Pod } from '../../../manifests/kube-types.ts';
+import { backupLister } from '../../../reconcile/backup/list.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { stepSchedules } from '../../../reconcile/schedule/pass.ts';
 import { createFakeKube, type FakeKube, type FakeRequest } from '../../support/fakes/kube.ts';
@@ -47,6 +48,7 @@ export function createLife(spec: Partial<EtcdBackupScheduleSpec> = {}): Life {
         image: async () => 'ratchet:test',
         log: () => undefined,
         dryRun: false,
+        list: backupLister({ kube, signal: AbortSignal.timeout(10_000), log: () => undefined }),
       }),
     async run(minutes, work = () => life.finish()) {
       for (let minute = 0; minute < minutes; minute++) {
@@ -88,6 +90,7 @@ function ended(backup: EtcdBackup, clock: Date, good: boolean): EtcdBackup {
     status: {
       observedGeneration: 1,
       finishedAt: at,
+      settled: true,
       ...(good && { takenAt: at, object: `gs://bucket/${backup.metadata.name}.db` }),
       conditions: [{ ...condition, message: good ? 'proven' : 'the bucket is full', lastTransitionTime: at }],
     },
