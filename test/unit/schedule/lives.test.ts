@@ -277,9 +277,11 @@ test('retention runs once after each good backup, one at a time, and its result 
   await life.run(35);
   assert.deepEqual(life.prunes(), ['nightly-202603010010-prune'], 'it is under way');
   const [job] = life.kube.stored(resources.jobs) as unknown as readonly {
-    spec: { template: { spec: { containers: { env: { value: string }[] }[] } } };
+    spec: { template: { spec: { containers: { env: { name: string; value: string }[] }[] } } };
   }[];
-  assert.deepEqual(JSON.parse(job?.spec.template.spec.containers[0]?.env[0]?.value ?? ''), {
+  const env = job?.spec.template.spec.containers[0]?.env;
+  const request = env?.find(({ name }) => name === 'RATCHET_BACKUP_REQUEST');
+  assert.deepEqual(JSON.parse(request?.value ?? ''), {
     operation: 'prune',
     prefix: 'gs://bucket/default/orders/',
     store: { gcs: { keyFile: '/etc/etcd-ratchet/gcs-key/key.json' } },
