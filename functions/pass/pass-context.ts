@@ -5,6 +5,7 @@ import type { StepContext } from '../../reconcile/cluster/step-context.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import type { ObjectName } from '../tick/options.ts';
 import type { FleetResult } from './fleet-pass.ts';
+import type { Library } from './load-ahead.ts';
 
 export interface StepAndWaitContext extends StepContext {
   readonly namespace?: string | undefined;
@@ -18,7 +19,7 @@ export interface StepAndWaitContext extends StepContext {
    */
   readonly isStopped?: () => Promise<boolean>;
   /** Loads what etcd is asked or certificates are signed with, before it is used. The first use tells of a failure. */
-  readonly loadAhead?: (library: 'etcd3' | 'x509') => void;
+  readonly loadAhead?: (library: Library) => void;
 }
 
 export interface PassContext extends StepAndWaitContext {

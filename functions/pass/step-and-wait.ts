@@ -1,9 +1,8 @@
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
 import type { Scope } from '../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { listClusters } from './list-clusters.ts';
+import { neededFor } from './load-ahead.ts';
 import { pauseSeconds, quietSeconds } from './next-look.ts';
 import type { StepAndWaitContext } from './pass-context.ts';
 import { inTime, patiently } from './patience.ts';
@@ -32,7 +31,7 @@ export async function stepAndWait(
   const patience = { log, until };
   const firstSteps = patiently(patience, () => stepClusters(context, { ...scope, clusters, all }));
   // While the API server makes its lists.
-  if (loadAhead) setImmediate(() => loadNeeded(clusters, loadAhead));
+  if (loadAhead) setImmediate(() => neededFor(clusters).forEach(loadAhead));
   let results = await firstSteps;
   if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
 
@@ -73,16 +72,6 @@ export async function stepAndWait(
     results: results.toSorted((a, b) => (keyOfResult(a) < keyOfResult(b) ? -1 : 1)),
     moved: moved || results.some(hasActed),
   };
-}
-
-function loadNeeded(clusters: readonly EtcdCluster[], load: NonNullable<StepAndWaitContext['loadAhead']>): void {
-  if (clusters.some(({ status }) => status?.clusterID !== undefined)) load('etcd3');
-  if (clusters.some(signsFirst)) load('x509');
-}
-
-/** A birth signs in its first step. */
-function signsFirst({ spec, status }: EtcdCluster): boolean {
-  return status === undefined && (spec.tls?.mode ?? tlsDefaults.mode) === 'Managed';
 }
 
 function hasActed({ outcome }: ClusterResult): boolean {

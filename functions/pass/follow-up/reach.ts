@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Kube } from '../../../reconcile/kube.ts';
 import type { Log } from '../../log.ts';
+import type { Library } from '../load-ahead.ts';
 import type { PassContext } from '../pass-context.ts';
 
 export interface Invocation {
@@ -12,11 +13,10 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** Most of what a cold invocation loads. */
 const libraries = {
   etcd3: () => import('../../../reconcile/clients/etcd3.ts'),
   x509: () => import('../../../reconcile/clients/x509.ts'),
-};
+} satisfies Record<Library, () => Promise<unknown>>;
 
 /** How an invocation reaches what it works on; each client is loaded only when it is needed. */
 export function reachOf(invocation: Invocation) {
