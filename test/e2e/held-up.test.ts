@@ -13,11 +13,9 @@ const stage = scene({ fleet: false });
 
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 
-const [etcdImage, etcd] = ['quay.io/coreos/etcd:v3.6.16', '/usr/local/bin/etcd'];
-
 const isRefused = isStalledFor('PodRefused');
 
-/** What keeps pods out of a namespace: the object, or the label, and how it goes again. */
+/** What keeps pods out of a namespace, and how it goes again. */
 const obstacles = {
   'a ResourceQuota': {
     set: async () => {
@@ -40,26 +38,29 @@ const obstacles = {
     words: /exceeded quota: small/,
     fields: {},
   },
-  'Pod Security': {
-    set: () => label('pod-security.kubernetes.io/enforce=restricted'),
-    lift: () => label('pod-security.kubernetes.io/enforce-'),
-    words: /violates PodSecurity "restricted:latest"/,
-    // It drops no capabilities.
-    fields: {
-      podTemplate: { spec: { initContainers: [{ name: 'tell', image: etcdImage, command: [etcd, '--version'] }] } },
+  // Pod Security, which is the other one, has nothing against pods of ours, whatever a podTemplate says.
+  'a LimitRange': {
+    set: async () => {
+      const { kubectl, namespace } = stage();
+      await kubectl(['apply', '--server-side', '-f', '-'], {
+        stdin: JSON.stringify({
+          apiVersion: 'v1',
+          kind: 'LimitRange',
+          metadata: { name: 'large', namespace },
+          spec: { limits: [{ type: 'Container', min: { memory: '64Gi' } }] },
+        }),
+      });
     },
+    lift: () => stage().kubectl(['-n', stage().namespace, 'delete', 'limitrange', 'large']),
+    words: /minimum memory usage per Container is 64Gi/,
+    fields: {},
   },
 } as const;
-
-async function label(change: string): Promise<void> {
-  const { kubectl, namespace } = stage();
-  await kubectl(['label', 'namespace', namespace, '--overwrite', change]);
-}
 
 for (const [what, { set, lift, words, fields }] of Object.entries(obstacles)) {
   test(`pods that ${what} refuses are named, and the birth goes on when they are admitted`, async () => {
     const { kubectl, namespace, tickUntil } = stage();
-    const name = what === 'Pod Security' ? 'secured' : 'quota';
+    const name = what === 'a LimitRange' ? 'limited' : 'quota';
     await set();
     await kubectl(['apply', '--server-side', '-f', '-'], {
       stdin: clusterYaml(name, namespace, { healing, ...fields }),
