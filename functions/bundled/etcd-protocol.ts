@@ -11,6 +11,8 @@ export interface Service {
 
 export interface Call {
   readonly name: string;
+  /** As gRPC's clients name their methods. */
+  readonly method: string;
   readonly request: string;
   readonly response: string;
   readonly requestStream: boolean;
@@ -25,6 +27,7 @@ export function servicesIn(file: string): readonly Service[] {
     name: nameOf(service),
     calls: service.methodsArray.map((method) => ({
       name: method.name,
+      method: camelCase(method.name),
       request: nameOf(method.resolvedRequestType),
       response: nameOf(method.resolvedResponseType),
       requestStream: method.requestStream === true,
@@ -32,6 +35,12 @@ export function servicesIn(file: string): readonly Service[] {
     })),
     messages: { nested: kept(whole.nested ?? {}, '', neededBy(service)) },
   }));
+}
+
+/** `HashKV` is `hashKv`. */
+function camelCase(name: string): string {
+  const words = name.replace(/(?<=[A-Z])[A-Z]+(?![a-z])/g, (letters) => letters.toLowerCase());
+  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
 function nameOf(one: protobuf.ReflectionObject | null): string {

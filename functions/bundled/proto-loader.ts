@@ -24,7 +24,7 @@ function definitionOf({ name, calls, messages }: Service, options: protobuf.ICon
 
 function methodOf(
   service: string,
-  { name, request, response, requestStream, responseStream }: Call,
+  { name, method, request, response, requestStream, responseStream }: Call,
   typeOf: (message: string) => protobuf.Type,
   options: protobuf.IConversionOptions,
 ) {
@@ -33,7 +33,7 @@ function methodOf(
   const deserialize = (type: protobuf.Type, bytes: Buffer) => type.toObject(type.decode(bytes), options);
   return {
     path: `/${service}/${name}`,
-    originalName: camelCase(name),
+    originalName: method,
     requestStream,
     responseStream,
     requestSerialize: (message: Record<string, unknown>) => serialize(typeOf(request), message),
@@ -41,10 +41,4 @@ function methodOf(
     responseSerialize: (message: Record<string, unknown>) => serialize(typeOf(response), message),
     responseDeserialize: (bytes: Buffer) => deserialize(typeOf(response), bytes),
   };
-}
-
-/** `HashKV` is `hashKv`, as gRPC's clients name their methods. */
-function camelCase(name: string): string {
-  const words = name.replace(/(?<=[A-Z])[A-Z]+(?![a-z])/g, (letters) => letters.toLowerCase());
-  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }

@@ -15,7 +15,7 @@ import { listClusters } from './list-clusters.ts';
 import { isUnderWay, nextBackupLook } from './next-look.ts';
 import { once } from './once.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
-import { patiently } from './patience.ts';
+import { patiently, whileWaiting } from './patience.ts';
 import { reportFleet } from './report-fleet.ts';
 import { secretsOnce } from './secrets-once.ts';
 import { shareGit } from './shared-git.ts';
@@ -104,9 +104,9 @@ export async function pass(context: PassContext): Promise<PassResult> {
 }
 
 /** An invocation that waits anyway asks again: a chain of follow-ups does not end with one list without an answer. */
-function listedFor({ kube, namespace, signal, log, waitMs }: PassContext) {
-  const until = waitMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(waitMs)]) : AbortSignal.abort();
-  return patiently({ log, until }, () =>
+function listedFor(context: PassContext) {
+  const { kube, namespace, signal, log } = context;
+  return patiently({ log, until: whileWaiting(context) }, () =>
     Promise.all([
       kube.list<EtcdFleet>(resources.fleets, { namespace, signal }),
       kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),

@@ -10,6 +10,17 @@ export interface Patience {
   readonly pauseMs?: number;
 }
 
+/** While an invocation waits anyway it also asks again; a tick that waits for nothing (`waitMs` 0) asks once. */
+export function whileWaiting({
+  signal,
+  waitMs,
+}: {
+  readonly signal: AbortSignal;
+  readonly waitMs: number;
+}): AbortSignal {
+  return waitMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(waitMs)]) : AbortSignal.abort();
+}
+
 /**
  * Asks again while the API server is busy or away for a moment, and time is left: one list without an answer is no
  * reason to leave a roll-out to the next tick.

@@ -5,7 +5,7 @@ import { listClusters } from './list-clusters.ts';
 import { neededFor } from './load-ahead.ts';
 import { pauseSeconds, quietSeconds } from './next-look.ts';
 import type { StepAndWaitContext } from './pass-context.ts';
-import { inTime, patiently } from './patience.ts';
+import { inTime, patiently, whileWaiting } from './patience.ts';
 import { createWaker } from './wake.ts';
 
 export interface Stepped {
@@ -27,7 +27,7 @@ export async function stepAndWait(
   const { stepClusters } = await import('../../reconcile/cluster/pass.ts');
   const { kube, namespace, signal, log, waitMs, isStopped = async () => false, loadAhead } = context;
   const scope = { namespace, fleets };
-  const until = AbortSignal.any([signal, waitMs > 0 ? AbortSignal.timeout(waitMs) : AbortSignal.abort()]);
+  const until = whileWaiting(context);
   const patience = { log, until };
   const firstSteps = patiently(patience, () => stepClusters(context, { ...scope, clusters, all }));
   // While the API server makes its lists.

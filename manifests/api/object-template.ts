@@ -127,6 +127,13 @@ export function prefixOf(
   return fixed.replace(placeholder, (_, name: TemplateVariable) => values[name] ?? '');
 }
 
+/** The PersistentVolumeClaim that it names; `undefined` of a bucket, and of what is no place at all. */
+export function claimNamedIn(
+  place: Pick<ObjectLocation, 'scheme' | 'bucket'> | { readonly problem: string },
+): string | undefined {
+  return 'problem' in place || place.scheme !== 'pvc' ? undefined : place.bucket;
+}
+
 export function urlOf({ scheme, bucket, path }: ObjectLocation): string {
   return `${scheme}://${bucket}/${path}`;
 }

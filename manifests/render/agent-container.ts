@@ -1,6 +1,7 @@
 import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
 import type { ObjectLocation } from '../api/object-template.ts';
 import type { Container, EnvVar, PodSpec, Volume, VolumeMount } from '../kube-types.ts';
+import { restrictedRights } from './restricted.ts';
 
 /**
  * The agent (functions/backup.ts) in a pod: which Secrets and volumes it is shown, and what it is told of them. Secrets
@@ -147,11 +148,7 @@ export function agentContainer({ name, image, request, access, volumeMounts = []
     env: [...agentRun.env, { name: 'RATCHET_BACKUP_REQUEST', value: JSON.stringify(request) }, ...env],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     volumeMounts: [...access.volumeMounts, ...volumeMounts, { name: temporary, mountPath: '/tmp' }],
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },
   };
 }
 

@@ -7,6 +7,7 @@ import type { Container, Job, PodSpec, Volume } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
 import { annotations, backupJobName, labels } from './names.ts';
 import { ownerReference } from './owner-reference.ts';
+import { restrictedRights } from './restricted.ts';
 import { type ScratchMember, scratchEtcdArgs, scratchLayout, scratchRestoreArgs } from './scratch.ts';
 
 /** The Jobs of one EtcdBackup: one pod each, never repeated by Kubernetes, with the user's own credentials. */
@@ -150,11 +151,7 @@ function etcdContainer(name: string, image: string, [program = '', ...args]: rea
     resources: { requests: { cpu: '100m', memory: '256Mi' } },
     volumeMounts: [{ name: 'scratch', mountPath: scratchMountPath }],
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },
   };
 }
 

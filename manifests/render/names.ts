@@ -209,3 +209,7 @@ export function selectorOf(cluster: string): string {
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 }
+
+/** The container that runs etcd; a podTemplate that wants to change it names it so. */
+export const etcdContainer = 'etcd';
+export const dataVolume = 'data';

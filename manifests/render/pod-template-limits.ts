@@ -1,11 +1,11 @@
 import type { PodTemplate } from '../api/member-settings.ts';
 import { isRecord } from './is-record.ts';
-import { group, labelsOf } from './names.ts';
+import { dataVolume, etcdContainer, group, labelsOf } from './names.ts';
 import { notMergeable } from './pod-template-merge.ts';
 import { tlsMountPath } from './tls-files.ts';
 
 /** A member's own. */
-export const ownVolumes = ['data', 'peer-tls', 'server-tls'] as const;
+export const ownVolumes = [dataVolume, 'peer-tls', 'server-tls'] as const;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export function reservedIn(template: PodTemplate): string[] {
       spec[field] === undefined ? [] : [`spec.${field}: it is fixed, because the member's address depends on it`],
     ),
     ...records(spec, 'containers').flatMap(([container, path]) =>
-      container.name === 'etcd' ? reservedInEtcd(container, path) : [],
+      container.name === etcdContainer ? reservedInEtcd(container, path) : [],
     ),
     ...records(spec, 'volumes').flatMap(([volume, path]) =>
       ownVolumes

@@ -4,15 +4,13 @@ import { dataDirectory, etcdArgs } from './etcd-args.ts';
 import { etcdImage } from './image.ts';
 import { isRecord } from './is-record.ts';
 import { withRequests } from './member-defaults.ts';
-import { annotations, peerLabels, podSelector, ports } from './names.ts';
+import { annotations, dataVolume, etcdContainer, peerLabels, podSelector, ports } from './names.ts';
 import { mergePodSpec } from './pod-template-merge.ts';
 import { privilegesIn } from './privileges.ts';
 import { probes } from './probes.ts';
+import { restrictedRights } from './restricted.ts';
 import { tlsMounts } from './tls-files.ts';
 
-/** The container that runs etcd; a podTemplate that wants to change it names it so. */
-export const etcdContainer = 'etcd';
-export const dataVolume = 'data';
 export const dataMountPath = dataDirectory.slice(0, dataDirectory.lastIndexOf('/'));
 
 /** What the installation has for members: it is no input of theirs. */
@@ -60,11 +58,7 @@ function defaults({ metadata, spec }: EtcdPeer): PodSpec {
         lifecycle: { preStop: { sleep: { seconds: 2 } } },
         // What etcd said before it exited is then in the pod's status, where a step can read it.
         terminationMessagePolicy: 'FallbackToLogsOnError',
-        securityContext: {
-          allowPrivilegeEscalation: false,
-          capabilities: { drop: ['ALL'] },
-          readOnlyRootFilesystem: true,
-        },
+        securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },
       },
     ],
     // Never the namespace's default token: etcd asks nothing of Kubernetes.
@@ -109,11 +103,11 @@ function defaults({ metadata, spec }: EtcdPeer): PodSpec {
   };
 }
 
-/** What Pod Security's "restricted" asks of each container by itself, where it says nothing of it. */
+/** Where a container says nothing of it. */
 function restricted(container: Container): Container {
-  const { securityContext } = container;
-  const capabilities = { drop: ['ALL'], ...(isRecord(securityContext?.capabilities) && securityContext.capabilities) };
-  return { ...container, securityContext: { allowPrivilegeEscalation: false, ...securityContext, capabilities } };
+  const { capabilities, ...given } = container.securityContext ?? {};
+  const all = { ...restrictedRights.capabilities, ...(isRecord(capabilities) && capabilities) };
+  return { ...container, securityContext: { ...restrictedRights, ...given, capabilities: all } };
 }
 
 function withFixedParts(merged: PodSpec, peer: EtcdPeer): PodSpec {

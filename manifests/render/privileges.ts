@@ -1,5 +1,6 @@
 import type { PodTemplate } from '../api/member-settings.ts';
 import { isRecord } from './is-record.ts';
+import { etcdContainer } from './names.ts';
 import { ownVolumes, records } from './pod-template-limits.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -108,7 +109,7 @@ function containerFields(container: Json, path: string): string[] {
     ...['postStart', 'preStop'].flatMap((hook) =>
       isRecord(container.lifecycle) ? otherHost(container.lifecycle[hook], `${path}.lifecycle.${hook}`) : [],
     ),
-    ...(container.name === 'etcd' ? [] : membersOwn(container, path)),
+    ...(container.name === etcdContainer ? [] : membersOwn(container, path)),
   ];
 }
 

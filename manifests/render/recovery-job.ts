@@ -2,9 +2,10 @@ import type { EtcdPeer } from '../api/etcd-peer.ts';
 import type { Container, Job } from '../kube-types.ts';
 import { dataDirectory, isolatedArgs } from './etcd-args.ts';
 import { memberJob } from './member-job.ts';
-import { recoveryJobName, recoveryPodLabels } from './names.ts';
-import { dataMountPath, dataVolume, etcdContainer, type Offered, podTemplate } from './pod-template.ts';
+import { dataVolume, etcdContainer, recoveryJobName, recoveryPodLabels } from './names.ts';
+import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
 import { isolatedReadiness } from './probes.ts';
+import { restrictedRights } from './restricted.ts';
 
 /** The init container that keeps a copy of the data; what it says when it fails is told by its exit codes. */
 const setAsideContainer = 'set-aside';
@@ -63,10 +64,6 @@ function setAside({ image, id, attempt, withoutCopy }: RecoveryOrder): Container
     ],
     resources: { requests: { cpu: '50m', memory: '128Mi' } },
     volumeMounts: [{ name: dataVolume, mountPath: dataMountPath }],
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },
   };
 }

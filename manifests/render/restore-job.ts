@@ -6,8 +6,8 @@ import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-contai
 import { dataDirectory } from './etcd-args.ts';
 import { formatInitialCluster } from './initial-cluster.ts';
 import { memberJob } from './member-job.ts';
-import { restoreJobName, restorePodLabels } from './names.ts';
-import { dataMountPath, dataVolume, etcdContainer, type Offered, podTemplate } from './pod-template.ts';
+import { dataVolume, etcdContainer, restoreJobName, restorePodLabels } from './names.ts';
+import { dataMountPath, type Offered, podTemplate } from './pod-template.ts';
 import { restorePaths } from './restore-paths.ts';
 
 /** The containers, in their order. etcdutl's runs in etcd's own image, which has no shell. */

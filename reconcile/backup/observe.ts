@@ -1,6 +1,6 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
+import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
@@ -46,12 +46,12 @@ async function readClaim(
   { metadata: { namespace }, spec: { to } }: EtcdBackup,
   { kube, clusters, signal }: ObserveContext,
 ): Promise<string | undefined> {
-  const place = parseObjectTemplate(to.object);
-  if ('problem' in place || place.scheme !== 'pvc') return undefined;
+  const claimName = claimNamedIn(parseObjectTemplate(to.object));
+  if (claimName === undefined) return undefined;
   const names = clusters
     .filter(({ metadata }) => metadata.namespace === namespace)
     .map(({ metadata }) => metadata.name);
-  return problemOfClaim(kube, { namespace, claimName: place.bucket, clusters: names }, signal);
+  return problemOfClaim(kube, { namespace, claimName, clusters: names }, signal);
 }
 
 interface When {

@@ -1,4 +1,4 @@
-import { type ObjectLocation, parseLocation, parseObjectTemplate } from '../../manifests/api/object-template.ts';
+import { claimNamedIn, parseLocation, parseObjectTemplate } from '../../manifests/api/object-template.ts';
 import { isPlainObject } from '../../manifests/api/plain-data.ts';
 import { clusterOfVolume } from '../../manifests/render/member-volume.ts';
 import { onMember } from '../member-volume.ts';
@@ -51,7 +51,7 @@ export function backupOnMember(
   function onMembers({ path, whole }: Field): readonly Wrong[] {
     const claims = textAt(spec, path)
       .map(whole ? parseLocation : parseObjectTemplate)
-      .flatMap(claimIn);
+      .flatMap((place) => claimNamedIn(place) ?? []);
     return claims.flatMap((claim) => {
       const cluster = clusterOfVolume(claim, known);
       if (cluster === undefined) return [];
@@ -59,10 +59,6 @@ export function backupOnMember(
       return [{ path: ['spec', ...path.split('.')], message }];
     });
   }
-}
-
-function claimIn(location: ObjectLocation | { readonly problem: string }): readonly string[] {
-  return 'problem' in location || location.scheme !== 'pvc' ? [] : [location.bucket];
 }
 
 function textAt(value: unknown, path: string): readonly string[] {

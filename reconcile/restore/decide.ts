@@ -20,12 +20,14 @@ export type RestoreDecision =
   | { readonly kind: 'rest' }
   | { readonly kind: 'make'; readonly snapshot: SnapshotSource }
   /** It is as it is told; `cluster`: the one that this restore made. */
-  | {
-      readonly kind: 'tell';
-      readonly reason: RestoreReason;
-      readonly message: string;
-      readonly cluster?: EtcdCluster;
-    };
+  | Told;
+
+interface Told {
+  readonly kind: 'tell';
+  readonly reason: RestoreReason;
+  readonly message: string;
+  readonly cluster?: EtcdCluster;
+}
 
 /** Pure. A cluster is made once: that one bears the restore's UID, and the status remembers it when it is gone. */
 export function decideRestore({ restore, cluster, backup }: RestoreObservation): RestoreDecision {
@@ -42,7 +44,7 @@ export function decideRestore({ restore, cluster, backup }: RestoreObservation):
 }
 
 /** What is there ends the restore: it must not begin by itself, years later, when that cluster is deleted. */
-export function inTheWay({ metadata }: EtcdCluster): Extract<RestoreDecision, { readonly kind: 'tell' }> {
+export function inTheWay({ metadata }: EtcdCluster): Told {
   const { name, deletionTimestamp } = metadata;
   if (deletionTimestamp !== undefined)
     return told('ClusterLeaving', `EtcdCluster ${name} is being deleted: the restore begins when it is gone`);
@@ -78,10 +80,6 @@ function fromBackup({ spec }: EtcdRestore, backup: EtcdBackup | undefined): Rest
   return { kind: 'make', snapshot };
 }
 
-function told(
-  reason: RestoreReason,
-  message: string,
-  cluster?: EtcdCluster,
-): Extract<RestoreDecision, { readonly kind: 'tell' }> {
+function told(reason: RestoreReason, message: string, cluster?: EtcdCluster): Told {
   return { kind: 'tell', reason, message, ...(cluster && { cluster }) };
 }

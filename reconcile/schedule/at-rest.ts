@@ -1,9 +1,9 @@
-import { parseDuration } from '../../manifests/api/duration.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { scheduleDefaults } from '../../manifests/api/spec-defaults.ts';
 import { conditionOf } from '../conditions.ts';
 import { timestamp } from '../timestamp.ts';
 import { dueTimes } from './due.ts';
+import { tooOldSince } from './situation.ts';
 
 /**
  * Whether a step of a schedule would find nothing new, by its status and the clock alone: then its finished backups are
@@ -18,7 +18,8 @@ export function isAtRest(schedule: EtcdBackupSchedule, open: number, now: Date):
   // Of all else a person may have changed what it says: a failed backup is deleted, a refused one is let in.
   if (reason !== 'Scheduled' && reason !== 'Suspended') return false;
   if (open > 0 || (status.active ?? []).length > 0) return false;
-  return isRetained(schedule) && !isTooOld(schedule, now) && isNextAhead(schedule, now);
+  const isOld = tooOldSince(schedule, status.lastGood, now) !== undefined;
+  return isRetained(schedule) && !isOld && isNextAhead(schedule, now);
 }
 
 /** The time that the status names is still to come: a clock that went back names another one. */
@@ -35,10 +36,4 @@ function isRetained({ spec, status }: EtcdBackupSchedule): boolean {
   const { retention, lastGood } = status ?? {};
   if (retention === undefined) return spec.retention === undefined || lastGood === undefined;
   return retention.finishedAt !== undefined;
-}
-
-function isTooOld({ metadata, spec, status }: EtcdBackupSchedule, now: Date): boolean {
-  const since = status?.lastGood?.takenAt ?? metadata.creationTimestamp;
-  if (spec.maxAge === undefined || since === undefined) return false;
-  return now.getTime() - Date.parse(since) > parseDuration(spec.maxAge);
 }

@@ -1,4 +1,3 @@
-import { parseDuration } from '../../manifests/api/duration.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupScheduleStatus } from '../../manifests/api/etcd-backup-schedule.ts';
 import { dueBackupName } from '../../manifests/render/names.ts';
@@ -16,6 +15,7 @@ import {
   isOver,
   isStuck,
   type ScheduleObservation,
+  tooOldSince,
 } from './situation.ts';
 
 /** The status after a step. Pure. At rest it is what it was. */
@@ -143,9 +143,8 @@ function saying(facts: Facts): Saying {
 function age({ observation, lastGood }: Facts): string | undefined {
   const { schedule, now } = observation;
   const { maxAge } = schedule.spec;
-  const since = lastGood?.takenAt ?? schedule.metadata.creationTimestamp;
-  if (maxAge === undefined || since === undefined) return undefined;
-  if (now.getTime() - Date.parse(since) <= parseDuration(maxAge)) return undefined;
+  const since = tooOldSince(schedule, lastGood, now);
+  if (since === undefined) return undefined;
   return lastGood === undefined
     ? `there is no good backup, and spec.maxAge (${maxAge}) has passed since the schedule was made at ${since}`
     : `the newest good backup, ${lastGood.name}, was taken at ${since}: that is longer ago than spec.maxAge (${maxAge})`;

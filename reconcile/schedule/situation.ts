@@ -1,3 +1,4 @@
+import { parseDuration } from '../../manifests/api/duration.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { annotations } from '../../manifests/render/names.ts';
@@ -68,4 +69,15 @@ export function byDueTime(a: EtcdBackup, b: EtcdBackup): number {
 /** The newest first. */
 function timeOf(backup: EtcdBackup): number {
   return dueAt(backup)?.getTime() ?? Date.parse(backup.metadata.creationTimestamp ?? '');
+}
+
+/** Since when there is no newer good backup, where that is longer than the spec allows; `undefined`: it is not. */
+export function tooOldSince(
+  { metadata, spec }: EtcdBackupSchedule,
+  lastGood: { readonly takenAt: string } | undefined,
+  now: Date,
+): string | undefined {
+  const since = lastGood?.takenAt ?? metadata.creationTimestamp;
+  if (spec.maxAge === undefined || since === undefined) return undefined;
+  return now.getTime() - Date.parse(since) > parseDuration(spec.maxAge) ? since : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../manifests/kube-types.ts';
+import { etcdContainer } from '../../../manifests/render/names.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import { ailmentOf, memberOf, type Seen } from './health.ts';
 import { leads } from './leadership.ts';
@@ -73,7 +74,7 @@ export function newestOf(databases: readonly Pick<Database, 'revision'>[]): bigi
 
 /** `--quota-backend-bytes` of the pod's etcd; `undefined` where it has none. */
 export function quotaFlagOf({ spec }: Pod): number | undefined {
-  const args = spec.containers.find(({ name }) => name === 'etcd')?.args ?? [];
+  const args = spec.containers.find(({ name }) => name === etcdContainer)?.args ?? [];
   const [given] = args.flatMap((arg) => /^--quota-backend-bytes=(\d+)$/.exec(arg)?.[1] ?? []);
   return given === undefined ? undefined : Number(given);
 }

@@ -1,4 +1,5 @@
 import type { Container, ContainerStatus, Pod } from '../../../manifests/kube-types.ts';
+import { etcdContainer } from '../../../manifests/render/names.ts';
 import type { ContainerView, OtherContainer } from '../know/observation.ts';
 
 /**
@@ -26,7 +27,7 @@ export function failingBeside({ spec, status }: Pod): OtherContainer | undefined
   const inits = new Set((spec.initContainers ?? []).map(({ name }) => name));
   const beside = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   for (const found of beside) {
-    if (found.name === 'etcd' || found.ready || found.state?.running) continue;
+    if (found.name === etcdContainer || found.ready || found.state?.running) continue;
     const { state, lastState, restartCount: restarts } = found;
     const ended = state?.terminated ?? lastState?.terminated;
     const isOver = state?.terminated?.exitCode === 0 && inits.has(found.name);

@@ -1,6 +1,6 @@
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../../manifests/kube-types.ts';
-import { annotations, ordinalOf, podName } from '../../../manifests/render/names.ts';
+import { annotations, etcdContainer, ordinalOf, podName } from '../../../manifests/render/names.ts';
 import { isControlledBy, isOfItsClaim } from '../../../manifests/render/owner-reference.ts';
 import { readVolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { type KubeObject, resources } from '../../kube.ts';
@@ -192,7 +192,7 @@ export function podView(pod: Pod, statefulSet: StatefulSet | undefined): PodView
 }
 
 function containerView({ spec, status: said }: Pod): ContainerView {
-  const isEtcd = ({ name }: { readonly name: string }) => name === 'etcd';
+  const isEtcd = ({ name }: { readonly name: string }) => name === etcdContainer;
   const status = said?.containerStatuses?.find(isEtcd);
   const container = spec.containers.find(isEtcd);
   const startup = startupOf(container);

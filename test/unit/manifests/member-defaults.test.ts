@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { parseQuantity, type Quantity } from '../../../manifests/api/quantity.ts';
 import { sameInputs } from '../../../manifests/render/inputs-hash.ts';
 import { withRequests } from '../../../manifests/render/member-defaults.ts';
-import { etcdContainer, podTemplate } from '../../../manifests/render/pod-template.ts';
+import { etcdContainer } from '../../../manifests/render/names.ts';
+import { podTemplate } from '../../../manifests/render/pod-template.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { peerOf, peerWithTemplate } from './build-fixtures.ts';
 

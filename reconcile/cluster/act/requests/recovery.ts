@@ -1,6 +1,6 @@
 import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
-import { parseLocation } from '../../../../manifests/api/object-template.ts';
+import { claimNamedIn, parseLocation } from '../../../../manifests/api/object-template.ts';
 import type { Job, Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
 import {
   annotations,
@@ -253,10 +253,10 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
 
 /** @throws {StepError} `SnapshotOnMember` */
 async function keepOffMembers({ object }: SnapshotSource, { kube, cluster, signal }: Live): Promise<void> {
-  const location = parseLocation(object);
-  if ('problem' in location || location.scheme !== 'pvc') return;
+  const claimName = claimNamedIn(parseLocation(object));
+  if (claimName === undefined) return;
   const { name, namespace } = cluster.metadata;
-  const problem = await problemOfClaim(kube, { namespace, claimName: location.bucket, clusters: [name] }, signal);
+  const problem = await problemOfClaim(kube, { namespace, claimName, clusters: [name] }, signal);
   if (problem === undefined) return;
   const cure = 'copy the file to another PersistentVolumeClaim or into a bucket, and name that as the snapshot';
   throw needsPerson('SnapshotOnMember', curedBy(`${problem}: no other pod mounts it`, cure));
