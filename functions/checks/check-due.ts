@@ -1,4 +1,4 @@
-import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { timestamp } from '../../reconcile/timestamp.ts';
 import { checkOne, leastMs } from './check-one.ts';
 import type { Due } from './due.ts';

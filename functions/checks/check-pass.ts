@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { conditionsFrom } from '../../reconcile/conditions.ts';
 import { type ForgeFailure, retryAfter } from '../../reconcile/fleet/forge-limit.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';

@@ -1,6 +1,7 @@
 import type { ChangeRequest } from '../../gitops/forges/forge.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { seenOf } from '../../reconcile/fleet/check/seen.ts';
 import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
 import { isHeld } from './ledger.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 
 /** What one pass wants of what is remembered of a head, which it saw as `before`; `after` absent: nothing is. */
 export interface Entry {

@@ -1,5 +1,6 @@
 import type { ChangeRequest, Forge } from '../../gitops/forges/forge.ts';
-import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import type { ForgeFailure } from '../../reconcile/fleet/forge-limit.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ForgeError } from '../../gitops/forges/error.ts';
 import type { ChangeRequest, CommitStatus } from '../../gitops/forges/forge.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
-import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { keyOf, statusContext } from '../../reconcile/fleet/names.ts';
 import type { ChecksContext, Failed, Open } from './open-requests.ts';
 

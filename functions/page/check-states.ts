@@ -1,4 +1,4 @@
-import type { RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import type { Tone } from './state.ts';
 
 export interface CheckState {

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet, FleetProblem } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetProblem } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { fleetConcerns } from './attention.ts';

@@ -1,4 +1,5 @@
-import type { ClusterHistoryEntry, EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ClusterHistoryEntry } from '../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, empty, revision } from './parts.ts';

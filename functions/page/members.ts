@@ -1,4 +1,5 @@
-import type { ClusterMemberStatus, EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ClusterMemberStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, empty, table } from './parts.ts';
 import { size } from './size.ts';

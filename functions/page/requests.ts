@@ -1,4 +1,5 @@
-import type { EtcdFleet, RequestCheck } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { checkState } from './check-states.ts';
 import { checkHref } from './links.ts';
 import { type Html, markup } from './markup.ts';

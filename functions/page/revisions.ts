@@ -1,4 +1,5 @@
-import type { EtcdFleet, FleetRevisionEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetRevisionEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import { type Html, markup } from './markup.ts';
 import { badge, card, revision } from './parts.ts';
 import type { Tone } from './state.ts';

@@ -5,8 +5,9 @@ import { longestDurationText } from './duration.ts';
 import { backupFieldRules, backupFields } from './etcd-backup.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, type Rule, rule } from './rule.ts';
-import { int32, int64, list, object, type ReadonlyDeep, text, time } from './schema.ts';
+import { int32, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { scheduleDefaults } from './spec-defaults.ts';
+import { failureFields, observedGeneration } from './status-fields.ts';
 import { problemOfTimeZone, timeZonePattern } from './time-zone.ts';
 
 /** Backups again and again, and which of them are kept. */
@@ -169,8 +170,7 @@ const retentionStatusSchema = object(
     failure: Type.Optional(
       object(
         {
-          reason: text(128, { description: 'Why, in one word.' }),
-          message: text(2048, { description: 'Why, in words, and what to do.' }),
+          ...failureFields,
         },
         { description: 'Why it did not come to its end.' },
       ),
@@ -180,7 +180,7 @@ const retentionStatusSchema = object(
 );
 
 export const etcdBackupScheduleStatusSchema = object({
-  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
+  observedGeneration,
   nextAt: Type.Optional(time({ description: 'When the next backup is due. Absent: it is suspended, or never.' })),
   lastAt: Type.Optional(time({ description: 'When the last backup that began was due.' })),
   lastName: Type.Optional(text(253, { description: 'Its name.' })),

@@ -7,6 +7,7 @@ import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { backupDefaults } from './spec-defaults.ts';
+import { failureFields, observedGeneration } from './status-fields.ts';
 
 /** One backup: asked for once, taken once, and what is known of it. */
 
@@ -145,8 +146,7 @@ const attemptSchema = object(
 
 const failureSchema = object(
   {
-    reason: text(128, { description: 'Why, in one word.' }),
-    message: text(2048, { description: 'Why, in words, and what to do.' }),
+    ...failureFields,
     at: time({ description: 'When it failed.' }),
     retryAt: Type.Optional(time({ description: 'When it is tried again. Absent: it is not.' })),
   },
@@ -165,7 +165,7 @@ const verifiedSchema = object(
 );
 
 export const etcdBackupStatusSchema = object({
-  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
+  observedGeneration,
   attempt: Type.Optional(attemptSchema),
   lastFailure: Type.Optional(failureSchema),
   object: Type.Optional(

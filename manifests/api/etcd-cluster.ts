@@ -4,12 +4,13 @@ import { clusterBackupSchema } from './cluster-backup.ts';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
+import type { EtcdClusterStatus } from './etcd-cluster-status.ts';
 import { healingDefaults, replacedDefaults } from './healing-defaults.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
-import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import type { ObjectMeta } from './metadata.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
-import { int32, int64, intOrString, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
+import { int32, intOrString, object, type ReadonlyDeep, text } from './schema.ts';
 import { retentionDefaults } from './spec-defaults.ts';
 import { tlsSchema } from './tls-settings.ts';
 import { isSupportedVersion, supportedVersions } from './version.ts';
@@ -190,136 +191,6 @@ export const etcdClusterSpecSchema = object(
   { rules: [quotaFitsVolume] },
 );
 
-const memberStatusSchema = object({
-  name: text(253, { description: 'The member, whose pod is <name>-0.' }),
-  id: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
-  role: Type.Optional(Type.Enum(['voter', 'learner'], { description: 'A learner has no vote yet.' })),
-  version: Type.Optional(text(32, { description: 'The version that runs.' })),
-  healthy: Type.Boolean({ description: 'Whether nothing is wrong with it.' }),
-  startedAt: Type.Optional(
-    time({ description: 'For a learner: when its etcd first ran. The time that it has counts from here.' }),
-  ),
-  unhealthySince: Type.Optional(
-    time({ description: 'When it was first seen unhealthy. spec.healing counts from here.' }),
-  ),
-  dbSize: Type.Optional(int64({ minimum: 0, description: 'Of its database file, in bytes.' })),
-  dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Of that: what is in use, in bytes.' })),
-});
-
-const certificatesStatusSchema = object(
-  {
-    notAfter: time({ description: 'When the first of all certificates ends.' }),
-    secretName: text(253, { description: 'The Secret of that certificate.' }),
-    renewAfter: time({ description: 'When the next certificate is due for renewal.' }),
-    rotation: Type.Optional(text(253, { description: 'The request for new CAs that was answered last.' })),
-    issued: Type.Optional(text(64, { description: 'A hash of what cert-manager had issued by then.' })),
-  },
-  { description: 'Of all certificates of the cluster.' },
-);
-
-const stepSchema = object(
-  {
-    action: text(64, { description: 'What is done.' }),
-    parameters: Type.Optional(
-      preserved({ description: 'The whole action: an invocation that takes over finishes this very step.' }),
-    ),
-    target: Type.Optional(text(253, { description: 'To what.' })),
-    reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
-    holder: object(
-      {
-        pod: text(253, { description: "The pod's name." }),
-        uid: text(64, { description: "The pod's UID." }),
-      },
-      { description: 'The pod of the invocation. Once it has ended, another one takes over.' },
-    ),
-    startedAt: time({ description: 'When it was taken on.' }),
-    deadline: time({ description: 'When another invocation takes over, whatever became of the pod.' }),
-  },
-  { description: 'The step that an invocation has taken on (its lease).' },
-);
-
-const refusalSchema = object({
-  reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
-  message: text(2048, { description: 'Why, in words, and what would make it go on.' }),
-  field: Type.Optional(text(256, { description: 'The field of the spec that it is about.' })),
-});
-
-const setAsideSchema = object({
-  action: text(64, { description: 'What was to be done.' }),
-  target: Type.Optional(text(253, { description: 'To what.' })),
-  key: text(64, { description: 'Tells the action from others of its kind.' }),
-  reason: text(128, { description: 'Why it was refused, in one word.' }),
-  message: text(2048, { description: 'Why it was refused, in words.' }),
-  generation: int64({ minimum: 0, description: 'The generation of the spec at which it was refused.' }),
-  repeated: Type.Optional(
-    Type.Boolean({
-      description:
-        'Failed in a way that may pass by itself. It steps aside only after some failures in a row, and only where something else can go on.',
-    }),
-  ),
-  since: time({ description: 'When it was first refused.' }),
-  tries: int32({ minimum: 1, description: 'How often it was tried.' }),
-  until: time({ description: 'When it is tried again. A new spec, or a request to look now, makes it try at once.' }),
-});
-
-const historyEntrySchema = object({
-  at: time({ description: 'When it was over.' }),
-  action: text(64, { description: 'What was done.' }),
-  target: Type.Optional(text(253, { description: 'To what.' })),
-  reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
-  message: text(2048, { description: 'Why, in words.' }),
-  outcome: text(64, { description: 'How it ended.' }),
-  generation: Type.Optional(int64({ minimum: 0, description: 'The generation of the spec that asked for it.' })),
-  revision: Type.Optional(text(512, { description: 'The revision that asked for it: <ref>@sha1:<40 hex>.' })),
-});
-
-export const etcdClusterStatusSchema = object({
-  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
-  lastHandledReconcileAt: Type.Optional(
-    text(253, { description: 'The value of the annotation etcd.ratchet.dev/reconcile that was last answered.' }),
-  ),
-  clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
-  gaveUp: Type.Optional(
-    list(text(16), 64, {
-      description: 'Etcd clusters that were given up for this one when it was rolled back, the last one last.',
-    }),
-  ),
-  leader: Type.Optional(text(253, { description: "The leader's name." })),
-  version: Type.Optional(
-    text(64, { description: 'What the members run: one version, or the lowest and the highest, like 3.5.35..3.6.16.' }),
-  ),
-  clusterVersion: Type.Optional(text(32, { description: "etcd's cluster version, like 3.6.0." })),
-  replicas: Type.Optional(int32({ minimum: 0, description: 'Members that there are.' })),
-  readyReplicas: Type.Optional(int32({ minimum: 0, description: 'Of those: members that are healthy.' })),
-  selector: Type.Optional(text(512, { description: 'The label selector of the pods, for the scale subresource.' })),
-  members: Type.Optional(list(memberStatusSchema, 32, { description: 'The members, as etcd and their pods have it.' })),
-  certificates: Type.Optional(certificatesStatusSchema),
-  step: Type.Optional(stepSchema),
-  refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and cannot be done.' })),
-  setAside: Type.Optional(
-    list(setAsideSchema, 16, {
-      description:
-        'Actions that were refused, or failed, and will be tried again; what does not depend on them goes on.',
-    }),
-  ),
-  history: Type.Optional(list(historyEntrySchema, 20, { description: 'The last steps, the newest one last.' })),
-  lastDecision: Type.Optional(
-    object(
-      {
-        kind: Type.Enum(['act', 'wait', 'refuse', 'done'], {
-          description:
-            'act: a step was taken. wait: something must come first. refuse: a person is needed. done: nothing.',
-        }),
-        reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
-        message: text(2048, { description: 'Why, in words.' }),
-      },
-      { description: 'What the last invocation decided.' },
-    ),
-  ),
-  revision: Type.Optional(text(512, { description: '<ref>@sha1:<40 hex>' })),
-  conditions: Type.Optional(conditionsSchema),
-});
-
 /** StatefulSets are named `<cluster>-<n>` and may have 52 characters; three digits are room for every replacement. */
 const longestName = 48;
 
@@ -365,11 +236,6 @@ export const etcdClusterRules: readonly Rule[] = [
 
 /** What is written in Git, before defaults. */
 export type EtcdClusterSpec = ReadonlyDeep<Static<typeof etcdClusterSpecSchema>>;
-export type EtcdClusterStatus = ReadonlyDeep<Static<typeof etcdClusterStatusSchema>>;
-export type ClusterMemberStatus = ReadonlyDeep<Static<typeof memberStatusSchema>>;
-export type ClusterStep = ReadonlyDeep<Static<typeof stepSchema>>;
-export type ClusterSetAside = ReadonlyDeep<Static<typeof setAsideSchema>>;
-export type ClusterHistoryEntry = ReadonlyDeep<Static<typeof historyEntrySchema>>;
 
 /** One etcd cluster, desired and observed. */
 export interface EtcdCluster {

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { dnsLabel, httpUrl, objectName } from './common-rules.ts';
-import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
+import type { ObjectMeta } from './metadata.ts';
 import { type Rule, rule } from './rule.ts';
-import { int32, int64, intOrString, list, object, type ReadonlyDeep, text, time } from './schema.ts';
+import { intOrString, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
 
 export const forgeTypes = [
@@ -158,132 +159,6 @@ export const etcdFleetSpecSchema = object({
   ),
 });
 
-const inventoryEntrySchema = object({
-  kind: Type.Optional(text(63, { description: 'Absent: EtcdCluster.' })),
-  namespace: text(63, { description: "The object's namespace." }),
-  name: text(253, { description: "The object's name." }),
-  uid: text(64, { description: "The object's UID: one of another UID is not ours." }),
-  generation: int64({ minimum: 0, description: 'The generation that the apply left.' }),
-  source: text(1024, { description: 'The file it came from, from the root of the repository.' }),
-});
-
-const problemSchema = object({
-  file: text(1024, { description: 'From the root of the repository.' }),
-  line: int32({ minimum: 0, description: 'From 1; 0 when the whole file is meant.' }),
-  column: int32({ minimum: 0, description: 'From 1; 0 when the whole line is meant.' }),
-  message: text(2048, { description: 'What is wrong there, and what to do.' }),
-});
-
-/**
- * What became of a revision, as far as the repository and the apply are concerned; how its clusters do is said by
- * conditions.
- */
-const revisionOutcomes = ['Applied', 'Refused', 'Retrying', 'Unreadable'] as const;
-
-const revisionEntrySchema = object({
-  revision: text(512, { description: '<ref>@sha1:<40 hex>' }),
-  outcome: Type.Enum(revisionOutcomes, {
-    description:
-      'Applied: all documents are applied. Refused: some are wrong, the others are applied. Retrying: something failed, and is tried again. Unreadable: its files could not be read.',
-  }),
-  at: time({ description: 'When the result was first so.' }),
-});
-
-const commitStatusSchema = object({
-  context: text(512, { description: 'The name of the status, like etcd-ratchet/production/orders.' }),
-  sha: text(40, { description: 'The commit.' }),
-  state: text(16, { description: 'pending, success, failure or error.' }),
-  description: text(140, { description: 'Its words.' }),
-  targetUrl: Type.Optional(text(2048, { description: 'Where it leads.' })),
-});
-
-/** One change request as it was last checked. */
-const requestCheckSchema = object({
-  number: text(64, { description: "The forge's number of the request." }),
-  head: text(40, { description: 'Its newest commit.' }),
-  target: text(40, { description: 'The commit of the target branch that it was merged with.' }),
-  state: Type.Enum(['untouched', 'pending', 'success', 'failure', 'error'], {
-    description: 'Of its commit status. untouched: it changes nothing of this fleet, and has none.',
-  }),
-  description: text(140, { description: 'The words of its commit status.' }),
-  seen: Type.Optional(text(64, { description: 'What the clusters it touches looked like, as a hash.' })),
-  clusters: Type.Optional(
-    list(text(317), 10, { description: 'The clusters that it touches. Absent: all of the fleet.' }),
-  ),
-  begunAt: Type.Optional(
-    time({ description: 'When the invocation that checks it began. For a while no other one checks it.' }),
-  ),
-  sent: Type.Optional(Type.Boolean({ description: 'The forge has this state and description.' })),
-  comment: Type.Optional(text(64, { description: 'Hash of the comment as the forge has it.' })),
-});
-
-export const etcdFleetStatusSchema = object({
-  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
-  revision: Type.Optional(
-    object(
-      {
-        attempted: Type.Optional(text(512, { description: 'The last one that was read: <ref>@sha1:<40 hex>.' })),
-        applied: Type.Optional(text(512, { description: 'The last one that was applied as a whole.' })),
-      },
-      { description: 'What was read last, and what was applied.' },
-    ),
-  ),
-  history: Type.Optional(
-    list(revisionEntrySchema, 10, {
-      description:
-        'The last revisions, newest first. A revision that comes back, for instance by a reset, is a new entry.',
-    }),
-  ),
-  source: Type.Optional(
-    object(
-      {
-        url: text(2048, { description: 'As spec.git.url was.' }),
-        ref: text(255, { description: 'As spec.git.ref was.' }),
-        path: text(1024, { description: 'As spec.git.path was.' }),
-      },
-      { description: 'Where the inventory came from. Nothing is pruned by a list from another place.' },
-    ),
-  ),
-  lastRun: Type.Optional(
-    time({
-      description:
-        'When a tick last looked at this fleet. If that is much older than the schedule, its trigger has stopped.',
-    }),
-  ),
-  lastHandledReconcileAt: Type.Optional(
-    text(253, { description: 'The value of the annotation etcd.ratchet.dev/reconcile that was last answered.' }),
-  ),
-  clusters: Type.Optional(
-    object(
-      {
-        total: int32({ minimum: 0, description: 'All of them.' }),
-        ready: int32({ minimum: 0, description: 'Those whose Ready is True.' }),
-        inProgress: int32({ minimum: 0, description: 'Those that are being changed.' }),
-        stalled: int32({ minimum: 0, description: 'Those that need a person.' }),
-      },
-      { description: "How many of the fleet's clusters are how." },
-    ),
-  ),
-  inventory: Type.Optional(list(inventoryEntrySchema, 5000, { description: 'What the last apply left.' })),
-  problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
-  problemCount: Type.Optional(int32({ minimum: 0, description: 'How many problems the repository has.' })),
-  commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
-  reportsAs: Type.Optional(
-    object(
-      {
-        name: text(128, { description: 'What comes after etcd-ratchet/ in them.' }),
-        url: text(2048, { description: 'The repository.' }),
-      },
-      { description: 'The name in its commit statuses, and the repository that this is for.' },
-    ),
-  ),
-  forgeRetryAfter: Type.Optional(time({ description: 'The forge limits our requests: none are sent until then.' })),
-  checks: Type.Optional(
-    list(requestCheckSchema, 100, { description: 'Open change requests as they were last checked.' }),
-  ),
-  conditions: Type.Optional(conditionsSchema),
-});
-
 /** The field manager `etcd-ratchet-fleet-<namespace>-<name>` may have 128 characters, and a namespace 63 of them. */
 const longestName = 45;
 
@@ -304,12 +179,6 @@ export const etcdFleetRules: readonly Rule[] = [
 ];
 
 export type EtcdFleetSpec = ReadonlyDeep<Static<typeof etcdFleetSpecSchema>>;
-export type EtcdFleetStatus = ReadonlyDeep<Static<typeof etcdFleetStatusSchema>>;
-export type FleetInventoryEntry = ReadonlyDeep<Static<typeof inventoryEntrySchema>>;
-export type FleetRevisionEntry = ReadonlyDeep<Static<typeof revisionEntrySchema>>;
-export type FleetProblem = ReadonlyDeep<Static<typeof problemSchema>>;
-export type FleetCommitStatus = ReadonlyDeep<Static<typeof commitStatusSchema>>;
-export type RequestCheck = ReadonlyDeep<Static<typeof requestCheckSchema>>;
 
 /** One Git repository, ref and path whose specs are kept live. */
 export interface EtcdFleet {

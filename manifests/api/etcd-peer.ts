@@ -2,7 +2,8 @@ import Type, { type Static } from 'typebox';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
-import { int32, int64, list, object, type ReadonlyDeep, text } from './schema.ts';
+import { int32, list, object, type ReadonlyDeep, text } from './schema.ts';
+import { etcdId, memberRole, observedGeneration } from './status-fields.ts';
 import { peerTlsSchema } from './tls-settings.ts';
 import { versionPattern } from './version.ts';
 
@@ -54,9 +55,9 @@ export const etcdPeerSpecSchema = object({
 });
 
 export const etcdPeerStatusSchema = object({
-  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
-  memberID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
-  role: Type.Optional(Type.Enum(['voter', 'learner'], { description: 'A learner has no vote yet.' })),
+  observedGeneration,
+  memberID: Type.Optional(etcdId),
+  role: Type.Optional(memberRole),
   version: Type.Optional(text(32, { description: 'The version that runs.' })),
   ready: Type.Optional(Type.Boolean({ description: 'Whether its pod is Ready.' })),
   volumeState: Type.Optional(

@@ -4,7 +4,8 @@ import { objectName } from './common-rules.ts';
 import { etcdClusterSpecSchema } from './etcd-cluster.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { type Rule, rule, transitionRule } from './rule.ts';
-import { int64, object, type ReadonlyDeep, text, time } from './schema.ts';
+import { object, type ReadonlyDeep, text, time } from './schema.ts';
+import { etcdId, observedGeneration } from './status-fields.ts';
 
 /** A cluster that is made from a snapshot, once. */
 
@@ -59,10 +60,10 @@ export const etcdRestoreSpecSchema = object(
 );
 
 export const etcdRestoreStatusSchema = object({
-  observedGeneration: int64({ minimum: -1, description: 'The generation of the spec that this status is about.' }),
+  observedGeneration,
   object: Type.Optional(text(1100, { description: 'The snapshot that the cluster was made from.' })),
   clusterUID: Type.Optional(text(64, { description: 'Of the EtcdCluster that was made. No other is ever made.' })),
-  clusterID: Type.Optional(text(16, { description: 'As etcd prints it: hexadecimal.' })),
+  clusterID: Type.Optional(etcdId),
   startedAt: Type.Optional(time({ description: 'When its EtcdCluster was made.' })),
   finishedAt: Type.Optional(time({ description: 'When nothing more was to be done, however it ended.' })),
   conditions: Type.Optional(conditionsSchema),

@@ -4,8 +4,10 @@ import {
   etcdBackupScheduleSpecSchema,
   etcdBackupScheduleStatusSchema,
 } from './etcd-backup-schedule.ts';
-import { etcdClusterRules, etcdClusterSpecSchema, etcdClusterStatusSchema } from './etcd-cluster.ts';
-import { etcdFleetRules, etcdFleetSpecSchema, etcdFleetStatusSchema } from './etcd-fleet.ts';
+import { etcdClusterRules, etcdClusterSpecSchema } from './etcd-cluster.ts';
+import { etcdClusterStatusSchema } from './etcd-cluster-status.ts';
+import { etcdFleetRules, etcdFleetSpecSchema } from './etcd-fleet.ts';
+import { etcdFleetStatusSchema } from './etcd-fleet-status.ts';
 import { etcdPeerRules, etcdPeerSpecSchema, etcdPeerStatusSchema } from './etcd-peer.ts';
 import { etcdRestoreRules, etcdRestoreSpecSchema, etcdRestoreStatusSchema } from './etcd-restore.ts';
 import type { Kind } from './group.ts';

@@ -1,4 +1,5 @@
-import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { inParallel } from '../in-parallel.ts';
 import { type Kube, KubeError } from '../kube.ts';

@@ -1,4 +1,5 @@
-import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
 import { timestamp } from '../timestamp.ts';

@@ -1,4 +1,4 @@
-import type { FleetRevisionEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetRevisionEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { FleetOutcome } from './outcome.ts';
 
 /** As many as a person looks back; the commits themselves are in Git. */

@@ -1,7 +1,8 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { type FleetKind, fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { apiVersion } from '../../manifests/api/group.ts';

@@ -1,4 +1,4 @@
-import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { KeptBecause } from './prune.ts';
 import type { Reading, SpecProblem } from './reading.ts';
 

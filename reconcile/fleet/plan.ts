@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import { isFleetKind, runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';

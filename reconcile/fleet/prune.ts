@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { EtcdFleet, FleetInventoryEntry } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { type FleetObject, identityOf, identityOfObject, kindOfEntry } from './objects.ts';

@@ -1,4 +1,4 @@
-import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { conditionOf } from '../conditions.ts';
 import { courseOf } from '../reasons.ts';
 import { type KStatus, kstatusOf } from './kstatus.ts';

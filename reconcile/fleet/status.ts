@@ -1,4 +1,5 @@
-import type { EtcdFleet, EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus, FleetCommitStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { reconcileRequestOf } from '../../manifests/render/reconcile-request.ts';
 import { conditionsFrom } from '../conditions.ts';

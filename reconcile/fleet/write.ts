@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdFleet, EtcdFleetStatus } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus } from '../../manifests/api/etcd-fleet-status.ts';
 import { conditionOf } from '../conditions.ts';
 import { isReason, type Kube, resources } from '../kube.ts';
 

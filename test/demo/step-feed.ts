@@ -1,4 +1,5 @@
-import type { ClusterHistoryEntry, EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { ClusterHistoryEntry } from '../../manifests/api/etcd-cluster-status.ts';
 import type { Narrator } from './narrator.ts';
 
 /** Says every step of every cluster as it appears in the history, and what is waited for in between. */

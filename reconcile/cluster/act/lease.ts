@@ -1,4 +1,5 @@
-import type { ClusterStep, EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterStep } from '../../../manifests/api/etcd-cluster-status.ts';
 import { isReason, type Kube, resources } from '../../kube.ts';
 import type { Action } from '../know/action.ts';
 import type { Holder } from '../know/holder.ts';

@@ -1,4 +1,4 @@
-import type { ClusterHistoryEntry } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterHistoryEntry } from '../../../manifests/api/etcd-cluster-status.ts';
 import { says } from '../../reasons.ts';
 import { type Decision, refuse } from '../know/decision.ts';
 import type { Situation } from '../know/situation.ts';

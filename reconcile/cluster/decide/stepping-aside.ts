@@ -1,4 +1,4 @@
-import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import { podName } from '../../../manifests/render/names.ts';
 import { refusalIn } from '../../reasons/refusals.ts';
 import { partsOf, targetOf } from '../act/act.ts';

@@ -1,4 +1,5 @@
-import type { ClusterSetAside, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { PodTemplate } from '../../../manifests/api/member-settings.ts';
 import { refusedInPods } from '../../../manifests/api/pod-template.ts';
 import { dotted } from '../../../manifests/api/problem.ts';

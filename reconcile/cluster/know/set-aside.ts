@@ -1,4 +1,4 @@
-import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { wantsReconcile } from '../../../manifests/render/reconcile-request.ts';
 import type { Action } from './action.ts';

@@ -1,4 +1,4 @@
-import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { Decision } from './decision.ts';
 import { type Effective, effectiveSpec } from './effective.ts';
 import { setLateAside } from './late-volumes.ts';

@@ -1,4 +1,4 @@
-import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import { timestamp } from '../../timestamp.ts';
 import { isFatal } from '../../x509/defect.ts';
 import { renewalTime } from '../../x509/judge.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { Kube } from '../../kube.ts';
 import { isReason, KubeError, resources } from '../../kube.ts';
 import type { Decision } from '../know/decision.ts';

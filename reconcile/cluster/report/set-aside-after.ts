@@ -1,4 +1,4 @@
-import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterSetAside } from '../../../manifests/api/etcd-cluster-status.ts';
 import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import type { Action } from '../know/action.ts';

@@ -2,7 +2,7 @@ import type {
   ClusterHistoryEntry,
   ClusterMemberStatus,
   EtcdClusterStatus,
-} from '../../../manifests/api/etcd-cluster.ts';
+} from '../../../manifests/api/etcd-cluster-status.ts';
 import { compareVersions, formatVersion, isVersion, parseVersion } from '../../../manifests/api/version.ts';
 import { selectorOf } from '../../../manifests/render/names.ts';
 import { reconcileRequestOf } from '../../../manifests/render/reconcile-request.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ClusterHistoryEntry, EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterHistoryEntry } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { ClusterPlan } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
 import type { Scene } from './scene.ts';
 

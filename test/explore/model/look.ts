@@ -1,4 +1,5 @@
-import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import { peerUrl } from '../../../manifests/render/names.ts';
 import { hasDeparted } from '../../../reconcile/cluster/know/life.ts';
 import { backupFinalizer, volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';

@@ -1,6 +1,7 @@
 import type { PlanView } from '../../../functions/page/plan.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
-import type { ClusterHistoryEntry, EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterHistoryEntry, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../../manifests/api/metadata.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';

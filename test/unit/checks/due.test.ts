@@ -4,7 +4,7 @@ import { areChecked, branchOf } from '../../../functions/checks/branch.ts';
 import { withChecks } from '../../../functions/checks/check-pass.ts';
 import { dueRequests, lookOf } from '../../../functions/checks/due.ts';
 import type { ChangeRequest } from '../../../gitops/forges/forge.ts';
-import type { RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../../manifests/api/etcd-fleet-status.ts';
 import { fleetStatus } from '../../../reconcile/fleet/status.ts';
 import { clusterOf, fleetWith, sha } from '../fleet/objects.ts';
 

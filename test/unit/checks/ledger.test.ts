@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { withBegun, withEnded } from '../../../functions/checks/ledger.ts';
-import type { RequestCheck } from '../../../manifests/api/etcd-fleet.ts';
+import type { RequestCheck } from '../../../manifests/api/etcd-fleet-status.ts';
 
 const head = '1'.repeat(40);
 

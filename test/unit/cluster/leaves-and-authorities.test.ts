@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { authoritiesToMake, remedyFor } from '../../../reconcile/cluster/know/certificates/due.ts';
 import { callsForAll, itsTurn } from '../../../reconcile/cluster/know/certificates/occasion.ts';

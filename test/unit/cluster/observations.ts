@@ -1,4 +1,5 @@
-import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
 import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';

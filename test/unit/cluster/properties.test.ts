@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import Schema from 'typebox/schema';
-import { etcdClusterStatusSchema } from '../../../manifests/api/etcd-cluster.ts';
+import { etcdClusterStatusSchema } from '../../../manifests/api/etcd-cluster-status.ts';
 import { parseVersion } from '../../../manifests/api/version.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import { recordOf } from '../../../reconcile/cluster/know/life.ts';

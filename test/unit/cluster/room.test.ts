@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EtcdCluster, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { VolumeState } from '../../../manifests/api/etcd-peer.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';

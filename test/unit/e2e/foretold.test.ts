@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ClusterHistoryEntry, EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ClusterHistoryEntry } from '../../../manifests/api/etcd-cluster-status.ts';
 import { assertForetold } from '../../e2e/support/foretold.ts';
 
 const steps = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { FleetRevisionEntry } from '../../../manifests/api/etcd-fleet.ts';
+import type { FleetRevisionEntry } from '../../../manifests/api/etcd-fleet-status.ts';
 import { historyAfter } from '../../../reconcile/fleet/history.ts';
 import type { Reading } from '../../../reconcile/fleet/reading.ts';
 import { problemAbout, treeOf } from './objects.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EtcdFleet, EtcdFleetStatus } from '../../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { EtcdFleetStatus } from '../../../manifests/api/etcd-fleet-status.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
 import { writeFleetStatus } from '../../../reconcile/fleet/write.ts';
 import { resources } from '../../../reconcile/kube.ts';
