@@ -1,18 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { put } from '../integration/backup/members.ts';
-import { startMembers } from '../integration/clients/etcd-members.ts';
-import { provisionBinaries } from '../support/cluster/binaries.ts';
-import { type Programs, saveSnapshot } from './backup-by-hand.ts';
+import { saveSnapshot } from './backup-by-hand.ts';
+import { type BackupStage, onBackupStage, valueBytes, version } from './backup-stage.ts';
 import { type BenchStore, benchStores } from './backup-stores.ts';
-import { type BundledAgent, bundledAgent } from './bundled-agent.ts';
 import { load } from './conditions.ts';
 import { aim } from './table.ts';
 
-const version = '3.6.16';
-const valueBytes = 256 * 1024;
 /** Of each value, so that a sixteenth of the database goes where it is compressed. */
 const randomPart = valueBytes / 16;
 const mostMebibytes = 128;
@@ -26,13 +21,7 @@ const slowStore = 1;
  * @throws when a backup is not proven.
  */
 export async function measureLargeBackup(mebibytes: number): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'etcd-ratchet-bench-'));
-  try {
-    const { etcd, etcdutl } = await provisionBinaries();
-    const programs = { etcd: etcd[version], etcdutl: etcdutl[version] };
-    const agent = await bundledAgent(join(directory, 'app'));
-    await using cluster = await startMembers(programs.etcd, 1, [`--quota-backend-bytes=${8 * 1024 ** 3}`]);
-    const source = cluster.members[0]?.clientUrl ?? '';
+  await onBackupStage(async ({ directory, source, programs, agent }) => {
     await fillSparse(source, (mebibytes * 1024 ** 2) / valueBytes);
     const file = join(directory, 'by-hand.db');
     const saved = performance.now();
@@ -47,9 +36,7 @@ export async function measureLargeBackup(mebibytes: number): Promise<void> {
       await backUpAndProve({ agent, directory: own, source, programs, compression }, store);
       await rm(own, { recursive: true });
     }
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 async function fillSparse(source: string, keys: number): Promise<void> {
@@ -60,11 +47,7 @@ async function fillSparse(source: string, keys: number): Promise<void> {
   }
 }
 
-interface Large {
-  readonly agent: BundledAgent;
-  readonly directory: string;
-  readonly source: string;
-  readonly programs: Programs;
+interface Large extends BackupStage {
   readonly compression: 'none' | 'zstd';
 }
 

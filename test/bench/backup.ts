@@ -3,23 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { restorePaths } from '../../manifests/render/restore-paths.ts';
 import { fill } from '../integration/backup/members.ts';
-import { startMembers } from '../integration/clients/etcd-members.ts';
-import { provisionBinaries } from '../support/cluster/binaries.ts';
-import { newMember, type Programs, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
+import { newMember, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
 import { printBackup, type StoreFigures } from './backup-print.ts';
+import { type BackupStage, onBackupStage, valueBytes, version } from './backup-stage.ts';
 import { type BenchStore, benchStores } from './backup-stores.ts';
-import { type BundledAgent, bundledAgent } from './bundled-agent.ts';
 
-const version = '3.6.16';
-const valueBytes = 256 * 1024;
-
-interface Bench {
-  readonly directory: string;
-  readonly source: string;
-  readonly programs: Programs;
+interface Bench extends BackupStage {
   readonly keys: number;
   readonly times: number;
-  readonly agent: BundledAgent;
 }
 
 /**
@@ -29,13 +20,7 @@ interface Bench {
 export async function measureBackup({ quick }: { readonly quick: boolean }): Promise<void> {
   const mebibytes = quick ? 64 : 1024;
   const keys = (mebibytes * 1024 ** 2) / valueBytes;
-  const directory = await mkdtemp(join(tmpdir(), 'etcd-ratchet-bench-'));
-  try {
-    const { etcd, etcdutl } = await provisionBinaries();
-    const programs = { etcd: etcd[version], etcdutl: etcdutl[version] };
-    const agent = await bundledAgent(join(directory, 'app'));
-    await using cluster = await startMembers(programs.etcd, 1, [`--quota-backend-bytes=${8 * 1024 ** 3}`]);
-    const source = cluster.members[0]?.clientUrl ?? '';
+  await onBackupStage(async ({ directory, source, programs, agent }) => {
     await fill(source, keys, valueBytes);
     const times = quick ? 1 : 3;
     const figures: StoreFigures[] = [];
@@ -47,9 +32,7 @@ export async function measureBackup({ quick }: { readonly quick: boolean }): Pro
       await rm(own, { recursive: true });
     }
     printBackup({ version, keys, valueBytes, times, directory: tmpdir(), figures });
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 async function measureStore(bench: Bench, open: (directory: string) => Promise<BenchStore>): Promise<StoreFigures> {
