@@ -42,6 +42,7 @@ export const annotations = {
   restoredFrom: `${group}/restored-from`,
   gaveUp: `${group}/gave-up`,
   authoritiesOf: `${group}/authorities-of`,
+  sleptOn: `${group}/slept-on`,
   stays: `${group}/stays`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,

@@ -62,6 +62,16 @@ export interface VolumeRecord {
   readonly gaveUp?: readonly string[];
   /** The token under which the cluster's CAs were made, where that is the one of a cluster that was given up. */
   readonly authoritiesOf?: string;
+  /** While it hibernates: the backup that was Ready when its member was told to stop. Absent: none was. */
+  readonly sleptOn?: SleptOn;
+}
+
+/** An EtcdBackup of its cluster, taken just before its members stopped. */
+export interface SleptOn {
+  readonly name: string;
+  readonly uid: string;
+  /** metav1.Time: when it was over. */
+  readonly endedAt: string;
 }
 
 export interface OutvotedMember {
@@ -141,6 +151,7 @@ const nodePattern = namePattern;
 const recoveryPattern = /^([0-9a-f]{12})\/(0|[1-9]\d{0,5})$/;
 /** metav1.Time. */
 const timePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+const sleptOnPattern = /^([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)\/([A-Za-z0-9-]{1,64})@([0-9TZ:-]+)$/;
 const sincePattern = /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))@(0|[1-9]\d{0,19})$/;
 
 /**
@@ -212,6 +223,19 @@ export const fields: Fields = {
     encode: (ids) => [ids.length === 0 ? undefined : ids.join(',')],
   },
   authoritiesOf: matching(annotations.authoritiesOf, `${tokenInWords}, or absent`, tokenPattern),
+  sleptOn: {
+    annotations: [
+      {
+        name: annotations.sleptOn,
+        wanted: "an EtcdBackup's name, UID and end like orders-before-hibernation/0a1b@2026-01-02T03:04:05Z, or absent",
+      },
+    ],
+    decode: ([text = '']) => {
+      const [, name, uid, endedAt] = sleptOnPattern.exec(text) ?? [];
+      return found(name && uid && endedAt && timePattern.test(endedAt) ? { name, uid, endedAt } : undefined);
+    },
+    encode: ({ name, uid, endedAt }) => [`${name}/${uid}@${endedAt}`],
+  },
 };
 
 function matching(name: string, wanted: string, pattern: RegExp): Field<string> {

@@ -36,6 +36,14 @@ export const backupBugs: readonly Bug[] = [
       ),
   },
   {
+    name: 'deletes-after-waking',
+    what: 'a cluster is deleted on the backup of an earlier sleep: its volumes did not forget that when it woke',
+    violates: 'I12',
+    scenario: 'back up, and hibernate, and delete',
+    faults: {},
+    seed: (code) => instead(code, 'finishDeletion', (situation) => finishDeletion(rememberingSleep(situation))),
+  },
+  {
     name: 'never-backs-up-again',
     what: 'an upgrade begins on a backup that was taken long ago',
     violates: 'I12',
@@ -58,4 +66,16 @@ function withoutAge(situation: Situation): Situation {
   if (awaitedBackup?.kind !== 'known') return situation;
   const { tooOld: _, ...rest } = awaitedBackup;
   return { ...situation, awaitedBackup: rest };
+}
+
+/** Whatever runs by now. */
+function rememberingSleep(situation: Situation): Situation {
+  const slots = situation.slots.map((slot) => {
+    const { pod: _, statefulSet: __, volume, ...rest } = slot;
+    const record = volume?.record;
+    if (record?.kind !== 'valid' || record.record.state !== 'sealed') return slot;
+    const asleep = { kind: 'valid', record: { ...record.record, state: 'hibernating' } } as const;
+    return { ...rest, volume: { ...volume, record: asleep } } as typeof slot;
+  });
+  return { ...situation, slots, backupOfSleep: { name: 'orders-before-hibernation' } };
 }

@@ -15,6 +15,7 @@ export function backsUpFirst({ world }: State, { begins, action }: Event): strin
   if (!before || backupPolicy(asResource(world), before) !== 'Required') return undefined;
   const { backups = [] } = world;
   if (backups.some((one) => one.before === before && isGood(one, world))) return undefined;
+  if (before === 'deletion' && backups.some((one) => isOfSleep(one, world))) return undefined;
   return `${action.kind} begins, and no good backup is there that was taken before the ${before}`;
 }
 
@@ -45,6 +46,13 @@ function hasData(world: World): boolean {
 function isServed(place: Place, world: World): boolean {
   const isSealed = recordIn(place)?.state === 'sealed' || recordIn(place)?.state === 'hibernating';
   return isSealed && formationOf(world, place.disk?.formation)?.formed === true;
+}
+
+/** Nothing was written since all members stopped, to hibernate, after it. */
+function isOfSleep({ before, state, holds, outrun }: AskedBackup, world: World): boolean {
+  if (before !== 'hibernation' || state !== 'good' || outrun) return false;
+  if (world.places.some(({ process, hidden }) => process ?? hidden)) return false;
+  return world.places.some((place) => isServed(place, world) && place.disk?.formation === holds?.formation);
 }
 
 /** One that is too old is taken again, where there is a quorum to take it of. */

@@ -55,5 +55,14 @@ export const backupScenarios: readonly Scenario[] = [
   ),
   one('back up, and delete 2, and keep the volumes', clusterOf(2), [deleted, applied], { death: 1, late: 1 }, 1),
   one('back up, and hibernate, and wake', clusterOf(1), [asleep, awake, asleep], { ...holders }, 1),
+  one('back up, and hibernate, and delete', clusterOf(1, withVolumes), [asleep, awake, deleted], holders, 1),
+  one('back up, and hibernate, and delete 2', clusterOf(2, withVolumes), [asleep, deleted], { death: 1, late: 1 }, 1),
+  one(
+    'back up, and hibernate, and delete, in misfortune',
+    clusterOf(1, withVolumes),
+    [asleep, deleted, without],
+    { backupFails: 1, backupAges: 1, backupGoes: 1, death: 1 },
+    2,
+  ),
   one('back up, and hibernate, in misfortune', clusterOf(1), [asleep, awake], misfortunes, 2),
 ];

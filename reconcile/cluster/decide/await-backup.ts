@@ -143,11 +143,20 @@ function failed(message: string, cure: string, situation: Situation, awaiting: A
 }
 
 /** @param cause why there is no member that a snapshot could be taken of */
-export function withoutQuorum(cause: string, situation: Situation, awaiting: Awaiting): Refused {
+function withoutQuorum(cause: string, situation: Situation, awaiting: Awaiting): Refused {
   return refuse(
     'BackupNotPossible',
     `${awaiting.what} waits for a backup, and no quorum serves that it could be taken of: ${cause}; the volumes are kept`,
     `bring the members back that are missing: it then goes on; ${withoutIt(situation, awaiting)}`,
+  );
+}
+
+/** As {@link withoutQuorum}, of a cluster that is being deleted: nothing starts a member of it again. */
+export function withoutMembers(cause: string, situation: Situation, awaiting: Awaiting): Refused {
+  return refuse(
+    'BackupNotPossible',
+    `${awaiting.what} waits for a backup, and no member runs that it could be taken of: ${cause}; the volumes are kept`,
+    `nothing starts a member of a cluster that is being deleted: set spec.volumeRetention.whenDeleted to Retain, which keeps its PersistentVolumeClaims, ${withoutIt(situation, awaiting)}`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { BackupWish } from '../../../manifests/render/backup-before.ts';
 import type { IssuerRef } from '../../../manifests/render/cert-manager-certificate.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { SealedDisk } from '../../../manifests/render/sealed-disk.ts';
-import type { MinorSince, OutvotedMember, VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import type { MinorSince, OutvotedMember, SleptOn, VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { Remedy } from './certificates/remedy.ts';
 import type { Validity } from './certificates/validity.ts';
 import type { Inputs } from './inputs.ts';
@@ -95,8 +95,13 @@ export type Action =
       /** Secrets of cert-manager that are to be deleted with their Certificates. */
       readonly adopt: readonly { readonly name: string; readonly certificateUid: string }[];
     }
-  /** All members stop; their volumes are marked first. */
-  | { readonly kind: 'hibernate-members'; readonly volumes: readonly Ref[]; readonly statefulSets: readonly Ref[] }
+  /** All members stop; their volumes are marked first, with the backup that was taken before. */
+  | {
+      readonly kind: 'hibernate-members';
+      readonly volumes: readonly Ref[];
+      readonly statefulSets: readonly Ref[];
+      readonly after?: SleptOn;
+    }
   /** Members that hibernate may start again. */
   | { readonly kind: 'wake-members'; readonly volumes: readonly Ref[] }
   /** A pod that is not Ready is deleted, so that its StatefulSet recreates it from the same template. */

@@ -46,10 +46,18 @@ export interface Observation {
   readonly nodes?: Readonly<Record<string, NodeView>>;
   /** The EtcdBackup that an upgrade, a hibernation or the deletion waits for: read only where the spec asks for it. */
   readonly awaitedBackup?: AwaitedBackupView;
+  /** While no member runs: the backup that all volumes say they stopped after. Read when the cluster is to go. */
+  readonly backupOfSleep?: BackupOfSleep;
   /** The newest backup of this very cluster, a verified one before all others: read only while no quorum answers. */
   readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
+}
+
+export interface BackupOfSleep {
+  readonly name: string;
+  /** Why it can't be the last one. Absent: it is Ready, proven as the spec asks, and of this etcd cluster. */
+  readonly unfit?: string;
 }
 
 /** A backup that is Ready, as its EtcdBackup says. */
@@ -78,6 +86,8 @@ export type AwaitedBackupView = { readonly before: Occasion } & (
       readonly state: 'under-way' | 'stalled' | 'good' | 'failed' | 'foreign' | 'leaving';
       readonly message: string;
       readonly askedAt: Date;
+      /** Of one that is over. */
+      readonly ended?: { readonly uid: string; readonly at: string };
       /** It ended too long ago: what is taken in its place. */
       readonly tooOld?: { readonly name: string; readonly wish: BackupWish };
     }

@@ -16,6 +16,7 @@ import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { readLease } from './lease.ts';
 import { readAwaitedBackup } from './read-awaited-backup.ts';
+import { readBackupOfSleep } from './read-backup-of-sleep.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
 import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
@@ -58,17 +59,18 @@ export async function observe(context: ObserveContext, listed: ClusterObjects, s
 }
 
 async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
-  const { kube, holder, nonce } = context;
+  const { kube, holder, nonce, thorough = false } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [lease, { etcd, ...answers }, recovery, places, warnings, awaitedBackup] = await Promise.all([
+  const [lease, { etcd, ...answers }, recovery, places, warnings, awaitedBackup, backupOfSleep] = await Promise.all([
     readLease(kube, cluster, { now: at, holder, signal }),
     askMembers(context, objects, at, { signal, inTime }),
     readRecovery(kube, objects, slotsOf(objects), { at, signal }),
     readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
     readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
     readAwaitedBackup(kube, { cluster, slots: slotsOf(objects), at }, signal),
+    readBackupOfSleep(kube, { cluster, slots: slotsOf(objects) }, { thorough, signal }),
   ]);
   const newestBackup = await readNewestBackup(kube, { cluster, ...answers }, signal);
   const shared = sharedOf(objects);
@@ -85,6 +87,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       ...(places?.nodes && { nodes: places.nodes }),
       ...(recovery && { recovery }),
       ...(awaitedBackup && { awaitedBackup }),
+      ...(backupOfSleep && { backupOfSleep }),
       ...(newestBackup && { newestBackup }),
     },
     etcd,

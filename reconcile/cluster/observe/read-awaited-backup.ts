@@ -80,11 +80,20 @@ async function isEnding(kube: Kube, namespace: string | undefined, signal: Abort
 }
 
 function viewOf(backup: EtcdBackup, cluster: EtcdCluster, wish: BackupWish, at: Date): KnownBackup {
-  const { name, creationTimestamp } = backup.metadata;
+  const { name, creationTimestamp, uid } = backup.metadata;
+  const endedAt = backup.status?.finishedAt;
   const message = conditionOf(backup.status, 'Ready')?.message ?? 'not looked at yet';
   const askedAt = creationTimestamp === undefined ? at : new Date(creationTimestamp);
   const state = isBackupBefore(backup, cluster, wish) ? stateOf(backup) : 'foreign';
-  return { kind: 'known', before: wish.before, name, message, askedAt, state };
+  return {
+    kind: 'known',
+    before: wish.before,
+    name,
+    message,
+    askedAt,
+    state,
+    ...(uid !== undefined && endedAt !== undefined && { ended: { uid, at: endedAt } }),
+  };
 }
 
 type KnownBackup = Extract<AwaitedBackupView, { readonly kind: 'known' }>;

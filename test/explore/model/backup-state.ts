@@ -13,4 +13,6 @@ export interface AskedBackup {
   readonly holds?: { readonly formation: string; readonly version: string };
   /** For an earlier life, or an earlier sleep: it counts for nothing any more. */
   readonly former?: true;
+  /** Of a hibernation: a member has started since. */
+  readonly outrun?: true;
 }

@@ -1,7 +1,8 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { backupBeforeName, type Occasion } from '../../../manifests/render/backup-before.ts';
 import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
-import type { AwaitedBackupView, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import type { AwaitedBackupView, BackupOfSleep, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { backupSleptOn } from '../../../reconcile/cluster/know/slept-on.ts';
 import type { AskedBackup } from './backup-state.ts';
 import { minorNumber, serving } from './etcd.ts';
 import type { World } from './state.ts';
@@ -36,9 +37,27 @@ function uidOf({ name }: AskedBackup): string {
   return `uid-of-${name}`;
 }
 
-function viewOf({ name, state, age }: AskedBackup, before: Occasion, at: Date) {
+function viewOf(backup: AskedBackup, before: Occasion, at: Date) {
+  const { name, state, age } = backup;
   const askedAt = new Date(at.getTime() - ages[age]);
-  return { kind: 'known', before, name, state, message: 'as it is', askedAt } as const;
+  const ended = { uid: uidOf(backup), at: at.toISOString() };
+  const known = { kind: 'known', before, name, state, message: 'as it is', askedAt } as const;
+  return state === 'good' ? { ...known, ended } : known;
+}
+
+/** As `observe` reads it, of a cluster that is being deleted. */
+export function sleptOnIn({ backups = [], cluster }: World, slots: readonly Slot[]): BackupOfSleep | undefined {
+  const wanted = cluster.deleting && cluster.owesBackup ? backupSleptOn(slots) : undefined;
+  if (!wanted) return undefined;
+  const { name, uid } = wanted;
+  const found = backups.find((one) => uidOf(one) === uid && one.state === 'good');
+  return found ? { name } : { name, unfit: 'it was deleted' };
+}
+
+/** Members run on what was put to sleep: what they write is in no backup that was taken before. */
+export function outrunBackups(world: World): World {
+  const isOfSleep = ({ before, state, outrun }: AskedBackup) => before === 'hibernation' && state === 'good' && !outrun;
+  return changed(world, isOfSleep, (one) => ({ ...one, outrun: true })) ?? world;
 }
 
 export function madeBackup(world: World, name: string, before: Occasion): World {

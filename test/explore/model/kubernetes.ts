@@ -1,4 +1,4 @@
-import { taken, waitsLonger } from './backups.ts';
+import { outrunBackups, taken, waitsLonger } from './backups.ts';
 import {
   formationOf,
   hasQuorum,
@@ -149,7 +149,7 @@ function running(world: World, place: Place, pod: Pod): Change | undefined {
 function run(world: World, { name }: Place, pod: Pod, { disk, begun }: Extract<Started, { kind: 'runs' }>): World {
   const process = { formation: disk.formation, memberId: disk.memberId, version: versionOf(pod) };
   const alive: Pod = { ...lacking(pod, 'words'), container: 'running', everStarted: true };
-  const known = begun ? withFormation(world, begun) : world;
+  const known = outrunBackups(begun ? withFormation(world, begun) : world);
   return withPlace(known, name, (one) => ({ ...one, disk: lacking(disk, 'made'), process, pod: alive }));
 }
 

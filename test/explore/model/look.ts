@@ -13,7 +13,7 @@ import type {
 } from '../../../reconcile/cluster/know/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
-import { awaitedIn } from './backups.ts';
+import { awaitedIn, sleptOnIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
@@ -57,6 +57,7 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
   const recovery = recoveryOf(world);
   const resource = resourceOf(cluster, places);
   const awaitedBackup = awaitedIn(world, { cluster: resource, slots, at: nowDate });
+  const backupOfSleep = sleptOnIn(world, slots);
   return {
     at: nowDate,
     nonce,
@@ -68,6 +69,7 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
     ...(formation?.version !== undefined && { clusterVersion: `${formation.version}.0` }),
     ...(recovery && { recovery }),
     ...(awaitedBackup && { awaitedBackup }),
+    ...(backupOfSleep && { backupOfSleep }),
     lease: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
   };
 }

@@ -2,6 +2,8 @@ import type { Mutant } from '../mutant.ts';
 
 const awaits = 'test/unit/cluster/back-up-first.test.ts';
 const last = 'test/unit/cluster/world/final-backup.test.ts';
+const slept = 'test/unit/cluster/world/slept-on.test.ts';
+const sleptOn = 'reconcile/cluster/know/slept-on.ts';
 const asks = 'test/unit/cluster/requests/backup.test.ts';
 const rule = 'reconcile/cluster/decide/await-backup.ts';
 const beforeUpgrade = 'reconcile/cluster/decide/rules/rolling/back-up-first.ts';
@@ -154,10 +156,59 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: beforeDeletion,
-    from: "if (slots.some(isAsleep)) return 'the members hibernate';",
-    to: '',
+    from: 'if (!slots.some(isAsleep)) return undefined;',
+    to: 'if (slots.length > 0) return undefined;',
     without: 'the deletion of a cluster that hibernates waits for a backup without naming a cure',
-    killers: [last],
+    killers: [slept],
+  },
+  {
+    file: beforeDeletion,
+    from: 'if (found && found.unfit === undefined)',
+    to: 'if (found)',
+    without: 'a cluster that hibernates is deleted on a backup that is not there, not proven or of another one (I12)',
+    killers: [slept],
+  },
+  {
+    file: sleptOn,
+    from: 'const isAtRest = ours.every(isAsleep) && !doesAnyRun(slots);',
+    to: 'const isAtRest = ours.every(isAsleep);',
+    without: 'a cluster whose members run yet is deleted on the backup of their hibernation (I12)',
+    killers: [slept],
+  },
+  {
+    file: sleptOn,
+    from: 'return one && at.getTime() - Date.parse(one.endedAt) <= parseDuration(awaitedBackupFresh) ? one : undefined;',
+    to: 'return one && at.getTime() > 0 && parseDuration(awaitedBackupFresh) > 0 ? one : undefined;',
+    without: 'a hibernation that is finished days later remembers its backup as that of what was written since (I12)',
+    killers: [slept],
+  },
+  {
+    file: sleptOn,
+    from: 'return others.every((one) => isDeepStrictEqual(one, first)) ? first : undefined;',
+    to: 'return others.every((one) => one !== first || isDeepStrictEqual(one, first)) ? first : undefined;',
+    without: 'a backup counts that only some volumes name (I12)',
+    killers: [slept],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-backup-of-sleep.ts',
+    from: "if (!found || found.metadata.uid !== uid) return 'it was deleted';",
+    to: "if (!found) return 'it was deleted';",
+    without: 'an EtcdBackup that was made anew under the name of the one that members slept on counts (I12)',
+    killers: [slept],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-backup-of-sleep.ts',
+    from: 'found.spec.clusterName !== metadata.name || status?.clusterID !== clusterId',
+    to: 'found.spec.clusterName !== metadata.name && clusterId',
+    without: 'a backup of another etcd cluster counts as the last one (I12)',
+    killers: [slept],
+  },
+  {
+    file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
+    from: 'record: { ...rest, state: to, ...(sleptOn && { sleptOn }) }',
+    to: 'record: { ...rest, ...(former && { sleptOn: former }), state: to, ...(sleptOn && { sleptOn }) }',
+    without: 'volumes that wake remember the backup that they slept on',
+    killers: [slept],
   },
   {
     file: 'reconcile/cluster/decide/rules/deletion/finish-deletion.ts',

@@ -59,6 +59,14 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
   ),
   restoredFrom: fc.stringMatching(/^[0-9a-f]{12}$/),
   authoritiesOf: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$/),
+  sleptOn: fc.record(
+    {
+      name: fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?$/),
+      uid: fc.stringMatching(/^[A-Za-z0-9-]{1,64}$/),
+      endedAt: fc.integer({ min: 0, max: 2 ** 32 }).map((s) => `${new Date(s * 1000).toISOString().slice(0, 19)}Z`),
+    },
+    plain,
+  ),
   gaveUp: fc.array(hexId, { minLength: 1, maxLength: 4 }),
   outvoted: fc.array(fc.record({ name, memberId: hexId }, plain), { minLength: 1, maxLength: 4 }),
   recovery: fc.record(

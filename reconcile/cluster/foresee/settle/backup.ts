@@ -1,8 +1,10 @@
+import { timestamp } from '../../../timestamp.ts';
 import type { Effect } from '../effect.ts';
 
 /** A backup that is under way becomes Ready. */
 export const takeBackup: Effect = (observation) => {
   const { awaitedBackup } = observation;
   if (awaitedBackup?.kind !== 'known' || awaitedBackup.state !== 'under-way') return observation;
-  return { ...observation, awaitedBackup: { ...awaitedBackup, state: 'good' } };
+  const ended = { uid: 'to-be-created', at: timestamp(observation.at) };
+  return { ...observation, awaitedBackup: { ...awaitedBackup, state: 'good', ended } };
 };

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { SleptOn } from '../../../../../manifests/render/volume-record.ts';
 import type { Ref } from '../../../know/action.ts';
 import { moved } from '../../../know/outcome.ts';
 import { each, type Program } from '../../requests/program.ts';
@@ -8,13 +10,16 @@ import { defineAction, namesOf } from '../define.ts';
 /** Every volume is told before the first member stops: a step that finds it then knows that nothing was lost. */
 export const hibernateMembers = defineAction('hibernate-members', {
   target: ({ volumes }) => namesOf(volumes),
-  *run({ volumes, statefulSets }) {
-    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating'));
+  *run({ volumes, statefulSets, after }) {
+    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', after));
     yield* each(statefulSets, deleteStatefulSet);
   },
 });
 
-/** What makes them members that may be started, sealed as they were; `start-members` does that. */
+/**
+ * What makes them members that may be started, sealed as they were; `start-members` does that. No backup is of all
+ * that they hold any more.
+ */
 export const wakeMembers = defineAction('wake-members', {
   target: ({ volumes }) => namesOf(volumes),
   parts: (action) => action.volumes.map((volume) => ({ ...action, volumes: [volume] })),
@@ -23,10 +28,16 @@ export const wakeMembers = defineAction('wake-members', {
   },
 });
 
-function* turn({ name, uid }: Ref, from: 'sealed' | 'hibernating', to: 'sealed' | 'hibernating'): Program {
+function* turn(
+  { name, uid }: Ref,
+  from: 'sealed' | 'hibernating',
+  to: 'sealed' | 'hibernating',
+  sleptOn?: SleptOn,
+): Program {
   const { record, readAt, ...volume } = yield* liveVolume(name);
   if (volume.uid !== uid) throw moved(`volume ${name} is another one than was looked at`);
-  if (record.state === to) return;
-  if (record.state !== from) throw moved(`volume ${name} is ${record.state}`);
-  yield* writeRecord({ readAt, record: { ...record, state: to } });
+  const { sleptOn: former, ...rest } = record;
+  if (record.state === to && isDeepStrictEqual(former, sleptOn)) return;
+  if (record.state !== from && record.state !== to) throw moved(`volume ${name} is ${record.state}`);
+  yield* writeRecord({ readAt, record: { ...rest, state: to, ...(sleptOn && { sleptOn }) } });
 }

@@ -1,9 +1,12 @@
 import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
-import { act, type Decision } from '../../../know/decision.ts';
+import { act, type Decision, wait } from '../../../know/decision.ts';
 import { isAsleep } from '../../../know/life.ts';
 import { backupFinalizer } from '../../../know/marks.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { awaitBackup, withoutQuorum } from '../../await-backup.ts';
+import { doesAnyRun, sleepsOn } from '../../../know/slept-on.ts';
+import { podThatStays } from '../../../know/staying.ts';
+import { awaitBackup, withoutMembers } from '../../await-backup.ts';
+import { stopMembers } from './hibernate.ts';
 
 const deletion = { before: 'deletion', what: 'the deletion' } as const;
 
@@ -15,21 +18,54 @@ export function backUpLast(situation: Situation): Decision | undefined {
   const { cluster } = situation;
   if (!cluster.metadata.finalizers?.includes(backupFinalizer)) return undefined;
   const needless = whyNone(situation);
-  const letGo = (message: string) =>
-    act({ kind: 'set-finalizer', finalizer: 'backup', present: false }, 'LettingGo', message);
   if (needless !== undefined) return letGo(`${needless}, so the deletion goes on without a last backup`);
-  const isThere = isBackedUp(situation);
-  const stopped = isThere ? undefined : whyNoMember(situation);
-  if (stopped !== undefined) {
-    const isRequired = backupPolicy(cluster, 'deletion') === 'Required';
-    return isRequired
-      ? withoutQuorum(stopped, situation, deletion)
-      : letGo(`${stopped}, so the deletion goes on without a last backup`);
-  }
+  const made = lastBackup(situation);
+  const asleep = made === undefined ? ofSleep(situation) : undefined;
+  if (asleep) return asleep;
+  const stopped = made === undefined ? whyNoMember(situation) : undefined;
+  if (stopped !== undefined) return without(stopped, situation);
   return (
     awaitBackup(situation, deletion) ??
-    letGo(isThere ? 'the last backup is Ready' : 'the deletion goes on without a last backup')
+    letGo(
+      made === undefined
+        ? 'the deletion goes on without a last backup'
+        : `the last backup, EtcdBackup ${made}, is Ready`,
+    )
   );
+}
+
+function letGo(message: string): Decision {
+  return act({ kind: 'set-finalizer', finalizer: 'backup', present: false }, 'LettingGo', message);
+}
+
+function without(stopped: string, situation: Situation): Decision {
+  return backupPolicy(situation.cluster, 'deletion') === 'Required'
+    ? withoutMembers(stopped, situation, deletion)
+    : letGo(`${stopped}, so the deletion goes on without a last backup`);
+}
+
+/**
+ * The members hibernate, or were about to: what was written last is in the backup that they stopped after, where every
+ * volume says so. While a quorum runs yet, another one is taken of it.
+ */
+function ofSleep(situation: Situation): Decision | undefined {
+  const { slots, backupOfSleep: found, membership, cluster } = situation;
+  if (!slots.some(isAsleep)) return undefined;
+  if (doesAnyRun(slots)) {
+    if (membership.kind === 'known') return undefined;
+    const running = slots.some(({ statefulSet }) => statefulSet?.current && !statefulSet.leaving);
+    if (running && cluster.spec.replicas === 0 && sleepsOn(situation)) return stopMembers(situation);
+    const still = { on: 'change', of: 'pods' } as const;
+    if (!running) return podThatStays(slots, situation) ?? wait('MembersStopping', 'the members are stopping', still);
+  }
+  if (found && found.unfit === undefined)
+    return letGo(
+      `EtcdBackup ${found.name} is the last backup: the members stopped after it, to hibernate, and none has run since`,
+    );
+  const why = found
+    ? `EtcdBackup ${found.name}, after which they stopped, is not the last backup: ${found.unfit}`
+    : 'and their volumes name no EtcdBackup that was taken just before all of them stopped';
+  return without(`the members hibernate${found ? ', and ' : ', '}${why}`, situation);
 }
 
 /** Where there is nothing to back up, or no place for it, and no person could change that. */
@@ -41,13 +77,13 @@ function whyNone({ cluster, life, awaitedBackup, slots }: Situation): string | u
   return undefined;
 }
 
-function isBackedUp({ awaitedBackup }: Situation): boolean {
-  return awaitedBackup?.kind === 'known' && awaitedBackup.state === 'good';
+/** Taken for the deletion itself. */
+function lastBackup({ awaitedBackup }: Situation): string | undefined {
+  return awaitedBackup?.kind === 'known' && awaitedBackup.state === 'good' ? awaitedBackup.name : undefined;
 }
 
 /** A snapshot takes members that run; nothing starts one again in a cluster that is being deleted. */
 function whyNoMember({ slots }: Situation): string | undefined {
-  if (slots.some(isAsleep)) return 'the members hibernate';
   if (slots.every(({ peer }) => !peer?.current || peer.leaving)) return 'the members were deleted with it';
   return undefined;
 }

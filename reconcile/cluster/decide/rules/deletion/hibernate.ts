@@ -3,6 +3,7 @@ import { act, type Decision, done, refuse, wait } from '../../../know/decision.t
 import { hasDeparted, isAsleep, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
+import { sleepsOn } from '../../../know/slept-on.ts';
 import { podThatStays } from '../../../know/staying.ts';
 import { waitForRoom } from '../../wait-for-room.ts';
 
@@ -14,9 +15,9 @@ import { waitForRoom } from '../../wait-for-room.ts';
  * while it hibernates.
  */
 export function hibernate(situation: Situation): Decision | undefined {
-  const { effective, slots, life, crowdedBy } = situation;
+  const { effective, life, crowdedBy } = situation;
   if (effective.replicas > 0 || life.stage !== 'born') return undefined;
-  return crowdedBy ? waitForRoom(situation) : stop(slots);
+  return crowdedBy ? waitForRoom(situation) : stopMembers(situation);
 }
 
 /**
@@ -46,7 +47,7 @@ export function sleep(situation: Situation): Decision | undefined {
     );
   }
   const running = slots.filter(({ statefulSet }) => statefulSet?.current && !statefulSet.leaving);
-  if (running.length > 0 || slots.some((slot) => recordOf(slot)?.state === 'sealed')) return stop(slots);
+  if (running.length > 0 || slots.some((slot) => recordOf(slot)?.state === 'sealed')) return stopMembers(situation);
   const members = slots.filter((slot) => !hasDeparted(slot));
   if (members.some(({ statefulSet, pod }) => statefulSet || pod)) {
     const staying = podThatStays(members, situation);
@@ -61,13 +62,16 @@ export function sleep(situation: Situation): Decision | undefined {
   return done('Hibernating', 'no member runs, as the spec asks; the volumes are kept');
 }
 
-function stop(slots: readonly Slot[]): Decision {
+/** Also what is left of it, where an invocation has died: volumes remember the backup that they have in common. */
+export function stopMembers(situation: Situation): Decision {
+  const { slots } = situation;
+  const after = sleepsOn(situation);
   const members = slots.filter((slot) => ['sealed', 'hibernating'].includes(recordOf(slot)?.state ?? ''));
   const statefulSets = slots.flatMap(({ name, statefulSet }): Ref[] =>
     statefulSet?.current && !statefulSet.leaving ? [{ name, uid: statefulSet.uid }] : [],
   );
   return act(
-    { kind: 'hibernate-members', volumes: members.flatMap(volumeOf), statefulSets },
+    { kind: 'hibernate-members', volumes: members.flatMap(volumeOf), statefulSets, ...(after && { after }) },
     'Hibernating',
     `stopping ${namesOf(members)}: the spec asks for no members; their volumes are kept`,
   );
