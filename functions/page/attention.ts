@@ -56,6 +56,7 @@ export function fleetConcerns(fleet: EtcdFleet, now: Date): readonly Concern[] {
     ['StatusesReported', 'False'],
     ['RequestsChecked', 'False'],
     ['Unlisted', 'True'],
+    ['ForeignLabel', 'True'],
   ] as const) {
     const condition = conditionOf(status, type);
     if (condition?.status === wrong && condition.reason !== state.reason) {

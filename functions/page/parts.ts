@@ -59,14 +59,14 @@ export function conditionsCard(conditions: readonly Condition[] | undefined, now
 }
 
 /**
- * Which status of a condition is the good one differs: Reconciling, Stalled, SetAside and Unlisted are there only while
- * something is up.
+ * Which status of a condition is the good one differs: Reconciling, Stalled, SetAside, Unlisted and ForeignLabel are
+ * there only while something is up.
  */
 function toneOf(type: string, status: string): Tone {
   if (status === 'Unknown') return 'calm';
   const isTrue = status === 'True';
   if (type === 'Stalled' || type === 'SetAside') return isTrue ? 'bad' : 'good';
-  if (type === 'Reconciling' || type === 'Unlisted') return isTrue ? 'busy' : 'good';
+  if (type === 'Reconciling' || type === 'Unlisted' || type === 'ForeignLabel') return isTrue ? 'busy' : 'good';
   if (isTrue) return 'good';
   return type === 'Available' ? 'bad' : 'busy';
 }

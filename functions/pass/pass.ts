@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { backupLister } from '../../reconcile/backup/list.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { listOthers } from '../../reconcile/fleet/objects.ts';
+import { withInventory } from '../../reconcile/fleet/outcome.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { earliest } from '../../reconcile/later-look.ts';
 import { areChecked, areLeftOver } from '../checks/branch.ts';
@@ -49,7 +50,8 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const restores = await stepAllRestores(context);
   const isNew = restores.made || early.some(hasWritten);
   const clusters = isNew ? await listClusters(kube, namespace, signal) : world.clusters;
-  const scope = { clusters: chosenClusters(context, world.fleets, clusters), all: clusters, fleets: world.fleets };
+  const fleetsNow = asLeft(world.fleets, early);
+  const scope = { clusters: chosenClusters(context, fleetsNow, clusters), all: clusters, fleets: fleetsNow };
   // Where clusters need another step, the next link of the chain goes on with all: it waits for no backup's Job.
   const goesOn = new AbortController();
   const clustersStepped = stepAndWait(context, scope, clusterList.resourceVersion).then((one) => {
@@ -112,6 +114,16 @@ function listedFor(context: PassContext) {
       kube.list<EtcdCluster>(resources.clusters, { namespace, signal }),
     ]),
   );
+}
+
+/** What a fleet has just applied is its own, although the list of fleets is from before. */
+function asLeft(fleets: readonly EtcdFleet[], results: readonly FleetResult[]): readonly EtcdFleet[] {
+  const left = new Map(
+    results.flatMap((one) =>
+      one.kind === 'done' ? [[one.fleet.metadata.uid, withInventory(one.fleet, one.outcome)] as const] : [],
+    ),
+  );
+  return fleets.map((fleet) => left.get(fleet.metadata.uid) ?? fleet);
 }
 
 type FleetPassed = PassResult['fleets'][number];

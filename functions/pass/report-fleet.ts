@@ -1,8 +1,8 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
-import { hasOthers, listOthers, type OtherObject } from '../../reconcile/fleet/objects.ts';
-import type { FleetOutcome } from '../../reconcile/fleet/outcome.ts';
+import { keyOf, ownObjects, strangersOf } from '../../reconcile/fleet/names.ts';
+import { hasOthers, identityOfObject, listOthers, type OtherObject } from '../../reconcile/fleet/objects.ts';
+import { type FleetOutcome, withInventory } from '../../reconcile/fleet/outcome.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { objectsOf } from '../../reconcile/fleet/plan.ts';
 import { verdictsOf } from '../../reconcile/fleet/roll-up.ts';
@@ -43,10 +43,10 @@ export async function reportFleet(
   { kube, log, signal, forgeDeadline, always, fleets, links, others }: ReportContext,
 ): Promise<EtcdFleet> {
   const fleet = withReportName(found, fleets);
-  const inventory = outcome.inventory ?? fleet.status?.inventory ?? [];
-  const isAsked = hasOthers({ status: { observedGeneration: 0, inventory } });
-  const more = isAsked ? await (others ?? (() => listOthers(kube, undefined, signal)))() : [];
-  const verdicts = verdictsOf(ownObjects(fleet, objectsOf({ clusters, others: more })));
+  const left = withInventory(fleet, outcome);
+  const more = hasOthers(left) ? await (others ?? (() => listOthers(kube, undefined, signal)))() : [];
+  const objects = objectsOf({ clusters, others: more });
+  const verdicts = verdictsOf(ownObjects(left, objects));
   const problems = problemsOf(fleet, outcome);
   const wanted = wantedStatuses({ fleet, outcome, problems, clusters: verdicts, links });
   const forge = await sendStatuses(fleet, wanted, { kube, signal, deadline: forgeDeadline });
@@ -60,6 +60,7 @@ export async function reportFleet(
     fleet,
     outcome,
     clusters: verdicts,
+    strangers: strangersOf(left, objects).map(identityOfObject),
     ...(forge && { forge }),
     now: kube.now() ?? new Date(),
   };

@@ -5,7 +5,7 @@ import { annotations, labels } from '../../manifests/render/names.ts';
 import { isReason, type Kube, KubeError, type Resource } from '../kube.ts';
 import { stillAttempts } from './attempt.ts';
 import { complaintFor, isFieldConflict } from './complaint.ts';
-import { fieldManager, handOverAnnotation, isOwn, keyOf, overtookAnnotation } from './names.ts';
+import { fieldManager, handOverAnnotation, isClaimed, keyOf, overtookAnnotation } from './names.ts';
 import { calledOf, type FleetObject, resourceOf } from './objects.ts';
 import { inherit, managedFieldsOf, withManagedFields, withoutHands } from './ownership.ts';
 import type { PlannedApply } from './plan.ts';
@@ -67,7 +67,7 @@ async function create(spec: DesiredSpec, context: ApplyContext): Promise<ApplyOu
   // Two invocations for one push, as a rule. The live object is read before the check that no newer attempt has begun.
   const live = await getLive(spec, kube, signal);
   if (!(await stillAttempts(kube, fleet, revision, signal))) return { kind: 'superseded', spec };
-  if (live && isOwn(fleet, live)) return update({ kind: 'update', spec, live }, context);
+  if (live && isClaimed(fleet, live)) return update({ kind: 'update', spec, live }, context);
   const message = `${calledOf(spec.kind, spec)} was created by another client meanwhile`;
   return { kind: 'retry', spec, message };
 }

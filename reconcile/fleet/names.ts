@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { annotations, group, labels } from '../../manifests/render/names.ts';
+import { annotations, group } from '../../manifests/render/names.ts';
 import type { KubeObject } from '../kube.ts';
+import { isMarked, memberOf } from '../membership.ts';
 
 /** On an EtcdCluster, from a person: `<namespace>/<fleet>` that may take it over from the fleet that owns it. */
 export const handOverAnnotation = `${group}/hand-over-to`;
@@ -37,23 +38,28 @@ export function fieldManager(fleet: EtcdFleet): string {
   return `etcd-ratchet-fleet-${fleet.metadata.namespace}-${fleet.metadata.name}`;
 }
 
-/** The UID of the fleet that owns an object: the UID, because a fleet created again under the same name is another. */
-export function ownerOf({ metadata }: KubeObject): string | undefined {
-  return metadata.labels?.[labels.fleet];
-}
-
 /** Where an object was handed over to by a person; `undefined` when it was not, or names the owner itself. */
 export function handedOverTo({ metadata }: KubeObject): string | undefined {
   const target = metadata.annotations?.[handOverAnnotation];
   return target && target !== metadata.annotations?.[annotations.fleetName] ? target : undefined;
 }
 
-/** Whether the fleet manages this object: it has the fleet's label and is not handed over. */
-export function isOwn(fleet: EtcdFleet, object: KubeObject): boolean {
-  return fleet.metadata.uid !== undefined && ownerOf(object) === fleet.metadata.uid && !handedOverTo(object);
+/**
+ * Whether the fleet goes on with an object that its repository lists: it bears the fleet's label and is not handed
+ * over. The label may be anyone's; that Git lists it, and that the fleet's account may write it, is what decides.
+ */
+export function isClaimed(fleet: EtcdFleet, object: KubeObject): boolean {
+  return isMarked(fleet, object) && !handedOverTo(object);
 }
 
-/** Those that the fleet manages. */
+/** Those that the fleet manages: it applied them, and they are not handed over. */
 export function ownObjects<T extends KubeObject>(fleet: EtcdFleet, objects: readonly T[]): T[] {
-  return objects.filter((object) => isOwn(fleet, object));
+  const isMember = memberOf(fleet);
+  return objects.filter((object) => isMember(object) && !handedOverTo(object));
+}
+
+/** Those that bear the fleet's label without being its own: they count for nothing. */
+export function strangersOf<T extends KubeObject>(fleet: EtcdFleet, objects: readonly T[]): T[] {
+  const isMember = memberOf(fleet);
+  return objects.filter((object) => isClaimed(fleet, object) && !isMember(object));
 }

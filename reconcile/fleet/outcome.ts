@@ -1,3 +1,4 @@
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
 import type { KeptBecause } from './prune.ts';
 import type { Reading, SpecProblem } from './reading.ts';
@@ -24,6 +25,11 @@ export interface UnlistedReport {
   readonly kept: readonly { readonly key: string; readonly because: KeptBecause }[];
   readonly confirmation?: string;
   readonly notes: readonly string[];
+}
+
+/** The fleet with the inventory that this pass left: what it applied just now is its own. */
+export function withInventory(fleet: EtcdFleet, { inventory }: FleetOutcome): EtcdFleet {
+  return inventory ? { ...fleet, status: { observedGeneration: -1, ...fleet.status, inventory } } : fleet;
 }
 
 /** Of a pass in which Git was not asked, or had nothing to give. */

@@ -4,8 +4,10 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import { isFleetKind, runsOnce } from '../../manifests/api/fleet-kinds.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { wantsReconcile } from '../../manifests/render/reconcile-request.ts';
+import { ownerOf } from '../membership.ts';
+import { inventoryRoom } from './inventory-room.ts';
 import { backupOnMember } from './member-volumes.ts';
-import { handedOverTo, handOverAnnotation, isOwn, keyOf, ownerOf, ownObjects } from './names.ts';
+import { handedOverTo, handOverAnnotation, isClaimed, keyOf, ownObjects } from './names.ts';
 import {
   calledOf,
   type FleetObject,
@@ -70,7 +72,15 @@ export function planFleet(input: PlanInput): FleetPlan {
   const owners = new Map(input.fleets.map((one) => [one.metadata.uid ?? '', one]));
   const known = { ...input, live, inventory, owners };
   const clusters = clusterNames(input);
-  const judged = tree.specs.map((spec) => refuseOnMember(spec, clusters, known) ?? judge(spec, known));
+  const roomFor = inventoryRoom([...inventory.values()]);
+  const judged = tree.specs.map((spec) => {
+    const judgement = refuseOnMember(spec, clusters, known) ?? judge(spec, known);
+    const { kind, namespace, name, file: source } = spec;
+    if (!('apply' in judgement)) return judgement;
+    const entry = { ...(kind !== 'EtcdCluster' && { kind }), namespace, name, source };
+    const full = roomFor(entry, inventory.get(identityOf(kind, spec)));
+    return full === undefined ? judgement : problem(spec, full);
+  });
   return {
     ...prunePlan,
     applies: judged.flatMap((one) => ('apply' in one ? [one.apply] : [])),
@@ -132,7 +142,7 @@ function judge(spec: DesiredSpec, input: Known): Judgement {
 
   const owner = ownerOf(live);
   if (owner === undefined) return { apply: { kind: 'adopt', spec, live } };
-  if (isOwn(fleet, live)) {
+  if (isClaimed(fleet, live)) {
     const settled = settledEntry(input, spec, live, entry);
     return { apply: settled ? { kind: 'settled', spec, live, entry: settled } : { kind: 'update', spec, live } };
   }

@@ -1,10 +1,11 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import { labels } from '../../manifests/render/names.ts';
 import { keyOf } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
 import type { SpecProblem } from './reading.ts';
 import type { ClusterVerdict } from './roll-up.ts';
-import { unlistedMessage, unlistedReason } from './unlisted.ts';
+import { enumerate, unlistedMessage, unlistedReason } from './unlisted.ts';
 
 /** A condition's content; when it last changed is worked out against what was there. */
 export interface Statement {
@@ -14,6 +15,7 @@ export interface Statement {
     | 'Stalled'
     | 'SourceReady'
     | 'Unlisted'
+    | 'ForeignLabel'
     | 'StatusesReported'
     | 'RequestsChecked';
   readonly status: 'True' | 'False';
@@ -27,6 +29,8 @@ export interface FleetFacts {
   /** What is wrong with documents, from this pass or, if it did not look, as last reported. */
   readonly problems: readonly Pick<SpecProblem, 'file' | 'line' | 'column' | 'message'>[];
   readonly clusters: readonly ClusterVerdict[];
+  /** Objects that bear the fleet's label without being its own, as `<namespace>/<name>`. */
+  readonly strangers?: readonly string[];
 }
 
 type Progress = {
@@ -87,6 +91,7 @@ export function statementsFor(facts: FleetFacts): readonly Statement[] {
     ...(kind === 'stalled' ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
     ...sourceStatement(facts),
     ...unlistedStatement(facts),
+    ...strangersStatement(facts),
   ];
 }
 
@@ -111,6 +116,14 @@ function unlistedStatement({ outcome: { unlisted }, fleet }: FleetFacts): readon
   const reason = unlistedReason(unlisted);
   if (!reason) return [];
   return [{ type: 'Unlisted', status: 'True', reason, message: unlistedMessage(keyOf(fleet), unlisted) }];
+}
+
+/** Abnormal while true. Names only, and few: strangers choose how many there are. */
+function strangersStatement({ strangers = [] }: FleetFacts): readonly Statement[] {
+  if (strangers.length === 0) return [];
+  const bear = strangers.length === 1 ? 'bears' : 'bear';
+  const message = `${enumerate(strangers.toSorted())} ${bear} this fleet's label ${labels.fleet}, and the fleet did not apply ${strangers.length === 1 ? 'it' : 'them'}: that counts for nothing here; list them in the fleet's files if they are its own, or remove the label`;
+  return [{ type: 'ForeignLabel', status: 'True', reason: 'NotInInventory', message }];
 }
 
 /** Requests are checked after everything else is told; where they are not, nothing is said of them. */

@@ -25,6 +25,8 @@ export interface FleetReport {
   readonly fleet: EtcdFleet;
   readonly outcome: FleetOutcome;
   readonly clusters: readonly ClusterVerdict[];
+  /** Objects that bear the fleet's label without being its own. */
+  readonly strangers?: readonly string[];
   readonly forge?: ForgeOutcome;
   /** The API server's time. */
   readonly now: Date;
@@ -33,11 +35,11 @@ export interface FleetReport {
 const maxProblems = 20;
 
 /** The status after this pass. Pure, and equal for equal facts except for `lastRun`. */
-export function fleetStatus({ fleet, outcome, clusters, forge, now }: FleetReport): EtcdFleetStatus {
+export function fleetStatus({ fleet, outcome, clusters, strangers = [], forge, now }: FleetReport): EtcdFleetStatus {
   const { status, metadata } = fleet;
   const problems = problemsOf(fleet, outcome);
   const statements = [
-    ...statementsFor({ fleet, outcome, problems, clusters }),
+    ...statementsFor({ fleet, outcome, problems, clusters, strangers }),
     ...forgeStatement(fleet, forge),
     ...checksStatement({ fleet }),
   ];

@@ -11,8 +11,9 @@ import { shaOf } from './reading.ts';
 /**
  * Whether nothing needs to be fetched: this revision is applied, and the live objects are exactly the inventory.
  *
- * Both ways: an object missing from the cluster was deleted by hand and comes back; one missing from the inventory was
- * left by an invocation that did not live to report it. What runs once may be gone.
+ * An object missing from the cluster was deleted by hand and comes back; what runs once may be gone. One that bears the
+ * fleet's label and is missing from the inventory is no reason: any editor of a namespace can make such ones. Of an
+ * invocation that did not live to report what it applied, the revision is missing, too.
  */
 export function isUnchanged(
   fleet: EtcdFleet,

@@ -44,7 +44,8 @@ export function unlistedReason({ kept }: UnlistedReport): KeptBecause | undefine
   return kept.map(({ because }) => because).sort((a, b) => order.indexOf(b) - order.indexOf(a))[0];
 }
 
-function enumerate(keys: readonly string[]): string {
+/** Ten names at most. */
+export function enumerate(keys: readonly string[]): string {
   const shown = keys.slice(0, 10).join(', ');
   return keys.length > 10 ? `${shown} and others` : shown;
 }

@@ -29,10 +29,10 @@ export async function writeFleetStatus(
 }
 
 /**
- * Fields that a report mostly copies, while checks and other passes write them; the last three only if it answered or
- * sent something.
+ * Fields that a report mostly copies, while checks and other passes write them; all but the first two only if it
+ * answered, sent or applied something.
  */
-const copied = ['checks', 'forgeRetryAfter', 'lastHandledReconcileAt', 'commitStatuses'] as const;
+const copied = ['checks', 'forgeRetryAfter', 'lastHandledReconcileAt', 'commitStatuses', 'inventory'] as const;
 
 /** A report without what it only copied from before: there, newer values of another invocation stay. */
 function merged(ours: EtcdFleetStatus, base?: EtcdFleetStatus, theirs?: EtcdFleetStatus): EtcdFleetStatus {

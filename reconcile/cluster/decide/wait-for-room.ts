@@ -9,9 +9,10 @@ const told = 3;
  */
 export function waitForRoom({ crowdedBy = [] }: Pick<Observation, 'crowdedBy'>): Decision {
   const names = [...crowdedBy.slice(0, told), ...(crowdedBy.length > told ? ['others'] : [])].join(', ');
+  const by = names === '' ? '' : `: ${names}`;
   return wait(
     'WaitingForRoom',
-    `as many clusters of this fleet as allowed (spec.maxClustersInProgress) are being changed, or are not healthy: ${names}`,
+    `as many clusters of this fleet as allowed (spec.maxClustersInProgress) are being changed, or are not healthy${by}`,
     { on: 'time', afterSeconds: 5 },
   );
 }

@@ -1,7 +1,8 @@
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
-import { annotations, labels } from '../../../manifests/render/names.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { isMarked, memberOf } from '../../membership.ts';
 import { courseOf, says } from '../../reasons.ts';
 import { effectiveSpec } from '../know/effective.ts';
 import { type Life, lifeOf, recordOf } from '../know/life.ts';
@@ -23,19 +24,36 @@ export function clustersWithoutRoom(
   fleets: readonly EtcdFleet[],
 ): ReadonlyMap<string, readonly string[]> {
   const without = new Map<string, readonly string[]>();
-  for (const { metadata, spec } of fleets) {
-    const own = all.filter((one) => one.cluster.metadata.labels?.[labels.fleet] === metadata.uid && !isStopped(one));
-    const [busy, resting] = parted(own, takesRoom);
-    const [wanting, others] = parted(resting, wantsToChange);
-    const left = Math.max(
-      0,
-      limitOf(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own.length) - busy.length,
-    );
-    const inTurn = [...wanting.toSorted(byName), ...others.toSorted(byName)];
-    const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(nameOf);
-    for (const { cluster } of inTurn.slice(left)) without.set(cluster.metadata.uid ?? '', names);
+  for (const fleet of fleets) {
+    const isMember = memberOf(fleet);
+    const marked = all.filter((one) => isMarked(fleet, one.cluster) && !isStopped(one));
+    const [own, strangers] = parted(marked, ({ cluster }) => isMember(cluster));
+    const among = crowdOf(own, fleet);
+    for (const { cluster } of among.waiting) without.set(cluster.metadata.uid ?? '', among.names);
+    if (strangers.length === 0) continue;
+    // A label alone takes no room of others, and may be of one that the fleet has just taken over: it waits among all.
+    const crowd = crowdOf(marked, fleet);
+    for (const one of crowd.waiting) {
+      if (!isMember(one.cluster)) without.set(one.cluster.metadata.uid ?? '', crowd.names.filter(isBeside(one)));
+    }
   }
   return without;
+}
+
+/** The clusters that wait, and the names of those that have the room. */
+function crowdOf(own: readonly ClusterObjects[], { spec }: EtcdFleet) {
+  const [busy, resting] = parted(own, takesRoom);
+  const [wanting, others] = parted(resting, wantsToChange);
+  const limit = limitOf(spec.maxClustersInProgress ?? fleetDefaults.maxClustersInProgress, own.length);
+  const left = Math.max(0, limit - busy.length);
+  const inTurn = [...wanting.toSorted(byName), ...others.toSorted(byName)];
+  const names = [...busy.toSorted(byName), ...inTurn.slice(0, left)].map(nameOf);
+  return { waiting: inTurn.slice(left), names };
+}
+
+/** The names of clusters elsewhere are not told to a stranger. */
+function isBeside({ cluster }: ClusterObjects): (name: string) => boolean {
+  return (name) => name.startsWith(`${cluster.metadata.namespace}/`);
 }
 
 /** At least one, or nothing would ever move. */

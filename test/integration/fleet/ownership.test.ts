@@ -244,6 +244,26 @@ test('a tick over what did not change lists each kind once, and asks three thing
   assert.ok(others.reduce((sum, [, count]) => sum + count, 0) <= 3, told);
 });
 
+test("a stranger with the fleet's label counts for nothing, is named and costs no request", async () => {
+  await kubectl(['create', 'namespace', 'tenant']);
+  const { metadata } = (await kube.get<EtcdFleet>(resources.fleets, 'platform', 'third')) ?? {};
+  const before = (await tick()).result.requests;
+  const mark = `metadata: {labels: {etcd.ratchet.dev/fleet: ${metadata?.uid}}, `;
+  const trap = spec('trap', 3).replace('namespace: payments', 'namespace: tenant').replace('metadata: {', mark);
+  await kubectl(['create', '-f', '-'], { stdin: trap });
+  const { requests } = (await tick()).result;
+  const status = await fleetNamed('third');
+  assert.equal(status?.clusters?.total, 2);
+  assert.match(conditionOf(status, 'ForeignLabel')?.message ?? '', /^tenant\/trap bears/);
+  assert.ok(!status?.inventory?.some(({ name }) => name === 'trap'));
+  const aboutFleets = (all: Record<string, number>) =>
+    Object.entries(all).filter(([what]) => /fleets|reviews|secrets/.test(what));
+  assert.deepEqual(aboutFleets(requests), aboutFleets(before));
+  await kubectl(['delete', 'etcdcluster', '-n', 'tenant', 'trap', '--wait=false']);
+  await tick();
+  assert.equal(conditionOf(await fleetNamed('third'), 'ForeignLabel'), undefined);
+});
+
 test('a Git server that hangs costs the clusters three seconds, not their step', async () => {
   git.breakWith({ kind: 'hang' });
   const started = performance.now();

@@ -1,7 +1,14 @@
 import type { Mutant } from '../mutant.ts';
 
-/** What is deleted because Git does not list it any more (I8). */
+/** What belongs to a fleet, and what is deleted because Git does not list it any more (I8). */
 export const ofFleets: readonly Mutant[] = [
+  {
+    file: 'reconcile/membership.ts',
+    from: " && uids.has(object.metadata.uid ?? '')",
+    to: ' && uids.size >= 0',
+    without: "a stranger's cluster with the fleet's label is the fleet's",
+    killers: ['test/unit/fleet/strangers.test.ts', 'test/unit/cluster/room.test.ts'],
+  },
   {
     file: 'reconcile/fleet/prune.ts',
     from: "if (free.filter(({ kind }) => kind === 'EtcdCluster').length < 2) return",

@@ -231,7 +231,7 @@ export const problem = {
   message: 'spec.replicas must be at most 9, and is 13',
 };
 
-export const production = fleet('production', {
+const configured = fleet('production', {
   problems: [problem],
   problemCount: 1,
   clusters: { total: 4, ready: 2, inProgress: 1, stalled: 1 },
@@ -263,8 +263,6 @@ export const production = fleet('production', {
   ],
 });
 
-export const fleets = [production, fleet('staging')];
-
 export const clusters = [
   asleep,
   born,
@@ -274,6 +272,18 @@ export const clusters = [
   cluster('web/feature-flags', { owner: 'production', version: '3.7.3' }, { version: '3.7.3' }),
   sessions,
 ];
+
+export const production = withInventory(configured);
+export const fleets = [production, withInventory(fleet('staging'))];
+
+/** As after the apply of the clusters that bear its label. */
+function withInventory(one: EtcdFleet): EtcdFleet {
+  const own = clusters.filter(({ metadata }) => metadata.labels?.[labels.fleet] === one.metadata.uid);
+  const inventory = own.map(({ metadata: { namespace = '', name, uid = '' } }) => {
+    return { namespace, name, uid, generation: 1, source: `clusters/${name}.yaml` };
+  });
+  return { ...one, status: { observedGeneration: 1, ...one.status, inventory } };
+}
 
 export const plan: PlanView = {
   kind: 'planned',

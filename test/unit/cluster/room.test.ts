@@ -58,7 +58,7 @@ function objectsOf(
     states?: readonly VolumeState[];
     /** Members whose pods are not Ready. */
     unready?: readonly number[];
-    metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+    metadata?: Partial<EtcdCluster['metadata']>;
     spec?: Partial<EtcdCluster['spec']>;
   } = {},
 ): ClusterObjects {
@@ -186,6 +186,41 @@ describe('room is taken', () => {
     assert.deepEqual(at(...eager, ...ill)(1), ['a', 'b', 'c']);
     assert.deepEqual(at(...eager, ...ill)('60%'), ['b', 'c']);
   });
+});
+
+describe("a stranger's cluster with the fleet's label", () => {
+  const states = ['sealed', 'sealed', 'sealed'] as const;
+  const own = objectsOf('a', { behind: 3 });
+  const inventory = [{ namespace: 'shop', name: 'a', uid: 'a', generation: 1, source: 'a.yaml' }];
+  const applied = (limit: number | string): EtcdFleet => ({
+    ...fleet(limit),
+    status: { observedGeneration: 1, inventory },
+  });
+
+  test('takes no room, however broken it is', () => {
+    const broken = ['x', 'y'].map((name) => objectsOf(name, { states, unready: [1] }));
+    assert.ok(!clustersWithoutRoom([own, ...broken], [applied(1)]).has('a'));
+  });
+
+  test('adds nothing to a share', () => {
+    const ours = objectsOf('b', { states, unready: [0] });
+    const many = Array.from({ length: 20 }, (_, n) => objectsOf(`x${n}`, { states }));
+    const both = { ...applied('50%'), status: { observedGeneration: 1, inventory: [...inventory, entry('b')] } };
+    assert.ok(clustersWithoutRoom([own, ours, ...many], [both]).has('a'));
+  });
+
+  test('waits like any other, and is told no name from elsewhere', () => {
+    const elsewhere = objectsOf('z', {
+      behind: 1,
+      metadata: { namespace: 'other', labels: { [labels.fleet]: fleetUid } },
+    });
+    const without = clustersWithoutRoom([own, elsewhere, objectsOf('x', { behind: 3 })], [applied(1)]);
+    assert.deepEqual(without.get('x'), []);
+  });
+
+  function entry(name: string) {
+    return { namespace: 'shop', name, uid: name, generation: 1, source: `${name}.yaml` };
+  }
 });
 
 describe('without room', () => {

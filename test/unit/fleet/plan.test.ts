@@ -65,7 +65,7 @@ for (const [title, unchanged, state, clusters, options] of [
   ['an object was deleted', false, applied, [], {}],
   ['an object is being deleted', false, applied, [clusterOf('orders', { deletionTimestamp: 'x' })], {}],
   ['an object was made anew', false, applied, [clusterOf('orders', { uid: 'another' })], {}],
-  ['an object bears our label and is not recorded', false, applied, [clusterOf('orders'), clusterOf('stray')], {}],
+  ['a stranger bears our label', true, applied, [clusterOf('orders'), clusterOf('stray')], {}],
   ['a cluster of nobody came to be', true, applied, [clusterOf('orders'), clusterOf('x', { owner: '' })], {}],
   [
     'another revision was attempted',

@@ -62,7 +62,7 @@ const cases: readonly Case[] = [
   {
     title: 'it is not recorded where it came from',
     because: 'SourceUnknown',
-    change: { fleet: fleetWith({ inventory: [] }, { prune: true }) },
+    change: { fleet: fleetWith({ inventory: [entryOf('orders', ''), entryOf('users')] }, { prune: true }) },
   },
   {
     title: 'its file is still there',

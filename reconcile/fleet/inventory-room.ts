@@ -1,0 +1,39 @@
+import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
+
+/**
+ * The API server takes an object of 1.5 MiB. The inventory may have this much of it, in bytes of JSON; conditions,
+ * problems, commit statuses and checks are bounded, and fit beside it.
+ */
+const most = { entries: 5_000, bytes: 900_000, source: 1_024 } as const;
+
+/** The length of a UID, and of a generation that is reached in no time that matters. */
+const notYetKnown = { uid: '-'.repeat(36), generation: 999_999_999 };
+
+type NewEntry = Omit<FleetInventoryEntry, 'uid' | 'generation'>;
+
+/**
+ * Says of one object after the other whether the inventory still has room for it: a fleet owns what its inventory
+ * names, so what does not fit is not applied. What it holds already stays, as it is.
+ */
+export function inventoryRoom(
+  held: readonly FleetInventoryEntry[],
+): (entry: NewEntry, before: FleetInventoryEntry | undefined) => string | undefined {
+  let entries = held.length;
+  let bytes = held.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  return (entry, before) => {
+    if ([...entry.source].length > most.source) {
+      return `not applied: the name of its file is longer than ${most.source} characters`;
+    }
+    const more = before ? sizeOf({ ...before, ...entry }) - sizeOf(before) : sizeOf({ ...entry, ...notYetKnown });
+    if ((!before && entries + 1 > most.entries) || (more > 0 && bytes + more > most.bytes)) {
+      return `not applied: a fleet's inventory holds at most ${most.entries} objects and ${most.bytes} bytes (names, namespaces, files), and it is full: split the repository into several fleets, each with its own spec.git.path`;
+    }
+    if (!before) entries += 1;
+    bytes += more;
+    return undefined;
+  };
+}
+
+function sizeOf(entry: FleetInventoryEntry): number {
+  return Buffer.byteLength(JSON.stringify(entry)) + 1;
+}
