@@ -1,15 +1,12 @@
 import { GitError } from '../../gitops/git/error.ts';
-import { type Kube, type KubeObject, resources } from '../../reconcile/kube.ts';
-
-interface Secret extends KubeObject {
-  readonly type?: string;
-  readonly data?: Readonly<Record<string, string>>;
-}
+import { type Kube, resources } from '../../reconcile/kube.ts';
+import { type FleetSecret, isShared, shareCommand } from '../fleet-secret.ts';
 
 /**
  * The data of a Secret that a fleet names, as it is: base64.
  *
- * @throws {GitError} InvalidCredentials when there is none, or it is a service account's
+ * @throws {GitError} InvalidCredentials when there is none, or it is a service account's; SecretNotShared without the
+ *   label by which its owner lets fleets use it
  * @throws {KubeError}
  */
 export async function readSecret(
@@ -19,7 +16,7 @@ export async function readSecret(
   field: string,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
-  const secret = await kube.get<Secret>(resources.secrets, namespace, name, { signal });
+  const secret = await kube.get<FleetSecret>(resources.secrets, namespace, name, { signal });
   // It has a key `token`, too, and the fleet's author decides to which host that would be sent.
   if (secret?.type === 'kubernetes.io/service-account-token') {
     throw new GitError(
@@ -27,6 +24,12 @@ export async function readSecret(
       `Secret ${namespace}/${name} holds the token of a service account, which is sent nowhere: correct ${field}`,
     );
   }
-  if (secret) return secret.data ?? {};
-  throw new GitError('InvalidCredentials', `there is no Secret ${namespace}/${name}: create it, or correct ${field}`);
+  if (!secret) {
+    throw new GitError('InvalidCredentials', `there is no Secret ${namespace}/${name}: create it, or correct ${field}`);
+  }
+  if (isShared(secret)) return secret.data ?? {};
+  throw new GitError(
+    'SecretNotShared',
+    `Secret ${namespace}/${name} is not for fleets: correct ${field}, or let them use it: ${shareCommand(namespace, name)}`,
+  );
 }

@@ -3,7 +3,8 @@ import type { Receiver } from '../../gitops/webhooks/receiver.ts';
 import { receiverOf } from '../../gitops/webhooks/receivers.ts';
 import type { EtcdFleet, WebhookType } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { type Kube, KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
+import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import { type FleetSecret, isShared, shareCommand } from '../fleet-secret.ts';
 import type { Log } from '../log.ts';
 import { remembered } from './remembered.ts';
 
@@ -91,10 +92,6 @@ export const nobody: Pick<Hook, 'receiver' | 'secrets'> = {
   secrets: [randomBytes(32)],
 };
 
-interface Secret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-
 async function readSecrets(
   kube: Kube,
   namespace: string,
@@ -102,8 +99,11 @@ async function readSecrets(
 ): Promise<{ readonly secrets: readonly Uint8Array[]; readonly lack?: string }> {
   try {
     const signal = AbortSignal.timeout(patienceMs);
-    const secret = await kube.get<Secret>(resources.secrets, namespace, name, { signal });
+    const secret = await kube.get<FleetSecret>(resources.secrets, namespace, name, { signal });
     if (!secret) return { secrets: [], lack: 'there is no such Secret: create it, or correct spec.webhook.secretName' };
+    if (!isShared(secret)) {
+      return { secrets: [], lack: `it is not for fleets; let them use it: ${shareCommand(namespace, name)}` };
+    }
     const [current, previous] = ['secret', 'previousSecret'].map((key) => bytesOf(secret.data?.[key]));
     if (!current) return { secrets: [], lack: "its key secret is missing or empty: put the webhook's secret there" };
     return { secrets: [current, ...(previous ? [previous] : [])] };

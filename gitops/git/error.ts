@@ -2,6 +2,7 @@
 export type GitReason =
   | 'InvalidSource'
   | 'InvalidCredentials'
+  | 'SecretNotShared'
   | 'AuthenticationFailed'
   | 'RepositoryNotFound'
   | 'EmptyRepository'
@@ -31,6 +32,7 @@ export type GitErrorClass = 'retryable' | 'terminal';
 const classes = {
   InvalidSource: 'terminal',
   InvalidCredentials: 'terminal',
+  SecretNotShared: 'terminal',
   AuthenticationFailed: 'terminal',
   RepositoryNotFound: 'terminal',
   EmptyRepository: 'terminal',

@@ -68,7 +68,7 @@ export const etcdFleetSpecSchema = object({
       secretName: Type.Optional(
         text(253, {
           description:
-            "Secret with username and password, or token, or a GitHub App's appId, installationId and privateKey; and ca.crt for a CA of its own.",
+            "Secret with username and password, or token, or a GitHub App's appId, installationId and privateKey; and ca.crt for a CA of its own. It needs the label etcd.ratchet.dev/fleet-secret=true.",
           rules: [objectName],
         }),
       ),
@@ -88,7 +88,7 @@ export const etcdFleetSpecSchema = object({
         ),
         secretName: text(253, {
           description:
-            "Secret with token; or, where the forge takes them, with username and password, or with a GitHub App's appId, installationId and privateKey. And ca.crt for a CA of its own.",
+            "Secret with token; or, where the forge takes them, with username and password, or with a GitHub App's appId, installationId and privateKey. And ca.crt for a CA of its own. It needs the label etcd.ratchet.dev/fleet-secret=true.",
           rules: [objectName],
         }),
       },
@@ -125,7 +125,7 @@ export const etcdFleetSpecSchema = object({
         ),
         secretName: text(253, {
           description:
-            'Secret with the key secret, which the caller proves to know; previousSecret while it is rotated.',
+            'Secret with the key secret, which the caller proves to know; previousSecret while it is rotated. It needs the label etcd.ratchet.dev/fleet-secret=true.',
           rules: [objectName],
         }),
       },

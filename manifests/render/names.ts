@@ -19,6 +19,8 @@ export const labels = {
   schedule: `${group}/schedule`,
   /** Of a backup that a cluster asks for. */
   wish: `${group}/wish`,
+  /** On a Secret whose owner lets fleets use it. */
+  fleetSecret: `${group}/fleet-secret`,
 } as const;
 
 export const annotations = {

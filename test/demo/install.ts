@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fleetSecretLabels } from '../../functions/fleet-secret.ts';
 import type { Kubectl } from '../support/cluster/kubectl.ts';
 
 const checkout = join(import.meta.dirname, '../..');
@@ -20,10 +21,11 @@ export interface FleetAddresses {
 /** The namespace, the fleet and its Secrets, as a platform team would set them up once. */
 export function fleetObjects({ gitUrl, forgeUrl, token }: FleetAddresses): string {
   const namespace = 'etcd-ratchet';
+  const shared = { namespace, labels: fleetSecretLabels };
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'payments' } },
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'git-credentials', namespace }, stringData: { token } },
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'forge-token', namespace }, stringData: { token } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'git-credentials', ...shared }, stringData: { token } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'forge-token', ...shared }, stringData: { token } },
     {
       apiVersion: 'etcd.ratchet.dev/v1alpha1',
       kind: 'EtcdFleet',

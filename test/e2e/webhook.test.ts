@@ -23,6 +23,7 @@ const stage = scene({
       'webhook',
       '--from-literal=secret=s3cret',
     ]);
+    await opened.kubectl(['-n', opened.namespace, 'label', 'secret', 'webhook', 'etcd.ratchet.dev/fleet-secret=true']);
     await installNamespacedWith('webhooks-namespaced')(opened);
     await opened.kubectl([
       '-n',

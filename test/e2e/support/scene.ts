@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { after, before } from 'node:test';
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
@@ -162,7 +163,12 @@ function furniture(namespace: string): string {
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'fleet', namespace } },
-    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'forge', namespace }, stringData: { token: 'forge-token' } },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'forge', namespace, labels: fleetSecretLabels },
+      stringData: { token: 'forge-token' },
+    },
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'Role',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChecksOutcome, checkFleet } from '../../../functions/checks/check-fleet.ts';
 import { withChecks } from '../../../functions/checks/check-pass.ts';
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { createReader } from '../../../functions/read/reader.ts';
 import type { CheckReport } from '../../../manifests/api/check-report.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
@@ -42,7 +43,10 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
   const scene = await setScene(options);
   const forge = await startForge({ token: 'forge-secret' });
   const secret = { token: Buffer.from('forge-secret').toString('base64') };
-  scene.fake.seed(resources.secrets, { metadata: { namespace: 'platform', name: 'forge' }, ...{ data: secret } });
+  scene.fake.seed(resources.secrets, {
+    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
+    ...{ data: secret },
+  });
   const repository = await scene.git.createRepository('team/etcd');
   await repository.commit({
     'c/orders.yaml': clusterYaml('orders'),

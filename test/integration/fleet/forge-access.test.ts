@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
 import { connectFleetGit } from '../../../functions/pass/fleet-git.ts';
 import { resolveRef } from '../../../gitops/git/resolve.ts';
@@ -18,12 +19,16 @@ const pem = generateKeyPairSync('rsa', { modulusLength: 2048 })
   .toString();
 
 /** An API server that holds this Secret, and a fleet that names it. */
-function scene(spec: Partial<EtcdFleet['spec']>, data?: Readonly<Record<string, string>>) {
+function scene(
+  spec: Partial<EtcdFleet['spec']>,
+  data?: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>> = fleetSecretLabels,
+) {
   const kube = createFakeKube({});
   const encoded = Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
   if (data) {
     kube.seed(resources.secrets, {
-      metadata: { namespace: 'platform', name: 'forge' },
+      metadata: { namespace: 'platform', name: 'forge', labels },
       ...{ data: Object.fromEntries(encoded) },
     });
   }
@@ -182,12 +187,30 @@ test('the environment names the proxy, for Git and for the forge', async (t) => 
   assert.match(toGit.asked[0] ?? '', /^GET http:\/\/git\.invalid\/r\.git\//);
 });
 
+for (const labels of [{}, { 'etcd.ratchet.dev/fleet-secret': 'false' }, { 'etcd.ratchet.dev/fleet': 'true' }]) {
+  test(`a Secret with labels ${JSON.stringify(labels)} is sent nowhere, and the cure is named`, async () => {
+    await using server = await startRecorder((_, a) => replyJson(a, {}));
+    const git = { url: `${server.url}/o/r.git`, ref: 'main', secretName: 'forge' };
+    const spec = { git, forge: { type: 'GitHub', apiUrl: server.url, secretName: 'forge' } } as const;
+    const { fleet, kube } = scene(spec, { token: 'hunter2' }, labels);
+    const cure = 'kubectl -n platform label --overwrite secret forge etcd.ratchet.dev/fleet-secret=true';
+    const opened = await openFleetForge(fleet, { kube, ...inTime() });
+    assert.ok(opened?.kind === 'failed' && opened.reason === 'SecretNotShared');
+    assert.ok(opened.message.includes(cure) && opened.message.includes('spec.forge.secretName'), opened.message);
+    await assert.rejects(connectFleetGit(fleet, { kube, ...inTime() }), (error: Error) => {
+      assert.ok(error.message.includes(cure) && error.message.includes('spec.git.secretName'), error.message);
+      return !error.message.includes('hunter2');
+    });
+    assert.deepEqual(server.requests, []);
+  });
+}
+
 test('a service account’s token is never sent, whichever fleet names it', async () => {
   await using server = await startRecorder((_, a) => replyJson(a, {}));
   const git = { url: `${server.url}/o/r.git`, ref: 'main', secretName: 'forge' };
   const { fleet, kube } = scene({ git, forge: { type: 'GitHub', apiUrl: server.url, secretName: 'forge' } });
   kube.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge' },
+    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
     ...{ type: 'kubernetes.io/service-account-token', data: { token: Buffer.from('mighty').toString('base64') } },
   });
   const signal = AbortSignal.timeout(5_000);

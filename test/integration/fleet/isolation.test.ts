@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { type ForgeServer, startForge } from '../../support/git/forge.ts';
@@ -33,7 +34,10 @@ test('beside a dead repository and a dead forge, a good fleet is done in its usu
   await using deadForge = await startForge();
   await using deadGit = await startGitServer();
   const secret = { token: Buffer.from('x').toString('base64') };
-  scene.fake.seed(resources.secrets, { metadata: { namespace: 'platform', name: 'forge' }, ...{ data: secret } });
+  scene.fake.seed(resources.secrets, {
+    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
+    ...{ data: secret },
+  });
   const at = (apiUrl: string) => ({ type: 'GitHub', apiUrl, secretName: 'forge' }) as const;
   const repository = await scene.git.createRepository('team/good');
   const good: Scene = { ...scene, repository };

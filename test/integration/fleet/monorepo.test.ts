@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { startGitServer } from '../../support/git/server.ts';
@@ -69,7 +70,10 @@ test("who has not the same credentials gets nothing out of another fleet's conve
     ['b', 'wrong'],
   ] as const) {
     const data = { token: Buffer.from(token).toString('base64') };
-    scene.fake.seed(resources.secrets, { metadata: { namespace: 'platform', name: `git-${name}` }, ...{ data } });
+    scene.fake.seed(resources.secrets, {
+      metadata: { namespace: 'platform', name: `git-${name}`, labels: fleetSecretLabels },
+      ...{ data },
+    });
     scene.addFleet(name, { git: { url: repository.url, ref: 'main', path: name, secretName: `git-${name}` } });
   }
   scene.addFleet('nobody', { git: { url: repository.url, ref: 'main', path: 'b' } });

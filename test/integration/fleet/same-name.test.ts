@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { setStage } from './checks-stage.ts';
@@ -13,7 +14,10 @@ test('two fleets of one name on one repository report to the forge under differe
   await wholePass(scene);
   const { metadata, spec } = scene.fleet();
   const secret = { data: { token: Buffer.from('forge-secret').toString('base64') } };
-  scene.fake.seed(resources.secrets, { metadata: { namespace: 'other', name: 'forge' }, ...secret });
+  scene.fake.seed(resources.secrets, {
+    metadata: { namespace: 'other', name: 'forge', labels: fleetSecretLabels },
+    ...secret,
+  });
   scene.fake.seed(resources.fleets, {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdFleet',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { startForge } from '../../support/git/forge.ts';
@@ -9,7 +10,7 @@ test('a hanging forge holds nothing up for long, and the fleet says that it was 
   await using scene = await setScene();
   await using forge = await startForge({ token: 'forge-secret' });
   scene.fake.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge' },
+    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
     ...{ data: { token: Buffer.from('forge-secret').toString('base64') } },
   });
   const repository = await scene.git.createRepository('team/etcd');
@@ -41,7 +42,7 @@ test('a bad commit fails with file, line and column, and stays failed in the fol
   await using scene = await setScene();
   await using forge = await startForge({ token: 'forge-secret' });
   scene.fake.seed(resources.secrets, {
-    metadata: { namespace: 'platform', name: 'forge' },
+    metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
     ...{ data: { token: Buffer.from('forge-secret').toString('base64') } },
   });
   const repository = await scene.git.createRepository('team/etcd');

@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
+import { kubeThrough } from '../../../reconcile/clients/kube.ts';
+import type { Kube } from '../../../reconcile/kube.ts';
 import { binariesEnvironment, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startControlPlane } from '../../support/cluster/control-plane.ts';
 import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
@@ -14,6 +16,8 @@ export interface ApiServer extends AsyncDisposable {
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
   /** The same as whoever has that token, perhaps acting as somebody else. */
   sendAs(who: Who, path: string, body: object): Promise<Answer>;
+  /** Our client, with that service account's own token. */
+  kubeOf(serviceAccount: { readonly namespace: string; readonly name: string }): Promise<Kube>;
 }
 
 export interface Who {
@@ -42,11 +46,21 @@ export async function startApiServer(): Promise<ApiServer> {
   await kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
 
   const { url, ca, identities } = controlPlane;
+  const clients = parts.use(new DisposableStack());
+  const kubeOf: ApiServer['kubeOf'] = async ({ namespace, name }) => {
+    const token = (await kubectl(['-n', namespace, 'create', 'token', name])).trim();
+    const credentials = { headers: { authorization: `Bearer ${token}` }, tls: { ca } };
+    const access = { server: new URL(url), credentials: () => Promise.resolve(credentials) };
+    const kube = kubeThrough(access, { userAgent: 'etcd-ratchet/test' });
+    clients.defer(() => kube.close());
+    return kube;
+  };
   const started = parts.move();
   return {
     kubectl,
     send: (method, path, body) => ask(new URL(path, url), ca, { token: identities.admin.token }, method, body),
     sendAs: (who, path, body) => ask(new URL(path, url), ca, who, 'POST', body),
+    kubeOf,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

@@ -1,3 +1,4 @@
+import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import type { CronJob } from '../../../functions/pass/follow-up/chain.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { resources } from '../../../reconcile/kube.ts';
@@ -44,10 +45,15 @@ export function installation(options: FakeKubeOptions = {}): FakeKube {
   return kube;
 }
 
-export function seedSecret(kube: FakeKube, name: string, data: Readonly<Record<string, string>>): void {
+export function seedSecret(
+  kube: FakeKube,
+  name: string,
+  data: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>> = fleetSecretLabels,
+): void {
   const encoded = Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   );
-  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data: encoded };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels }, data: encoded };
   kube.seed(resources.secrets, secret);
 }

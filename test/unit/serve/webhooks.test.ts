@@ -168,8 +168,10 @@ test('a branch that is made with no new commit, and a request for the branch, ar
 test('a delivery without proof gets the same answer for every fleet, and nothing else happens', async () => {
   seedSecret(scene.kube, 'empty', { secret: '' });
   seedSecret(scene.kube, 'keyless', { token: 'secret' });
+  seedSecret(scene.kube, 'foreign', { secret: 'secret' }, {});
   for (const [name, secretName] of [
     ['empty', 'empty'],
+    ['foreign', 'foreign'],
     ['keyless', 'keyless'],
     ['secretless', 'nowhere'],
   ] as const)
@@ -183,7 +185,17 @@ test('a delivery without proof gets the same answer for every fleet, and nothing
   const { 'x-hub-signature-256': _signature, ...unsigned } = good.headers;
   const empty = await callers.GitHub.send('', 'push', callers.GitHub.push(marked));
   const answers: Response[] = [];
-  for (const name of ['production', 'empty', 'keyless', 'secretless', 'deaf', 'unknown', '__proto__', 'a%00b']) {
+  for (const name of [
+    'production',
+    'empty',
+    'foreign',
+    'keyless',
+    'secretless',
+    'deaf',
+    'unknown',
+    '__proto__',
+    'a%00b',
+  ]) {
     for (const sent of [wrong, { ...good, headers: unsigned }, empty, ...(name === 'production' ? [] : [good])]) {
       answers.push(await post(scene, sent, name));
     }
@@ -194,6 +206,17 @@ test('a delivery without proof gets the same answer for every fleet, and nothing
   assert.deepEqual([...new Set(told)], ['[401,[],""]']);
   assert.deepEqual(jobs(scene), []);
   assert.doesNotMatch(JSON.stringify(scene.logged), /marker|sha256|refs/);
+});
+
+test('a Secret that is not shared verifies no delivery, and the log prints the cure', async () => {
+  const one = await open();
+  seedSecret(one.kube, 'webhook', { secret: 'secret' }, {});
+  assert.equal((await post(one, await pushed())).status, 401);
+  const [{ problem } = {}] = one.logged.map((line) => line as { readonly problem?: string });
+  assert.match(
+    problem ?? '',
+    /kubectl -n etcd-ratchet label --overwrite secret webhook etcd\.ratchet\.dev\/fleet-secret=true$/,
+  );
 });
 
 test('a flood of refused requests costs one list of fleets, one Secret and one log line', async () => {

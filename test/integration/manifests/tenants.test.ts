@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
+import { fleetSource } from '../../../functions/pass/fleet-git.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { startRecorder } from '../../support/git/recorder.ts';
+import { install, startApiServer } from './api-server.ts';
+
+/** Two tenants of one installation: alice administers `team-a`; mallory writes fleets of `team-b`, and no more. */
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+await api.kubectl(['apply', '-k', install]);
+for (const namespace of ['team-a', 'team-b']) {
+  await api.kubectl(['create', 'namespace', namespace]);
+  const token = ['--from-literal=token=crown-jewels'];
+  await api.kubectl(['-n', namespace, 'create', 'secret', 'generic', 'git', ...token]);
+}
+await api.kubectl(['-n', 'team-a', 'create', 'rolebinding', 'alice', '--clusterrole=admin', '--user=alice']);
+await api.kubectl([
+  ...['-n', 'team-b', 'create', 'role', 'fleets'],
+  ...['--verb=create,update,patch,get', '--resource=etcdfleets.etcd.ratchet.dev'],
+]);
+await api.kubectl(['-n', 'team-b', 'create', 'rolebinding', 'mallory', '--role=fleets', '--user=mallory']);
+const kube = await api.kubeOf({ namespace: 'etcd-ratchet', name: 'etcd-ratchet' });
+
+const as = (user: string) => [`--as=${user}`, '--as-group=system:authenticated'];
+const signal = () => ({ signal: AbortSignal.timeout(10_000) });
+
+/** As that user writes it, and as the API server has it. */
+async function fleetOf(user: string, namespace: string, url: string): Promise<EtcdFleet> {
+  const fleet = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdFleet',
+    metadata: { name: 'mine', namespace },
+    spec: {
+      git: { url: `${url}/o/r.git`, ref: 'main', secretName: 'git' },
+      forge: { type: 'Gitea', apiUrl: `${url}/api/v1`, secretName: 'git' },
+    },
+  };
+  const applied = await api.kubectl(['apply', ...as(user), '-o', 'json', '-f', '-'], { stdin: JSON.stringify(fleet) });
+  return JSON.parse(applied) as EtcdFleet;
+}
+
+/** What the refusal says to run, as arguments of kubectl. */
+function cureIn(message: string): string[] {
+  const [, command = assert.fail(message)] = /: kubectl (.*)$/.exec(message) ?? [];
+  return command.split(' ');
+}
+
+test('who writes fleets and may not read a Secret can not have it sent to a host of theirs', async () => {
+  await using theirs = await startRecorder((_, response) => response.end('{}'));
+  const fleet = await fleetOf('mallory', 'team-b', theirs.url);
+  const refused = await fleetSource(fleet, { kube, ...signal() }).then(
+    () => assert.fail('it was read'),
+    (error: Error & { reason?: string }) => error,
+  );
+  assert.equal(refused.reason, 'SecretNotShared');
+  assert.doesNotMatch(refused.message, /crown-jewels/);
+  const forge = await openFleetForge(fleet, { kube, ...signal() });
+  assert.ok(forge?.kind === 'failed' && forge.reason === 'SecretNotShared');
+  assert.deepEqual(theirs.requests, []);
+  await assert.rejects(api.kubectl([...as('mallory'), ...cureIn(refused.message)]), /forbidden/i);
+});
+
+test('the owner of a Secret shares it with the fleets of its namespace by the printed command', async () => {
+  await using theirs = await startRecorder((_, response) => response.end('{}'));
+  const fleet = await fleetOf('alice', 'team-a', theirs.url);
+  const source = () => fleetSource(fleet, { kube, ...signal() });
+  const refused = await source().then(
+    () => assert.fail('it was read'),
+    (error: Error) => error,
+  );
+  await api.kubectl([...as('alice'), ...cureIn(refused.message)]);
+  assert.equal((await source()).credentials?.token, 'crown-jewels');
+  assert.equal((await openFleetForge(fleet, { kube, ...signal() }))?.kind, 'open');
+
+  await api.kubectl(['-n', 'team-a', ...as('alice'), 'label', 'secret', 'git', 'etcd.ratchet.dev/fleet-secret-']);
+  await assert.rejects(source(), { reason: 'SecretNotShared' });
+});
