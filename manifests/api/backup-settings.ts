@@ -177,5 +177,12 @@ export const snapshotSourceSchema = settings(
   { description: 'Where the snapshot is, and with what credentials.' },
 );
 
+/** In place of the object itself. */
+export const backupNameSchema = text(253, {
+  minLength: 1,
+  description: 'An EtcdBackup of the same namespace, with its credentials. It must be Ready.',
+  rules: [objectName],
+});
+
 export type BackupTarget = ReadonlyDeep<Static<typeof backupTargetSchema>>;
 export type SnapshotSource = ReadonlyDeep<Static<typeof snapshotSourceSchema>>;

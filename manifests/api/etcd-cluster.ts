@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { snapshotSourceSchema } from './backup-settings.ts';
+import { backupNameSchema, snapshotSourceSchema } from './backup-settings.ts';
 import { clusterBackupSchema } from './cluster-backup.ts';
 import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
@@ -36,6 +36,12 @@ const quotaFitsVolume = rule<{ storage: { size: Quantity }; etcd?: { quotaBacken
   holds: ({ storage, etcd }) =>
     etcd?.quotaBackendBytes === undefined || parseQuantity(etcd.quotaBackendBytes) < parseQuantity(storage.size),
   fieldPath: '.etcd.quotaBackendBytes',
+});
+
+const oneSnapshot = rule<{ readonly snapshot?: unknown; readonly backupName?: string }>({
+  message: 'name what it goes back to: either snapshot or backupName, not both',
+  cel: 'has(self.snapshot) != has(self.backupName)',
+  holds: ({ snapshot, backupName }) => (snapshot === undefined) !== (backupName === undefined),
 });
 
 export const etcdClusterSpecSchema = object(
@@ -177,9 +183,11 @@ export const etcdClusterSpecSchema = object(
               ),
             ],
           }),
-          snapshot: snapshotSourceSchema,
+          snapshot: Type.Optional(snapshotSourceSchema),
+          backupName: Type.Optional(backupNameSchema),
         },
         {
+          rules: [oneSnapshot],
           description:
             'Goes back to a snapshot under the same name. It takes an approval, the annotation etcd.ratchet.dev/roll-back; status.refusals has the command.',
         },

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { snapshotSourceSchema } from './backup-settings.ts';
-import { objectName } from './common-rules.ts';
+import { backupNameSchema, snapshotSourceSchema } from './backup-settings.ts';
 import { etcdClusterSpecSchema } from './etcd-cluster.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { type Rule, rule, transitionRule } from './rule.ts';
@@ -38,13 +37,7 @@ const noRollback = rule<Spec>({
 export const etcdRestoreSpecSchema = object(
   {
     from: Type.Optional(snapshotSourceSchema),
-    backupName: Type.Optional(
-      text(253, {
-        minLength: 1,
-        description: 'An EtcdBackup of the same namespace, with its credentials. It must be Ready.',
-        rules: [objectName],
-      }),
-    ),
+    backupName: Type.Optional(backupNameSchema),
     cluster: object(
       {
         name: text(48, { minLength: 1, description: 'Of the new EtcdCluster. None of that name may exist.' }),

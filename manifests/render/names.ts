@@ -45,6 +45,7 @@ export const annotations = {
   gaveUp: `${group}/gave-up`,
   authoritiesOf: `${group}/authorities-of`,
   sleptOn: `${group}/slept-on`,
+  goesBackTo: `${group}/goes-back-to`,
   stays: `${group}/stays`,
   // On the Secrets of CAs.
   trust: `${group}/trust`,

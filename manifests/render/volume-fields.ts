@@ -1,5 +1,8 @@
+import type { SnapshotSource } from '../api/backup-settings.ts';
 import type { VolumeState } from '../api/etcd-peer.ts';
+import { isPlainObject } from '../api/plain-data.ts';
 import type { TlsMode } from '../api/tls-settings.ts';
+import { canonicalJson } from './canonical-json.ts';
 import { formatInitialCluster, type InitialCluster, parseInitialCluster } from './initial-cluster.ts';
 import { annotations } from './names.ts';
 import { formatSealedDisk, parseSealedDisk, type SealedDisk } from './sealed-disk.ts';
@@ -64,6 +67,17 @@ export interface VolumeRecord {
   readonly authoritiesOf?: string;
   /** While it hibernates: the backup that was Ready when its member was told to stop. Absent: none was. */
   readonly sleptOn?: SleptOn;
+  /** Of a rollback to an EtcdBackup: what that was, before anything was stopped for it. */
+  readonly goesBackTo?: ResolvedBackup;
+}
+
+/** What an EtcdBackup stood for when it was looked at: whatever becomes of it, this stays. */
+export interface ResolvedBackup {
+  readonly name: string;
+  readonly uid: string;
+  /** Of the etcd cluster that it was taken of. Hex, as etcd prints it. */
+  readonly clusterId: string;
+  readonly snapshot: SnapshotSource;
 }
 
 /** An EtcdBackup of its cluster, taken just before its members stopped. */
@@ -236,6 +250,11 @@ export const fields: Fields = {
     },
     encode: ({ name, uid, endedAt }) => [`${name}/${uid}@${endedAt}`],
   },
+  goesBackTo: {
+    annotations: [{ name: annotations.goesBackTo, wanted: 'an EtcdBackup and its snapshot as JSON, or absent' }],
+    decode: ([text = '']) => found(parseResolved(text)),
+    encode: (backup) => [canonicalJson(backup)],
+  },
 };
 
 function matching(name: string, wanted: string, pattern: RegExp): Field<string> {
@@ -275,6 +294,24 @@ function readRecovery([own, seen]: readonly (string | undefined)[]): Decoded<Rec
   if (own === undefined) return { value: undefined };
   const [, id, attempt] = recoveryPattern.exec(own) ?? [];
   return id === undefined ? { wrong: 0 } : { value: { id, attempt: Number(attempt), lastSeenOn: grouped(pairs) } };
+}
+
+/** Of its snapshot no more than this is looked at: what is restored is what the hash in an approval is of. */
+function parseResolved(text: string): ResolvedBackup | undefined {
+  const { name, uid, clusterId, snapshot } = plainObjectIn(text);
+  if (typeof name !== 'string' || !namePattern.test(name) || typeof uid !== 'string') return undefined;
+  if (typeof clusterId !== 'string' || !idPattern.test(clusterId)) return undefined;
+  if (!isPlainObject(snapshot) || typeof snapshot.object !== 'string') return undefined;
+  return { name, uid, clusterId, snapshot: snapshot as unknown as SnapshotSource };
+}
+
+function plainObjectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 /** `a=1,b=2`, as {@link writePairs} writes it. */

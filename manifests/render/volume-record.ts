@@ -1,6 +1,6 @@
 import { fields, type VolumeRecord } from './volume-fields.ts';
 
-export type { MinorSince, OutvotedMember, Recovery, SleptOn, VolumeRecord } from './volume-fields.ts';
+export type { MinorSince, OutvotedMember, Recovery, ResolvedBackup, SleptOn, VolumeRecord } from './volume-fields.ts';
 
 export type ReadVolumeRecord =
   | { readonly kind: 'none' }

@@ -107,6 +107,7 @@ export const refusals = {
   RollbackNotApproved: 'person',
   RollbackOutdated: 'person',
   RollbackHeldUp: 'itself',
+  RollbackBackupNotReady: 'itself',
 
   BackupFailed: 'person',
   BackupsNotPermitted: 'person',

@@ -54,6 +54,10 @@ export const restore = {
     means: 'The spec asks to give up an etcd cluster that this one is not.',
     cure: 'remove `spec.rollback`, or correct its `clusterID` ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
   },
+  RollbackBackupNotReady: {
+    means: 'The EtcdBackup that a rollback goes back to is not there, or not Ready.',
+    cure: 'do what the message says; once it is Ready, the rollback asks for its approval ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',
+  },
   RollbackHeldUp: {
     means: 'A rollback does not begin beside a recovery, or while the spec asks for no members.',
     cure: 'do what the message says; the rollback then begins ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-rolled-back))',

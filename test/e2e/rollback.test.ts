@@ -169,8 +169,12 @@ test('a snapshot that is refused costs nothing, and taking the approval back cal
   assert.equal(condition(refused, 'Available')?.status, 'True');
 
   await kubectl(['-n', namespace, 'annotate', 'etcdcluster', name, `${annotations.rollBack}-`]);
-  await apply(name, { replicas: 1, rollback: { clusterID, snapshot } });
+  // By its name: an EtcdBackup that is not there, then the one that is.
+  await apply(name, { replicas: 1, rollback: { clusterID, backupName: 'doubtful-never' } });
+  await tickUntil(name, isStalledFor('RollbackBackupNotReady', { unchanged: true }), 60);
+  await apply(name, { replicas: 1, rollback: { clusterID, backupName: 'doubtful-now' } });
   const asked = await tickUntil(name, isStalledFor('RollbackNotApproved', { unchanged: true }), 60);
+  assert.match(said(asked), /EtcdBackup doubtful-now/);
   assert.deepEqual((await volumesOf(name)).map(stateOf), ['sealed'], 'what was prepared is gone');
   assert.equal(await readKey(await access(name), 'still'), 'here');
 

@@ -6,6 +6,7 @@ import { failureOf } from '../know/outcome.ts';
 import { situate } from '../know/situation.ts';
 import type { Refusal } from '../know/spec-refusal.ts';
 import { type ObserveContext, observe } from '../observe/observe.ts';
+import { readNamedBackup } from '../observe/read-named-backup.ts';
 import { type ClusterObjects, readObjects } from '../observe/snapshot.ts';
 import { asCreated, type Desired, planChange, withDesired } from './change.ts';
 import type { Plan } from './plan.ts';
@@ -81,8 +82,9 @@ async function planOne(
   try {
     const blind = context.amongStrangers && intent.kind === 'create';
     const kube = blind ? withoutSecrets(context.kube) : context.kube;
-    const { observation } = await observe({ ...context, kube, thorough: true }, objects, context.signal);
+    const observed = await observe({ ...context, kube, thorough: true }, objects, context.signal);
     const desired = desiredBy(intent);
+    const observation = await withNamed(observed.observation, desired, { kube, signal: context.signal });
     const plan = planChange(observation, desired);
     const { steps, end } = plan;
     const changes = changesOf(observation, plan);
@@ -100,6 +102,18 @@ async function planOne(
   } catch (error) {
     return { ...facts, problem: failureOf(error).message };
   }
+}
+
+/** What the new spec names besides, and is looked at before anything is done with it. */
+async function withNamed(
+  observation: Observation,
+  desired: Desired | undefined,
+  { kube, signal }: Pick<PlanContext, 'kube' | 'signal'>,
+): Promise<Observation> {
+  if (!desired) return observation;
+  const { cluster, slots, namedBackups = [] } = withDesired(observation, desired);
+  const named = await readNamedBackup(kube, { cluster, slots, namedBackups }, signal);
+  return named.length === 0 ? observation : { ...observation, namedBackups: [...namedBackups, ...named] };
 }
 
 function newRefusals(observation: Observation, desired: Desired, kind: Intent['kind']): readonly Refusal[] {

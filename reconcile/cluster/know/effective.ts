@@ -42,7 +42,9 @@ interface Judged<T> {
 
 export function effectiveSpec(
   observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
-    Partial<Pick<Observation, 'clusterVersion' | 'membership'>> & { readonly refused?: readonly ClusterSetAside[] },
+    Partial<Pick<Observation, 'clusterVersion' | 'membership' | 'namedBackups'>> & {
+      readonly refused?: readonly ClusterSetAside[];
+    },
   life: Life,
 ): Effective {
   const { cluster, slots } = observation;

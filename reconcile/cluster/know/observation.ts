@@ -5,7 +5,7 @@ import type { BackupWish, Occasion } from '../../../manifests/render/backup-befo
 import type { CertificateState } from '../../../manifests/render/cert-manager-state.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { AuthorityRecord } from '../../../manifests/render/certificate-secret.ts';
-import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
+import type { ResolvedBackup, VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import type { ToldFailure } from '../../backup/agent/told.ts';
 import type { EndpointStatus, ListedMember, TlsProblem } from '../../etcd.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
@@ -48,11 +48,19 @@ export interface Observation {
   readonly awaitedBackup?: AwaitedBackupView;
   /** While no member runs: the backup that all volumes say they stopped after. Read when the cluster is to go. */
   readonly backupOfSleep?: BackupOfSleep;
+  /** EtcdBackups that the spec names for a rollback; of a plan also those that another spec names. */
+  readonly namedBackups?: readonly NamedBackup[];
   /** The newest backup of this very cluster, a verified one before all others: read only while no quorum answers. */
   readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
 }
+
+export type NamedBackup = { readonly name: string } & (
+  | { readonly kind: 'fit'; readonly backup: ResolvedBackup; readonly etcdVersion?: string }
+  /** In words: `it is not Ready`. */
+  | { readonly kind: 'unfit'; readonly why: string }
+);
 
 export interface BackupOfSleep {
   readonly name: string;

@@ -8,7 +8,7 @@ import type { Slot } from './observation.ts';
 /** The snapshot that a cluster is to be born from. */
 export interface WantedSnapshot {
   /** Of the spec. */
-  readonly field: 'spec.bootstrap.snapshot' | 'spec.rollback.snapshot';
+  readonly field: 'spec.bootstrap.snapshot' | 'spec.rollback.snapshot' | 'spec.rollback.backupName';
   readonly object: string;
   /** Of the whole wish: a restore that failed is tried again with another one. */
   readonly id: string;

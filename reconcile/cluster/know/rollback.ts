@@ -1,9 +1,10 @@
+import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { wishOf } from '../../../manifests/render/snapshot-id.ts';
-import { isAspirant } from '../../../manifests/render/volume-record.ts';
+import { isAspirant, type ResolvedBackup } from '../../../manifests/render/volume-record.ts';
 import { type Life, recordOf } from './life.ts';
-import type { Observation, Slot } from './observation.ts';
+import type { NamedBackup, Observation, Slot } from './observation.ts';
 import { gaveUpBy } from './outvoted.ts';
 import { type WantedSnapshot, wantedOf } from './restore.ts';
 
@@ -12,27 +13,70 @@ export interface WantedRollback extends WantedSnapshot {
   /** The etcd cluster that is given up for it. */
   readonly clusterId: string;
   readonly revision?: number;
+  /** Where the spec names an EtcdBackup: what that is, or was when the rollback began. */
+  readonly backup?: ResolvedBackup;
   /** What a person sets to approve exactly this. */
   readonly approval: string;
 }
 
-type Seen = Pick<Observation, 'cluster' | 'slots'>;
+type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
 
 /**
  * The approval names the etcd cluster that is given up, and the snapshot with its digest: it fits no other cluster of
- * this name, neither the one that the rollback makes, and no other backup.
+ * this name, neither the one that the rollback makes, and no other backup. Of a backup of another etcd cluster it names
+ * that one, too.
+ *
+ * @returns `undefined`: the spec asks for none, or names an EtcdBackup that can't be gone back to
  */
-export function wantedRollback({ cluster }: Pick<Observation, 'cluster'>): WantedRollback | undefined {
-  const { rollback } = cluster.spec;
+export function wantedRollback(seen: Seen): WantedRollback | undefined {
+  const { rollback } = seen.cluster.spec;
   if (!rollback) return undefined;
-  const { clusterID: clusterId, snapshot } = rollback;
+  const { clusterID: clusterId } = rollback;
+  const backup = rollback.backupName === undefined ? undefined : backupGoneBackTo(seen);
+  const snapshot = rollback.snapshot ?? backup?.snapshot;
+  if (!snapshot) return undefined;
   const { revision } = snapshot;
+  const approval = `${clusterId}/${hashOf({ clusterId, snapshot: wishOf(snapshot) }).slice(0, 12)}`;
+  const isForeign = backup !== undefined && backup.clusterId !== clusterId;
   return {
-    ...wantedOf(snapshot, 'spec.rollback.snapshot'),
+    ...wantedOf(snapshot, backup ? 'spec.rollback.backupName' : 'spec.rollback.snapshot'),
     clusterId,
     ...(revision !== undefined && { revision }),
-    approval: `${clusterId}/${hashOf({ clusterId, snapshot: wishOf(snapshot) }).slice(0, 12)}`,
+    ...(backup && { backup }),
+    approval: isForeign ? `${approval}/${backup.clusterId}` : approval,
   };
+}
+
+/** As the volume remembers it that the data are restored to: whatever has become of the EtcdBackup since. */
+function backupGoneBackTo(seen: Seen): ResolvedBackup | undefined {
+  const begun = backupBegun(seen);
+  if (begun) return begun;
+  const view = namedBackup(seen);
+  return view?.kind === 'fit' && newerVersion(seen) === undefined ? view.backup : undefined;
+}
+
+/** Of a rollback to the EtcdBackup that the spec names, which has begun. */
+export function backupBegun({ cluster, slots }: Seen): ResolvedBackup | undefined {
+  const { clusterID, backupName } = cluster.spec.rollback ?? {};
+  const records = aspirantsIn(slots).flatMap((slot) => recordOf(slot) ?? []);
+  const ours = records.find(
+    ({ gaveUp, goesBackTo }) => gaveUp?.at(-1) === clusterID && goesBackTo?.name === backupName,
+  );
+  return backupName === undefined ? undefined : ours?.goesBackTo;
+}
+
+/** By which etcd that EtcdBackup was taken, where that is of a newer minor than the spec's. */
+export function newerVersion(seen: Seen): string | undefined {
+  const view = namedBackup(seen);
+  const taken = view?.kind === 'fit' ? view.etcdVersion : undefined;
+  const isNewer = isVersion(taken) && minorOf(parseVersion(taken)) > minorOf(parseVersion(seen.cluster.spec.version));
+  return isNewer ? taken : undefined;
+}
+
+/** The EtcdBackup that the spec names for a rollback, as it was read. */
+export function namedBackup({ cluster, namedBackups = [] }: Seen): NamedBackup | undefined {
+  const { backupName } = cluster.spec.rollback ?? {};
+  return namedBackups.find(({ name }) => name === backupName);
 }
 
 /** As a person set it; hostile or not, it is only ever compared. */
@@ -47,7 +91,7 @@ export function clusterToGiveUp({ cluster }: Pick<Observation, 'cluster'>, life:
 }
 
 /** Whether it is over: also when the document is applied again. */
-export function isRolledBack({ clusterId }: WantedRollback, { slots }: Pick<Observation, 'slots'>): boolean {
+export function isRolledBack(clusterId: string, { slots }: Pick<Observation, 'slots'>): boolean {
   return gaveUpBy(slots).includes(clusterId);
 }
 
@@ -59,7 +103,7 @@ export function approvedRollback(seen: Seen, life: Life): WantedRollback | undef
 }
 
 /** Why no rollback begins, whatever is approved. */
-export function heldUpBy({ cluster, slots }: Seen): string | undefined {
+export function heldUpBy({ cluster, slots }: Pick<Observation, 'cluster' | 'slots'>): string | undefined {
   const recovering = slots.find((slot) => ['recovering', 'recovered'].includes(recordOf(slot)?.state ?? ''));
   if (recovering) return `the cluster is being recovered from ${recovering.name}`;
   return cluster.spec.replicas === 0 ? 'spec.replicas is 0' : undefined;

@@ -18,6 +18,7 @@ import { readLease } from './lease.ts';
 import { readAwaitedBackup } from './read-awaited-backup.ts';
 import { readBackupOfSleep } from './read-backup-of-sleep.ts';
 import { readPlaces, withDisks } from './read-disks.ts';
+import { readNamedBackup } from './read-named-backup.ts';
 import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
@@ -63,15 +64,17 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [lease, { etcd, ...answers }, recovery, places, warnings, awaitedBackup, backupOfSleep] = await Promise.all([
-    readLease(kube, cluster, { now: at, holder, signal }),
-    askMembers(context, objects, at, { signal, inTime }),
-    readRecovery(kube, objects, slotsOf(objects), { at, signal }),
-    readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
-    readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
-    readAwaitedBackup(kube, { cluster, slots: slotsOf(objects), at }, signal),
-    readBackupOfSleep(kube, { cluster, slots: slotsOf(objects) }, { thorough, signal }),
-  ]);
+  const [lease, { etcd, ...answers }, recovery, places, warnings, awaitedBackup, backupOfSleep, namedBackups] =
+    await Promise.all([
+      readLease(kube, cluster, { now: at, holder, signal }),
+      askMembers(context, objects, at, { signal, inTime }),
+      readRecovery(kube, objects, slotsOf(objects), { at, signal }),
+      readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
+      readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
+      readAwaitedBackup(kube, { cluster, slots: slotsOf(objects), at }, signal),
+      readBackupOfSleep(kube, { cluster, slots: slotsOf(objects) }, { thorough, signal }),
+      readNamedBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
+    ]);
   const newestBackup = await readNewestBackup(kube, { cluster, ...answers }, signal);
   const shared = sharedOf(objects);
   const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
@@ -88,6 +91,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       ...(recovery && { recovery }),
       ...(awaitedBackup && { awaitedBackup }),
       ...(backupOfSleep && { backupOfSleep }),
+      ...(namedBackups.length > 0 && { namedBackups }),
       ...(newestBackup && { newestBackup }),
     },
     etcd,

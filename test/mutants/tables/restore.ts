@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const actions = 'test/unit/cluster/actions/restore.test.ts';
 const rules = 'test/unit/cluster/restore-snapshot.test.ts';
 const rollbacks = 'test/unit/cluster/roll-back.test.ts';
+const toBackup = 'test/unit/cluster/world/roll-back-to-backup.test.ts';
 const told = 'test/unit/cluster/world/roll-back.test.ts';
 
 /** What keeps a restore from data that serve. */
@@ -137,8 +138,8 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
-    from: 'return recordOf(slot)?.gaveUp?.at(-1) === approved.clusterId;',
-    to: 'return recordOf(slot)?.gaveUp !== undefined;',
+    from: 'return gaveUp?.at(-1) === approved.clusterId;',
+    to: 'return gaveUp !== undefined;',
     without: 'a rollback that gives up another etcd cluster goes on (I11)',
     killers: [rollbacks],
   },
@@ -176,5 +177,40 @@ export const ofRestore: readonly Mutant[] = [
     to: 'return isBeforeFirstStart(record);',
     without: 'a late PVC of an earlier cluster opens the Service of the next one before that is sealed (I5)',
     killers: ['test/unit/cluster/life.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/recovery/roll-back.ts',
+    from: 'if (approved.backup && (!goesBackTo || wishOf(goesBackTo.snapshot) !== approved.id)) return false;',
+    to: '',
+    without: 'a volume that remembers no snapshot, or another one, is waited for without an end',
+    killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/know/rollback.ts',
+    from: '  if (begun) return begun;\n',
+    to: '',
+    without: 'a rollback follows an EtcdBackup that was changed after it began (I11)',
+    killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/know/rollback.ts',
+    from: 'approval: isForeign ? `${approval}/${backup.clusterId}` : approval,',
+    to: 'approval: isForeign && backup.clusterId === clusterId ? `${approval}/${backup.clusterId}` : approval,',
+    without: 'an approval that does not name it lets the data of another etcd cluster take the place of these',
+    killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-named-backup.ts',
+    from: "if (ready?.status !== 'True') return",
+    to: "if (ready?.status === 'Unknown') return",
+    without: 'a rollback goes back to a backup that is not proven',
+    killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-named-backup.ts',
+    from: '!etcdId.test(clusterId)',
+    to: 'etcdId === undefined',
+    without: 'what a status says goes into a command that a person runs',
+    killers: [toBackup],
   },
 ];

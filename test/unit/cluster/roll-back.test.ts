@@ -20,8 +20,7 @@ const spec = (more: Partial<EtcdClusterSpec> = {}): Partial<EtcdClusterSpec> => 
 
 /** What a person has to set for exactly this. */
 function approvalFor(wish: NonNullable<EtcdClusterSpec['rollback']> = rollback): string {
-  const { cluster } = healthy(3, { spec: { rollback: wish } });
-  return wantedRollback({ cluster })?.approval ?? assert.fail('no rollback');
+  return wantedRollback(healthy(3, { spec: { rollback: wish } }))?.approval ?? assert.fail('no rollback');
 }
 
 const approved = (text = approvalFor()) => ({ annotations: { [annotations.rollBack]: text } });
@@ -113,8 +112,7 @@ function reasonsOf(observation: Observation): readonly string[] {
 const late = (attempt = 0, more: Partial<VolumeRecord> = {}): Slot => {
   const [slot] = healthy(4, { spec: spec() }).slots.slice(3);
   assert.ok(slot?.volume && slot.peer && slot.configMap);
-  const { cluster } = asked(undefined);
-  const id = wantedRollback({ cluster })?.id ?? '';
+  const id = wantedRollback(asked(undefined))?.id ?? '';
   const {
     clusterId: _,
     memberId: __,

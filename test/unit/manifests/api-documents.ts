@@ -239,7 +239,17 @@ export const badClusters = rows('a cluster', cluster, [
   ['metadata/name', 'a.b', 'metadata.name must be lower-case letters'],
   ['metadata/name', 'Orders', 'metadata.name must be lower-case letters'],
   ['spec/rollback', {}, 'spec.rollback.clusterID is required'],
-  ['spec/rollback', { clusterID: 'a1' }, 'spec.rollback.snapshot is required'],
+  ['spec/rollback', { clusterID: 'a1' }, 'name what it goes back to: either snapshot or backupName, not both'],
+  [
+    'spec/rollback',
+    { clusterID: 'a1', backupName: 'a', snapshot: { object: 'gs://backups/a.db' } },
+    'name what it goes back to: either snapshot or backupName, not both',
+  ],
+  ['spec/rollback', { clusterID: 'a1', backupName: '' }, 'spec.rollback.backupName must'],
+  ...['A', '../a', 'a/b', 'a b', 'ａ', '-a', 'a\n'].map(
+    (backupName): Row => ['spec/rollback', { clusterID: 'a1', backupName }, 'spec.rollback.backupName must'],
+  ),
+  ['spec/rollback', { clusterID: 'a1', backupName: 'a', namespace: 'other' }, 'namespace'],
   ['spec/rollback', { clusterID: 'a1', snapshot: {} }, 'spec.rollback.snapshot.object is required'],
   ['spec/rollback', { clusterID: 'a1', snapshot: { object: 'gs://b' } }, 'must be the whole name of an object'],
   ['spec/rollback', { clusterID: 161, snapshot: { object: 'gs://backups/a.db' } }, 'must be a string'],

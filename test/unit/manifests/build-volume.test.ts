@@ -67,6 +67,15 @@ const arbitraries: { readonly [K in keyof Required<VolumeRecord>]: fc.Arbitrary<
     },
     plain,
   ),
+  goesBackTo: fc.record(
+    {
+      name: fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,60}[a-z0-9])?$/),
+      uid: fc.string({ maxLength: 64 }),
+      clusterId: hexId,
+      snapshot: fc.record({ object: fc.string({ maxLength: 1100 }), revision: fc.nat() }, plain),
+    },
+    plain,
+  ),
   gaveUp: fc.array(hexId, { minLength: 1, maxLength: 4 }),
   outvoted: fc.array(fc.record({ name, memberId: hexId }, plain), { minLength: 1, maxLength: 4 }),
   recovery: fc.record(

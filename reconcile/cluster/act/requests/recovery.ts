@@ -225,21 +225,25 @@ function withJob<S>(state: S, { name, work }: Required<OfJob>, attempt: string, 
 }
 
 /** The token is that of its volume, by which the restored cluster gets its ID. */
-type RestoreAsked = Omit<Order, 'withoutCopy'> & { readonly token: string };
+type RestoreAsked = Omit<Order, 'withoutCopy'> & {
+  readonly token: string;
+  /** Of a rollback to an EtcdBackup: the snapshot that the volume remembers. */
+  readonly resolved?: SnapshotSource;
+};
 
 /**
- * Made of the snapshot that the spec names when the step is claimed. Done already where there is a Job of this very
- * attempt.
+ * Made of the snapshot that the spec names when the step is claimed, or that the volume remembers. Done already where
+ * there is a Job of this very attempt.
  *
  * @throws {StepError} `NameTaken` where there is any other; `SnapshotOnMember`: no Job is made.
  */
 export const createRestoreJob = defineRequest('createRestoreJob', {
   words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
   writes: ({ peer: { name } }) => ({ fence: 'absent', object: 'job', name }),
-  live: async ({ peer: readAt, id, attempt, token }, live): Promise<void> => {
+  live: async ({ peer: readAt, id, attempt, token, resolved }, live): Promise<void> => {
     const peer = live.kept<EtcdPeer>(readAt);
     const { bootstrap, rollback } = live.cluster.spec;
-    const snapshot = [bootstrap?.snapshot, rollback?.snapshot].find((one) => one && wishOf(one) === id);
+    const snapshot = [bootstrap?.snapshot, rollback?.snapshot, resolved].find((one) => one && wishOf(one) === id);
     if (!snapshot) throw moved('the spec names another snapshot by now');
     await keepOffMembers(snapshot, live);
     const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);

@@ -31,6 +31,8 @@ export const restoreSnapshot = defineAction('restore-snapshot', {
       readAt,
       record: { ...record, restoredFrom: source, version: peer.inputs.version, recovery },
     });
-    yield* createRestoreJob({ peer: peer.readAt, id, attempt, token: record.token });
+    const { token, goesBackTo } = record;
+    const resolved = goesBackTo && { resolved: goesBackTo.snapshot };
+    yield* createRestoreJob({ peer: peer.readAt, id, attempt, token, ...resolved });
   },
 });

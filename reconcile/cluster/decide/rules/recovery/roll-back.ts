@@ -1,3 +1,4 @@
+import { wishOf } from '../../../../../manifests/render/snapshot-id.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
@@ -5,6 +6,7 @@ import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { gaveUpBy } from '../../../know/outvoted.ts';
 import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/rollback.ts';
+import { inWords } from '../../../know/rollback-refusal.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { freeName } from '../../free-name.ts';
 import { restore } from '../birth/begin-from-snapshot.ts';
@@ -39,7 +41,10 @@ export function rollBack(situation: Situation): Decision | undefined {
 function isGoing(slot: Slot, approved: WantedRollback | undefined): boolean {
   const { volume } = slot;
   if (!approved || !volume || volume.leaving || volume.lost) return false;
-  return recordOf(slot)?.gaveUp?.at(-1) === approved.clusterId;
+  const { gaveUp, goesBackTo } = recordOf(slot) ?? {};
+  // What it goes back to is looked up there, and nowhere else.
+  if (approved.backup && (!goesBackTo || wishOf(goesBackTo.snapshot) !== approved.id)) return false;
+  return gaveUp?.at(-1) === approved.clusterId;
 }
 
 function callOff({ name, peer, volume }: Slot): Decision {
@@ -59,7 +64,7 @@ function callOff({ name, peer, volume }: Slot): Decision {
 
 function begin(approved: WantedRollback, situation: Situation): Decision {
   const { lease, nonce, membership, effective, slots, cluster } = situation;
-  const { approval, clusterId, object, id, revision } = approved;
+  const { approval, clusterId, id, revision, backup } = approved;
   const { inputs } = effective;
   const listed = membership.kind === 'known' ? membership.members : (membership.last ?? []);
   const member = freeName(situation, listed);
@@ -72,6 +77,7 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
     recovery: { id, attempt: 0, lastSeenOn: {} },
     gaveUp: [...gaveUpBy(slots), clusterId].slice(-mostRemembered),
     ...authoritiesOf(situation),
+    ...(backup && { goesBackTo: backup }),
   };
   const begun = lease.kind === 'abandoned' && lease.action?.kind === 'begin-rollback' ? lease.action : undefined;
   const action =
@@ -84,7 +90,7 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
   return act(
     action,
     'RollingBack',
-    `as approved, ${cluster.metadata.name} goes back to ${object}: ${action.member.name} is restored from it beside etcd cluster ${clusterId}; then ${count} of that end, and what was written ${lost} is lost; their volumes are kept`,
+    `as approved, ${cluster.metadata.name} goes back to ${inWords(approved, situation)}: ${action.member.name} is restored from it beside etcd cluster ${clusterId}; then ${count} of that end, and what was written ${lost} is lost; their volumes are kept`,
   );
 }
 
