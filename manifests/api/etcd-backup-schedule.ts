@@ -7,7 +7,7 @@ import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, type Rule, rule } from './rule.ts';
 import { int32, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { scheduleDefaults } from './spec-defaults.ts';
-import { failureFields, observedGeneration } from './status-fields.ts';
+import { etcdId, failureFields, observedGeneration } from './status-fields.ts';
 import { problemOfTimeZone, timeZonePattern } from './time-zone.ts';
 
 /** Backups again and again, and which of them are kept. */
@@ -149,6 +149,7 @@ const goodSchema = object(
     object: text(1100, { description: 'The whole name of the object in the store.' }),
     takenAt: time({ description: 'When its member began to send it. maxAge counts from here.' }),
     verifiedAt: Type.Optional(time({ description: 'Absent: verify is Trailer.' })),
+    clusterID: Type.Optional(etcdId),
   },
   { description: 'The newest backup that was proven as its template asks.' },
 );

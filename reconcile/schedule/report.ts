@@ -81,6 +81,7 @@ function goodOf({ metadata, status }: EtcdBackup): Good {
     object: status?.object ?? '',
     takenAt: status?.takenAt ?? '',
     ...(status?.verified && { verifiedAt: status.verified.at }),
+    ...(status?.clusterID !== undefined && { clusterID: status.clusterID }),
   };
 }
 
@@ -147,7 +148,12 @@ function age({ observation, lastGood }: Facts): string | undefined {
   if (since === undefined) return undefined;
   return lastGood === undefined
     ? `there is no good backup, and spec.maxAge (${maxAge}) has passed since the schedule was made at ${since}`
-    : `the newest good backup, ${lastGood.name}, was taken at ${since}: that is longer ago than spec.maxAge (${maxAge})`;
+    : `the newest good backup, ${lastGood.name}${life(lastGood)}, was taken at ${since}: that is longer ago than spec.maxAge (${maxAge})`;
+}
+
+/** A cluster that was rolled back, or made anew, has another ID: that one may be of what was before. */
+function life({ clusterID }: Good): string {
+  return clusterID === undefined ? '' : ` (of etcd cluster ${clusterID})`;
 }
 
 function failureOf({ metadata, status }: EtcdBackup): string {

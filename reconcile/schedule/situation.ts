@@ -71,7 +71,10 @@ function timeOf(backup: EtcdBackup): number {
   return dueAt(backup)?.getTime() ?? Date.parse(backup.metadata.creationTimestamp ?? '');
 }
 
-/** Since when there is no newer good backup, where that is longer than the spec allows; `undefined`: it is not. */
+/**
+ * Since when there is no newer good backup, where that is longer than the spec allows; `undefined`: it is not. Of
+ * whichever life of the cluster: what a rollback or a new birth has written since is younger than that.
+ */
 export function tooOldSince(
   { metadata, spec }: EtcdBackupSchedule,
   lastGood: { readonly takenAt: string } | undefined,

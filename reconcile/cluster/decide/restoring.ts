@@ -12,10 +12,11 @@ export function orRollBack({ effective }: Situation): string {
 }
 
 /** The newest backup, and the document that restores it: beside this cluster, whose data it never touches. */
-export function restoring({ cluster, newestBackup }: Situation): string {
+export function restoring(situation: Situation): string {
+  const { cluster, newestBackup } = situation;
   const { name, namespace = 'default' } = cluster.metadata;
   if (!newestBackup) return 'no EtcdBackup of it is Ready';
-  const { takenAt, verified, revision, snapshot } = newestBackup;
+  const { takenAt, verified, revision, snapshot, formerLife } = newestBackup;
   const { replicas, version, storage } = cluster.spec;
   const clusterID = cluster.status?.clusterID;
   const document = {
@@ -26,9 +27,22 @@ export function restoring({ cluster, newestBackup }: Situation): string {
   };
   const what = verified ? 'verified backup' : 'backup, which was not restored yet,';
   const until = revision === undefined ? '' : `, up to revision ${revision}`;
-  return `the newest ${what} is EtcdBackup ${newestBackup.name} of ${takenAt}${until}; what was written later is not in it. ${
+  // The approval of an EtcdBackup of another etcd cluster names that one, too.
+  const wish = formerLife ? { clusterID, backupName: newestBackup.name } : { clusterID, snapshot };
+  return `${whose(situation)}the newest ${what} is EtcdBackup ${newestBackup.name} of ${takenAt}${until}; what was written later is not in it. ${
     clusterID === undefined
       ? ''
-      : `This, as spec.rollback of ${name}, goes back to it under the same name, with the same Services and certificates, when you approve it: ${JSON.stringify({ clusterID, snapshot })}. `
+      : `This, as spec.rollback of ${name}, goes back to it under the same name, with the same Services and certificates, when you approve it: ${JSON.stringify(wish)}. `
   }This restores it beside ${name}, with what else the spec of ${name} has: ${JSON.stringify(document)}`;
+}
+
+/** Of a life that is over it is said before all else. */
+function whose({ cluster, newestBackup }: Situation): string {
+  const { formerLife } = newestBackup ?? {};
+  if (!formerLife) return '';
+  const now = cluster.status?.clusterID ?? '(unknown)';
+  const what = formerLife.isOrigin
+    ? 'is what this one went back to, without anything that was written since'
+    : 'may hold what was rolled back, and has nothing that was written since';
+  return `no backup of the present etcd cluster ${now} is Ready. Of etcd cluster ${formerLife.clusterId}, which was given up for it in a rollback, and whose backup ${what}: `;
 }

@@ -50,7 +50,10 @@ export interface Observation {
   readonly backupOfSleep?: BackupOfSleep;
   /** EtcdBackups that the spec names for a rollback; of a plan also those that another spec names. */
   readonly namedBackups?: readonly NamedBackup[];
-  /** The newest backup of this very cluster, a verified one before all others: read only while no quorum answers. */
+  /**
+   * The newest backup of this very cluster, a verified one before all others; where there is none, of one that it was
+   * rolled back from. Read only while no quorum answers.
+   */
   readonly newestBackup?: BackupView;
   /** Clusters of its fleet that take all the room there is: this one may not begin to change what works. */
   readonly crowdedBy?: readonly string[];
@@ -77,6 +80,12 @@ export interface BackupView {
   /** What an EtcdCluster would be born from. */
   readonly snapshot: SnapshotSource;
   readonly revision?: number;
+  /** Of an etcd cluster that was given up for this one. */
+  readonly formerLife?: {
+    readonly clusterId: string;
+    /** It is what this one went back to. */
+    readonly isOrigin: boolean;
+  };
 }
 
 export type AwaitedBackupView = { readonly before: Occasion } & (

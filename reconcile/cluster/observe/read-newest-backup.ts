@@ -1,10 +1,12 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import { snapshotOf } from '../../../manifests/render/restored-cluster.ts';
+import { sourceOf } from '../../../manifests/render/snapshot-id.ts';
 import { isTrue } from '../../conditions.ts';
 import type { ListedMember } from '../../etcd.ts';
 import { type Kube, KubeError, resources } from '../../kube.ts';
-import { isAsleep } from '../know/life.ts';
+import { isAsleep, recordOf } from '../know/life.ts';
 import type { BackupView, Observation, Slot } from '../know/observation.ts';
+import { gaveUpBy } from '../know/outvoted.ts';
 import { quorumOf } from '../know/quorum.ts';
 
 /** In milliseconds: it only says more about what is known. */
@@ -27,9 +29,9 @@ export async function readNewestBackup(
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(budget)]);
   try {
     const { items } = await kube.list<EtcdBackup>(resources.backups, { namespace, signal: inTime });
-    return newestOf(
-      items.filter(({ spec }) => spec.clusterName === name).flatMap((one) => viewOf(one, status.clusterID)),
-    );
+    const ofName = items.filter(({ spec }) => spec.clusterName === name);
+    const present = newestOf(ofName.flatMap((one) => viewOf(one, status.clusterID)));
+    return present ?? newestFormer(ofName, { cluster, slots });
   } catch (error) {
     if (error instanceof KubeError) return undefined;
     throw error;
@@ -57,6 +59,27 @@ function viewOf(backup: EtcdBackup, clusterId: string | undefined): readonly Bac
       ...(revision !== undefined && { revision }),
     },
   ];
+}
+
+/**
+ * Where this life has none: what it went back to, as its volumes remember; or else of a life that was given up, which
+ * may hold what was rolled back.
+ */
+function newestFormer(
+  backups: readonly EtcdBackup[],
+  { cluster, slots }: Pick<Observation, 'cluster' | 'slots'>,
+): BackupView | undefined {
+  const lives = new Set([...gaveUpBy(slots), ...(cluster.status?.gaveUp ?? [])]);
+  const origins = new Set(slots.flatMap((slot) => recordOf(slot)?.restoredFrom ?? []));
+  const views = [...lives].flatMap((clusterId) =>
+    backups.flatMap((one) =>
+      viewOf(one, clusterId).map((view): BackupView => {
+        const isOrigin = origins.has(sourceOf(view.snapshot));
+        return { ...view, formerLife: { clusterId, isOrigin } };
+      }),
+    ),
+  );
+  return views.find(({ formerLife }) => formerLife?.isOrigin) ?? newestOf(views);
 }
 
 /** A verified one is better than a newer one. */

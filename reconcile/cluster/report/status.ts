@@ -55,7 +55,9 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   });
   const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
-  const gaveUp = gaveUpBy(slots);
+  const remembered = gaveUpBy(slots);
+  // Where no volume is left that could, the status alone remembers.
+  const gaveUp = remembered.length === 0 && life.stage === 'unclear' ? (previous?.gaveUp ?? []) : remembered;
   const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
   return {
     observedGeneration: generation,

@@ -4,6 +4,7 @@ const actions = 'test/unit/cluster/actions/restore.test.ts';
 const rules = 'test/unit/cluster/restore-snapshot.test.ts';
 const rollbacks = 'test/unit/cluster/roll-back.test.ts';
 const toBackup = 'test/unit/cluster/world/roll-back-to-backup.test.ts';
+const newest = 'test/unit/cluster/world/newest-backup.test.ts';
 const told = 'test/unit/cluster/world/roll-back.test.ts';
 
 /** What keeps a restore from data that serve. */
@@ -194,8 +195,8 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/know/rollback.ts',
-    from: 'approval: isForeign ? `${approval}/${backup.clusterId}` : approval,',
-    to: 'approval: isForeign && backup.clusterId === clusterId ? `${approval}/${backup.clusterId}` : approval,',
+    from: 'approval: isForeign ?',
+    to: 'approval: isForeign && backup.clusterId === clusterId ?',
     without: 'an approval that does not name it lets the data of another etcd cluster take the place of these',
     killers: [toBackup],
   },
@@ -212,5 +213,19 @@ export const ofRestore: readonly Mutant[] = [
     to: 'etcdId === undefined',
     without: 'what a status says goes into a command that a person runs',
     killers: [toBackup],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-newest-backup.ts',
+    from: 'return present ?? newestFormer(',
+    to: 'return newestFormer(',
+    without: 'a backup of a life that was given up is named before one of the present life',
+    killers: [newest],
+  },
+  {
+    file: 'reconcile/cluster/observe/read-newest-backup.ts',
+    from: 'views.find(({ formerLife }) => formerLife?.isOrigin) ??',
+    to: 'views.find(({ formerLife }) => formerLife === undefined) ??',
+    without: 'a person is told to restore what was rolled back',
+    killers: [newest],
   },
 ];

@@ -129,6 +129,33 @@ function newest(all: readonly KnownBackup[]): KnownBackup | undefined {
   return all.toSorted((a, b) => b.takenAt.getTime() - a.takenAt.getTime())[0];
 }
 
+test('after a rollback the backups of both lives stay, however long the new one lasts', () => {
+  const before = backupsOf('a', '2026-01-01T00:00Z!', '2026-01-02T00:00Z!', '2026-01-03T00:00Z!', '2026-01-04T00:00Z');
+  const keep = { last: 2, daily: 3 };
+  const left = before.filter(({ name }) => kept(before, keep).includes(name));
+  // It went back to the backup of the 2nd.
+  const origin = '2026-01-02T00:00Z';
+  assert.ok(left.some(({ name }) => name === origin));
+  const days = Array.from({ length: 40 }, (_, day) => new Date(Date.UTC(2026, 0, 5 + day)).toISOString());
+  const since = days.flatMap((day, index) => backupsOf('b', index % 7 === 0 ? `${day}!` : day));
+  let present: readonly KnownBackup[] = left;
+  for (const one of since) {
+    const { kept: stay, earlierLives } = retain({ backups: [...present, one], keep, timeZone: 'UTC', now: later });
+    assert.deepEqual(
+      earlierLives.map(({ name }) => name).toSorted(),
+      left.map(({ name }) => name).toSorted(),
+      `after ${one.name}`,
+    );
+    const own = stay.filter(({ clusterId }) => clusterId === 'b');
+    const proven = since.filter(({ name, verified }) => verified && name <= one.name).at(-1);
+    assert.ok(
+      own.some(({ name }) => name === proven?.name),
+      `the newest verified one of the present life stays after ${one.name}`,
+    );
+    present = stay;
+  }
+});
+
 test('every backup is either kept or removed, whatever the order of the list', () => {
   fc.assert(
     fc.property(arbitraryBackups, arbitraryKeep, zone, clock, (all, keep, timeZone, now) => {

@@ -18,8 +18,8 @@ export interface Life {
   tick(): ReturnType<typeof stepSchedules>;
   /** One tick a minute, after each of which the work is done as `work` says. */
   run(minutes: number, work?: () => void): Promise<void>;
-  /** Every backup under way ends, good or not. */
-  finish(good?: boolean): void;
+  /** Every backup under way ends, good or not; of that etcd cluster. */
+  finish(good?: boolean, clusterID?: string): void;
   endPrune(result: object | string): void;
   schedule(): EtcdBackupSchedule;
   backups(): readonly string[];
@@ -57,9 +57,10 @@ export function createLife(spec: Partial<EtcdBackupScheduleSpec> = {}): Life {
         work();
       }
     },
-    finish(good = true) {
+    finish(good = true, clusterID) {
       for (const backup of kube.stored<EtcdBackup>(resources.backups)) {
-        if (backup.status?.finishedAt === undefined) kube.seed(resources.backups, ended(backup, life.clock, good));
+        if (backup.status?.finishedAt === undefined)
+          kube.seed(resources.backups, ended(backup, life.clock, good, clusterID));
       }
     },
     endPrune(result) {
@@ -82,7 +83,7 @@ export function createLife(spec: Partial<EtcdBackupScheduleSpec> = {}): Life {
   return life;
 }
 
-function ended(backup: EtcdBackup, clock: Date, good: boolean): EtcdBackup {
+function ended(backup: EtcdBackup, clock: Date, good: boolean, clusterID?: string): EtcdBackup {
   const at = clock.toISOString();
   const condition = { type: 'Ready', status: good ? 'True' : 'False', reason: good ? 'Verified' : 'Failed' } as const;
   return {
@@ -91,6 +92,7 @@ function ended(backup: EtcdBackup, clock: Date, good: boolean): EtcdBackup {
       observedGeneration: 1,
       finishedAt: at,
       settled: true,
+      ...(clusterID !== undefined && { clusterID }),
       ...(good && { takenAt: at, object: `gs://bucket/${backup.metadata.name}.db` }),
       conditions: [{ ...condition, message: good ? 'proven' : 'the bucket is full', lastTransitionTime: at }],
     },

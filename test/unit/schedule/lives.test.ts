@@ -256,6 +256,21 @@ test('Ready is False while the newest good backup is older than maxAge', async (
   assert.match(ready(life), /^True Scheduled/);
 });
 
+test('maxAge counts on from the last backup before a rollback, and names its etcd cluster', async () => {
+  const life = createLife({ maxAge: '25m' });
+  await life.run(12, () => life.finish(true, 'aaaa'));
+  assert.equal(life.schedule().status?.lastGood?.clusterID, 'aaaa');
+  // Rolled back by now: no backup of the new life is good. What it has written since is younger than that one.
+  await life.run(30, () => life.finish(false));
+  assert.match(
+    ready(life),
+    /^False BackupTooOld: the newest good backup, nightly-202603010010 \(of etcd cluster aaaa\)/,
+  );
+  await life.run(9, () => life.finish(true, 'bbbb'));
+  assert.match(ready(life), /^True Scheduled/);
+  assert.equal(life.schedule().status?.lastGood?.clusterID, 'bbbb');
+});
+
 test('without any good backup maxAge counts from when the schedule was made', async () => {
   const life = createLife({ schedule: '@yearly', maxAge: '10m' });
   await life.run(9);

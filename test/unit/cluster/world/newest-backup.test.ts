@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../../manifests/api/validate.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { approvalIn } from '../../../support/world/recovery.ts';
@@ -117,3 +118,63 @@ describe('when data are lost, a person is told of the newest backup', () => {
     assert.ok(approvalIn(message), message);
   });
 });
+
+describe('when a cluster that was rolled back loses its data', () => {
+  const origin = { name: 'origin', takenAt: '2026-01-01T00:00:00Z', verified: true } as const;
+  /** Taken of what was rolled back. */
+  const wrong = { name: 'wrong', takenAt: '2026-01-02T02:00:00Z', verified: true } as const;
+
+  /** It went back to `origin`; its own backups since then; then so many of its volumes are lost. */
+  async function rolledBack(lose: readonly string[], since: readonly Taken[] = []) {
+    const world = createWorld();
+    await world.apply({ replicas: 3, healing });
+    await tickUntilConverged(world, { limit: 300 });
+    for (const one of [origin, wrong]) await backUp(world, one);
+    const former = world.cluster()?.status?.clusterID ?? assert.fail('no cluster ID');
+    await world.apply({ replicas: 3, healing, rollback: { clusterID: former, backupName: origin.name } });
+    await tickUntilConverged(world);
+    await annotate(world, /roll-back=(\S+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
+    await tickUntilConverged(world, { limit: 300 });
+    const present = world.cluster()?.status?.clusterID;
+    assert.notEqual(present, former);
+    await world.apply({ replicas: 3, healing });
+    for (const one of since) await backUp(world, one);
+    const volumes = lose.length > 0 ? lose : world.claims().map(({ metadata }) => metadata.name);
+    for (const name of volumes) world.loseVolume(name);
+    await tickUntilConverged(world, { limit: 300 });
+    world.advance(60);
+    await tickUntilConverged(world, { limit: 300 });
+    return { message: stalledOf(world), former, present };
+  }
+
+  test('the backup that it went back to is named, and that it is of an earlier life', async () => {
+    const { message, former, present } = await rolledBack(['orders-3', 'orders-4']);
+    assert.match(message, new RegExp(`no backup of the present etcd cluster ${present} is Ready`));
+    assert.match(message, new RegExp(`Of etcd cluster ${former}, which was given up .* is what this one went back to`));
+    assert.match(message, /the newest verified backup is EtcdBackup origin/);
+    assert.doesNotMatch(message, /EtcdBackup wrong/);
+    assert.ok(message.includes(JSON.stringify({ clusterID: present, backupName: 'origin' })), message);
+  });
+
+  test('a backup of its present life is named alone, also one that was not restored yet', async () => {
+    const { message } = await rolledBack(['orders-3', 'orders-4'], [{ ...unproven, name: 'since' }]);
+    assert.match(message, /the newest backup, which was not restored yet, is EtcdBackup since/);
+    assert.doesNotMatch(message, /EtcdBackup (origin|wrong)|given up/);
+  });
+
+  test('where no volume is left to remember, it says that the newest may hold what was rolled back', async () => {
+    const { message, former } = await rolledBack([]);
+    assert.match(message, new RegExp(`Of etcd cluster ${former}, which was given up .* may hold what was rolled back`));
+    assert.match(message, /EtcdBackup wrong/);
+  });
+});
+
+function stalledOf(world: World): string {
+  return world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+}
+
+async function annotate(world: World, text: string): Promise<void> {
+  const cluster = world.cluster() ?? assert.fail('no cluster');
+  const given = { ...cluster.metadata.annotations, [annotations.rollBack]: text };
+  await world.kube.update(resources.clusters, { ...cluster, metadata: { ...cluster.metadata, annotations: given } });
+}
