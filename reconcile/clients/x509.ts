@@ -3,24 +3,39 @@
  * whole: the library costs more than a tick in which nothing is issued.
  */
 
-// First: @peculiar/x509 finds its parts by decorators, which need this at load time.
-import 'reflect-metadata';
-import type { webcrypto } from 'node:crypto';
+import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsageExtension,
-  ExtendedKeyUsage as ExtendedKeyUsages,
-  type Extension,
-  type JsonGeneralName,
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  Extension,
+  Extensions,
+  GeneralName,
+  id_ce_authorityKeyIdentifier,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_subjectAltName,
+  id_ce_subjectKeyIdentifier,
+  id_kp_clientAuth,
+  id_kp_serverAuth,
+  KeyIdentifier,
+  KeyUsage,
   KeyUsageFlags,
-  KeyUsagesExtension,
   Name,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
-  X509Certificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
+  RelativeDistinguishedName,
+  SubjectAlternativeName,
+  SubjectKeyIdentifier,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+} from '@peculiar/asn1-x509';
 
 /** What a certificate is for. */
 type Profile =
@@ -29,80 +44,113 @@ type Profile =
       readonly kind: 'leaf';
       readonly dnsNames: readonly string[];
       readonly ipAddresses: readonly string[];
-      readonly usages: readonly ('serverAuth' | 'clientAuth')[];
+      readonly usages: readonly (keyof typeof purposes)[];
     };
 
 export interface CertificateRequest {
   readonly commonName: string;
-  /** Hex digits of a positive integer. */
-  readonly serialNumber: string;
+  /** Of a positive integer, big-endian. */
+  readonly serialNumber: Uint8Array<ArrayBuffer>;
   /** Whole seconds: X.509 has no fractions, and Go refuses a certificate that has them. */
   readonly notBefore: Date;
   readonly notAfter: Date;
-  readonly publicKey: webcrypto.CryptoKey;
+  readonly publicKey: KeyObject;
   /** Signs; ECDSA, with SHA-256. */
-  readonly signingKey: webcrypto.CryptoKey;
-  /** The signer's certificate in PEM; without it, the certificate is self-signed. */
-  readonly issuer?: string;
+  readonly signingKey: KeyObject;
+  /** The signer's certificate; without it, the certificate is self-signed. */
+  readonly issuer?: X509Certificate;
   readonly profile: Profile;
 }
 
+const purposes = { serverAuth: id_kp_serverAuth, clientAuth: id_kp_clientAuth } as const;
+const commonNameType = '2.5.4.3';
+const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
+
 /**
- * Signs one certificate.
+ * Signs one certificate (RFC 5280).
  *
  * @returns DER
- * @throws {Error} when the issuer's PEM or an address cannot be read
+ * @throws {Error} when an address cannot be read
  */
-export async function signCertificate(request: CertificateRequest): Promise<Uint8Array> {
-  // By attribute, not as a string of RFC 4514: nothing in a name is syntax here.
-  const subject = new Name([{ CN: [{ utf8String: request.commonName }] }]);
-  const issuer = request.issuer === undefined ? undefined : new X509Certificate(request.issuer);
-  const subjectKey = await SubjectKeyIdentifierExtension.create(request.publicKey);
-  const certificate = await X509CertificateGenerator.create({
+export function signCertificate(request: CertificateRequest): Uint8Array {
+  const { commonName, serialNumber, notBefore, notAfter, publicKey, signingKey, issuer, profile } = request;
+  const subject = nameOf(commonName);
+  const subjectPublicKeyInfo = AsnConvert.parse(
+    publicKey.export({ type: 'spki', format: 'der' }),
+    SubjectPublicKeyInfo,
+  );
+  const keyId = keyIdOf(subjectPublicKeyInfo);
+  const signer = issuer === undefined ? { name: subject, keyId } : signerOf(issuer);
+  const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ecdsaWithSha256 });
+  const tbsCertificate = new TBSCertificate({
+    version: Version.v3,
+    serialNumber: serialNumber.buffer,
+    signature: signatureAlgorithm,
+    issuer: signer.name,
     subject,
-    issuer: issuer === undefined ? subject : issuer.subjectName,
-    serialNumber: request.serialNumber,
-    notBefore: request.notBefore,
-    notAfter: request.notAfter,
-    publicKey: request.publicKey,
-    signingKey: request.signingKey,
-    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
-    extensions: [
-      ...extensionsOf(request.profile),
-      subjectKey,
-      new AuthorityKeyIdentifierExtension(issuer === undefined ? subjectKey.keyId : await keyIdOf(issuer)),
-    ],
+    validity: new Validity({ notBefore, notAfter }),
+    subjectPublicKeyInfo,
+    extensions: new Extensions([
+      ...extensionsOf(profile),
+      extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyId)),
+      extension(
+        id_ce_authorityKeyIdentifier,
+        new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(signer.keyId) }),
+      ),
+    ]),
   });
-  return new Uint8Array(certificate.rawData);
+  const signed = Buffer.from(AsnConvert.serialize(tbsCertificate));
+  const signatureValue = new Uint8Array(sign('sha256', signed, signingKey)).buffer;
+  return new Uint8Array(AsnConvert.serialize(new Certificate({ tbsCertificate, signatureAlgorithm, signatureValue })));
 }
 
-/** As the issuer says it itself: others may derive it in another way than we do. */
-async function keyIdOf(issuer: X509Certificate): Promise<string> {
-  const own = issuer.getExtension(SubjectKeyIdentifierExtension) ?? undefined;
-  return (own ?? (await SubjectKeyIdentifierExtension.create(issuer.publicKey))).keyId;
+/** By attribute, not as a string of RFC 4514: nothing in a name is syntax here. */
+function nameOf(commonName: string): Name {
+  const value = new AttributeValue({ utf8String: commonName });
+  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: commonNameType, value })])]);
+}
+
+/** RFC 5280, 4.2.1.2, method 1. */
+function keyIdOf({ subjectPublicKey }: SubjectPublicKeyInfo): ArrayBuffer {
+  return new Uint8Array(createHash('sha1').update(Buffer.from(subjectPublicKey)).digest()).buffer;
+}
+
+/** The key's identifier as the issuer says it itself: others may derive it in another way than we do. */
+function signerOf(issuer: X509Certificate): { readonly name: Name; readonly keyId: ArrayBuffer } {
+  const { subject, extensions, subjectPublicKeyInfo } = AsnConvert.parse(issuer.raw, Certificate).tbsCertificate;
+  const own = extensions?.find(({ extnID }) => extnID === id_ce_subjectKeyIdentifier);
+  const keyId = own ? AsnConvert.parse(own.extnValue, SubjectKeyIdentifier).buffer : keyIdOf(subjectPublicKeyInfo);
+  return { name: subject, keyId };
 }
 
 function extensionsOf(profile: Profile): readonly Extension[] {
+  const critical = true;
   switch (profile.kind) {
-    case 'authority':
+    case 'authority': {
+      const { pathLength: pathLenConstraint } = profile;
+      const usage = new KeyUsage(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign);
       return [
-        new BasicConstraintsExtension(true, profile.pathLength, true),
-        new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+        extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, pathLenConstraint }), critical),
+        extension(id_ce_keyUsage, usage, critical),
       ];
-    case 'leaf':
+    }
+    case 'leaf': {
+      const usages = profile.usages.map((usage) => purposes[usage]);
+      const names = [
+        ...profile.dnsNames.map((dNSName) => new GeneralName({ dNSName })),
+        ...profile.ipAddresses.map((iPAddress) => new GeneralName({ iPAddress })),
+      ];
       return [
-        new BasicConstraintsExtension(false, undefined, true),
-        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-        new ExtendedKeyUsageExtension(profile.usages.map((usage) => ExtendedKeyUsages[usage])),
-        ...alternativeNames([
-          ...profile.dnsNames.map((value) => ({ type: 'dns', value }) as const),
-          ...profile.ipAddresses.map((value) => ({ type: 'ip', value }) as const),
-        ]),
+        extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), critical),
+        extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), critical),
+        extension(id_ce_extKeyUsage, new ExtendedKeyUsage(usages)),
+        // An empty list of names is no valid extension.
+        ...(names.length === 0 ? [] : [extension(id_ce_subjectAltName, new SubjectAlternativeName(names))]),
       ];
+    }
   }
 }
 
-/** An empty list of names is no valid extension. */
-function alternativeNames(names: readonly JsonGeneralName[]): readonly Extension[] {
-  return names.length === 0 ? [] : [new SubjectAlternativeNameExtension([...names])];
+function extension(extnID: string, value: unknown, critical = false): Extension {
+  return new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 }

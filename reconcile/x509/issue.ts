@@ -1,4 +1,5 @@
-import { createPrivateKey, randomBytes, type webcrypto, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, X509Certificate } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { LeafPlan } from '../../manifests/render/certificate-names.ts';
 import type { CertificateRequest } from '../clients/x509.ts';
 import { writePem } from './pem.ts';
@@ -35,7 +36,7 @@ export class CertificateError extends Error {
 
 /** ub-common-name of RFC 5280, which Go ignores and OpenSSL's tools refuse to exceed. */
 const maxCommonName = 64;
-const ecdsa = { name: 'ECDSA', namedCurve: 'P-256' } as const;
+const newKeys = () => promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
 
 /**
  * A new CA: ECDSA P-256, to sign leaves and the next CA's cross certificate.
@@ -54,7 +55,7 @@ export async function createAuthority({
   const validity = wholeSeconds(asked, commonName);
   const suffix = ` ${randomBytes(4).toString('hex')}`;
   const name = commonName.slice(0, maxCommonName - suffix.length).trimEnd() + suffix;
-  const keys = await crypto.subtle.generateKey(ecdsa, true, ['sign', 'verify']);
+  const keys = await newKeys();
   const common = { commonName: name, publicKey: keys.publicKey };
   const certificate = await sign({
     ...common,
@@ -63,7 +64,7 @@ export async function createAuthority({
     // One CA may stand between it and a leaf: the next generation, by its cross certificate.
     profile: { kind: 'authority', pathLength: 1 },
   });
-  const key = await exportKey(keys.privateKey);
+  const key = exportKey(keys.privateKey);
   if (previous === undefined) return { certificate, key };
 
   const signer = await signerOf(previous);
@@ -72,7 +73,7 @@ export async function createAuthority({
   const cross = await sign({
     ...common,
     ...window,
-    issuer: previous.certificate,
+    issuer: signer.facts,
     signingKey: signer.key,
     profile: { kind: 'authority', pathLength: 0 },
   });
@@ -101,43 +102,43 @@ export async function issueLeaf(plan: LeafPlan, authority: Authority, asked: Val
       `the CA for Secret ${secretName} ended at ${signer.facts.validToDate.toISOString()}: rotate it first`,
     );
   }
-  const keys = await crypto.subtle.generateKey(ecdsa, true, ['sign', 'verify']);
+  const keys = await newKeys();
   const certificate = await sign({
     commonName,
     notBefore: validity.notBefore,
     notAfter,
     publicKey: keys.publicKey,
-    issuer: authority.certificate,
+    issuer: signer.facts,
     signingKey: signer.key,
     profile: { kind: 'leaf', dnsNames, ipAddresses, usages },
   });
   const useful = signer.cross !== undefined && signer.cross.validToDate > validity.notBefore;
   return {
     certificate: certificate + (useful ? (authority.cross ?? '') : ''),
-    key: await exportKey(keys.privateKey),
+    key: exportKey(keys.privateKey),
   };
 }
 
 /** The library is loaded here, by the first certificate that is really signed. */
 async function sign(request: Omit<CertificateRequest, 'serialNumber'>): Promise<string> {
   const { signCertificate } = await import('../clients/x509.ts');
-  return writePem('CERTIFICATE', await signCertificate({ ...request, serialNumber: newSerialNumber() }));
+  return writePem('CERTIFICATE', signCertificate({ ...request, serialNumber: newSerialNumber() }));
 }
 
 /** 16 bytes, positive, and never shorter for a leading zero. */
-function newSerialNumber(): string {
-  const bytes = randomBytes(16);
+function newSerialNumber(): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(randomBytes(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return bytes.toString('hex');
+  return bytes;
 }
 
-async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
-  return writePem('PRIVATE KEY', new Uint8Array(await crypto.subtle.exportKey('pkcs8', key)));
+function exportKey(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 interface Signer {
   readonly facts: X509Certificate;
-  readonly key: webcrypto.CryptoKey;
+  readonly key: KeyObject;
   readonly cross?: X509Certificate;
 }
 
@@ -151,7 +152,7 @@ async function signerOf(authority: Authority): Promise<Signer> {
   if (![facts, rest.cross].every((certificate) => certificate?.checkPrivateKey(keyObject) ?? true)) {
     throw new CertificateError('the key of the CA is not that of its certificate and of its cross certificate');
   }
-  return { facts, ...rest, key: keyObject.toCryptoKey(ecdsa, false, ['sign']) };
+  return { facts, ...rest, key: keyObject };
 }
 
 function readAuthority({ certificate, key, cross }: Authority) {

@@ -36,7 +36,7 @@ const clientOf: Readonly<Record<string, RegExp>> = {
   croner: /^reconcile\/schedule\/due\.ts$/,
   'age-encryption': /^reconcile\/backup\/agent\/age\.ts$/,
   '@google-cloud/storage': /^reconcile\/backup\/agent\/stores\/gcs\.ts$/,
-  '@peculiar/x509': /^reconcile\/clients\/x509\.ts$/,
+  '@peculiar/asn1-x509': /^reconcile\/clients\/x509\.ts$/,
 };
 
 const pure = [

@@ -1,4 +1,5 @@
-import { webcrypto } from 'node:crypto';
+import { createPrivateKey, generateKeyPair, X509Certificate } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Secret } from '../../../manifests/kube-types.ts';
 import type { LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import { signCertificate } from '../../../reconcile/clients/x509.ts';
@@ -46,26 +47,18 @@ export async function leafOf(
 
 /** Of a size that was good enough twenty years ago. */
 export async function weakLeafOf(plan: LeafPlan, authority: Authority): Promise<CertificateData> {
-  const rsa = {
-    name: 'RSASSA-PKCS1-v1_5',
-    hash: 'SHA-256',
-    modulusLength: 1024,
-    publicExponent: new Uint8Array([1, 0, 1]),
-  };
-  const keys = await webcrypto.subtle.generateKey(rsa, true, ['sign', 'verify']);
-  const signer = Buffer.from(authority.key.replaceAll(/-----[A-Z ]+-----|\s/g, ''), 'base64');
-  const ecdsa = { name: 'ECDSA', namedCurve: 'P-256' };
+  const keys = await promisify(generateKeyPair)('rsa', { modulusLength: 1024 });
   const { commonName, dnsNames, ipAddresses, usages } = plan;
-  const der = await signCertificate({
+  const der = signCertificate({
     commonName,
-    serialNumber: '4d',
+    serialNumber: Uint8Array.of(0x4d),
     ...wholeSeconds(good()),
     publicKey: keys.publicKey,
-    signingKey: await webcrypto.subtle.importKey('pkcs8', signer, ecdsa, false, ['sign']),
-    issuer: authority.certificate,
+    signingKey: createPrivateKey(authority.key),
+    issuer: new X509Certificate(authority.certificate),
     profile: { kind: 'leaf', dnsNames, ipAddresses, usages },
   });
-  const key = writePem('PRIVATE KEY', new Uint8Array(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)));
+  const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   return leafData({ certificate: writePem('CERTIFICATE', der), key }, [authority.certificate]);
 }
 
