@@ -1,8 +1,14 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { tlsDefaults } from '../../manifests/api/tls-defaults.ts';
 
-/** Most of what a cold invocation loads: what etcd is asked with, and what certificates are signed with. */
-export type Library = 'etcd3' | 'x509';
+/**
+ * Most of what a cold invocation loads: what steps clusters, what etcd is asked with, and what certificates are signed
+ * with.
+ */
+export type Library = 'step' | 'etcd3' | 'x509';
+
+/** A commit that is read in another thread asks for steps, and often for a birth. */
+export const neededForNewCommit: readonly Library[] = ['step', 'x509'];
 
 /** What the next steps of these clusters will most likely use. To be wrong costs 0.1 s, and nothing else. */
 export function neededFor(clusters: readonly EtcdCluster[]): readonly Library[] {

@@ -18,7 +18,7 @@ export interface StepAndWaitContext extends StepContext {
    * follow-up goes on.
    */
   readonly isStopped?: () => Promise<boolean>;
-  /** Loads what etcd is asked or certificates are signed with, before it is used. The first use tells of a failure. */
+  /** Loads what is used later on, before it is. The first use tells of a failure. */
   readonly loadAhead?: (library: Library) => void;
 }
 

@@ -13,6 +13,7 @@ import { chosenClusters, chosenFleets } from './chosen.ts';
 import { settledWithin, wasSilent } from './early.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { listClusters } from './list-clusters.ts';
+import { neededForNewCommit } from './load-ahead.ts';
 import { isUnderWay, nextBackupLook } from './next-look.ts';
 import { once } from './once.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
@@ -35,13 +36,13 @@ const forgeMs = 8_000;
  * @throws {KubeError} when fleets, clusters or what they consist of can't be listed: then no pass was made
  */
 export async function pass(context: PassContext): Promise<PassResult> {
-  const { kube, namespace, signal } = context;
+  const { kube, namespace, signal, loadAhead } = context;
   const [fleetList, clusterList] = await listedFor(context);
   const others = () => listOthers(kube, namespace, signal);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items, others: once(others) };
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
-  using reader = createReader();
+  using reader = createReader({}, loadAhead && (() => neededForNewCommit.forEach(loadAhead)));
   using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader);
   const aboutFleets = { ...context, kube: secretsOnce(kube), reader };
   const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));

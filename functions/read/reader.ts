@@ -24,7 +24,8 @@ const defaultLimits: LaneLimits = {
   program: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './read-worker.js', import.meta.url),
 };
 
-export function createReader(change: Partial<LaneLimits> = {}): Reader {
+/** @param onBegun called each time that a thread has taken a task, and this one is free until it answers */
+export function createReader(change: Partial<LaneLimits> = {}, onBegun?: () => void): Reader {
   const limits = { ...defaultLimits, ...change };
   let opened: Promise<Lanes> | undefined;
   let isOver = false;
@@ -34,11 +35,12 @@ export function createReader(change: Partial<LaneLimits> = {}): Reader {
     opened ??= import('./lanes.ts').then(({ openLanes }) => openLanes(limits));
     const lanes = await opened;
     if (isOver) lanes[Symbol.dispose]();
-    const ended = await lanes.run(task, signal);
+    const answer = lanes.run(task, signal);
+    onBegun?.();
+    const ended = await answer;
     if (ended.kind === 'answer') {
-      const { answer } = ended;
-      if (answer.kind === 'failed') throw new GitError(answer.reason, answer.message);
-      return answer;
+      if (ended.answer.kind === 'failed') throw new GitError(ended.answer.reason, ended.answer.message);
+      return ended.answer;
     }
     throw errorOf(ended, task, limits);
   }

@@ -14,6 +14,7 @@ export interface Invocation {
 }
 
 const libraries = {
+  step: () => import('../../../reconcile/cluster/pass.ts'),
   etcd3: () => import('../../../reconcile/clients/etcd3.ts'),
   x509: () => import('../../../reconcile/clients/x509.ts'),
 } satisfies Record<Library, () => Promise<unknown>>;

@@ -31,6 +31,15 @@ test('what a commit asks for is read in a thread, and comes back whole', async (
   assert.deepEqual([specs.map(({ name }) => name), [...files], complete], [['a'], ['a.yaml'], true]);
 });
 
+test('while a thread reads, this one is told that it is free', async () => {
+  const told: string[] = [];
+  using reader = createReader({}, () => told.push('begun'));
+  const reading = read(reader, await repositoryWith('free', good)).then(() => told.push('read'));
+  assert.deepEqual(told, [], 'nothing is begun yet');
+  await reading;
+  assert.deepEqual(told, ['begun', 'read']);
+});
+
 test('a document that takes too long is refused, and the file is named', async () => {
   // No document takes long enough on every machine: this thread never comes back from its first.
   using reader = createReader({ aloneMs: 200, program: new URL('./stuck-worker.ts', import.meta.url) });

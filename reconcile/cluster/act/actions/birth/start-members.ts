@@ -16,13 +16,17 @@ import { noteFirstStart } from './first-start.ts';
  * Guards I5: each volume is there, with the disk that it was sealed on, and its ConfigMap says what it says, at this
  * moment; a volume that is sealed can only be started sealed; and one on which its member starts for the first time
  * says so before any member does.
+ *
+ * One after the other, which costs a few milliseconds and saves a second: before its first start, etcd asks the members
+ * that it was given for up to 1 s whether it was here before (`isMemberBootstrapped` in its bootstrap.go), and listens
+ * before it answers, so that members of the same instant wait for each other.
  */
 export const startMembers = defineAction('start-members', {
   target: ({ peers }) => peers.join(', '),
   parts: (action) => action.peers.map((peer) => ({ ...action, peers: [peer] })),
   *run({ peers }) {
     const ready = yield* each(peers, readyToStart);
-    yield* each(ready, ({ uid, inputs, readAt }) => makeStatefulSet({ peer: readAt, peerUid: uid, inputs }));
+    for (const { uid, inputs, readAt } of ready) yield* makeStatefulSet({ peer: readAt, peerUid: uid, inputs });
   },
 });
 
