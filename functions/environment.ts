@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ProxyEnvironment } from '../gitops/net/proxy.ts';
+import type { Network } from '../gitops/net/agent.ts';
+import { readHosts } from '../gitops/net/hosts.ts';
 
 /**
  * What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is.
@@ -32,10 +33,26 @@ export function pageUrlFrom(env: NodeJS.ProcessEnv): { readonly url?: string; re
   return { url: url.href.replace(/\/+$/, '') };
 }
 
-/** The proxy for Git and the forges, and for nothing else. */
-export function proxyFrom(env: NodeJS.ProcessEnv): ProxyEnvironment {
+/** The proxy for Git and the forges, and for nothing else; and where those who write fleets may have us go. */
+export function networkFrom(env: NodeJS.ProcessEnv): Network {
   const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = env;
-  return { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy };
+  const { RATCHET_HOSTS: hosts, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  return {
+    proxy: { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy },
+    egress: {
+      ...(hosts?.trim() && { hosts: readHosts(hosts).patterns }),
+      plainHttp: readHosts(env.RATCHET_PLAIN_HTTP_HOSTS).patterns,
+      local: readHosts(env.RATCHET_LOCAL_HOSTS).patterns,
+      ...(host && { apiServer: { host, port: Number(port ?? 443) } }),
+    },
+  };
+}
+
+/** Entries that are no hosts. They match nothing, so that an installation allows less than it says. */
+export function wrongHosts(env: NodeJS.ProcessEnv): readonly string[] {
+  return (['RATCHET_HOSTS', 'RATCHET_PLAIN_HTTP_HOSTS', 'RATCHET_LOCAL_HOSTS'] as const).flatMap((name) =>
+    readHosts(env[name]).wrong.map((entry) => `${name}: ${entry.slice(0, 100)}`),
+  );
 }
 
 export function identityFrom(env: NodeJS.ProcessEnv): Identity {

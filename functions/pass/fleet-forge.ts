@@ -1,7 +1,7 @@
 import type { Forge } from '../../gitops/forges/forge.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
-import { proxyFrom } from '../environment.ts';
+import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';
 
 /**
@@ -16,26 +16,31 @@ export async function openFleetForge(
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<FleetForge | undefined> {
   if (!forge) return undefined;
-  const [{ accessFromSecret, openForge, validateForge }, { ForgeError }, { GitError }] = await Promise.all([
+  const [{ accessFromSecret, openForge, validateForge }, { ForgeError }, { GitError }, egress] = await Promise.all([
     import('../../gitops/forges/forges.ts'),
     import('../../gitops/forges/error.ts'),
     import('../../gitops/git/error.ts'),
+    import('../../gitops/net/egress.ts'),
   ]);
   const { type, apiUrl, secretName } = forge;
   const [wrong] = validateForge({ type, ...(apiUrl && { apiUrl }) }, git.url);
   if (wrong) return failed('InvalidForge', wrong);
+  const network = networkFrom(process.env);
   try {
+    // Before the Secret is read: it goes nowhere else.
+    egress.assertAllowed(new URL(apiUrl ?? git.url), true, network.egress ?? egress.strictEgress);
     const data = await readSecret(kube, metadata.namespace ?? '', secretName, 'spec.forge.secretName', signal);
     const access = {
       gitUrl: git.url,
       ...accessFromSecret(type, data),
       ...(apiUrl && { apiUrl }),
-      proxy: proxyFrom(process.env),
+      network,
     };
     return { kind: 'open', forge: openForge(type, access) };
   } catch (error) {
     if (error instanceof KubeError) return failed('SecretUnreadable', error.message);
-    if (error instanceof GitError || error instanceof ForgeError) return failed(error.reason, error.message);
+    if (error instanceof GitError || error instanceof ForgeError || error instanceof egress.EgressError)
+      return failed(error.reason, error.message);
     throw error;
   }
 }

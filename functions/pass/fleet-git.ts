@@ -1,8 +1,10 @@
+import { GitError } from '../../gitops/git/error.ts';
 import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import type { GitCredentials, GitSource } from '../../gitops/git/source.ts';
+import { assertAllowed, EgressError, strictEgress } from '../../gitops/net/egress.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Kube } from '../../reconcile/kube.ts';
-import { proxyFrom } from '../environment.ts';
+import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';
 
 /**
@@ -16,14 +18,14 @@ export async function connectFleetGit(
   fleet: EtcdFleet,
   context: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<GitConnection> {
-  return connect(await fleetSource(fleet, context), {}, proxyFrom(process.env));
+  return connect(await fleetSource(fleet, context), {}, networkFrom(process.env));
 }
 
 /**
  * Where a fleet's specs are, with what its Secret holds. A GitHub App's costs a request: for a token that reads this
  * repository.
  *
- * @throws {GitError} InvalidCredentials, and for an App what GitHub has against it
+ * @throws {GitError} InvalidCredentials, HostRefused, PlainHttpRefused, and for an App what GitHub has against it
  * @throws {KubeError}
  */
 export async function fleetSource(
@@ -32,8 +34,18 @@ export async function fleetSource(
 ): Promise<GitSource> {
   const { url, ref, path = '.', secretName } = spec.git;
   if (!secretName) return { url, ref, path };
+  assertSecretMayGo(url);
   const data = await readSecret(kube, namespace, secretName, 'spec.git.secretName', signal);
   return { url, ref, path, credentials: await credentialsIn(data, spec, signal) };
+}
+
+/** Before the Secret is read: it goes nowhere else. @throws {GitError} HostRefused, PlainHttpRefused */
+function assertSecretMayGo(url: string): void {
+  try {
+    assertAllowed(new URL(url), true, networkFrom(process.env).egress ?? strictEgress);
+  } catch (error) {
+    throw error instanceof EgressError ? new GitError(error.reason, error.message) : error;
+  }
 }
 
 async function credentialsIn(
@@ -47,6 +59,6 @@ async function credentialsIn(
   }
   const { appCredentials } = await import('../../gitops/forges/github/app-credentials.ts');
   const apiUrl = forge?.type === 'GitHub' ? forge.apiUrl : undefined;
-  const access = { gitUrl: url, proxy: proxyFrom(process.env), ...(apiUrl && { apiUrl }) };
+  const access = { gitUrl: url, network: networkFrom(process.env), ...(apiUrl && { apiUrl }) };
   return await appCredentials(data, access, signal);
 }

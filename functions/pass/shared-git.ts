@@ -4,7 +4,7 @@ import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
-import { proxyFrom } from '../environment.ts';
+import { networkFrom } from '../environment.ts';
 import type { Reader } from '../read/reader.ts';
 
 /** One repository at one ref, asked once however many ask here. */
@@ -36,7 +36,7 @@ export function shareGit(signal: AbortSignal, reader: Reader): SharedGit {
     const key = keyOf(source);
     const known = open.get(key);
     if (known) return known;
-    const git = connect({ ...source, path: '.' }, {}, proxyFrom(process.env));
+    const git = connect({ ...source, path: '.' }, {}, networkFrom(process.env));
     let resolved: Promise<Resolution> | undefined;
     const conversation = {
       git,

@@ -5,7 +5,7 @@ import { connect } from '../../gitops/git/http.ts';
 import type { Tree } from '../../gitops/git/tree.ts';
 import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
-import { proxyFrom } from '../environment.ts';
+import { networkFrom } from '../environment.ts';
 import { desiredTree, type Reading } from './desired-tree.ts';
 import { mergeResult } from './merge-result.ts';
 import { toPlain } from './plain-tree.ts';
@@ -37,7 +37,7 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
 
     function begin() {
       const end = new AbortController();
-      const git = connect({ ...source, path: '.' }, {}, proxyFrom(process.env), budget);
+      const git = connect({ ...source, path: '.' }, {}, networkFrom(process.env), budget);
       if (canFilter !== undefined) git.canFilter = canFilter;
       end.signal.addEventListener('abort', () => {
         git.close();
@@ -50,7 +50,7 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
   }
 
   async function merge(task: MergeTask, work: Work): Promise<Answer> {
-    using git = connect(task.source, {}, proxyFrom(process.env), budget);
+    using git = connect(task.source, {}, networkFrom(process.env), budget);
     const merged = await mergeResult(git, task, work.signal);
     const { touches, conflicts } = merged;
     if (!touches) return { kind: 'merge', touches, conflicts };

@@ -35,7 +35,7 @@ function secretFor(purpose: Purpose): string {
 
 function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: number): ForgeError {
   const { status } = answer;
-  const words = wordsOf(answer);
+  const code = ` (HTTP ${status}${isHtml(answer) ? ', with a web page' : ''})`;
   const retryAt = retryAtOf(answer, now);
   if (status === 429 || (status === 403 && retryAt !== undefined))
     return new ForgeError('RateLimited', `${address} limits our requests`, { retryAt });
@@ -43,36 +43,31 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
   if (status === 401 || status === 203)
     return new ForgeError(
       'ForgeUnauthorized',
-      `${address} does not accept the token${words}: renew it in the Secret that ${secretFor(purpose)} names`,
+      `${address} does not accept the token${code}: renew it in the Secret that ${secretFor(purpose)} names`,
     );
   if (status === 403)
     return new ForgeError(
       'ForgeForbidden',
-      `${address} does not let the token ${deeds[purpose]}${words}: grant it that`,
+      `${address} does not let the token ${deeds[purpose]}${code}: grant it that`,
     );
-  if (status === 404 && /\bcommit\b.*\bnot (found|exist)/i.test(words))
-    return new ForgeError('StatusRejected', `${address} does not have the commit in this repository${words}`);
+  if (status === 404 && /\bcommit\b.*\bnot (found|exist)/i.test(wordsOf(answer)))
+    return new ForgeError('StatusRejected', `${address} does not have the commit in this repository${code}`);
   if (status === 404)
     return new ForgeError(
       'RepositoryNotFound',
-      `${address} does not know the repository, or hides it from the token${words}`,
+      `${address} does not know the repository, or hides it from the token${code}`,
     );
   if (status === 400 || status === 422)
-    return new ForgeError('StatusRejected', `${address} rejects what was sent to ${deeds[purpose]}${words}`);
+    return new ForgeError('StatusRejected', `${address} rejects what was sent to ${deeds[purpose]}${code}`);
   if (status === 409 || status === 408)
-    return new ForgeError('ForgeBusy', `${address} could not take it now (HTTP ${status})${words}`, { retryAt });
+    return new ForgeError('ForgeBusy', `${address} could not take it now (HTTP ${status})`, { retryAt });
   if (status >= 500) return new ForgeError('ForgeFailing', `${address} fails with HTTP ${status}`, { retryAt });
-  return new ForgeError('BadAnswer', `${address} answers HTTP ${status}${words}: is forge.apiUrl its API?`);
+  return new ForgeError('BadAnswer', `${address} answers HTTP ${status}: is forge.apiUrl its API?`);
 }
 
-/** The forge's own explanation, from where each of them puts it. */
+/** The forge's own explanation, from where each of them puts it: to tell its refusals apart, and never repeated. */
 function wordsOf(answer: ForgeAnswer): string {
-  if (isHtml(answer)) return ' (it answered with a web page)';
-  const said = sentencesIn(parsed(answer.body), 0)
-    .join('; ')
-    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim();
-  return said === '' ? '' : ` (${said.slice(0, 150)})`;
+  return sentencesIn(parsed(answer.body), 0).join('; ').slice(0, 150);
 }
 
 /**

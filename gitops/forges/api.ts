@@ -30,7 +30,7 @@ interface Page<Value> {
   readonly headers: ForgeAnswer['headers'];
 }
 
-export interface ApiOptions extends Pick<ForgeAccess, 'caBundle' | 'proxy'> {
+export interface ApiOptions extends Pick<ForgeAccess, 'caBundle' | 'network'> {
   readonly address: string;
   readonly accept?: string;
   /** Headers that say who we are. */
@@ -38,7 +38,7 @@ export interface ApiOptions extends Pick<ForgeAccess, 'caBundle' | 'proxy'> {
 }
 
 /** @param options.address without a slash at its end; paths begin with one */
-export function apiAt({ address, accept = 'application/json', authorize, caBundle, proxy }: ApiOptions): Api {
+export function apiAt({ address, accept = 'application/json', authorize, caBundle, network }: ApiOptions): Api {
   async function ask(
     request: Pick<ForgeRequest, 'method' | 'body'>,
     path: string,
@@ -46,10 +46,8 @@ export function apiAt({ address, accept = 'application/json', authorize, caBundl
     asIfTaken: (answer: ForgeAnswer) => boolean = () => false,
   ): Promise<ForgeAnswer> {
     const headers = { accept, ...(await authorize(call)) };
-    const answer = await send({ ...request, url: `${address}${path}`, headers, caBundle, proxy }, call.signal);
-    // Of what is taken no word is repeated, and it may be long.
-    const told = answer.status === 200 ? answer : withoutSecrets(answer, headers);
-    if (!asIfTaken(answer)) assertTaken(address, told, call.purpose, Date.now());
+    const answer = await send({ ...request, url: `${address}${path}`, headers, caBundle, network }, call.signal);
+    if (!asIfTaken(answer)) assertTaken(address, answer, call.purpose, Date.now());
     return answer;
   }
 
@@ -61,27 +59,6 @@ export function apiAt({ address, accept = 'application/json', authorize, caBundl
     },
     send: (method, path, body, call, asIfTaken) => ask({ method, body }, path, call, asIfTaken),
   };
-}
-
-/** Words of a forge become words of ours: none may give back what we showed it. */
-function withoutSecrets(answer: ForgeAnswer, { authorization }: Readonly<Record<string, string>>): ForgeAnswer {
-  const [, shown = ''] = authorization?.split(' ') ?? [];
-  const password = Buffer.from(shown, 'base64').toString().split(':').slice(1).join(':');
-  const secrets = [shown, password].filter((secret) => secret.length > 3).map(inJson);
-  return { ...answer, body: secrets.reduce((body, secret) => body.replaceAll(secret, '…'), plainJson(answer.body)) };
-}
-
-/** Every character as JSON.stringify writes it: a forge may say `\/` for `/`, and `\u002B` for `+`. */
-function plainJson(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body));
-  } catch {
-    return body; // no JSON: no word of it is repeated
-  }
-}
-
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 /** @throws ForgeError BadAnswer */

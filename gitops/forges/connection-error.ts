@@ -1,8 +1,10 @@
 import { codeOf, isUntrusted, proxyProblem } from '../net/connection-codes.ts';
+import { EgressError } from '../net/egress.ts';
 import { ForgeError } from './error.ts';
 
 /** What a failure below HTTP means. The lower layers' messages repeat addresses and are not for people. */
 export function unreachable(origin: string, cause: unknown): ForgeError {
+  if (cause instanceof EgressError) return new ForgeError(cause.reason, cause.message, { cause });
   const code = codeOf(cause);
   const refused = proxyProblem(cause);
   if (refused) return new ForgeError('ProxyRefused', `${origin} cannot be reached: ${refused}`, { cause });

@@ -8,6 +8,10 @@ export type ForgeReason =
   | 'RedirectRefused'
   | 'CertificateNotTrusted'
   | 'ProxyRefused'
+  /** The installation does not let us go there. */
+  | 'HostRefused'
+  /** A Secret would be shown without TLS. */
+  | 'PlainHttpRefused'
   | 'RateLimited'
   | 'ForgeBusy'
   | 'ForgeFailing'
@@ -30,6 +34,8 @@ const classes = {
   RedirectRefused: 'forge',
   CertificateNotTrusted: 'forge',
   ProxyRefused: 'forge',
+  HostRefused: 'forge',
+  PlainHttpRefused: 'forge',
   RateLimited: 'retry',
   ForgeBusy: 'retry',
   ForgeFailing: 'retry',

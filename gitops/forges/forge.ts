@@ -1,4 +1,4 @@
-import type { ProxyEnvironment } from '../net/proxy.ts';
+import type { Network } from '../net/agent.ts';
 import type { ForgeCredentials } from './credentials.ts';
 
 export type CommitState = 'pending' | 'success' | 'failure' | 'error';
@@ -88,7 +88,7 @@ export interface ForgeAccess {
   readonly apiUrl?: string;
   /** PEM; trusted in addition to the public authorities. */
   readonly caBundle?: string;
-  readonly proxy?: ProxyEnvironment;
+  readonly network?: Network;
 }
 
 /** A kind of forge: a file of its own, and a line in `registry.ts`. */

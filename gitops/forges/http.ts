@@ -4,7 +4,7 @@ import { routeTo, type Way } from '../net/agent.ts';
 import { unreachable } from './connection-error.ts';
 import { ForgeError } from './error.ts';
 
-export interface ForgeRequest extends Pick<Way, 'caBundle' | 'proxy'> {
+export interface ForgeRequest extends Pick<Way, 'caBundle' | 'network'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -30,7 +30,8 @@ const maxRedirects = 2;
  * Sends one request: bounded in time and size, following redirects only within the same host (a renamed repository),
  * because the credentials go with them.
  *
- * @throws ForgeError Timeout, ForgeUnreachable, CertificateNotTrusted, ProxyRefused, RedirectRefused
+ * @throws ForgeError Timeout, ForgeUnreachable, CertificateNotTrusted, ProxyRefused, RedirectRefused, HostRefused,
+ * PlainHttpRefused
  */
 export async function send(request: ForgeRequest, signal: AbortSignal): Promise<ForgeAnswer> {
   const deadline = AbortSignal.timeout(requestMs);
@@ -42,7 +43,7 @@ export async function send(request: ForgeRequest, signal: AbortSignal): Promise<
       if (found.location.origin !== url.origin || redirects === maxRedirects) {
         throw new ForgeError(
           'RedirectRefused',
-          `${url.origin} redirects to ${found.location.origin}, and the credentials must not follow: correct forge.apiUrl`,
+          `${url.origin} redirects to another host or port, and the credentials must not follow: correct forge.apiUrl`,
         );
       }
       url = found.location;
@@ -62,8 +63,8 @@ async function once(
   request: ForgeRequest,
   signal: AbortSignal,
 ): Promise<ForgeAnswer | { readonly location: URL }> {
-  const secure = url.protocol === 'https:';
-  const route = routeTo(secure, request);
+  // A forge is asked with its Secret only.
+  const route = routeTo(url, { caBundle: request.caBundle, network: request.network, withSecret: true });
   signal.addEventListener('abort', route.end, { once: true });
   try {
     signal.throwIfAborted();

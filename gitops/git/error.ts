@@ -14,6 +14,10 @@ export type GitReason =
   | 'RedirectRefused'
   | 'CertificateNotTrusted'
   | 'ProxyRefused'
+  /** The installation does not let us go there. */
+  | 'HostRefused'
+  /** A Secret would be shown without TLS. */
+  | 'PlainHttpRefused'
   | 'Unreachable'
   | 'ServerFailing'
   | 'RateLimited'
@@ -44,6 +48,8 @@ const classes = {
   RedirectRefused: 'terminal',
   CertificateNotTrusted: 'terminal',
   ProxyRefused: 'retryable',
+  HostRefused: 'terminal',
+  PlainHttpRefused: 'terminal',
   Unreachable: 'retryable',
   ServerFailing: 'retryable',
   RateLimited: 'retryable',

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { codeOf, isUntrusted, proxyProblem } from '../net/connection-codes.ts';
+import { EgressError } from '../net/egress.ts';
 import { GitError } from './error.ts';
 import type { GitSource } from './source.ts';
 
@@ -31,14 +32,12 @@ export function answerError(source: GitSource, status: number, headers: Incoming
       `${url} answers with a web page (HTTP ${status}), not with Git data: check the url, and whether it needs credentials`,
     );
   }
-  return new GitError(
-    'BadAnswer',
-    `${url} does not answer as a Git server (HTTP ${status}, content type ${type}): check the url`,
-  );
+  return new GitError('BadAnswer', `${url} does not answer as a Git server (HTTP ${status}): check the url`);
 }
 
 /** What a failure below HTTP means. */
 export function connectionError(url: string, cause: unknown): GitError {
+  if (cause instanceof EgressError) return new GitError(cause.reason, cause.message, { cause });
   const code = codeOf(cause);
   const refused = proxyProblem(cause);
   if (refused) return new GitError('ProxyRefused', `${url} cannot be reached: ${refused}`, { cause });

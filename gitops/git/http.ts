@@ -1,7 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { type Route, routeTo } from '../net/agent.ts';
-import type { ProxyEnvironment } from '../net/proxy.ts';
+import { type Network, type Route, routeTo } from '../net/agent.ts';
 import { type ByteBudget, type ByteShare, createByteBudget } from './budget.ts';
 import { GitError } from './error.ts';
 import { answerError, connectionError } from './http-errors.ts';
@@ -53,17 +52,16 @@ const maxRedirects = 3;
  * Our own HTTP, because a Git server is a stranger: every request has a deadline, an idle time-out and a size limit,
  * trusts the source's own authority, and never takes its credentials to another host.
  *
- * @throws GitError ProxyRefused if what names the proxy makes no sense
+ * @throws GitError ProxyRefused if what names the proxy makes no sense; HostRefused, PlainHttpRefused
  */
 export function connect(
   source: GitSource,
   limits: Partial<GitLimits> = {},
-  proxy: ProxyEnvironment | undefined = undefined,
+  network: Network | undefined = undefined,
   budget: ByteBudget = createByteBudget(),
 ): GitConnection {
   const bounds = { ...defaultLimits, ...limits };
-  const secure = new URL(source.url).protocol === 'https:';
-  const { agent, end } = routeOf(source, secure, proxy);
+  const { agent, end } = routeOf(source, network);
   const share = budget.join(source.url);
   let requests = 0;
 
@@ -110,7 +108,7 @@ export function connect(
     onIdle: () => void,
   ): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const sent = (secure ? requestHttps : requestHttp)(url, {
+    const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
       agent,
       method,
       signal,
@@ -141,9 +139,11 @@ export function connect(
   return { source, requests: () => requests, send, share, close, [Symbol.dispose]: close };
 }
 
-function routeOf({ url, credentials }: GitSource, secure: boolean, proxy: ProxyEnvironment | undefined): Route {
+function routeOf({ url, credentials }: GitSource, network: Network | undefined): Route {
+  const { caBundle, password, token } = credentials ?? {};
+  const withSecret = (token ?? password) !== undefined;
   try {
-    return routeTo(secure, { caBundle: credentials?.caBundle, proxy, keepAlive: true });
+    return routeTo(new URL(url), { caBundle, network, withSecret, keepAlive: true });
   } catch (error) {
     throw connectionError(url, error);
   }
@@ -167,9 +167,10 @@ function redirectTarget({ statusCode, headers }: IncomingMessage, base: URL): UR
 /** A renamed repository redirects within its host; anything else could be after the credentials. */
 function followed(from: URL, to: URL, source: GitSource): URL {
   if (to.origin !== from.origin) {
+    // Not where to: no word of an answer is repeated.
     throw new GitError(
       'RedirectRefused',
-      `${source.url} redirects to ${to.origin}, and credentials must not follow: if that is the repository's new home, change the url`,
+      `${source.url} redirects to another host or port, and credentials must not follow: if the repository has moved, change the url`,
     );
   }
   to.username = '';

@@ -1,12 +1,25 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
+import { assertAllowed, type Egress, guardedLookup, strictEgress } from './egress.ts';
 import { type ProxyEnvironment, usableProxy } from './proxy.ts';
+
+/** What an installation says of the network. */
+export interface Network {
+  readonly proxy?: ProxyEnvironment;
+  /** Absent: what an installation that says nothing allows. */
+  readonly egress?: Egress;
+  /** In place of the system's. */
+  readonly lookup?: LookupFunction;
+}
 
 export interface Way {
   /** PEM; trusted in addition to the public authorities. */
   readonly caBundle?: string | undefined;
-  readonly proxy?: ProxyEnvironment | undefined;
+  readonly network?: Network | undefined;
+  /** Whether credentials go along. */
+  readonly withSecret: boolean;
   /** Connections are kept until the route ends. Without it, each ends with its request. */
   readonly keepAlive?: boolean;
 }
@@ -20,15 +33,21 @@ export interface Route {
 
 /**
  * Whom to trust, and through which proxy to go. Node tunnels HTTPS by CONNECT, so that a proxy sees neither credentials
- * nor content.
+ * nor content; where a name leads is the proxy's to judge then.
  *
+ * @param url of the first request; others of the route have its origin
+ * @throws {EgressError} where the installation does not let us go there
  * @throws Error with code ERR_PROXY_INVALID_CONFIG
  */
-export function routeTo(secure: boolean, { caBundle, proxy, keepAlive = false }: Way): Route {
-  const options = { keepAlive, ...(proxy && { proxyEnv: usableProxy(proxy) }) };
-  const agent = secure
-    ? new HttpsAgent({ ...options, ...(caBundle && { ca: [...rootCertificates, caBundle] }) })
-    : new HttpAgent(options);
+export function routeTo(url: URL, { caBundle, network = {}, withSecret, keepAlive = false }: Way): Route {
+  const { proxy, egress = strictEgress } = network;
+  assertAllowed(url, withSecret, egress);
+  const lookup = guardedLookup(url, egress, network.lookup);
+  const options = { keepAlive, lookup, ...(proxy && { proxyEnv: usableProxy(proxy) }) };
+  const agent =
+    url.protocol === 'https:'
+      ? new HttpsAgent({ ...options, ...(caBundle && { ca: [...rootCertificates, caBundle] }) })
+      : new HttpAgent(options);
   const sockets = new Set<NonNullable<ReturnType<HttpAgent['createConnection']>>>();
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (...args) => {

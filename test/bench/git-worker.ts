@@ -8,6 +8,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { planFleet } from '../../reconcile/fleet/plan.ts';
+import { localNetwork } from '../support/network.ts';
 
 /** A process that does with a repository what a tick does, and says what each part of it took. Bundled like a tick. */
 
@@ -27,7 +28,7 @@ export interface WorkerOutput {
 
 const [what = '', url = '', path = '.'] = process.argv.slice(2);
 const signal = AbortSignal.timeout(120_000);
-using git = connect({ url, ref: 'main', path });
+using git = connect({ url, ref: 'main', path }, {}, localNetwork);
 const clock = stopwatch();
 const revision = await resolveRef(git, signal);
 const resolveMs = clock();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fleetSecretLabels } from '../../functions/fleet-secret.ts';
 import type { Kubectl } from '../support/cluster/kubectl.ts';
+import { localSettings } from '../support/network.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 
@@ -23,6 +24,12 @@ export function fleetObjects({ gitUrl, forgeUrl, token }: FleetAddresses): strin
   const namespace = 'etcd-ratchet';
   const shared = { namespace, labels: fleetSecretLabels };
   const objects = [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'etcd-ratchet-settings', namespace },
+      data: localSettings,
+    },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'payments' } },
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'git-credentials', ...shared }, stringData: { token } },
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'forge-token', ...shared }, stringData: { token } },

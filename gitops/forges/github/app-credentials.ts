@@ -15,6 +15,8 @@ const reasons = {
   RedirectRefused: 'RedirectRefused',
   CertificateNotTrusted: 'CertificateNotTrusted',
   ProxyRefused: 'ProxyRefused',
+  HostRefused: 'HostRefused',
+  PlainHttpRefused: 'PlainHttpRefused',
   RateLimited: 'RateLimited',
   ForgeBusy: 'ServerFailing',
   ForgeFailing: 'ServerFailing',
@@ -30,7 +32,7 @@ const reasons = {
  */
 export async function appCredentials(
   data: Readonly<Record<string, string>>,
-  access: Pick<ForgeAccess, 'gitUrl' | 'apiUrl' | 'proxy'>,
+  access: Pick<ForgeAccess, 'gitUrl' | 'apiUrl' | 'network'>,
   signal: AbortSignal,
 ): Promise<GitCredentials> {
   const { credentials, caBundle } = forgeCredentialsFromSecret(data, ['app']);

@@ -17,7 +17,7 @@ export const appPermissions = {
 
 export const installationToken = Type.Object({ token: Type.String({ minLength: 1 }), expires_at: Type.String() });
 
-interface AppPlace extends Pick<ForgeAccess, 'caBundle' | 'proxy'> {
+interface AppPlace extends Pick<ForgeAccess, 'caBundle' | 'network'> {
   readonly address: string;
   /** Its name, without the owner's. */
   readonly repository: string;

@@ -36,14 +36,14 @@ export function advertisementReader(isSought: (name: string) => boolean = () => 
     if (packet.kind !== 'data') return;
     const line = packetText(packet.data);
     if (line.startsWith('# service=')) return;
-    if (line.startsWith('ERR ')) throw new GitError('BadAnswer', `the server refused: ${printable(line.slice(4))}`);
+    if (line.startsWith('ERR ')) throw new GitError('BadAnswer', 'the server refuses to list its refs');
 
     const [ref = '', listed] = line.split('\0');
     if (listed !== undefined) learn(listed);
     const sha = ref.slice(0, 40);
     const name = ref.slice(41);
     if (!/^[0-9a-f]{40}$/.test(sha) || ref[40] !== ' ' || name === '') {
-      throw new GitError('BadAnswer', `the server's list of refs cannot be read: ${printable(line)}`);
+      throw new GitError('BadAnswer', "the server's list of refs cannot be read");
     }
     // An empty repository still says what it can do, on a ref that is none.
     if (name === 'capabilities^{}') return;
@@ -71,12 +71,4 @@ export function parseAdvertisement(body: Buffer): Advertisement {
   reader.push(body);
   reader.end();
   return reader.found;
-}
-
-/** A server's own words, cut and cleaned, because they end in conditions and logs. */
-export function printable(text: string): string {
-  return text
-    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, 200);
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { GitError } from '../error.ts';
-import { printable } from './advertisement.ts';
 import { delimiterPacket, encodePacket, flushPacket, type Packet, packetReader, packetText } from './pktline.ts';
 
 /** What is asked of a server beside the commits themselves. */
@@ -76,12 +75,12 @@ export function packReader(take: (bytes: number) => void = () => undefined): Pac
   const sum = createHash('sha1');
   let size = 0;
   let beside = 0;
-  let refusal: string | undefined;
+  let isRefused = false;
   /** The last bytes so far: those at the very end are the sum, and not summed. */
   let tail: Buffer = Buffer.alloc(0);
 
   function onPacket(packet: Packet): void {
-    if (packet.kind !== 'data' || refusal !== undefined) return;
+    if (packet.kind !== 'data' || isRefused) return;
     const { data } = packet;
     if (data[0] === band.pack) {
       keep(data.subarray(1));
@@ -90,8 +89,7 @@ export function packReader(take: (bytes: number) => void = () => undefined): Pac
     beside += data.length;
     if (beside > mostBeside)
       throw new GitError('TooLarge', `the server sent more than ${mostBeside} bytes beside the data`);
-    if (data[0] === band.fatal) refusal = printable(packetText(data.subarray(1)));
-    else if (data.toString('latin1', 0, 4) === 'ERR ') refusal = printable(packetText(data.subarray(4)));
+    if (data[0] === band.fatal || data.toString('latin1', 0, 4) === 'ERR ') isRefused = true;
     else if (data[0] !== band.progress) {
       const [word, sha = ''] = packetText(data.subarray(0, 60)).split(' ');
       if (word === 'shallow') shallow.push(sha);
@@ -114,7 +112,8 @@ export function packReader(take: (bytes: number) => void = () => undefined): Pac
   return {
     push: reader.push,
     end: () => {
-      if (refusal !== undefined) return { kind: 'refused', message: refusal };
+      // Not how: no word of an answer is repeated.
+      if (isRefused) return { kind: 'refused', message: 'the server refuses' };
       reader.end();
       if (size === 0) return { kind: 'refused', message: 'the server sent no data' };
       const pack = joined(parts, size);

@@ -6,6 +6,7 @@ import { fetchTree } from '../../../gitops/git/fetch.ts';
 import { connect } from '../../../gitops/git/http.ts';
 import { resolveRef } from '../../../gitops/git/resolve.ts';
 import { startGitServer } from '../../support/git/server.ts';
+import { localNetwork } from '../../support/network.ts';
 import { fetched, inTime, rootOf, source } from './scene.ts';
 
 test('one more request fetches the files of the commit, without its history', async () => {
@@ -43,7 +44,7 @@ for (const [name, move] of [
     await using server = await startGitServer();
     const repository = await server.createRepository('r');
     const sha = await repository.commit({ 'old.yaml': '1' });
-    using git = connect(source(repository.url));
+    using git = connect(source(repository.url), {}, localNetwork);
     const revision = await resolveRef(git, inTime());
     await repository.commit({ 'new.yaml': '2' }, move);
     const tree = await fetchTree(git, revision, inTime());
@@ -56,7 +57,7 @@ test('a commit that vanished between resolving and fetching is RefMoved, to be t
   await using server = await startGitServer();
   const repository = await server.createRepository('r');
   await repository.commit({ a: '1' });
-  using git = connect(source(repository.url));
+  using git = connect(source(repository.url), {}, localNetwork);
   const revision = await resolveRef(git, inTime());
   await repository.commit({ a: '2' }, { orphan: true });
   await repository.git('reflog', 'expire', '--expire=now', '--all');

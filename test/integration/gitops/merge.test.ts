@@ -9,12 +9,13 @@ import { fetchMerge, type MergeSource } from '../../../gitops/merge/fetch-merge.
 import { mergeTrees } from '../../../gitops/merge/merge-trees.ts';
 import type { Repository } from '../../support/git/repository.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
+import { localNetwork } from '../../support/network.ts';
 import { inTime, source } from './scene.ts';
 
 type Remote = Repository & { readonly url: string };
 
 async function fetched({ url }: Remote, head: string, target: string): Promise<MergeSource & { requests: number }> {
-  using git = connect(source(url));
+  using git = connect(source(url), {}, localNetwork);
   const found = await fetchMerge(git, { head, target }, inTime());
   const requests = git.requests();
   // As long as there is a connection.
@@ -102,7 +103,7 @@ test('histories that were merged crosswise: the result where it is certain, and 
   const harmless = await repository.commit({ c: '1\n' }, { branch: 'asked', keep: true });
   const head = await repository.commit({ doomed: undefined }, { branch: 'asked', keep: true });
 
-  using git = connect(source(repository.url));
+  using git = connect(source(repository.url), {}, localNetwork);
   const result = (sha: string) => mergeResult(git, { head: sha, target, targetBranch: 'main' }, inTime());
   const all = { a: '0\n', b: '1\n', c: '1\n', doomed: 'here\n' };
   assert.deepEqual(await filesOf((await result(harmless)).tree), all);

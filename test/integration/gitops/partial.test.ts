@@ -7,6 +7,7 @@ import { connect } from '../../../gitops/git/http.ts';
 import { resolveRef } from '../../../gitops/git/resolve.ts';
 import { readDocuments } from '../../../gitops/specs/documents.ts';
 import { startGitServer } from '../../support/git/server.ts';
+import { localNetwork } from '../../support/network.ts';
 import { specText } from '../../unit/gitops/specs.ts';
 import { inTime, resolve, source } from './scene.ts';
 
@@ -21,7 +22,7 @@ const files = {
 };
 
 async function read(url: string, path: string, mostBytes?: number) {
-  using git = connect(source(url, { path }), {}, undefined, createByteBudget(mostBytes));
+  using git = connect(source(url, { path }), {}, localNetwork, createByteBudget(mostBytes));
   const revision = await resolveRef(git, inTime());
   const tree = await fetchTree(git, revision, inTime());
   const { documents, notes, readWhole } = await readDocuments(tree, path, {}, inTime());
@@ -69,9 +70,11 @@ test('a list of more refs than are read is asked for by name', async () => {
     ['main', 'refs/heads/main'],
     ['v1', 'refs/tags/v1'],
   ] as const) {
-    using git = connect(source(repository.url, { ref }), { maxBytes: 4_000 });
+    using git = connect(source(repository.url, { ref }), { maxBytes: 4_000 }, localNetwork);
     assert.partialDeepStrictEqual(await resolveRef(git, inTime()), { sha, fullRef });
     assert.equal(git.requests(), 2);
   }
-  await assert.rejects(resolve(source(repository.url, { ref: 'gone' }), { maxBytes: 4_000 }), { reason: 'TooLarge' });
+  await assert.rejects(resolve(source(repository.url, { ref: 'gone' }), { maxBytes: 4_000 }), {
+    reason: 'TooLarge',
+  });
 });

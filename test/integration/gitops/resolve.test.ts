@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { connect } from '../../../gitops/git/http.ts';
 import { resolveRef } from '../../../gitops/git/resolve.ts';
 import { startGitServer } from '../../support/git/server.ts';
+import { localNetwork } from '../../support/network.ts';
 import { inTime, resolve, source } from './scene.ts';
 
 test('finding out that nothing has changed costs one request', async () => {
@@ -10,7 +11,7 @@ test('finding out that nothing has changed costs one request', async () => {
   const repository = await server.createRepository('r');
   const sha = await repository.commit({ a: 'a' });
   for (let branch = 0; branch < 50; branch++) await repository.git('branch', `b${branch}`, sha);
-  using git = connect(source(repository.url));
+  using git = connect(source(repository.url), {}, localNetwork);
   assert.deepEqual(await resolveRef(git, inTime()), { ref: 'main', sha, fullRef: 'refs/heads/main' });
   assert.equal(git.requests(), 1);
   assert.equal(server.requests.length, 1);
@@ -40,7 +41,7 @@ test('a ref is a branch, a tag, an annotated tag, a full name or a commit', asyn
 });
 
 test('a pinned commit needs no request at all', async () => {
-  using git = connect(source('https://unreachable.invalid/r.git', { ref: 'A'.repeat(40) }));
+  using git = connect(source('https://unreachable.invalid/r.git', { ref: 'A'.repeat(40) }), {}, localNetwork);
   assert.equal((await resolveRef(git, inTime())).sha, 'a'.repeat(40));
   assert.equal(git.requests(), 0);
 });

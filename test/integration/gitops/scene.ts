@@ -6,6 +6,7 @@ import type { Tree } from '../../../gitops/git/tree.ts';
 import { readDocuments } from '../../../gitops/specs/documents.ts';
 import { findSpecs, type Specs } from '../../../gitops/specs/specs.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
+import { localNetwork } from '../../support/network.ts';
 
 export function source(url: string, change: Partial<GitSource> = {}): GitSource {
   return { url, ref: 'main', path: '', ...change };
@@ -17,7 +18,7 @@ export function inTime(ms = 20_000): AbortSignal {
 }
 
 export async function resolve(from: GitSource, limits?: Partial<GitLimits>): Promise<Resolution> {
-  using git = connect(from, limits);
+  using git = connect(from, limits, localNetwork);
   return await resolveRef(git, inTime());
 }
 
@@ -28,7 +29,7 @@ export interface Fetched {
 }
 
 export async function fetched(from: GitSource, limits?: Partial<GitLimits>): Promise<Fetched> {
-  using git: GitConnection = connect(from, limits);
+  using git: GitConnection = connect(from, limits, localNetwork);
   const revision = await resolveRef(git, inTime());
   const tree = await fetchTree(git, revision, inTime());
   return { revision, tree, requests: git.requests() };

@@ -6,6 +6,7 @@ import { openForge } from '../../../gitops/forges/forges.ts';
 import { sendChanged } from '../../../gitops/statuses/report.ts';
 import { selfSigned } from '../../support/git/certificate.ts';
 import { type ForgeFault, type ForgeServer, startForge } from '../../support/git/forge.ts';
+import { localNetwork } from '../../support/network.ts';
 
 const sha = 'ab'.repeat(20);
 const wanted: CommitStatus = { sha, context: 'etcd-ratchet/production', state: 'pending', description: 'rolling out' };
@@ -18,6 +19,7 @@ for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
       gitUrl: `${server.url}/platform/etcd.git`,
       credentials: { kind: 'token', token: 'hunter2' },
       ...(apiUrl ? { apiUrl } : {}),
+      network: localNetwork,
       ...change,
     });
   }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { allowThisMachine } from '../network.ts';
 
 /** How a forge can misbehave. */
 export type ForgeFault =
@@ -79,6 +80,7 @@ export interface ForgeServer extends AsyncDisposable {
 }
 
 export async function startForge(options: ForgeServerOptions = {}): Promise<ForgeServer> {
+  allowThisMachine();
   const { host = '127.0.0.1', port = 0, tls, token, desk } = options;
   const statuses: PostedStatus[] = [];
   const requests: ForgeServer['requests'] = [];

@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allowThisMachine } from '../network.ts';
 import { gitHttpBackend } from './backend.ts';
 import { type GitFault, misbehave } from './faults.ts';
 import { createRepository, type Repository } from './repository.ts';
@@ -39,6 +40,7 @@ export interface GitServer extends AsyncDisposable {
 }
 
 export async function startGitServer(options: GitServerOptions = {}): Promise<GitServer> {
+  allowThisMachine();
   const { host = '127.0.0.1', port = 0, tls, auth } = options;
   const root = await mkdtemp(join(tmpdir(), 'etcd-ratchet-git-'));
   const requests: RecordedRequest[] = [];

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { connect } from '../../../gitops/git/http.ts';
+import { localNetwork } from '../../support/network.ts';
 
 const advertisement = 'application/x-git-upload-pack-advertisement';
 
@@ -29,7 +30,7 @@ async function server(redirects: number) {
 }
 
 async function asked(url: string): Promise<string> {
-  using connection = connect({ url, ref: 'main', path: '.' });
+  using connection = connect({ url, ref: 'main', path: '.' }, {}, localNetwork);
   const resource = 'info/refs?service=git-upload-pack';
   const chunks: Buffer[] = [];
   const onData = (chunk: Buffer) => void chunks.push(chunk);

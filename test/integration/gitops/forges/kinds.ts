@@ -1,8 +1,10 @@
 import type { ForgeCredentials } from '../../../../gitops/forges/credentials.ts';
 import type { CommitStatus, Forge } from '../../../../gitops/forges/forge.ts';
 import { openForge } from '../../../../gitops/forges/forges.ts';
+import type { Network } from '../../../../gitops/net/agent.ts';
 import type { ForgeType } from '../../../../manifests/api/etcd-fleet.ts';
 import type { RecordedRequest } from '../../../support/git/recorder.ts';
+import { localNetwork } from '../../../support/network.ts';
 
 export const sha = 'ab'.repeat(20);
 export const head = 'cd'.repeat(20);
@@ -212,12 +214,13 @@ export function kindOf(type: ForgeType): Kind {
 export function open(
   kind: Kind,
   server: string,
-  change: { readonly caBundle?: string; readonly proxy?: Record<string, string> } = {},
+  change: { readonly caBundle?: string; readonly network?: Network } = {},
 ): Forge {
   return openForge(kind.type, {
     gitUrl: `${server}${kind.clone}`,
     credentials: kind.credentials ?? { kind: 'token', token: secret },
     ...(kind.needsApiUrl ? { apiUrl: `${server}${kind.apiPath}` } : {}),
+    network: localNetwork,
     ...change,
   });
 }

@@ -1,0 +1,54 @@
+/** A host as an admin of the installation lists it: `git.example.com`, `*.example.com`, `10.0.0.7:8443`. */
+export interface HostPattern {
+  /** In lower case; of an IPv6 address without brackets. */
+  readonly host: string;
+  /** All names below it, and not itself. */
+  readonly below: boolean;
+  /** Absent: any. */
+  readonly port?: number;
+}
+
+export interface Hosts {
+  readonly patterns: readonly HostPattern[];
+  /** Entries that are no host. They match nothing. */
+  readonly wrong: readonly string[];
+}
+
+/** @param text entries with commas or white space in between */
+export function readHosts(text: string | undefined): Hosts {
+  const entries = (text ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  const read = entries.map((entry) => ({ entry, pattern: patternOf(entry) }));
+  return {
+    patterns: read.flatMap(({ pattern }) => (pattern ? [pattern] : [])),
+    wrong: read.flatMap(({ entry, pattern }) => (pattern ? [] : [entry])),
+  };
+}
+
+function patternOf(entry: string): HostPattern | undefined {
+  const [, star, host = '', port] = /^(\*\.)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(entry) ?? [];
+  const url = host === '' ? null : URL.parse(`http://${host}`);
+  if (!url) return undefined;
+  return { host: hostOf(url), below: star !== undefined, ...(port !== undefined && { port: Number(port) }) };
+}
+
+export function isListed(patterns: readonly HostPattern[], url: URL): boolean {
+  const host = hostOf(url);
+  const port = portOf(url);
+  return patterns.some(
+    (one) =>
+      (one.below ? host.endsWith(`.${one.host}`) : host === one.host) && (one.port === undefined || one.port === port),
+  );
+}
+
+/** As URLs normalise it, and without the dot at the end of a full name, which means the same. */
+export function hostOf({ hostname }: URL): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+export function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}
