@@ -7,6 +7,7 @@ import { situate } from '../know/situation.ts';
 import type { Refusal } from '../know/spec-refusal.ts';
 import { type ObserveContext, observe } from '../observe/observe.ts';
 import { readNamedBackup } from '../observe/read-named-backup.ts';
+import { readSnapshotClaims } from '../observe/read-snapshot-claims.ts';
 import { type ClusterObjects, readObjects } from '../observe/snapshot.ts';
 import { asCreated, type Desired, planChange, withDesired } from './change.ts';
 import type { Plan } from './plan.ts';
@@ -112,8 +113,13 @@ async function withNamed(
 ): Promise<Observation> {
   if (!desired) return observation;
   const { cluster, slots, namedBackups = [] } = withDesired(observation, desired);
-  const named = await readNamedBackup(kube, { cluster, slots, namedBackups }, signal);
-  return named.length === 0 ? observation : { ...observation, namedBackups: [...namedBackups, ...named] };
+  const named = [...namedBackups, ...(await readNamedBackup(kube, { cluster, slots, namedBackups }, signal))];
+  const snapshotClaims = await readSnapshotClaims(kube, { cluster, slots, namedBackups: named }, signal);
+  return {
+    ...observation,
+    ...(named.length > 0 && { namedBackups: named }),
+    ...(snapshotClaims.length > 0 && { snapshotClaims }),
+  };
 }
 
 function newRefusals(observation: Observation, desired: Desired, kind: Intent['kind']): readonly Refusal[] {

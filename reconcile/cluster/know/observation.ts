@@ -50,6 +50,8 @@ export interface Observation {
   readonly backupOfSleep?: BackupOfSleep;
   /** EtcdBackups that the spec names for a rollback; of a plan also those that another spec names. */
   readonly namedBackups?: readonly NamedBackup[];
+  /** What can't be restored from, of what the spec names. */
+  readonly snapshotClaims?: readonly SnapshotClaim[];
   /**
    * The newest backup of this very cluster, a verified one before all others; where there is none, of one that it was
    * rolled back from. Read only while no quorum answers.
@@ -64,6 +66,13 @@ export type NamedBackup = { readonly name: string } & (
   /** In words: `it is not Ready`. */
   | { readonly kind: 'unfit'; readonly why: string }
 );
+
+/** A PersistentVolumeClaim on which a snapshot is named, and that is for a member's data. */
+export interface SnapshotClaim {
+  readonly name: string;
+  /** In words. */
+  readonly problem: string;
+}
 
 export interface BackupOfSleep {
   readonly name: string;

@@ -16,6 +16,12 @@ export interface WantedSnapshot {
   readonly source: string;
 }
 
+/** A snapshot on the PersistentVolumeClaim of a member: what a plan, a step and the request say of it. */
+export const onMember = {
+  means: 'no other pod mounts it',
+  cure: 'copy the file to another PersistentVolumeClaim or into a bucket, and name that as the snapshot',
+} as const;
+
 export function wantedSnapshot({ spec }: Pick<EtcdCluster, 'spec'>): WantedSnapshot | undefined {
   const snapshot = spec.bootstrap?.snapshot;
   return snapshot && wantedOf(snapshot, 'spec.bootstrap.snapshot');

@@ -21,6 +21,7 @@ import { readPlaces, withDisks } from './read-disks.ts';
 import { readNamedBackup } from './read-named-backup.ts';
 import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
+import { readSnapshotClaims } from './read-snapshot-claims.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
 import { isForeign, slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
@@ -75,7 +76,10 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       readBackupOfSleep(kube, { cluster, slots: slotsOf(objects) }, { thorough, signal }),
       readNamedBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
     ]);
-  const newestBackup = await readNewestBackup(kube, { cluster, ...answers }, signal);
+  const [newestBackup, snapshotClaims] = await Promise.all([
+    readNewestBackup(kube, { cluster, ...answers }, signal),
+    readSnapshotClaims(kube, { cluster, slots: answers.slots, namedBackups }, signal),
+  ]);
   const shared = sharedOf(objects);
   const slots = withWarnings(withDisks(answers.slots, places?.disks), warnings);
   return {
@@ -92,6 +96,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       ...(awaitedBackup && { awaitedBackup }),
       ...(backupOfSleep && { backupOfSleep }),
       ...(namedBackups.length > 0 && { namedBackups }),
+      ...(snapshotClaims.length > 0 && { snapshotClaims }),
       ...(newestBackup && { newestBackup }),
     },
     etcd,

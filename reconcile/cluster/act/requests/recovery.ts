@@ -21,6 +21,7 @@ import { resources } from '../../../kube.ts';
 import { problemOfClaim } from '../../../member-volume.ts';
 import { ownImage } from '../../../own-image.ts';
 import { curedBy, moved, needsPerson } from '../../know/outcome.ts';
+import { onMember } from '../../know/restore.ts';
 import { isReady } from '../../observe/pods.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
@@ -262,8 +263,7 @@ async function keepOffMembers({ object }: SnapshotSource, { kube, cluster, signa
   const { name, namespace } = cluster.metadata;
   const problem = await problemOfClaim(kube, { namespace, claimName, clusters: [name] }, signal);
   if (problem === undefined) return;
-  const cure = 'copy the file to another PersistentVolumeClaim or into a bucket, and name that as the snapshot';
-  throw needsPerson('SnapshotOnMember', curedBy(`${problem}: no other pod mounts it`, cure));
+  throw needsPerson('SnapshotOnMember', curedBy(`${problem}: ${onMember.means}`, onMember.cure));
 }
 
 /** With its pod, which ends as any other does. */

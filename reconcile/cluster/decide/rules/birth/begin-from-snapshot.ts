@@ -1,10 +1,11 @@
+import { claimNamedIn, parseLocation } from '../../../../../manifests/api/object-template.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observation.ts';
-import { restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
+import { onMember, restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
 import { handOver } from '../recovery/hand-over.ts';
@@ -62,6 +63,9 @@ export function restore(restore: Restore, situation: Situation): Decision {
 
 function begin({ chosen, record, wanted }: Restore, situation: Situation): Decision {
   const { name, volume, peer } = chosen;
+  const claimName = claimNamedIn(parseLocation(wanted.object));
+  const problem = situation.snapshotClaims?.find((one) => one.name === claimName)?.problem;
+  if (problem !== undefined) return refuse('SnapshotOnMember', `${problem}: ${onMember.means}`, onMember.cure);
   const { inputs } = situation.effective;
   if (peer && isOutdated(chosen, situation)) {
     return act(

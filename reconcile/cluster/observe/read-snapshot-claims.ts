@@ -1,0 +1,45 @@
+import { claimNamedIn, parseLocation } from '../../../manifests/api/object-template.ts';
+import { type Kube, KubeError } from '../../kube.ts';
+import { problemOfClaim } from '../../member-volume.ts';
+import { recordOf } from '../know/life.ts';
+import type { Observation, SnapshotClaim } from '../know/observation.ts';
+import { restoringIn, wantedSnapshot } from '../know/restore.ts';
+import { isRolledBack, wantedRollback } from '../know/rollback.ts';
+
+type Seen = Pick<Observation, 'cluster' | 'slots' | 'namedBackups'>;
+
+/**
+ * What is wrong with the PersistentVolumeClaims that snapshots are to be restored from; asked only while that is ahead.
+ * Where they can't be read, the request that makes the Job says so.
+ *
+ * @throws {KubeError} for what may pass
+ */
+export async function readSnapshotClaims(
+  kube: Kube,
+  seen: Seen,
+  signal: AbortSignal,
+): Promise<readonly SnapshotClaim[]> {
+  const { name, namespace } = seen.cluster.metadata;
+  const names = new Set(objectsAhead(seen).flatMap((object) => claimNamedIn(parseLocation(object)) ?? []));
+  const found = await Promise.all(
+    [...names].map(async (claimName): Promise<readonly SnapshotClaim[]> => {
+      try {
+        const problem = await problemOfClaim(kube, { namespace, claimName, clusters: [name] }, signal);
+        return problem === undefined ? [] : [{ name: claimName, problem }];
+      } catch (error) {
+        if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
+        return [];
+      }
+    }),
+  );
+  return found.flat();
+}
+
+function objectsAhead(seen: Seen): readonly string[] {
+  const { cluster, slots } = seen;
+  const isBorn = !restoringIn(slots) && slots.some((slot) => recordOf(slot)?.clusterId !== undefined);
+  const birth = isBorn ? undefined : wantedSnapshot(cluster);
+  const rollback = wantedRollback(seen);
+  const isAhead = rollback !== undefined && !isRolledBack(rollback.clusterId, seen);
+  return [...(birth ? [birth.object] : []), ...(isAhead ? [rollback.object] : [])];
+}
