@@ -245,6 +245,32 @@ export interface Service extends KubeObject {
   };
 }
 
+interface NetworkSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** As far as we write them: where pods connect to is not limited. */
+export interface NetworkPolicy extends KubeObject {
+  readonly spec: {
+    readonly podSelector: NetworkSelector;
+    readonly policyTypes: readonly ['Ingress'];
+    readonly ingress: readonly {
+      readonly ports: readonly { readonly protocol: 'TCP'; readonly port: number | string }[];
+      /** Absent: from everywhere. */
+      readonly from?: readonly {
+        readonly podSelector?: NetworkSelector;
+        readonly namespaceSelector?: NetworkSelector;
+        readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+      }[];
+    }[];
+  };
+}
+
 export interface PodDisruptionBudget extends KubeObject {
   readonly spec: {
     readonly minAvailable?: number | string;

@@ -35,6 +35,7 @@ export const resources = {
   events: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' },
   statefulSets: { apiVersion: 'apps/v1', kind: 'StatefulSet', plural: 'statefulsets' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
+  networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
   namespaces: { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },

@@ -8,6 +8,7 @@ import type { EtcdClusterStatus } from './etcd-cluster-status.ts';
 import { healingDefaults, replacedDefaults } from './healing-defaults.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import type { ObjectMeta } from './metadata.ts';
+import { networkPolicySchema } from './network-policy.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
 import { int32, intOrString, object, type ReadonlyDeep, text } from './schema.ts';
@@ -162,6 +163,7 @@ export const etcdClusterSpecSchema = object(
         { description: 'What a drain of a node may do.' },
       ),
     ),
+    networkPolicy: Type.Optional(networkPolicySchema),
     bootstrap: Type.Optional(
       object(
         {

@@ -67,7 +67,7 @@ const nameOrAddress = rule<string>({
   holds: (value) => (value.includes(':') ? isIPv6(value) : new RegExp(dnsName, 'u').test(value)),
 });
 
-function isIPv6(value: string): boolean {
+export function isIPv6(value: string): boolean {
   const canonical = /^[0-9a-f:.]+$/i.test(value) ? URL.parse(`http://[${value}]`)?.hostname : undefined;
   return canonical !== undefined && !/^\[::ffff:[0-9a-f]+:[0-9a-f]+\]$/.test(canonical);
 }

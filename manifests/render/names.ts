@@ -19,6 +19,8 @@ export const labels = {
   schedule: `${group}/schedule`,
   /** Of a backup that a cluster asks for. */
   wish: `${group}/wish`,
+  /** On a namespace whose pods read the metrics of members. */
+  monitoring: `${group}/monitoring`,
   /** On a Secret whose owner lets fleets use it. */
   fleetSecret: `${group}/fleet-secret`,
 } as const;
@@ -152,6 +154,10 @@ export function pruneJobName(backup: string): string {
 
 export function headlessServiceName(cluster: string): string {
   return `${cluster}-peers`;
+}
+
+export function networkPolicyName(cluster: string): string {
+  return `${cluster}-members`;
 }
 
 export function clientServiceName(cluster: string): string {

@@ -62,7 +62,12 @@ export function pruneJob(schedule: EtcdBackupSchedule, { after, spare }: PruneOr
     deadlineSeconds: times.deadline,
   };
   const pod = agentPod(to);
-  const own = { [labels.managedBy]: 'etcd-ratchet', [labels.name]: 'etcd-backup', [labels.schedule]: name };
+  const own = {
+    [labels.managedBy]: 'etcd-ratchet',
+    [labels.name]: 'etcd-backup',
+    ...(clusterName !== '' && { [labels.instance]: clusterName }),
+    [labels.schedule]: name,
+  };
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',

@@ -30,7 +30,7 @@ export function nothingOf(cluster: EtcdCluster, { at, nonce }: Pick<Observation,
     nonce,
     cluster: created,
     slots: [],
-    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing },
+    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing, networkPolicy: missing },
     certificates: noCertificates(created, at),
     membership: { kind: 'unknown', cause: 'no member runs' },
     lease: { kind: 'free' },
@@ -55,7 +55,15 @@ export function withDesired(observation: Observation, { spec, metadata }: Desire
       generation: (before.metadata.generation ?? 0) + (isDeepStrictEqual(before.spec, spec) ? 0 : 1),
     },
   };
-  return replanned(withBackupAhead({ ...observation, cluster: changed }, before), before);
+  const planned = { ...observation, cluster: changed, shared: withPolicyAhead(observation, spec) };
+  return replanned(withBackupAhead(planned, before), before);
+}
+
+/** The network policy is made from the spec alone, so one that was right may now be wrong. */
+function withPolicyAhead({ shared, cluster }: Observation, spec: EtcdCluster['spec']): Observation['shared'] {
+  const isSame = isDeepStrictEqual(cluster.spec.networkPolicy, spec.networkPolicy);
+  if (isSame || shared.networkPolicy.state !== 'present') return shared;
+  return { ...shared, networkPolicy: { state: 'drifted' } };
 }
 
 /** Of the same wish it is the same one. Of another there is none: at worst the plan has a step too many. */

@@ -28,7 +28,7 @@ export type Action =
   | { readonly kind: 'delete-peers'; readonly peers: readonly Ref[] }
   /** Deletion with policy Delete, once no pod is left. */
   | { readonly kind: 'delete-volumes'; readonly volumes: readonly Ref[] }
-  /** Services and the disruption budget: made or corrected. */
+  /** Services, the disruption budget and the network policy: made or corrected. */
   | { readonly kind: 'apply-shared'; readonly objects: readonly SharedObject[]; readonly minAvailable: number }
   /** Bootstrap ConfigMaps, made or corrected to match their volumes. */
   | { readonly kind: 'follow-volumes'; readonly peers: readonly string[] }
@@ -390,4 +390,10 @@ export interface SealedMember {
   readonly version: string;
 }
 
-export type SharedObject = 'headless-service' | 'client-service' | 'disruption-budget';
+export type SharedObject =
+  | 'headless-service'
+  | 'client-service'
+  | 'disruption-budget'
+  | 'network-policy'
+  /** The spec wants none: ours is deleted. */
+  | 'no-network-policy';

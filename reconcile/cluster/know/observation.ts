@@ -421,6 +421,7 @@ export interface Shared {
   readonly headlessService: SharedView;
   readonly clientService: SharedView;
   readonly disruptionBudget: SharedView & { readonly minAvailable?: number };
+  readonly networkPolicy: SharedView;
 }
 
 export interface SharedView {

@@ -1,15 +1,16 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import type { PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
+import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
 import { disruptionBudget } from '../../../manifests/render/disruption-budget.ts';
+import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { clientService, headlessService } from '../../../manifests/render/services.ts';
 import type { SharedObject } from './action.ts';
 
-/** An object that a cluster's members share, as it should be. */
+/** An object that a cluster's members share, as it should be, or would be. */
 export function sharedObject(
   kind: SharedObject,
   cluster: EtcdCluster,
   minAvailable: number,
-): Service | PodDisruptionBudget {
+): Service | PodDisruptionBudget | NetworkPolicy {
   switch (kind) {
     case 'headless-service':
       return headlessService(cluster);
@@ -17,5 +18,8 @@ export function sharedObject(
       return clientService(cluster);
     case 'disruption-budget':
       return disruptionBudget(cluster, minAvailable);
+    case 'network-policy':
+    case 'no-network-policy':
+      return networkPolicy(cluster);
   }
 }

@@ -1,14 +1,10 @@
-import type { PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
-import { clientServiceName, headlessServiceName } from '../../../manifests/render/names.ts';
-import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import type { EtcdTls } from '../../etcd.ts';
 import type { EtcdAdmin } from '../../etcd-admin.ts';
-import { type Kube, KubeError, type KubeObject } from '../../kube.ts';
+import { type Kube, KubeError } from '../../kube.ts';
 import type { EtcdWay } from '../etcd-way.ts';
 import type { Holder } from '../know/holder.ts';
-import type { Certificates, Observation, Shared, SharedView } from '../know/observation.ts';
+import type { Certificates, Observation } from '../know/observation.ts';
 import { curedBy, needsPerson } from '../know/outcome.ts';
-import { sharedObject } from '../know/shared-objects.ts';
 import { askEtcd, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
 import { askHashes } from './ask-hashes.ts';
 import { askSpace } from './ask-space.ts';
@@ -23,7 +19,8 @@ import { readNewestBackup } from './read-newest-backup.ts';
 import { readRecovery } from './read-recovery.ts';
 import { readSnapshotClaims } from './read-snapshot-claims.ts';
 import { readWarnings, withWarnings } from './read-warnings.ts';
-import { isForeign, slotsOf } from './slots.ts';
+import { sharedOf } from './shared.ts';
+import { slotsOf } from './slots.ts';
 import type { ClusterObjects } from './snapshot.ts';
 
 export interface ObserveContext {
@@ -157,49 +154,4 @@ function unreadable(error: unknown): CertificateReading {
 function unseen(error: unknown): Extract<Certificates, { kind: 'unknown' }> {
   if (!(error instanceof KubeError) || error.class !== 'terminal') throw error;
   return { kind: 'unknown', cause: error.message };
-}
-
-function sharedOf({ cluster, services, disruptionBudgets }: ClusterObjects): Shared {
-  const { name, uid = '' } = cluster.metadata;
-  const service = (wanted: string) => services.find(({ metadata }) => metadata.name === wanted);
-  const budget = disruptionBudgets.find(({ metadata }) => metadata.name === name);
-  const minAvailable = budget?.spec.minAvailable;
-  return {
-    headlessService: {
-      state: stateOf(service(headlessServiceName(name)), sharedObject('headless-service', cluster, 0), uid),
-    },
-    clientService: {
-      state: stateOf(service(clientServiceName(name)), sharedObject('client-service', cluster, 0), uid),
-    },
-    disruptionBudget: {
-      state: stateOf(budget, budget && sharedObject('disruption-budget', cluster, Number(minAvailable)), uid),
-      ...(typeof minAvailable === 'number' && { minAvailable }),
-    },
-  };
-}
-
-function stateOf(
-  found: Service | PodDisruptionBudget | undefined,
-  wanted: KubeObject | undefined,
-  ownerUid: string,
-): SharedView['state'] {
-  if (!found) return 'missing';
-  if (isForeign(found)) return 'foreign';
-  if (found.metadata.deletionTimestamp !== undefined || !isControlledBy(found, ownerUid)) return 'leftover';
-  return wanted && covers(found, wanted) ? 'present' : 'drifted';
-}
-
-/** Whether everything that we set is so in what was found; what others added (an address, a default) is theirs. */
-function covers(found: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    return (
-      Array.isArray(found) &&
-      found.length === wanted.length &&
-      wanted.every((item, index) => covers(found[index], item))
-    );
-  }
-  if (typeof wanted !== 'object' || wanted === null) return found === wanted;
-  if (typeof found !== 'object' || found === null) return false;
-  const fields = found as Readonly<Record<string, unknown>>;
-  return Object.entries(wanted).every(([key, value]) => value === undefined || covers(fields[key], value));
 }

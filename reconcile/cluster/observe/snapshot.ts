@@ -2,6 +2,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type {
   ConfigMap,
+  NetworkPolicy,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
@@ -23,6 +24,7 @@ export interface ClusterObjects {
   readonly pods: readonly Pod[];
   readonly services: readonly Service[];
   readonly disruptionBudgets: readonly PodDisruptionBudget[];
+  readonly networkPolicies: readonly NetworkPolicy[];
   /** Of cert-manager. */
   readonly requested: Requested;
 }
@@ -40,7 +42,7 @@ export async function readObjects(
 ): Promise<readonly ClusterObjects[]> {
   if (clusters.length === 0) return [];
   const list = <T extends KubeObject>(resource: Resource) => byCluster<T>(kube, resource, { namespace, signal });
-  const [peers, volumeClaims, configMaps, statefulSets, pods, services, disruptionBudgets] = await Promise.all([
+  const [peers, volumeClaims, configMaps, statefulSets, pods, services, budgets, policies] = await Promise.all([
     list<EtcdPeer>(resources.peers),
     list<PersistentVolumeClaim>(resources.volumeClaims),
     list<ConfigMap>(resources.configMaps),
@@ -48,6 +50,7 @@ export async function readObjects(
     list<Pod>(resources.pods),
     list<Service>(resources.services),
     list<PodDisruptionBudget>(resources.disruptionBudgets),
+    list<NetworkPolicy>(resources.networkPolicies),
   ]);
   const requested = await listRequested(kube, clusters, volumeClaims, { namespace, signal });
   return clusters.map((cluster) => ({
@@ -58,7 +61,8 @@ export async function readObjects(
     statefulSets: statefulSets(cluster),
     pods: pods(cluster),
     services: services(cluster),
-    disruptionBudgets: disruptionBudgets(cluster),
+    disruptionBudgets: budgets(cluster),
+    networkPolicies: policies(cluster),
     requested: requested(cluster),
   }));
 }

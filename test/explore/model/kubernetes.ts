@@ -187,8 +187,7 @@ function collected(world: World): World | undefined {
   if (cluster.deleting && !cluster.finalizer && !cluster.owesBackup && !cluster.gone) {
     return { ...world, cluster: { ...cluster, gone: true } };
   }
-  const { headlessService, clientService, disruptionBudget } = world.shared;
-  const views = [headlessService, clientService, disruptionBudget];
+  const views = Object.values(world.shared);
   if (
     !cluster.gone &&
     !views.some(({ state }) => state === 'leftover') &&

@@ -10,6 +10,7 @@ export function objectOf(world: World, kind: ObjectKind | undefined, name: strin
     case 'headlessService':
     case 'clientService':
     case 'disruptionBudget':
+    case 'networkPolicy':
       return world.shared[kind].state === 'missing' ? undefined : world.shared[kind];
     case 'secret':
     case 'certificate':

@@ -29,7 +29,7 @@ export function unborn(spec: Partial<EtcdClusterSpec>, places: number): World {
   return {
     cluster: { spec: { ...baseSpec, ...spec }, generation: 1, uid: 'cluster-1', memory: {} },
     places: Array.from({ length: places }, (_, ordinal) => ({ name: peerName(clusterName, ordinal), ordinal })),
-    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing },
+    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing, networkPolicy: missing },
     formations: [],
   };
 }
@@ -108,6 +108,7 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
     shared: {
       headlessService: present,
       clientService: present,
+      networkPolicy: present,
       disruptionBudget: names.length > 1 ? { state: 'present', minAvailable: quorumOf(names.length) } : missing,
     },
     formations: [formation],

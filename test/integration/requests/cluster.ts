@@ -17,6 +17,8 @@ const resourceOf = {
   'headless-service': resources.services,
   'client-service': resources.services,
   'disruption-budget': resources.disruptionBudgets,
+  'network-policy': resources.networkPolicies,
+  'no-network-policy': resources.networkPolicies,
 } as const satisfies Record<SharedObject, Resource>;
 
 /** One that is there, changed by someone else. */
@@ -95,6 +97,28 @@ export const cluster = {
     ...ofShared('headless-service'),
     ...ofShared('client-service'),
     ...ofShared('disruption-budget'),
+    ...ofShared('network-policy'),
+    {
+      when: 'the network-policy was opened for all',
+      start: given('network-policy', (made) => ({ ...made, ...{ spec: { podSelector: {}, ingress: [{}] } } })),
+      asks: () => applySharedObject({ object: 'network-policy', minAvailable: 2 }),
+    },
+    {
+      when: 'no network-policy is wanted, and one is there',
+      start: given('network-policy'),
+      asks: () => applySharedObject({ object: 'no-network-policy', minAvailable: 2 }),
+    },
+    {
+      when: 'no network-policy is wanted, and none is there',
+      start: async () => {},
+      asks: () => applySharedObject({ object: 'no-network-policy', minAvailable: 2 }),
+    },
+    {
+      when: 'no network-policy is wanted, and one is not of this cluster',
+      start: given('network-policy', ownedBy()),
+      asks: () => applySharedObject({ object: 'no-network-policy', minAvailable: 2 }),
+      refused: 'terminal NameTaken',
+    },
     {
       when: 'the headless-service has drifted',
       start: given('headless-service', drifted),

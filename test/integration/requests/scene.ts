@@ -114,4 +114,5 @@ const kinds = {
   headlessService: resources.services,
   clientService: resources.services,
   disruptionBudget: resources.disruptionBudgets,
+  networkPolicy: resources.networkPolicies,
 } as const satisfies Record<Doing['object'] | 'cluster', Resource>;

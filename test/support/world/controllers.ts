@@ -26,6 +26,7 @@ const owned = [
   resources.pods,
   resources.services,
   resources.disruptionBudgets,
+  resources.networkPolicies,
 ] as const;
 
 /** Whatever lost all its owners goes: at once, or when its finalizers let it. One level a round. */

@@ -190,7 +190,12 @@ export const observations: fc.Arbitrary<Observation> = fc
     ),
     membership: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: membership }),
     claim,
-    shared: fc.record({ headlessService: shared, clientService: shared, disruptionBudget: shared }),
+    shared: fc.record({
+      headlessService: shared,
+      clientService: shared,
+      disruptionBudget: shared,
+      networkPolicy: shared,
+    }),
     deleting: mostly(false, fc.constant(true)),
     whenDeleted: fc.constantFrom('Retain', 'Delete'),
     finalizer: mostly('as the policy says', fc.constantFrom('always', 'never')),
@@ -226,11 +231,12 @@ export const observations: fc.Arbitrary<Observation> = fc
       });
       const changed = (slot: Slot) =>
         changes.reduce((value, [ordinal, one]) => (ordinal === slot.ordinal ? one(value) : value), slot);
-      const { headlessService, clientService, disruptionBudget } = base.shared;
+      const { headlessService, clientService, disruptionBudget, networkPolicy } = base.shared;
       const services = {
         headlessService: { state: worse(headlessService, states.headlessService) },
         clientService: { state: worse(clientService, states.clientService) },
         disruptionBudget: { ...disruptionBudget, state: worse(disruptionBudget, states.disruptionBudget) },
+        networkPolicy: { state: worse(networkPolicy, states.networkPolicy) },
       };
       const slots = base.slots.map(changed);
       // No list without somebody who could have given it.

@@ -450,6 +450,7 @@ describe('what etcd last said of data that it can’t open', () => {
         statefulSets: [],
         services: [],
         disruptionBudgets: [],
+        networkPolicies: [],
       };
       const [slot] = slotsOf({ cluster: healthy(1).cluster, ...none, pods: [pod] });
       assert.equal(slot?.pod?.container.lastWords, words);

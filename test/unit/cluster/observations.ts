@@ -332,5 +332,6 @@ function presentShared(size: number): Shared {
     headlessService: { state: 'present' },
     clientService: { state: 'present' },
     disruptionBudget: size > 1 ? { state: 'present', minAvailable } : { state: 'missing' },
+    networkPolicy: { state: 'present' },
   };
 }

@@ -148,7 +148,7 @@ describe('what a deleted namesake left', () => {
     assert.match(decision.kind === 'refuse' ? decision.cure : '', /kubectl taint nodes node-c/);
   });
 
-  for (const kind of ['headlessService', 'clientService', 'disruptionBudget'] as const) {
+  for (const kind of ['headlessService', 'clientService', 'disruptionBudget', 'networkPolicy'] as const) {
     test(`a ${kind} is waited for`, () => {
       assert.equal(decide(unborn(3, { shared: { [kind]: { state: 'leftover' } } })).reason, 'OldObjectsLeaving');
     });

@@ -90,7 +90,15 @@ function objectsOf(
     status: { conditions: [{ type: 'Ready', status: unready.includes(ordinal) ? 'False' : 'True' }] },
   }));
   return {
-    ...{ volumeClaims, configMaps: [], statefulSets: [], pods, services: [], disruptionBudgets: [] },
+    ...{
+      volumeClaims,
+      configMaps: [],
+      statefulSets: [],
+      pods,
+      services: [],
+      disruptionBudgets: [],
+      networkPolicies: [],
+    },
     cluster,
     peers,
   } as unknown as ClusterObjects;

@@ -26,6 +26,7 @@ function unscheduled(nodeName: string | undefined): string | undefined {
     pods: [pod],
     services: [],
     disruptionBudgets: [],
+    networkPolicies: [],
     requested: { kind: 'unasked' },
   });
   return slot?.pod?.unscheduled;

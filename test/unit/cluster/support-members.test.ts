@@ -9,33 +9,48 @@ import { healthy, prepared, unborn, unsealed, withInputs, without, withVolume } 
 const missing = { state: 'missing' } as const;
 
 describe('Services and disruption budget', () => {
-  const none = { headlessService: missing, clientService: missing, disruptionBudget: missing };
+  const none = { headlessService: missing, clientService: missing, disruptionBudget: missing, networkPolicy: missing };
   for (const [what, observation, objects] of [
     [
       'before birth there is no Service for clients',
       unborn(3, { shared: none }),
-      ['headless-service', 'disruption-budget'],
+      ['headless-service', 'disruption-budget', 'network-policy'],
     ],
     [
       'during birth there is no Service for clients',
       prepared(3, { shared: none }),
-      ['headless-service', 'disruption-budget'],
+      ['headless-service', 'disruption-budget', 'network-policy'],
     ],
     [
       'while one member is not sealed there is no Service for clients',
       healthy(3, { slots: { 2: unsealed }, shared: none }),
-      ['headless-service', 'disruption-budget'],
+      ['headless-service', 'disruption-budget', 'network-policy'],
     ],
     ['once all are sealed it opens', healthy(3, { shared: { clientService: missing } }), ['client-service']],
     [
       'a single member has no budget, or its node could never be drained',
       unborn(1, { shared: none }),
-      ['headless-service'],
+      ['headless-service', 'network-policy'],
     ],
     [
       'a budget that somebody loosened is put back',
       healthy(3, { shared: { disruptionBudget: { state: 'present', minAvailable: 1 } } }),
       ['disruption-budget'],
+    ],
+    [
+      'a network policy that was deleted is made again',
+      healthy(3, { shared: { networkPolicy: missing } }),
+      ['network-policy'],
+    ],
+    [
+      'a network policy that was opened is put back',
+      healthy(3, { shared: { networkPolicy: { state: 'drifted' } } }),
+      ['network-policy'],
+    ],
+    [
+      'a network policy that the spec does not want any more goes',
+      healthy(3, { spec: { networkPolicy: { mode: 'Disabled' } } }),
+      ['no-network-policy'],
     ],
     [
       'a Service that drifted is put back',

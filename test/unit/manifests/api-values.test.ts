@@ -88,6 +88,7 @@ test('the short spec gets the defaults that the CRD has', () => {
       whenScaled: 'Delete',
       whenReplaced: { policy: 'Delete', keepFor: '24h' },
     },
+    networkPolicy: { mode: 'Enabled' },
     suspend: false,
   });
   assert.partialDeepStrictEqual(fleetWithDefaults(fleet).spec, {

@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
-import type { PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
+import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
 import { labelsOf, peerLabels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { inEachFamily } from '../../../../manifests/render/services.ts';
@@ -20,7 +20,11 @@ const shared = {
   'headless-service': { key: 'headlessService', resource: resources.services },
   'client-service': { key: 'clientService', resource: resources.services },
   'disruption-budget': { key: 'disruptionBudget', resource: resources.disruptionBudgets },
+  'network-policy': { key: 'networkPolicy', resource: resources.networkPolicies },
+  'no-network-policy': { key: 'networkPolicy', resource: resources.networkPolicies },
 } as const satisfies Record<SharedObject, { readonly key: keyof Shared; readonly resource: Resource }>;
+
+type SharedKubeObject = Service | PodDisruptionBudget | NetworkPolicy;
 
 interface SharedWish {
   readonly object: SharedObject;
@@ -37,7 +41,7 @@ export const applySharedObject = defineRequest('applySharedObject', {
     const wanted = sharedObject(wish.object, cluster, wish.minAvailable);
     const { namespace, name } = wanted.metadata;
     const read = async () => {
-      const found = await getOne<Service | PodDisruptionBudget>(live, resource, name);
+      const found = await getOne<SharedKubeObject>(live, resource, name);
       if (found && !isControlledBy(found, cluster.metadata.uid ?? '')) throw nameTaken(resource, name);
       return found;
     };
@@ -67,12 +71,12 @@ export const applySharedObject = defineRequest('applySharedObject', {
   },
 });
 
-/** A disruption budget that is not needed is deleted. */
+/** A disruption budget or network policy that is not needed is deleted. */
 function isNeeded({ object, minAvailable }: SharedWish): boolean {
-  return object !== 'disruption-budget' || minAvailable > 0;
+  return object !== 'no-network-policy' && (object !== 'disruption-budget' || minAvailable > 0);
 }
 
-function isService(wanted: Service | PodDisruptionBudget): wanted is Service {
+function isService(wanted: SharedKubeObject): wanted is Service {
   return wanted.kind === 'Service';
 }
 
@@ -83,7 +87,7 @@ const repeats = 3;
  * The spec is ours alone, but each write moves the resourceVersion: the disruption controller writes the status of a
  * budget whenever one of its pods changes, as in the very step that removed a member.
  */
-async function mergeInto<T extends Service | PodDisruptionBudget>(
+async function mergeInto<T extends SharedKubeObject>(
   found: T,
   wanted: T,
   live: Live,
@@ -103,8 +107,11 @@ async function mergeInto<T extends Service | PodDisruptionBudget>(
   }
 }
 
-/** Our fields win; an allocated address, or a label of another owner, stays. */
-function merge<T extends Service | PodDisruptionBudget>(found: T, wanted: T): T {
+/**
+ * Our fields win; an allocated address, or a label of another owner, stays. In a network policy nothing of others does:
+ * what was added would open or close something.
+ */
+function merge<T extends SharedKubeObject>(found: T, wanted: T): T {
   return {
     ...found,
     metadata: {
@@ -112,7 +119,7 @@ function merge<T extends Service | PodDisruptionBudget>(found: T, wanted: T): T 
       labels: { ...found.metadata.labels, ...wanted.metadata.labels },
       annotations: { ...found.metadata.annotations, ...wanted.metadata.annotations },
     },
-    spec: { ...found.spec, ...wanted.spec },
+    spec: wanted.kind === 'NetworkPolicy' ? wanted.spec : { ...found.spec, ...wanted.spec },
   };
 }
 

@@ -9,7 +9,8 @@ export type ObjectKind =
   | 'certificate'
   | 'headlessService'
   | 'clientService'
-  | 'disruptionBudget';
+  | 'disruptionBudget'
+  | 'networkPolicy';
 
 /**
  * An object as it was read. To the programs it is opaque, and they pass it on: `at` is its resourceVersion, and to a

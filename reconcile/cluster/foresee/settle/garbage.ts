@@ -29,11 +29,10 @@ function isOver(view: { readonly leaving: boolean; readonly current: boolean; re
 /** Services and Secrets of an earlier namesake. */
 function withoutLeftovers(observation: Observation): Observation {
   const { shared, certificates } = observation;
-  const { headlessService, clientService, disruptionBudget } = shared;
+  const { headlessService, clientService, disruptionBudget, networkPolicy } = shared;
   const isLeftover = ({ state }: { readonly state: SharedView['state'] }) => state === 'leftover';
   const secrets = certificates.kind === 'read' ? certificates.leaves : [];
-  if (![headlessService, clientService, disruptionBudget, ...secrets].some(({ state }) => state === 'leftover'))
-    return observation;
+  if (![...Object.values(shared), ...secrets].some(({ state }) => state === 'leftover')) return observation;
   const gone = { state: 'missing' } as const;
   return {
     ...observation,
@@ -41,6 +40,7 @@ function withoutLeftovers(observation: Observation): Observation {
       headlessService: isLeftover(headlessService) ? gone : headlessService,
       clientService: isLeftover(clientService) ? gone : clientService,
       disruptionBudget: isLeftover(disruptionBudget) ? gone : disruptionBudget,
+      networkPolicy: isLeftover(networkPolicy) ? gone : networkPolicy,
     },
     ...(certificates.kind === 'read' && {
       certificates: {

@@ -41,7 +41,7 @@ describe('a new cluster', () => {
       since.filter(({ verb, key }) => verb !== 'LIST' && key !== 'GET persistentvolumes').map(({ key }) => key),
       [],
     );
-    assert.ok(since.length <= 8, `${since.length} requests`);
+    assert.ok(since.length <= 9, `${since.length} requests`);
   });
 
   test('says so in its conditions', async () => {

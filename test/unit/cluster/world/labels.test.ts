@@ -20,7 +20,11 @@ const ofMembers = {
   ConfigMap: resources.configMaps,
   StatefulSet: resources.statefulSets,
 } as const;
-const ofTheCluster = { Service: resources.services, PodDisruptionBudget: resources.disruptionBudgets } as const;
+const ofTheCluster = {
+  Service: [resources.services, 'orders'],
+  PodDisruptionBudget: [resources.disruptionBudgets, 'orders'],
+  NetworkPolicy: [resources.networkPolicies, 'orders-members'],
+} as const;
 
 const changes: Readonly<Record<string, (found: Labels) => Labels>> = {
   'loses its managed-by label': ({ [labels.managedBy]: _, ...others }) => others,
@@ -59,7 +63,7 @@ function assertNobodyLeft(world: World, { kind, trail }: Converged, members = ['
 }
 
 function assertLabelled(world: World, story: string): void {
-  for (const resource of [...Object.values(ofMembers), ...Object.values(ofTheCluster)])
+  for (const resource of [...Object.values(ofMembers), ...Object.values(ofTheCluster).map(([resource]) => resource)])
     for (const { metadata } of world.kube.stored<KubeObject>(resource))
       for (const [key, value] of Object.entries(labelsOf(name)))
         assert.equal(metadata.labels?.[key], value, `${key} of ${resource.kind} ${metadata.name}\n${story}`);
@@ -80,10 +84,10 @@ describe('an object of a serving cluster', () => {
         );
       });
     }
-    for (const [kind, resource] of Object.entries(ofTheCluster)) {
+    for (const [kind, [resource, object]] of Object.entries(ofTheCluster)) {
       test(`(${kind}) ${what}: its labels come back`, async () => {
         const world = await healthyWorld();
-        relabel(world, resource, 'orders', change);
+        relabel(world, resource, object, change);
         const end = await tickUntilConverged(world, inTime);
         assertNobodyLeft(world, end);
         assertLabelled(world, end.trail.join('\n'));
@@ -231,7 +235,7 @@ describe('at rest nothing is read by name', () => {
       await world.tick();
       const since = world.kube.journal().slice(before);
       const read = since.filter(({ verb }) => verb !== 'LIST').map(({ key }) => key);
-      assert.deepEqual([read, since.length], [[], 8], trail.join('\n'));
+      assert.deepEqual([read, since.length], [[], 9], trail.join('\n'));
     });
   }
 });

@@ -439,6 +439,7 @@ describe('a foreign object of our name', () => {
     [resources.services, name],
     [resources.services, `${name}-peers`],
     [resources.disruptionBudgets, name],
+    [resources.networkPolicies, `${name}-members`],
     [resources.volumeClaims, `${name}-1`],
     [resources.configMaps, `${name}-1`],
     [resources.statefulSets, `${name}-1`],

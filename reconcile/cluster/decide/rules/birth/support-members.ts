@@ -1,4 +1,5 @@
-import { clientServiceName, headlessServiceName } from '../../../../../manifests/render/names.ts';
+import { clientServiceName, headlessServiceName, networkPolicyName } from '../../../../../manifests/render/names.ts';
+import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
 import type { SharedObject } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
@@ -9,9 +10,9 @@ import type { Situation } from '../../../know/situation.ts';
 import { isBehind } from '../volumes/keep-config-maps.ts';
 
 /**
- * What members depend on: Services and the disruption budget. Needs no quorum. An object of another owner under such a
- * name is left alone: before birth no member starts beside it; a cluster that is born is looked after all the same
- * (`what-may-go-on.ts`).
+ * What members depend on: Services, the disruption budget and the network policy. Needs no quorum. An object of another
+ * owner under such a name is left alone: before birth no member starts beside it; a cluster that is born is looked
+ * after all the same (`what-may-go-on.ts`).
  */
 export function supportMembers(situation: Situation): Decision | undefined {
   return sharedObjects(situation) ?? nameTaken(situation) ?? awaitCollection(situation);
@@ -50,6 +51,9 @@ export function dueShared(
   if (isWrong && !isOthers(disruptionBudget)) {
     objects.push('disruption-budget');
   }
+  if (!isIsolated(situation.cluster)) {
+    if (isToBeRemoved(shared.networkPolicy)) objects.push('no-network-policy');
+  } else if (isToBeMade(shared.networkPolicy)) objects.push('network-policy');
   if (objects.length === 0) return undefined;
   return { objects, minAvailable };
 }
@@ -63,7 +67,7 @@ function isTakingOver(slots: readonly Slot[]): boolean {
 function messageFor(objects: readonly SharedObject[]): string {
   return objects.includes('client-service')
     ? 'opening the Service for clients: every member is sealed'
-    : 'making or correcting the Services and the disruption budget';
+    : 'making or correcting the Services, the disruption budget and the network policy';
 }
 
 /** It could start on an empty volume; so could one that is to be adopted with the ConfigMap that its PVC kept. */
@@ -75,6 +79,11 @@ function isOpen(slot: Slot): boolean {
 
 function isToBeMade({ state }: SharedView): boolean {
   return state === 'missing' || state === 'drifted';
+}
+
+/** It is ours, right or wrong. */
+function isToBeRemoved({ state }: SharedView): boolean {
+  return state === 'present' || state === 'drifted';
 }
 
 /** Owned by another owner, or by a deleted namesake. */
@@ -89,6 +98,7 @@ function nameTaken({ cluster, shared }: Situation): Decision | undefined {
     ...(shared.headlessService.state === 'foreign' ? [`a Service ${headlessServiceName(name)}`] : []),
     ...(shared.clientService.state === 'foreign' ? [`a Service ${clientServiceName(name)}`] : []),
     ...(shared.disruptionBudget.state === 'foreign' ? [`a PodDisruptionBudget ${name}`] : []),
+    ...(shared.networkPolicy.state === 'foreign' ? [`a NetworkPolicy ${networkPolicyName(name)}`] : []),
   ];
   if (foreign === undefined) return undefined;
   return refuse(

@@ -1,0 +1,121 @@
+import Type, { type Static } from 'typebox';
+import { matching, rule } from './rule.ts';
+import { list, map, object, type ReadonlyDeep, text } from './schema.ts';
+import { networkPolicyDefaults } from './spec-defaults.ts';
+import { isIPv6 } from './tls-settings.ts';
+
+/** Who reaches a cluster's members: the part of Kubernetes' NetworkPolicyPeer that says from where. */
+
+const labelValue = matching(
+  '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
+  'must be the value of a label: letters, digits, "-", "_" and ".", or empty',
+);
+const labelKey = matching(
+  '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
+  'must be the key of a label, like app or example.com/app',
+);
+
+const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
+
+const valuesFit = rule<{ operator: (typeof operators)[number]; values?: readonly string[] }>({
+  message: 'In and NotIn take values, Exists and DoesNotExist take none',
+  cel: `self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0`,
+  holds: ({ operator, values = [] }) => (operator === 'In' || operator === 'NotIn') === values.length > 0,
+  fieldPath: '.values',
+});
+
+function selector(description: string) {
+  return Type.Optional(
+    object(
+      {
+        matchLabels: Type.Optional(
+          map<string>(text(63, { rules: [labelValue] }), 16, { description: 'Labels that it must have.' }),
+        ),
+        matchExpressions: Type.Optional(
+          list(
+            object(
+              {
+                key: text(317, { description: 'The key of a label.', rules: [labelKey] }),
+                operator: Type.Enum(operators, { description: 'How it compares with values.' }),
+                values: Type.Optional(
+                  list(text(63, { rules: [labelValue] }), 16, { description: 'For In and NotIn.' }),
+                ),
+              },
+              { rules: [valuesFit] },
+            ),
+            16,
+            { description: 'What must hold of its labels.' },
+          ),
+        ),
+      },
+      { description },
+    ),
+  );
+}
+
+/** A block of addresses, as the API server takes it. */
+const cidr = rule<string>({
+  message: 'must be a block of IP addresses, like 10.0.0.0/8 or fd00::/8',
+  cel: 'isCIDR(self)',
+  holds: isCidr,
+});
+
+function isCidr(value: string): boolean {
+  const [, address = '', bits = ''] = /^([^/]*)\/(0|[1-9][0-9]{0,2})$/.exec(value) ?? [];
+  if (address.includes(':')) return isIPv6(address) && Number(bits) <= 128;
+  const octets = address.split('.');
+  const isOctet = (octet: string) => /^(0|[1-9][0-9]{0,2})$/.test(octet) && Number(octet) <= 255;
+  return octets.length === 4 && octets.every(isOctet) && bits !== '' && Number(bits) <= 32;
+}
+
+const oneOrBoth = rule<{ podSelector?: unknown; namespaceSelector?: unknown; ipBlock?: unknown }>({
+  message: 'must have podSelector, namespaceSelector or both; or ipBlock alone',
+  cel: 'has(self.ipBlock) ? !has(self.podSelector) && !has(self.namespaceSelector) : has(self.podSelector) || has(self.namespaceSelector)',
+  holds: ({ podSelector, namespaceSelector, ipBlock }) =>
+    (ipBlock !== undefined) !== (podSelector !== undefined || namespaceSelector !== undefined),
+});
+
+const source = object(
+  {
+    podSelector: selector("Pods: of the cluster's namespace, or of those that namespaceSelector selects."),
+    namespaceSelector: selector('Namespaces, by their labels; an empty one selects all.'),
+    ipBlock: Type.Optional(
+      object(
+        {
+          cidr: text(49, { description: 'Addresses outside of the Kubernetes cluster.', rules: [cidr] }),
+          except: Type.Optional(
+            list(text(49, { rules: [cidr] }), 16, { description: 'Blocks inside of it that are left out.' }),
+          ),
+        },
+        { description: 'Addresses, for clients that are no pods.' },
+      ),
+    ),
+  },
+  { rules: [oneOrBoth] },
+);
+
+export const networkPolicySchema = object(
+  {
+    mode: Type.Optional(
+      Type.Enum(['Enabled', 'Disabled'], {
+        default: networkPolicyDefaults.mode,
+        description: 'Disabled: etcd-ratchet makes none, and deletes the one that it made.',
+      }),
+    ),
+    clients: Type.Optional(
+      list(source, 16, {
+        description:
+          'From where clients reach port 2379, as in a NetworkPolicy. Absent: from everywhere, and certificates alone decide. etcd-ratchet, its backups and the members always do.',
+      }),
+    ),
+    monitoring: Type.Optional(
+      list(source, 16, {
+        description:
+          'From where the metrics of port 2381 are read. Absent: from namespaces with the label etcd.ratchet.dev/monitoring=true. Empty: from nowhere.',
+      }),
+    ),
+  },
+  { default: {}, description: 'From where members are reached. Only members reach the peer port, 2380.' },
+);
+
+export type NetworkSource = ReadonlyDeep<Static<typeof source>>;

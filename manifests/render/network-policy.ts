@@ -1,0 +1,92 @@
+import type { EtcdCluster } from '../api/etcd-cluster.ts';
+import type { NetworkSource } from '../api/network-policy.ts';
+import { networkPolicyDefaults } from '../api/spec-defaults.ts';
+import type { NetworkPolicy } from '../kube-types.ts';
+import { hashOf } from './inputs-hash.ts';
+import { annotations, labels, labelsOf, networkPolicyName, podSelector, ports } from './names.ts';
+import { ownerReference } from './owner-reference.ts';
+
+type Selector = NonNullable<NetworkSource['podSelector']>;
+type Rule = NetworkPolicy['spec']['ingress'][number];
+
+/**
+ * From where the pods of a cluster are reached: members, and the Jobs of recoveries, restores and backups, which are
+ * reached from nowhere else. It says nothing of where they connect to.
+ *
+ * Only members reach the peer port, and etcd-ratchet, which looks at the certificate there. The client port is open
+ * unless the spec says from where, because clients of other namespaces are its purpose and prove who they are.
+ */
+export function networkPolicy(cluster: EtcdCluster): NetworkPolicy {
+  const { name, namespace, uid } = cluster.metadata;
+  const spec = specOf(cluster);
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: {
+      name: networkPolicyName(name),
+      ...(namespace !== undefined && { namespace }),
+      labels: labelsOf(name),
+      annotations: { [annotations.inputsHash]: hashOf({ name, owner: uid, spec }) },
+      ownerReferences: [ownerReference('EtcdCluster', cluster)],
+    },
+    spec,
+  };
+}
+
+/** Whether the spec asks for one. */
+export function isIsolated({ spec }: Pick<EtcdCluster, 'spec'>): boolean {
+  return (spec.networkPolicy?.mode ?? networkPolicyDefaults.mode) === 'Enabled';
+}
+
+function specOf({ metadata: { name }, spec: { networkPolicy: settings = {} } }: EtcdCluster): NetworkPolicy['spec'] {
+  const { clients, monitoring = [{ namespaceSelector: { matchLabels: { [labels.monitoring]: 'true' } } }] } = settings;
+  const members = { podSelector: { matchLabels: podSelector(name) } };
+  const backups = { podSelector: { matchLabels: { ...ofCluster(name), [labels.name]: 'etcd-backup' } } };
+  return {
+    podSelector: { matchLabels: ofCluster(name) },
+    policyTypes: ['Ingress'],
+    ingress: [
+      to(ports.peer, [members, ...ratchet]),
+      to(ports.client, clients && [members, ...ratchet, backups, ...clients.map(sourceOf)]),
+      // A rule with an empty list of sources would admit all.
+      ...(monitoring.length > 0 ? [to(ports.metrics, monitoring.map(sourceOf))] : []),
+    ],
+  };
+}
+
+/** On every pod of a cluster, those of its backups included. */
+function ofCluster(name: string): Readonly<Record<string, string>> {
+  return { [labels.managedBy]: 'etcd-ratchet', [labels.instance]: name };
+}
+
+/**
+ * Invocations and the page: in the namespace of an installation, which bears this label, or beside the cluster, where
+ * the installation is for one namespace.
+ */
+const ours = { matchLabels: { [labels.name]: 'etcd-ratchet' } };
+const ratchet = [{ podSelector: ours }, { namespaceSelector: ours, podSelector: ours }];
+
+function to(port: number, from: Rule['from']): Rule {
+  return { ports: [{ protocol: 'TCP', port }], ...(from && { from }) };
+}
+
+/** As the API server stores it, which leaves empty lists and maps out: it is compared with that. */
+function sourceOf({ podSelector: pods, namespaceSelector: namespaces, ipBlock }: NetworkSource): NetworkSource {
+  return {
+    ...(pods && { podSelector: selectorOf(pods) }),
+    ...(namespaces && { namespaceSelector: selectorOf(namespaces) }),
+    ...(ipBlock && { ipBlock: { cidr: ipBlock.cidr, ...(ipBlock.except?.length && { except: ipBlock.except }) } }),
+  };
+}
+
+function selectorOf({ matchLabels, matchExpressions }: Selector): Selector {
+  const expressions = matchExpressions?.map(({ key, operator, values }) => ({
+    key,
+    operator,
+    ...(values?.length && { values }),
+  }));
+  return {
+    ...(matchLabels && Object.keys(matchLabels).length > 0 && { matchLabels }),
+    ...(expressions?.length && { matchExpressions: expressions }),
+  };
+}

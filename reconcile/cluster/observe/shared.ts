@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
+import { clientServiceName, headlessServiceName, networkPolicyName } from '../../../manifests/render/names.ts';
+import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
+import type { KubeObject } from '../../kube.ts';
+import type { Shared, SharedView } from '../know/observation.ts';
+import { sharedObject } from '../know/shared-objects.ts';
+import { isForeign } from './slots.ts';
+import type { ClusterObjects } from './snapshot.ts';
+
+/** What the members of a cluster share, as it is beside what it should be. */
+export function sharedOf({ cluster, services, disruptionBudgets, networkPolicies }: ClusterObjects): Shared {
+  const { name, uid = '' } = cluster.metadata;
+  const service = (wanted: string) => services.find(({ metadata }) => metadata.name === wanted);
+  const budget = disruptionBudgets.find(({ metadata }) => metadata.name === name);
+  const minAvailable = budget?.spec.minAvailable;
+  const policy = networkPolicies.find(({ metadata }) => metadata.name === networkPolicyName(name));
+  return {
+    headlessService: {
+      state: stateOf(service(headlessServiceName(name)), sharedObject('headless-service', cluster, 0), uid),
+    },
+    clientService: {
+      state: stateOf(service(clientServiceName(name)), sharedObject('client-service', cluster, 0), uid),
+    },
+    disruptionBudget: {
+      state: stateOf(budget, budget && sharedObject('disruption-budget', cluster, Number(minAvailable)), uid),
+      ...(typeof minAvailable === 'number' && { minAvailable }),
+    },
+    networkPolicy: policyView(policy, cluster),
+  };
+}
+
+/** Nothing in its spec is a default or another's: what was added would open or close something. */
+function policyView(policy: NetworkPolicy | undefined, cluster: EtcdCluster): SharedView {
+  const wanted = sharedObject('network-policy', cluster, 0);
+  const state = stateOf(policy, wanted, cluster.metadata.uid ?? '');
+  return { state: state === 'present' && !isDeepStrictEqual(policy?.spec, wanted.spec) ? 'drifted' : state };
+}
+
+function stateOf(
+  found: Service | PodDisruptionBudget | NetworkPolicy | undefined,
+  wanted: KubeObject | undefined,
+  ownerUid: string,
+): SharedView['state'] {
+  if (!found) return 'missing';
+  if (isForeign(found)) return 'foreign';
+  if (found.metadata.deletionTimestamp !== undefined || !isControlledBy(found, ownerUid)) return 'leftover';
+  return wanted && covers(found, wanted) ? 'present' : 'drifted';
+}
+
+/** Whether everything that we set is so in what was found; what others added (an address, a default) is theirs. */
+function covers(found: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(found) &&
+      found.length === wanted.length &&
+      wanted.every((item, index) => covers(found[index], item))
+    );
+  }
+  if (typeof wanted !== 'object' || wanted === null) return found === wanted;
+  if (typeof found !== 'object' || found === null) return false;
+  const fields = found as Readonly<Record<string, unknown>>;
+  return Object.entries(wanted).every(([key, value]) => value === undefined || covers(fields[key], value));
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { networkPolicy } from '../../../manifests/render/network-policy.ts';
+import { fullCluster } from '../../unit/manifests/api-documents.ts';
+import { install, startApiServer } from './api-server.ts';
+
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+
+const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
+type Settings = NonNullable<EtcdCluster['spec']['networkPolicy']>;
+
+for (const [what, settings] of [
+  ['by default', {}],
+  ['with everything set', fullCluster.spec.networkPolicy ?? {}],
+  ['with empty lists', { clients: [], monitoring: [] }],
+  [
+    'with empty selectors, labels, expressions, values and exceptions',
+    {
+      clients: [
+        { podSelector: {} },
+        { namespaceSelector: {} },
+        { podSelector: { matchLabels: {}, matchExpressions: [] }, namespaceSelector: {} },
+        { podSelector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: [] }] } },
+        { ipBlock: { cidr: '0.0.0.0/0', except: [] } },
+      ],
+    },
+  ],
+] as const satisfies readonly (readonly [string, Settings])[]) {
+  test(`the API server takes a cluster's network policy ${what}, and changes nothing of its spec`, async () => {
+    const metadata = { ...fullCluster.metadata, name: 'orders', uid: 'cluster-uid' };
+    const cluster: EtcdCluster = { ...fullCluster, metadata, spec: { ...fullCluster.spec, networkPolicy: settings } };
+    const wanted = networkPolicy(cluster);
+    const { status, body } = await api.send('POST', `${path}?dryRun=All`, wanted);
+    assert.equal(status, 201, body.message);
+    // Else it would be corrected in every step.
+    assert.deepEqual(body.spec, wanted.spec);
+  });
+}
+
+test('the API server takes every network policy of the installation and of Knative', async () => {
+  for (const directory of ['install', 'knative/webhooks', 'knative/events']) {
+    const rendered = await api.kubectl(['kustomize', `${install}/../${directory}`]);
+    const policies = rendered.split(/^---$/m).filter((document) => /^kind: NetworkPolicy$/m.test(document));
+    assert.equal(policies.length, 1, directory);
+    const [policy = ''] = policies.map((document) => document.replace(/namespace: etcd-ratchet/, 'namespace: default'));
+    await api.kubectl(['apply', '--dry-run=server', '-f', '-'], { stdin: policy });
+  }
+});
