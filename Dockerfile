@@ -8,7 +8,8 @@ COPY manifests manifests
 COPY gitops gitops
 COPY reconcile reconcile
 COPY functions functions
-RUN node functions/build.ts --outdir /app
+# With the bill of its materials and the notices of their licences.
+RUN node functions/build.ts --materials --outdir /app
 # Compiled once, here, for this very Node and these very paths, also what is imported lazily.
 RUN NODE_COMPILE_CACHE=/app/.compile-cache node --input-type=module -e \
   "import { globSync } from 'node:fs'; for (const chunk of globSync('/app/chunks/*.js')) await import(chunk)" \

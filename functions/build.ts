@@ -40,8 +40,8 @@ export const bundling = {
 } as const satisfies BuildOptions;
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { outdir: { type: 'string' } } });
-  await build(values.outdir);
+  const { values } = parseArgs({ options: { outdir: { type: 'string' }, materials: { type: 'boolean' } } });
+  await build(values.outdir, { withMaterials: values.materials ?? false });
 }
 
 /**
@@ -50,9 +50,11 @@ if (import.meta.main) {
  * ESM with shared chunks: what an entry point imports lazily stays a file of its own, and a pass that has nothing to do
  * never reads it. Identifiers keep their names, so that a stack trace in a log means something.
  *
+ * @param options `withMaterials`: beside it, the bill of its materials and the notices of their licences
  * @throws when a source does not build; esbuild has printed where.
  */
-export async function build(outdir = join(checkout, 'dist')): Promise<void> {
+export async function build(outdir = join(checkout, 'dist'), { withMaterials = false } = {}): Promise<void> {
+  const told = withMaterials ? await import('./materials.ts') : undefined;
   // Chunks are named after their contents: those of earlier builds would pile up.
   await rm(join(outdir, 'chunks'), { recursive: true, force: true });
   const sources = [
@@ -60,7 +62,9 @@ export async function build(outdir = join(checkout, 'dist')): Promise<void> {
     // Beside the chunk that starts it (functions/read/reader.ts).
     { in: 'functions/read/worker.ts', out: 'read-worker' },
   ];
-  await bundle({ ...bundling, entryPoints: sources, entryNames: 'chunks/[name]', outdir });
+  const all = [...plugins, ...(told ? [told.billOfMaterials()] : [])];
+  await bundle({ ...bundling, plugins: all, entryPoints: sources, entryNames: 'chunks/[name]', outdir });
+  await told?.writeNotices(outdir);
   for (const name of entryPoints) await writeFile(join(outdir, `${name}.js`), entryOf(name));
   // Without it, Node would try each file as CommonJS first.
   const facts = { type: 'module', engines: { node: `>=${oldestNode}` } };

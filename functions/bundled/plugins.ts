@@ -13,9 +13,10 @@ const etcdProtocol: Plugin = {
     build.onResolve({ filter: /^@grpc\/proto-loader$/ }, ({ importer }) => ({
       path: join(here, importer.includes('/node_modules/etcd3/') ? 'proto-loader.ts' : 'left-out.ts'),
     }));
-    build.onResolve({ filter: /^etcd-protocol$/ }, () => ({ path: proto, namespace: 'etcd-protocol' }));
-    build.onLoad({ filter: /./, namespace: 'etcd-protocol' }, ({ path }) => ({
-      contents: JSON.stringify(servicesIn(path)),
+    // By a name that is the same on every machine: it stands in the bill of materials.
+    build.onResolve({ filter: /^etcd-protocol$/ }, ({ path }) => ({ path, namespace: 'etcd-protocol' }));
+    build.onLoad({ filter: /./, namespace: 'etcd-protocol' }, () => ({
+      contents: JSON.stringify(servicesIn(proto)),
       loader: 'json',
     }));
   },

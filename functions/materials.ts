@@ -1,0 +1,71 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cyclonedxEsbuildPlugin } from '@cyclonedx/cyclonedx-esbuild';
+
+/** What a bundle is made of, for those who must know: beside it, in the image. */
+export const materials = {
+  /** A software bill of materials: CycloneDX 1.6. */
+  sbom: 'sbom.cdx.json',
+  /** Each package with its licence, in full where the package brings it. */
+  notices: 'THIRD-PARTY-NOTICES.txt',
+} as const;
+
+interface Licence {
+  readonly license?: { readonly id?: string; readonly name?: string; readonly text?: { readonly content: string } };
+  readonly expression?: string;
+}
+
+interface Component {
+  readonly group?: string;
+  readonly name: string;
+  readonly version?: string;
+  readonly licenses?: readonly Licence[];
+  readonly evidence?: { readonly licenses?: readonly Licence[] };
+}
+
+/** Writes the bill of materials of what is bundled: the packages that are in it, and not those that were installed. */
+export const billOfMaterials = () =>
+  cyclonedxEsbuildPlugin({
+    specVersion: '1.6',
+    outputFile: materials.sbom,
+    outputReproducible: true,
+    gatherLicenseTexts: true,
+    logLevel: 'warning',
+    // Its validator is a package of its own, compiled for each platform; a test reads the file instead.
+    validate: false,
+  });
+
+/** The packages of a bill of materials that were bundled as they came; what a plugin of ours made of one is not. */
+export async function packagesIn(directory: string): Promise<readonly Component[]> {
+  const { components } = JSON.parse(await readFile(join(directory, materials.sbom), 'utf8')) as {
+    readonly components: readonly Component[];
+  };
+  return components.filter(({ name }) => !name.startsWith('VirtualComponent '));
+}
+
+/** Writes the notices for a bill of materials. @throws where a package says nothing of its licence */
+export async function writeNotices(directory: string): Promise<void> {
+  const packages = await packagesIn(directory);
+  const sections = packages.map((one) => `${titleOf(one)}\n\n${textOf(one)}\n`);
+  const intro = `etcd-ratchet contains these ${packages.length} packages.\n`;
+  await writeFile(join(directory, materials.notices), [intro, ...sections].join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+/** Like `hono 4.13.19 (MIT)`. */
+function titleOf(one: Component): string {
+  const name = one.group === undefined ? one.name : `${one.group}/${one.name}`;
+  return `${name} ${one.version ?? ''} (${licencesOf(one).join(', ')})`;
+}
+
+/** SPDX identifiers or expressions. @throws where there are none */
+export function licencesOf({ name, licenses = [] }: Component): readonly string[] {
+  const said = licenses.flatMap(({ license, expression }) => expression ?? license?.id ?? license?.name ?? []);
+  if (said.length === 0) throw new Error(`the package ${name} does not say what its licence is`);
+  return said;
+}
+
+function textOf({ evidence }: Component): string {
+  const texts = evidence?.licenses?.flatMap(({ license }) => license?.text?.content ?? []) ?? [];
+  if (texts.length === 0) return 'The package brings no text of its licence.';
+  return texts.map((text) => Buffer.from(text, 'base64').toString('utf8').trim()).join('\n\n');
+}
