@@ -7,6 +7,7 @@ import {
   hasOthers,
   identityOf,
   identityOfObject,
+  listApplied,
   listOthers,
   type OtherObject,
 } from '../../reconcile/fleet/objects.ts';
@@ -16,7 +17,6 @@ import type { Reading } from '../../reconcile/fleet/reading.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
-import { once } from './once.ts';
 import { readGit } from './read-git.ts';
 import { type SharedGit, shareGit } from './shared-git.ts';
 
@@ -38,8 +38,10 @@ export interface FleetContext {
 export interface World {
   readonly fleets: readonly EtcdFleet[];
   readonly clusters: readonly EtcdCluster[];
-  /** What else fleets apply: asked for once, and only where a fleet needs it. Absent: listed. */
+  /** All that there is of what else fleets apply: asked for once, and only where Git is read. Absent: listed. */
   readonly others?: () => Promise<readonly OtherObject[]>;
+  /** Of that, what fleets have applied: asked for once, and only where a fleet has. Absent: listed. */
+  readonly applied?: () => Promise<readonly OtherObject[]>;
 }
 
 export type FleetResult =
@@ -95,8 +97,9 @@ async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): P
   const { kube, namespace, dryRun, log, signal, gitMs } = context;
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(gitMs)]);
   using own = shareGit(inTime, context.reader);
-  const listed = world.others ?? once(() => listOthers(kube, namespace, signal));
-  const before = hasOthers(fleet) ? await listed() : [];
+  const listed = world.others ?? (() => listOthers(kube, namespace, signal));
+  const applied = world.applied ?? (() => listApplied(kube, namespace, signal));
+  const before = hasOthers(fleet) ? await applied() : [];
   const reading = await readGit(fleet, world.clusters, before, { kube, signal: inTime, git: context.git ?? own });
   logReading(fleet, reading, log);
   if (reading.kind !== 'tree') return { kind: 'done', fleet, outcome: nothingApplied(reading) };

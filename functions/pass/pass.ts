@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { backupLister } from '../../reconcile/backup/list.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
-import { listOthers } from '../../reconcile/fleet/objects.ts';
+import { listApplied, listOthers } from '../../reconcile/fleet/objects.ts';
 import { withInventory } from '../../reconcile/fleet/outcome.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { earliest } from '../../reconcile/later-look.ts';
@@ -38,8 +38,9 @@ const forgeMs = 8_000;
 export async function pass(context: PassContext): Promise<PassResult> {
   const { kube, namespace, signal, loadAhead } = context;
   const [fleetList, clusterList] = await listedFor(context);
-  const others = () => listOthers(kube, namespace, signal);
-  const world: World = { fleets: fleetList.items, clusters: clusterList.items, others: once(others) };
+  const others = once(() => listOthers(kube, namespace, signal));
+  const applied = () => listApplied(kube, namespace, signal);
+  const world: World = { fleets: fleetList.items, clusters: clusterList.items, others, applied: once(applied) };
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
   using reader = createReader({}, loadAhead && (() => neededForNewCommit.forEach(loadAhead)));
@@ -48,7 +49,8 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
   // Before the clusters: the one that a restore makes has its first step in this pass.
-  const restores = await stepAllRestores(context);
+  const list = backupLister(context);
+  const restores = await stepAllRestores(context, { clusters: world.clusters, list });
   const isNew = restores.made || early.some(hasWritten);
   const clusters = isNew ? await listClusters(kube, namespace, signal) : world.clusters;
   const fleetsNow = asLeft(world.fleets, early);
@@ -60,14 +62,15 @@ export async function pass(context: PassContext): Promise<PassResult> {
     return one;
   });
   // In this order: what a schedule has just made is begun at once.
-  const list = backupLister(context);
   const backupsStepped = stepAllSchedules(context, list).then(async ({ listed, nextAt }) => {
     const backupList = listed ?? (await listBackups(list, context.log));
     const results = await stepBackupsAndWait({ ...context, list }, backupList, clusters, goesOn.signal);
     return { results, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
   });
   // Once more after them: what a restore says of its cluster is as the steps of this pass left it.
-  const restoresAgain = clustersStepped.then(() => (restores.open ? stepAllRestores(context) : restores));
+  const restoresAgain = clustersStepped.then(() =>
+    restores.open ? stepAllRestores(context, { clusters, list }) : restores,
+  );
   const [stepped, { results: backups, nextLook }, restoresLeft] = await Promise.all([
     clustersStepped,
     backupsStepped,
@@ -81,7 +84,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const result = await one;
     const listed = isLate(result) ? await listClusters(kube, namespace, signal) : clusters;
     const left = merged(listed, stepped.results);
-    const now = hasWritten(result) ? { ...world, clusters: left, others } : { ...world, clusters: left };
+    const now = hasWritten(result) ? { ...world, clusters: left, applied } : { ...world, clusters: left };
     return { passed: await reported(aboutFleets, result, now), left };
   });
   const goneOn = Promise.all(told).then(async (all): Promise<PassNews> => {
@@ -132,7 +135,7 @@ type FleetPassed = PassResult['fleets'][number];
 async function reported(
   { kube, log, dryRun, followUp, deadline, links }: PassContext,
   result: FleetResult,
-  { fleets, clusters, others }: World,
+  { fleets, clusters, applied }: World,
 ): Promise<FleetPassed> {
   if (dryRun || result.kind === 'left') return { fleet: result.fleet, result };
   // What was done is worth saying also when the time for doing is over.
@@ -140,7 +143,7 @@ async function reported(
   const signal = AbortSignal.timeout(left);
   const forgeDeadline = Date.now() + Math.min(forgeMs, left - 2_000);
   const always = !followUp;
-  const told = { kube, log, signal, forgeDeadline, always, fleets, links, ...(others && { others }) };
+  const told = { kube, log, signal, forgeDeadline, always, fleets, links, ...(applied && { applied }) };
   const fleet = await reportFleet(result, clusters, told);
   return { fleet, result };
 }

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf, ownObjects, strangersOf } from '../../reconcile/fleet/names.ts';
-import { hasOthers, identityOfObject, listOthers, type OtherObject } from '../../reconcile/fleet/objects.ts';
+import { hasOthers, identityOfObject, listApplied, type OtherObject } from '../../reconcile/fleet/objects.ts';
 import { type FleetOutcome, withInventory } from '../../reconcile/fleet/outcome.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import { objectsOf } from '../../reconcile/fleet/plan.ts';
@@ -25,7 +25,7 @@ export interface ReportContext {
   /** All there are: two of them may have one name. */
   readonly fleets: readonly EtcdFleet[];
   /** What else the fleet applies, asked for only where it does. Absent: listed. */
-  readonly others?: () => Promise<readonly OtherObject[]>;
+  readonly applied?: () => Promise<readonly OtherObject[]>;
   /** Where statuses lead. */
   readonly links?: PageLinks | undefined;
 }
@@ -40,11 +40,11 @@ export interface ReportContext {
 export async function reportFleet(
   { fleet: found, outcome }: { readonly fleet: EtcdFleet; readonly outcome: FleetOutcome },
   clusters: readonly EtcdCluster[],
-  { kube, log, signal, forgeDeadline, always, fleets, links, others }: ReportContext,
+  { kube, log, signal, forgeDeadline, always, fleets, links, applied }: ReportContext,
 ): Promise<EtcdFleet> {
   const fleet = withReportName(found, fleets);
   const left = withInventory(fleet, outcome);
-  const more = hasOthers(left) ? await (others ?? (() => listOthers(kube, undefined, signal)))() : [];
+  const more = hasOthers(left) ? await (applied ?? (() => listApplied(kube, undefined, signal)))() : [];
   const objects = objectsOf({ clusters, others: more });
   const verdicts = verdictsOf(ownObjects(left, objects));
   const problems = problemsOf(fleet, outcome);

@@ -1,4 +1,4 @@
-import type { RestoresStepped } from '../../reconcile/restore/pass.ts';
+import type { RestorePassContext, RestoresStepped } from '../../reconcile/restore/pass.ts';
 import type { PassContext } from './pass-context.ts';
 
 /**
@@ -7,9 +7,12 @@ import type { PassContext } from './pass-context.ts';
  *
  * @returns whether a cluster was made, and whether any restore is under way
  */
-export async function stepAllRestores(context: PassContext): Promise<RestoresStepped> {
+export async function stepAllRestores(
+  context: PassContext,
+  known: Pick<RestorePassContext, 'clusters' | 'list'>,
+): Promise<RestoresStepped> {
   const { kube, namespace, signal, log, dryRun, clusters, fleet } = context;
   if (clusters.length > 0 || fleet !== undefined) return { made: false, open: false };
   const { stepRestores } = await import('../../reconcile/restore/pass.ts');
-  return stepRestores({ kube, namespace, signal, log, dryRun });
+  return stepRestores({ kube, namespace, signal, log, dryRun, ...known });
 }

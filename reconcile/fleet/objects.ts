@@ -6,6 +6,7 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { type FleetKind, fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { apiVersion } from '../../manifests/api/group.ts';
+import { labels } from '../../manifests/render/names.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../kube.ts';
 
 /** What a fleet may apply, told apart by `kind`. Items of a list come without it: here they have it. */
@@ -66,14 +67,32 @@ export function otherKindOf(kind: string | undefined): OtherKind | undefined {
  *
  * @throws {KubeError}
  */
-export async function listOthers(
+export function listOthers(
   kube: Kube,
   namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<readonly OtherObject[]> {
+  return listEach(kube, { namespace, signal });
+}
+
+/**
+ * As {@link listOthers}, of what bears the label of a fleet: whatever lacks it is no fleet's own. What schedules and
+ * clusters make of backups is not among it, however many those are.
+ *
+ * @throws {KubeError}
+ */
+export function listApplied(
+  kube: Kube,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly OtherObject[]> {
+  return listEach(kube, { namespace, signal, labelSelector: labels.fleet });
+}
+
+async function listEach(kube: Kube, options: ListOptions): Promise<readonly OtherObject[]> {
   const lists = otherKinds.map(async (kind) => {
     try {
-      const { items } = await kube.list<OtherObject>(resourceOf(kind), { namespace, signal });
+      const { items } = await kube.list<OtherObject>(resourceOf(kind), options);
       return items.map((item) => withKind(kind, item) as OtherObject);
     } catch (error) {
       if (error instanceof KubeError && error.class === 'terminal') return [];
@@ -82,3 +101,5 @@ export async function listOthers(
   });
   return (await Promise.all(lists)).flat();
 }
+
+type ListOptions = Parameters<Kube['list']>[1];

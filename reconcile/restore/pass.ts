@@ -3,8 +3,10 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { isRestoredBy, restoredCluster } from '../../manifests/render/restored-cluster.ts';
+import type { ListBackups } from '../backup/list.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { awaitedBy, type BackupsAwaited, backupsAwaited, waitsForBackup } from './awaited.ts';
 import { decideRestore, inTheWay, type RestoreDecision, type RestoreObservation } from './decide.ts';
 import { type RestoreStatement, restoreStatus } from './report.ts';
 
@@ -15,6 +17,10 @@ export interface RestorePassContext {
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Says what would be done, and writes nothing. */
   readonly dryRun: boolean;
+  /** As they were listed: where one of them has its name, a restore that waits is looked at in full. */
+  readonly clusters: readonly EtcdCluster[];
+  /** The backups that are not settled. */
+  readonly list: ListBackups;
 }
 
 export interface RestoresStepped {
@@ -36,8 +42,10 @@ export async function stepRestores(context: RestorePassContext): Promise<Restore
   try {
     const { items } = await kube.list<EtcdRestore>(resources.restores, { namespace, signal });
     const left = items.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
-    const done = await inParallel(left, parallel, (restore) => stepRestore(restore, context));
-    return { made: done.includes('made'), open: left.length > 0 };
+    const waiting = left.filter((restore) => waitsForBackup(restore, context.clusters));
+    const backups = waiting.length > 0 ? await backupsAwaited(waiting, context) : new Map<string, never>();
+    const done = await inParallel(left, parallel, (restore) => stepRestore(restore, backups, context));
+    return { made: done.includes('made'), open: left.length > waiting.length };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // Before its CRDs are installed there are none.
@@ -47,11 +55,15 @@ export async function stepRestores(context: RestorePassContext): Promise<Restore
   }
 }
 
-async function stepRestore(restore: EtcdRestore, context: RestorePassContext): Promise<'made' | undefined> {
+async function stepRestore(
+  restore: EtcdRestore,
+  backups: BackupsAwaited,
+  context: RestorePassContext,
+): Promise<'made' | undefined> {
   const { kube, signal, log, dryRun } = context;
   const name = `${restore.metadata.namespace}/${restore.metadata.name}`;
   try {
-    const decision = decideRestore(await observe(restore, context));
+    const decision = await decided(restore, backups, context);
     if (decision.kind === 'rest') return undefined;
     if (decision.kind === 'make') log({ restore: name, dryRun }, 'a restore makes its cluster');
     if (dryRun) return undefined;
@@ -69,6 +81,22 @@ async function stepRestore(restore: EtcdRestore, context: RestorePassContext): P
     );
     return undefined;
   }
+}
+
+/** A restore that waits needs no look at its cluster, until there is something to make it of. */
+async function decided(
+  restore: EtcdRestore,
+  backups: BackupsAwaited,
+  context: RestorePassContext,
+): Promise<RestoreDecision> {
+  if (waitsForBackup(restore, context.clusters)) {
+    const backup = backups.get(awaitedBy(restore));
+    // Not its turn.
+    if (backup === undefined) return { kind: 'rest' };
+    const decision = decideRestore({ restore, cluster: undefined, backup: backup === 'absent' ? undefined : backup });
+    if (decision.kind !== 'make') return decision;
+  }
+  return decideRestore(await observe(restore, context));
 }
 
 /** The cluster by a GET of its own: a list may be older than what another invocation has made. */

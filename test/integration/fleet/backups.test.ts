@@ -4,7 +4,7 @@ import { parseReport } from '../../../functions/page/check-report.ts';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
-import { resources } from '../../../reconcile/kube.ts';
+import { type Kube, type KubeObject, resources } from '../../../reconcile/kube.ts';
 import { context, setStage } from './checks-stage.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
 
@@ -244,4 +244,37 @@ test('a change request says what becomes of backups and schedules, and where the
   const { state, description = '' } = stage.forge.statusesOf(wrong).get(context) ?? {};
   assert.equal(state, 'failure');
   assert.match(description, /^c\/s\.yaml:5:13: spec\.schedule .*it is never due: month 2 has no day 30/);
+});
+
+test('beside 300 backups of a schedule, a pass at rest lists only what the fleet applied', async () => {
+  await using scene = await applied();
+  const [own] = backups(scene);
+  assert.ok(own);
+  const sizeOf = async () => {
+    const listed: EtcdBackup[] = [];
+    const kube: Kube = {
+      ...scene.kube,
+      list: async <T extends KubeObject>(...[resource, options]: Parameters<Kube['list']>) => {
+        const answer = await scene.kube.list<T>(resource, options);
+        if (resource.plural === 'etcdbackups') listed.push(...(answer.items as unknown as EtcdBackup[]));
+        return answer;
+      },
+    };
+    await scene.pass('production', { kube });
+    return { count: listed.length, bytes: JSON.stringify(listed).length };
+  };
+  await scene.pass();
+  const before = await sizeOf();
+  for (let number = 0; number < 300; number += 1) {
+    const labels = { 'etcd.ratchet.dev/managed-by': 'etcd-ratchet', 'etcd.ratchet.dev/schedule': 'orders' };
+    const metadata = { name: `orders-${number}`, namespace: 'payments', uid: `made-${number}`, labels };
+    scene.fake.seed(resources.backups, { ...own, metadata });
+  }
+  const now = await sizeOf();
+  assert.ok(before.count > 0, 'its own is looked at');
+  assert.deepEqual(now, before);
+
+  // A commit that names one of those is told so: it is looked at in full.
+  await scene.repository.commit({ ...files, 'd.yaml': backupYaml('orders-7') });
+  assert.ok((await sizeOf()).count > 300);
 });

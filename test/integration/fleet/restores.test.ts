@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { isRestoredBy } from '../../../manifests/render/restored-cluster.ts';
+import { backupLister } from '../../../reconcile/backup/list.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { stepRestores } from '../../../reconcile/restore/pass.ts';
 import { clusterYaml, setScene } from './scene.ts';
@@ -24,7 +25,14 @@ test('a restore in Git runs once, however often its commit is applied', async ()
   const passed = async () => {
     await scene.pass();
     const signal = AbortSignal.timeout(10_000);
-    await stepRestores({ kube: scene.kube, signal, log: () => undefined, dryRun: false });
+    await stepRestores({
+      kube: scene.kube,
+      signal,
+      log: () => undefined,
+      dryRun: false,
+      clusters: [],
+      list: backupLister({ kube: scene.kube, signal, log: () => undefined }),
+    });
   };
   await passed();
   const restores = () => scene.fake.stored<EtcdRestore>(resources.restores);

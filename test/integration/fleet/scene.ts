@@ -65,7 +65,14 @@ export async function setScene(options: FakeKubeOptions = {}): Promise<Scene> {
     if (result.kind === 'left' || context.dryRun) return result;
     const { items } = await kube.list<EtcdCluster>(resources.clusters, {});
     const { signal } = context;
-    const told = { kube, log, signal, forgeDeadline: Date.now() + 2_000, always: true, fleets: fleets.items };
+    const told = {
+      kube: context.kube,
+      log,
+      signal,
+      forgeDeadline: Date.now() + 2_000,
+      always: true,
+      fleets: fleets.items,
+    };
     await reportFleet(result, items, told);
     return result;
   }

@@ -4,6 +4,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { isRestoredBy, restoredCluster, snapshotOf } from '../../../manifests/render/restored-cluster.ts';
+import { backupLister } from '../../../reconcile/backup/list.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { decideRestore } from '../../../reconcile/restore/decide.ts';
 import { stepRestores } from '../../../reconcile/restore/pass.ts';
@@ -148,8 +149,9 @@ test('the status remembers its cluster when that is gone, and when it ended', ()
 });
 
 function stepped(kube: FakeKube): ReturnType<typeof stepRestores> {
-  const signal = AbortSignal.timeout(10_000);
-  return stepRestores({ kube, namespace, signal, log: () => undefined, dryRun: false });
+  const asked = { kube, namespace, signal: AbortSignal.timeout(10_000), log: () => undefined };
+  const clusters = kube.stored<EtcdCluster>(resources.clusters);
+  return stepRestores({ ...asked, dryRun: false, clusters, list: backupLister(asked) });
 }
 
 async function step(kube: FakeKube): Promise<EtcdRestore | undefined> {
@@ -221,4 +223,94 @@ test('a restore waits while a cluster of its name is being deleted, and then beg
   kube.remove(resources.clusters, namespace, 'orders-2');
   await step(kube);
   assert.ok(isRestoredBy(kube.stored<EtcdCluster>(resources.clusters)[0] ?? leaving, 'restore-1'));
+});
+
+describe('restores that wait for a backup', () => {
+  const waitingFor = (backupName: string, number: number): EtcdRestore => ({
+    ...ofBackup,
+    metadata: { ...ofBackup.metadata, name: `r-${number}`, uid: `restore-${number}` },
+    spec: { ...ofBackup.spec, backupName, cluster: { ...ofBackup.spec.cluster, name: `c-${number}` } },
+  });
+  const named = (name: string, more: Partial<EtcdBackup['status']>, status: 'True' | 'False' = 'False') => {
+    const { metadata, status: was, ...rest } = backup(status);
+    return { ...rest, metadata: { ...metadata, name }, status: { observedGeneration: 1, ...was, ...more } };
+  };
+  const over = { finishedAt: '2026-01-01T00:00:00Z', settled: true };
+
+  async function costOf(kube: FakeKube): Promise<Readonly<Record<string, number>>> {
+    const before = kube.journal().length;
+    await stepped(kube);
+    const keys = kube.journal().slice(before);
+    return Object.fromEntries([...Map.groupBy(keys, ({ key }) => key)].map(([key, all]) => [key, all.length]));
+  }
+
+  test('cost two lists, however many they are, while their backups are under way', async () => {
+    const kube = createFakeKube();
+    for (let number = 0; number < 200; number += 1) {
+      kube.seed(resources.backups, named(`b-${number}`, {}));
+      kube.seed(resources.restores, waitingFor(`b-${number}`, number));
+    }
+    await stepped(kube);
+    assert.deepEqual(await costOf(kube), { 'LIST etcdrestores': 1, 'LIST etcdbackups': 1 });
+  });
+
+  test('cost one look a backup, and 32 a tick, where theirs have failed or are not there', async () => {
+    let now = Date.parse('2026-01-02T00:00:00Z');
+    const kube = createFakeKube({ clock: () => new Date(now) });
+    for (let number = 0; number < 200; number += 1) {
+      if (number < 50) kube.seed(resources.backups, named(`b-${number}`, over));
+      // Two of each backup.
+      kube.seed(resources.restores, waitingFor(`b-${number % 100}`, number));
+    }
+    await stepped(kube);
+    const asked = new Set<string>();
+    for (let ticks = 0; ticks < 4; ticks += 1) {
+      now += 60_000;
+      const before = kube.journal().length;
+      const { 'GET etcdbackups': gets = 0, ...rest } = await costOf(kube);
+      assert.ok(gets > 0 && gets <= 32, String(gets));
+      assert.deepEqual(rest, { 'LIST etcdrestores': 1, 'LIST etcdbackups': 1 });
+      for (const { key, name } of kube.journal().slice(before)) if (key === 'GET etcdbackups') asked.add(name ?? '');
+    }
+    assert.equal(asked.size, 100, 'each has its turn');
+
+    // A person made one of them anew, and it is Ready.
+    kube.seed(resources.backups, named('b-7', over, 'True'));
+    for (let ticks = 0; ticks < 4; ticks += 1) {
+      now += 60_000;
+      await stepped(kube);
+    }
+    const names = kube.stored<EtcdCluster>(resources.clusters).map(({ metadata }) => metadata.name);
+    assert.deepEqual(names.toSorted(), ['c-107', 'c-7']);
+  });
+
+  test('begin when theirs is Ready, also before it is settled', async () => {
+    const kube = createFakeKube();
+    kube.seed(resources.backups, named('b', {}));
+    kube.seed(resources.restores, waitingFor('b', 1));
+    await stepped(kube);
+    kube.seed(resources.backups, named('b', {}, 'True'));
+    await stepped(kube);
+    assert.equal(kube.stored(resources.clusters).length, 1);
+  });
+
+  test('end where a cluster of their name has come to be meanwhile', async () => {
+    const kube = createFakeKube();
+    kube.seed(resources.backups, named('b', {}));
+    kube.seed(resources.restores, waitingFor('b', 1));
+    await stepped(kube);
+    kube.seed(resources.clusters, { ...other, metadata: { ...other.metadata, name: 'c-1' } });
+    await stepped(kube);
+    const [told] = kube.stored<EtcdRestore>(resources.restores);
+    assert.equal(told?.status?.conditions?.[0]?.reason, 'ClusterExists');
+  });
+
+  test('that can’t be read hold up no other restore', async () => {
+    const kube = createFakeKube({ authorize: ({ resource }) => resource.plural !== 'etcdbackups' });
+    const waits = restoreStatus(ofBackup, { reason: 'BackupAbsent', message: 'x' }, new Date());
+    kube.seed(resources.restores, { ...waitingFor('b', 1), status: waits }, restore);
+    await stepped(kube);
+    const names = kube.stored<EtcdCluster>(resources.clusters).map(({ metadata }) => metadata.name);
+    assert.deepEqual(names, ['orders-2']);
+  });
 });

@@ -1,0 +1,80 @@
+import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
+import type { ListBackups } from '../backup/list.ts';
+import { conditionOf } from '../conditions.ts';
+import { inParallel } from '../in-parallel.ts';
+import { type Kube, KubeError, resources } from '../kube.ts';
+
+/** What restores wait for, at a cost that does not grow with how many they are. */
+
+/** By namespace and name. What is not in it was not asked for this time. */
+export type BackupsAwaited = ReadonlyMap<string, EtcdBackup | 'absent'>;
+
+interface Asking {
+  readonly kube: Kube;
+  readonly list: ListBackups;
+  readonly signal: AbortSignal;
+  readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+}
+
+/** Backups that are settled, or not there, and are asked for one by one: so many a pass, by turns. */
+const mostAsked = 32;
+/** Ticks come about once a minute. */
+const turnMs = 60_000;
+/** GETs at a time. */
+const parallel = 8;
+
+/**
+ * Whether no more is to be known than its EtcdBackup: it made no cluster, none of the name is listed, and it was looked
+ * at in full before.
+ */
+export function waitsForBackup({ metadata, spec, status }: EtcdRestore, clusters: readonly EtcdCluster[]): boolean {
+  if (spec.backupName === undefined || status?.clusterUID !== undefined) return false;
+  if (status?.observedGeneration !== metadata.generation) return false;
+  const { reason } = conditionOf(status, 'Ready') ?? {};
+  const isThere = clusters.some(
+    (one) => one.metadata.namespace === metadata.namespace && one.metadata.name === spec.cluster.name,
+  );
+  return (reason === 'BackupNotReady' || reason === 'BackupAbsent') && !isThere;
+}
+
+export function awaitedBy({ metadata, spec }: EtcdRestore): string {
+  return `${metadata.namespace ?? ''}/${spec.backupName ?? ''}`;
+}
+
+/**
+ * One LIST of those that are not settled; then a GET for each other one, each once, and at most 32. Never throws for
+ * what the API server says of them: other restores wait for none of these.
+ */
+export async function backupsAwaited(
+  waiting: readonly EtcdRestore[],
+  { kube, list, signal, log }: Asking,
+): Promise<BackupsAwaited> {
+  const wanted = new Set(waiting.map(awaitedBy));
+  const failed = (error: unknown): undefined => {
+    if (!(error instanceof KubeError)) throw error;
+    log({ problem: error.message }, 'a backup that restores wait for could not be read');
+  };
+  const listed = await list().catch(failed);
+  const open = (listed?.items ?? []).map(
+    (one) => [`${one.metadata.namespace ?? ''}/${one.metadata.name}`, one] as const,
+  );
+  const known = new Map<string, EtcdBackup | 'absent'>(open.filter(([key]) => wanted.has(key)));
+  const others = [...wanted].filter((key) => !known.has(key)).toSorted();
+  await inParallel(byTurns(others, kube.now() ?? new Date()), parallel, async (key) => {
+    const [namespace, name = ''] = key.split('/');
+    const asked = kube.get<EtcdBackup>(resources.backups, namespace, name, { signal });
+    const found = await asked.then((one) => one ?? ('absent' as const)).catch(failed);
+    if (found) known.set(key, found);
+  });
+  return known;
+}
+
+/** Every one has its turn. */
+function byTurns(keys: readonly string[], now: Date): readonly string[] {
+  if (keys.length <= mostAsked) return keys;
+  const turns = Math.ceil(keys.length / mostAsked);
+  const turn = Math.floor(now.getTime() / turnMs) % turns;
+  return keys.slice(turn * mostAsked, (turn + 1) * mostAsked);
+}
