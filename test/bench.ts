@@ -21,7 +21,8 @@ import { enterSandbox } from './support/cluster/sandbox.ts';
 /**
  * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events`, `webhooks`,
  * `hostile` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small database. With
- * `-- backup --size 2GiB` one database of that size goes to each store, and is proven there.
+ * `-- backup --size 2GiB` one database of that size goes to each store, and is proven there; `--store directory`, `gcs`
+ * or `s3` asks for one store only.
  */
 
 const quick = process.argv.includes('--quick');
@@ -34,8 +35,8 @@ if (process.argv.includes('webhooks')) {
 if (process.argv.includes('backup')) {
   console.log(await conditions());
   const mebibytes = sizeAsked(process.argv);
-  if (mebibytes === undefined) await measureBackup({ quick });
-  else await measureLargeBackup(mebibytes);
+  if (mebibytes === undefined) await measureBackup({ quick, args: process.argv });
+  else await measureLargeBackup(mebibytes, process.argv);
   process.exit();
 }
 if (process.argv.includes('hostile')) {

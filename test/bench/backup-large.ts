@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { put } from '../integration/backup/members.ts';
 import { saveSnapshot } from './backup-by-hand.ts';
 import { type BackupStage, onBackupStage, valueBytes, version } from './backup-stage.ts';
-import { type BenchStore, benchStores } from './backup-stores.ts';
+import { type BenchStore, storesAsked } from './backup-stores.ts';
 import { load } from './conditions.ts';
 import { aim } from './table.ts';
 
@@ -12,7 +12,7 @@ import { aim } from './table.ts';
 const randomPart = valueBytes / 16;
 const mostMebibytes = 128;
 /** In `benchStores`. */
-const slowStore = 1;
+const slowStore = 'gcs';
 
 /**
  * Prints how the agent backs up one large database to each store and proves it by a restore, line by line. Compressed
@@ -20,7 +20,8 @@ const slowStore = 1;
  *
  * @throws when a backup is not proven.
  */
-export async function measureLargeBackup(mebibytes: number): Promise<void> {
+export async function measureLargeBackup(mebibytes: number, args: readonly string[]): Promise<void> {
+  const stores = storesAsked(args);
   await onBackupStage(async ({ directory, source, programs, agent }) => {
     await fillSparse(source, (mebibytes * 1024 ** 2) / valueBytes);
     const file = join(directory, 'by-hand.db');
@@ -29,10 +30,10 @@ export async function measureLargeBackup(mebibytes: number): Promise<void> {
     await rm(file);
     console.log(`## A database of ${mebibytes} MiB, etcd ${version}\n`);
     console.log(`The snapshot into a file by hand: ${seconds(performance.now() - saved)} s. ${load()}\n`);
-    for (const [index, open] of benchStores.entries()) {
+    for (const [name, open] of stores) {
       const own = await mkdtemp(join(directory, 'store-'));
       await using store = await open(own);
-      const compression = index === slowStore ? 'zstd' : 'none';
+      const compression = name === slowStore ? 'zstd' : 'none';
       await backUpAndProve({ agent, directory: own, source, programs, compression }, store);
       await rm(own, { recursive: true });
     }

@@ -32,7 +32,20 @@ const mebibyte = 1024 ** 2;
 const chunkSize = 8 * mebibyte;
 
 /** Each with a process and files of its own below `directory`, or in the directory of temporary files. */
-export const benchStores = [openVolume, openGcs, openS3] as const satisfies readonly OpenStore[];
+export const benchStores = {
+  directory: openVolume,
+  gcs: openGcs,
+  s3: openS3,
+} as const satisfies Readonly<Record<string, OpenStore>>;
+
+/** Those of `--store`, which may be there more than once; all without it. @throws {Error} naming those there are */
+export function storesAsked(args: readonly string[]): readonly (readonly [string, OpenStore])[] {
+  const asked = args.flatMap((arg, index) => (args[index - 1] === '--store' ? [arg] : []));
+  const unknown = asked.find((name) => !Object.hasOwn(benchStores, name));
+  if (unknown !== undefined)
+    throw new Error(`--store takes ${Object.keys(benchStores).join(', ')}, and not ${unknown}`);
+  return Object.entries(benchStores).filter(([name]) => asked.length === 0 || asked.includes(name));
+}
 
 type OpenStore = (directory: string) => Promise<BenchStore>;
 

@@ -6,7 +6,13 @@ import { fill } from '../integration/backup/members.ts';
 import { newMember, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
 import { printBackup, type StoreFigures } from './backup-print.ts';
 import { type BackupStage, onBackupStage, valueBytes, version } from './backup-stage.ts';
-import { type BenchStore, benchStores } from './backup-stores.ts';
+import { type BenchStore, storesAsked } from './backup-stores.ts';
+
+export interface BackupOptions {
+  readonly quick: boolean;
+  /** Of the command line. */
+  readonly args: readonly string[];
+}
 
 interface Bench extends BackupStage {
   readonly keys: number;
@@ -17,14 +23,15 @@ interface Bench extends BackupStage {
  * Prints how long backups and restores take by the agent and by hand, by turns, and how much memory the agent takes.
  * Needs no cluster.
  */
-export async function measureBackup({ quick }: { readonly quick: boolean }): Promise<void> {
+export async function measureBackup({ quick, args }: BackupOptions): Promise<void> {
+  const stores = storesAsked(args);
   const mebibytes = quick ? 64 : 1024;
   const keys = (mebibytes * 1024 ** 2) / valueBytes;
   await onBackupStage(async ({ directory, source, programs, agent }) => {
     await fill(source, keys, valueBytes);
     const times = quick ? 1 : 3;
     const figures: StoreFigures[] = [];
-    for (const open of benchStores) {
+    for (const [, open] of stores) {
       const own = await mkdtemp(join(directory, 'store-'));
       const measured = await measureStore({ directory: own, source, programs, keys, times, agent }, open);
       console.error(`measured: ${measured.name}`);

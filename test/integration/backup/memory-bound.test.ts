@@ -13,7 +13,7 @@ import { fill, temporary } from './members.ts';
 const limit = 128;
 const mebibytes = 96;
 
-const [directory, gcs, s3] = benchStores;
+const { directory, gcs, s3 } = benchStores;
 const stores = { 'a directory': directory, 'Google Cloud Storage': gcs, S3: s3 };
 
 describe(`a snapshot of ${mebibytes} MiB that nothing compresses`, async () => {
