@@ -1,5 +1,6 @@
 import { lookup as lookupOfSystem } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
 import { type HostPattern, hostOf, isListed, portOf } from './hosts.ts';
 
 /** Where an installation lets us go for those who write fleets. */
@@ -121,7 +122,7 @@ function isForbiddenInside(address: string): boolean {
 
 /** The eight numbers of an IPv6 address. */
 function wordsOf(address: string): readonly number[] {
-  const plain = URL.parse(`http://[${address}]`)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  const plain = unbracketed(URL.parse(urlOf('http', address, 80))?.hostname ?? '');
   const [head = '', tail] = plain.split('::');
   const numbers = (text: string) => (text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16)));
   const [first, last] = [numbers(head), numbers(tail ?? '')];
@@ -129,7 +130,7 @@ function wordsOf(address: string): readonly number[] {
 }
 
 function sameHost(one: string, other: string): boolean {
-  const plain = (host: string) => host.replace(/^\[|\]$/g, '').toLowerCase();
+  const plain = (host: string) => unbracketed(host).toLowerCase();
   return plain(one) === plain(other);
 }
 

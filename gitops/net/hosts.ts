@@ -1,3 +1,5 @@
+import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
+
 /** A host as an admin of the installation lists it: `git.example.com`, `*.example.com`, `10.0.0.7:8443`. */
 export interface HostPattern {
   /** In lower case; of an IPv6 address without brackets. */
@@ -26,7 +28,7 @@ export function readHosts(text: string | undefined): Hosts {
 
 function patternOf(entry: string): HostPattern | undefined {
   const [, star, host = '', port] = /^(\*\.)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(entry) ?? [];
-  const url = host === '' ? null : URL.parse(`http://${host}`);
+  const url = host === '' ? null : URL.parse(urlOf('http', unbracketed(host), 80));
   if (!url) return undefined;
   return { host: hostOf(url), below: star !== undefined, ...(port !== undefined && { port: Number(port) }) };
 }
@@ -42,10 +44,7 @@ export function isListed(patterns: readonly HostPattern[], url: URL): boolean {
 
 /** As URLs normalise it, and without the dot at the end of a full name, which means the same. */
 export function hostOf({ hostname }: URL): string {
-  return hostname
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
+  return unbracketed(hostname).toLowerCase().replace(/\.$/, '');
 }
 
 export function portOf({ port, protocol }: URL): number {

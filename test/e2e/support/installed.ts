@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { localSettings } from '../../support/network.ts';
 import type { Scene } from './scene.ts';
 
 const manifests = resolve(import.meta.dirname, '../../../manifests/install');
@@ -18,6 +19,9 @@ export function installNamespacedWith(...components: readonly string[]): (scene:
   return (scene) => applied(scene, components);
 }
 
+/** The scene's Git server and forge are beside the cluster, and speak plain HTTP. */
+const settings = Object.entries(localSettings).map(([key, value]) => `${key}=${value}`);
+
 async function applied(
   { namespace, kubectl }: Pick<Scene, 'namespace' | 'kubectl'>,
   components: readonly string[],
@@ -29,6 +33,8 @@ async function applied(
     const kustomization = {
       namespace,
       resources: [relative(directory, join(manifests, 'namespaced'))],
+      configMapGenerator: [{ name: 'etcd-ratchet-settings', literals: settings }],
+      generatorOptions: { disableNameSuffixHash: true },
       components: components.map((name) => relative(directory, join(manifests, 'components', name))),
       patches: [{ target: { kind: 'CronJob' }, patch: JSON.stringify(never) }],
     };

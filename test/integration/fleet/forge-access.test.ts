@@ -170,7 +170,8 @@ test('the environment names the proxy, for Git and for the forge', async (t) => 
     { token: secret },
   );
 
-  process.env = { ...before, HTTP_PROXY: toApi.url };
+  // The installation says so: beyond the proxy, the token goes in the open.
+  process.env = { ...before, HTTP_PROXY: toApi.url, RATCHET_PLAIN_HTTP_HOSTS: 'git.invalid' };
   const opened = await openFleetForge(fleet, { kube, ...inTime() });
   assert.equal(opened?.kind, 'open');
   if (opened?.kind !== 'open') return;
@@ -218,4 +219,29 @@ test('a service account’s token is never sent, whichever fleet names it', asyn
   assert.ok(opened?.kind === 'failed' && /platform\/forge holds the token of a service account/.test(opened.message));
   await assert.rejects(connectFleetGit(fleet, { kube, signal }), /spec\.git\.secretName/);
   assert.deepEqual(server.requests, []);
+});
+
+test('over plain HTTP the Secret is not even read, for Git or for the forge, unless it is said', async (t) => {
+  const before = { ...process.env };
+  t.after(() => {
+    process.env = before;
+  });
+  const { RATCHET_PLAIN_HTTP_HOSTS: _, ...strict } = before;
+  process.env = strict;
+  const { fleet, kube } = scene(
+    {
+      git: { url: 'http://git.example.com/o/r.git', ref: 'main', secretName: 'any' },
+      forge: { ...gitHub, type: 'Gitea' },
+    },
+    { token: secret },
+  );
+  const unread = {
+    ...kube,
+    get: async () => {
+      throw new Error('the Secret is read');
+    },
+  };
+  const opened = await openFleetForge(fleet, { kube: unread, ...inTime() });
+  assert.ok(opened?.kind === 'failed' && opened.reason === 'PlainHttpRefused', JSON.stringify(opened));
+  await assert.rejects(connectFleetGit(fleet, { kube: unread, ...inTime() }), { reason: 'PlainHttpRefused' });
 });

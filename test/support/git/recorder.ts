@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { allowThisMachine } from '../network.ts';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -25,6 +26,7 @@ export async function startRecorder(
   answer: Answer = (_, response) => replyJson(response, {}),
   tls?: { readonly key: string; readonly cert: string },
 ): Promise<Recorder> {
+  allowThisMachine();
   const requests: RecordedRequest[] = [];
   let current = answer;
 
