@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Network } from '../gitops/net/agent.ts';
 import { readHosts } from '../gitops/net/hosts.ts';
+import { type NameAllowance, readAllowances } from '../manifests/render/certificate-allowance.ts';
 
 /**
  * What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is.
@@ -48,10 +49,21 @@ export function networkFrom(env: NodeJS.ProcessEnv): Network {
   };
 }
 
-/** Entries that are no hosts. They match nothing, so that an installation allows less than it says. */
-export function wrongHosts(env: NodeJS.ProcessEnv): readonly string[] {
-  return (['RATCHET_HOSTS', 'RATCHET_PLAIN_HTTP_HOSTS', 'RATCHET_LOCAL_HOSTS'] as const).flatMap((name) =>
-    readHosts(env[name]).wrong.map((entry) => `${name}: ${entry.slice(0, 100)}`),
+/** Names that clusters may ask issuers of cert-manager for, besides their own. */
+export function nameAllowancesFrom(env: NodeJS.ProcessEnv): readonly NameAllowance[] {
+  return readAllowances(env.RATCHET_CERTIFICATE_NAMES).allowances;
+}
+
+/** Entries of settings that can't be read. They match nothing, so that an installation allows less than it says. */
+export function wrongSettings(env: NodeJS.ProcessEnv): readonly string[] {
+  const read = {
+    RATCHET_HOSTS: readHosts,
+    RATCHET_PLAIN_HTTP_HOSTS: readHosts,
+    RATCHET_LOCAL_HOSTS: readHosts,
+    RATCHET_CERTIFICATE_NAMES: readAllowances,
+  };
+  return Object.entries(read).flatMap(([name, wrongIn]) =>
+    wrongIn(env[name]).wrong.map((entry) => `${name}: ${entry.slice(0, 100)}`),
   );
 }
 

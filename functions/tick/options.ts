@@ -62,6 +62,7 @@ Environment:
   RATCHET_HOSTS            the only hosts of Git and forges that fleets may name; unset: all but this machine and the like
   RATCHET_LOCAL_HOSTS      hosts that may be on this machine or its link all the same
   RATCHET_PLAIN_HTTP_HOSTS   hosts that a Secret may be shown to without TLS
+  RATCHET_CERTIFICATE_NAMES  what issuers of cert-manager may be asked for besides a cluster's own names
   NO_COLOR                 plain text on a terminal
 
 Results go to stdout; one line per step goes to stderr, as JSON unless stderr is a terminal.

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { pageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
-import { identityFrom, pageUrlFrom, wrongHosts } from '../environment.ts';
+import { identityFrom, pageUrlFrom, wrongSettings } from '../environment.ts';
 import type { Log } from '../log.ts';
 import { reachOf } from '../pass/follow-up/reach.ts';
 import { onePass } from '../pass/one-pass.ts';
@@ -28,7 +28,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
   const identity = identityFrom(env);
   const page = pageUrlFrom(env);
   if (page.problem) log({ problem: page.problem }, 'commit statuses lead nowhere');
-  for (const problem of wrongHosts(env)) log({ problem }, 'a setting names no host, and allows nothing');
+  for (const problem of wrongSettings(env)) log({ problem }, 'an entry of a setting says nothing, and allows nothing');
   let kube: Kube | undefined;
   try {
     kube = await connectKube({

@@ -1,3 +1,4 @@
+import type { NameAllowance } from '../../manifests/render/certificate-allowance.ts';
 import type { EtcdTls } from '../etcd.ts';
 import type { EtcdAdmin } from '../etcd-admin.ts';
 import type { Kube } from '../kube.ts';
@@ -11,6 +12,8 @@ export interface StepContext {
   /** What a member presents on the wire. */
   readonly wire: AskWire;
   readonly holder: Holder;
+  /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
+  readonly nameAllowances?: readonly NameAllowance[];
   /** Fresh randomness: letters and digits, at least 128 bits. */
   readonly nonce: () => string;
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;

@@ -45,7 +45,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
 }
 
 async function carryOut(
-  { kube, holder, signal }: StepContext,
+  { kube, holder, signal, nameAllowances }: StepContext,
   etcd: EtcdWay,
   situation: Situation,
   decision: Decision,
@@ -67,6 +67,7 @@ async function carryOut(
       kube: fenced(kube, inTime, end),
       etcd: fencedEtcd(etcd, inTime, end),
       cluster: leased,
+      ...(nameAllowances && { nameAllowances }),
       signal: inTime,
     });
     return { outcome: { kind: 'acted' }, written: leased };

@@ -51,6 +51,10 @@ export const certificates = {
     means: 'A certificate in a Secret, or one that a side presented, is not valid yet.',
     cure: whichSide,
   },
+  CertificateNamesRefused: {
+    means: 'A cluster may not ask its issuer for a name of `spec.tls.dnsNames`.',
+    cure: 'remove the names that the message lists, or have the admin of the installation allow them for that issuer ([limit tenants](docs/how-to/limit-tenants.md#certificates))',
+  },
   WrongAuthority: { means: 'A certificate comes from a CA that the other side does not trust.', cure: tlsFails },
   NameMismatch: { means: "A member's certificate lacks the name under which it is reached.", cure: tlsFails },
   ClientCertificateRefused: { means: 'A member rejects the client certificate of etcd-ratchet.', cure: tlsFails },

@@ -21,6 +21,7 @@ export const refusals = {
   ...each(ofSecrets, 'itself'),
   SecretsUnreadable: 'person',
   AuthorityLost: 'person',
+  CertificateNamesRefused: 'person',
   CertManagerNotInstalled: 'itself',
   CertManagerForbidden: 'person',
   CertManagerUnreachable: 'itself',

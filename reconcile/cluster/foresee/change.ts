@@ -88,12 +88,12 @@ function withDeletion(observation: Observation): Observation {
 
 /** Certificates that were sound may by now be made out to the wrong names, or of the wrong issuer. */
 function replanned(observation: Observation, before: EtcdCluster): Observation {
-  const { certificates, cluster, slots } = observation;
+  const { certificates, cluster, slots, nameAllowances } = observation;
   const mode = tlsModeOf(cluster, slots);
   if (mode !== tlsModeOf(before, slots))
     return withLeavesOf({ ...observation, certificates: noCertificates(cluster, observation.at) });
   if (certificates.kind !== 'read') return observation;
-  const plans = wantedLeaves(cluster, slots, mode);
+  const plans = wantedLeaves(cluster, slots, mode, nameAllowances);
   const leaves = certificates.leaves.map((leaf): LeafView => {
     const wanted = plans.find(({ secretName }) => secretName === leaf.plan.secretName) ?? leaf.plan;
     const asked = orderFor(before, slots, leaf.plan);

@@ -5,14 +5,14 @@ import { defectsOf } from '../../x509/judge.ts';
 import { sourceNameOf, tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
 import type { IssuedView, LeafView, Observation, ReadCertificates } from '../know/observation.ts';
 
-type Place = Pick<Observation, 'cluster' | 'slots' | 'certificates' | 'at'>;
+type Place = Pick<Observation, 'cluster' | 'slots' | 'certificates' | 'at' | 'nameAllowances'>;
 
 /** The leaves that are looked at, once peers have come or gone: what is not there yet is missing. */
 export function withLeavesOf<T extends Place>(observation: T): T {
-  const { certificates, cluster, slots } = observation;
+  const { certificates, cluster, slots, nameAllowances } = observation;
   if (certificates.kind !== 'read') return observation;
   const mode = tlsModeOf(cluster, slots);
-  const plans = wantedLeaves(cluster, slots, mode);
+  const plans = wantedLeaves(cluster, slots, mode, nameAllowances);
   const isSame =
     plans.length === certificates.leaves.length &&
     plans.every(({ secretName }, index) => certificates.leaves[index]?.plan.secretName === secretName);

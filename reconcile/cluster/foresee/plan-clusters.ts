@@ -42,7 +42,7 @@ export interface ClusterPlan {
   readonly problem?: string;
 }
 
-export type PlanContext = Pick<ObserveContext, 'kube' | 'etcd' | 'wire' | 'holder' | 'nonce'> & {
+export type PlanContext = Pick<ObserveContext, 'kube' | 'etcd' | 'wire' | 'holder' | 'nonce' | 'nameAllowances'> & {
   readonly signal: AbortSignal;
   /** Reads no Secret that only an unapplied spec names: its author may be untrusted. */
   readonly amongStrangers?: boolean;

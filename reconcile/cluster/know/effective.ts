@@ -4,11 +4,13 @@ import type { PodTemplate } from '../../../manifests/api/member-settings.ts';
 import { refusedInPods } from '../../../manifests/api/pod-template.ts';
 import { dotted } from '../../../manifests/api/problem.ts';
 import { parseQuantity, type Quantity } from '../../../manifests/api/quantity.ts';
+import { issuerDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import { peerInputs } from '../../../manifests/render/peer.ts';
 import { reservedInClaim } from '../../../manifests/render/volume-claim.ts';
 import { refusalIn } from '../../reasons/refusals.ts';
 import { effectiveTrust } from './certificates/trust.ts';
+import { refusedNames } from './certificates/wanted.ts';
 import { judgeVolumes } from './effective-storage.ts';
 import { judgeVersion, type Pending } from './effective-version.ts';
 import type { Inputs } from './inputs.ts';
@@ -42,7 +44,7 @@ interface Judged<T> {
 
 export function effectiveSpec(
   observation: Pick<Observation, 'cluster' | 'slots' | 'certificates'> &
-    Partial<Pick<Observation, 'clusterVersion' | 'membership' | 'namedBackups'>> & {
+    Partial<Pick<Observation, 'clusterVersion' | 'membership' | 'namedBackups' | 'nameAllowances'>> & {
       readonly refused?: readonly ClusterSetAside[];
     },
   life: Life,
@@ -52,6 +54,7 @@ export function effectiveSpec(
   const trust = effectiveTrust(observation);
   const version = judgeVersion(observation);
   const tls = judgeTls(spec, slots);
+  const names = judgeNames(observation, tls.value.mode);
   const size = judgeGrowth(observation.refused, slots) ?? judgeSize(spec.storage.size, slots);
   const volumes = judgeVolumes(spec, { slots, life, namespace: cluster.metadata.namespace ?? '' });
   const template = judgeTemplate(spec, slots);
@@ -70,6 +73,7 @@ export function effectiveSpec(
     newStorage: { ...spec.storage, size: size.value },
     refusals: [
       ...[version, tls, size, template].flatMap(({ refusal }) => refusal ?? []),
+      ...(names ? [names] : []),
       ...volumes.refusals,
       ...(rollback ? [rollback] : []),
     ],
@@ -96,6 +100,22 @@ function judgeTls({ tls }: EtcdClusterSpec, slots: readonly Slot[]): Judged<Inpu
       cure: `set spec.tls.mode to ${born}`,
       field: 'spec.tls.mode',
     },
+  };
+}
+
+/** An issuer that signs for a whole company would otherwise sign any name for the author of any spec. */
+function judgeNames(
+  { cluster, nameAllowances = [] }: Parameters<typeof effectiveSpec>[0],
+  mode: Inputs['tls']['mode'],
+): Refusal | undefined {
+  const refused = refusedNames(cluster, mode, nameAllowances);
+  const { name = '', kind = issuerDefaults.kind } = cluster.spec.tls?.issuerRef ?? {};
+  if (refused.length === 0) return undefined;
+  return {
+    reason: 'CertificateNamesRefused',
+    message: `this installation lets no cluster here ask ${kind} ${name} for ${refused.join(', ')}: certificates are without`,
+    cure: 'remove them from spec.tls.dnsNames; or have the admin of the installation list them in RATCHET_CERTIFICATE_NAMES (docs/how-to/limit-tenants.md)',
+    field: 'spec.tls.dnsNames',
   };
 }
 

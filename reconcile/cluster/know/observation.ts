@@ -3,6 +3,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../../manifests/api/etcd-peer.ts';
 import type { BackupWish, Occasion } from '../../../manifests/render/backup-before.ts';
 import type { CertificateState } from '../../../manifests/render/cert-manager-state.ts';
+import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { AuthorityRecord } from '../../../manifests/render/certificate-secret.ts';
 import type { ResolvedBackup, VolumeRecord } from '../../../manifests/render/volume-record.ts';
@@ -29,6 +30,8 @@ export interface Observation {
   readonly slots: readonly Slot[];
   readonly shared: Shared;
   readonly certificates: Certificates;
+  /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
+  readonly nameAllowances?: readonly NameAllowance[];
   readonly membership: Membership;
   /** etcd's cluster version, like `3.6.0`; absent when no member reports it, or none is decided yet. */
   readonly clusterVersion?: string;

@@ -1,3 +1,4 @@
+import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { EtcdTls } from '../../etcd.ts';
 import type { EtcdAdmin } from '../../etcd-admin.ts';
 import { type Kube, KubeError } from '../../kube.ts';
@@ -31,6 +32,8 @@ export interface ObserveContext {
   readonly nonce: () => string;
   /** Looks at every certificate, whether or not there is an occasion to: a plan goes beyond what is seen today. */
   readonly thorough?: boolean;
+  /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
+  readonly nameAllowances?: readonly NameAllowance[];
 }
 
 /** Without it etcd can't be asked at all. */
@@ -58,7 +61,7 @@ export async function observe(context: ObserveContext, listed: ClusterObjects, s
 }
 
 async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
-  const { kube, holder, nonce, thorough = false } = context;
+  const { kube, holder, nonce, thorough = false, nameAllowances } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
@@ -95,6 +98,7 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       ...(namedBackups.length > 0 && { namedBackups }),
       ...(snapshotClaims.length > 0 && { snapshotClaims }),
       ...(newestBackup && { newestBackup }),
+      ...(nameAllowances && { nameAllowances }),
     },
     etcd,
     objects,
@@ -103,14 +107,14 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
 
 /** The certificates first: etcd is asked with one of them. */
 async function askMembers(
-  { kube, etcd, wire, thorough = false }: ObserveContext,
+  { kube, etcd, wire, thorough = false, nameAllowances }: ObserveContext,
   objects: ClusterObjects,
   at: Date,
   { signal, inTime }: { readonly signal: AbortSignal; readonly inTime: AbortSignal },
 ): Promise<EtcdAnswers & Pick<Observation, 'certificates' | 'hasHistory' | 'hashes'> & Pick<Observed, 'etcd'>> {
   const { cluster, requested } = objects;
   const slots = slotsOf(objects);
-  const question = { kube, wire, cluster, slots, requested, at, signal };
+  const question = { kube, wire, cluster, slots, requested, at, signal, ...(nameAllowances && { nameAllowances }) };
   const { certificates, access, whole } = await readCertificates(question).catch(unreadable);
   const way: EtcdWay = {
     endpoints: new Map(slots.filter(isReachable).map((slot) => [slot.name, endpointOf(slot)])),

@@ -1,6 +1,7 @@
 import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../../manifests/kube-types.ts';
+import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import { type ClusterPlan, type Intent, planClusters } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
 import type { ActionKind } from '../../../reconcile/cluster/know/action.ts';
 import { stepClusters } from '../../../reconcile/cluster/pass.ts';
@@ -59,7 +60,7 @@ export interface World extends State {
   /** What would be done if this were applied (`delete`: if it were deleted) now. Dies of any write. */
   plan(changes: Partial<EtcdClusterSpec> | 'delete' | 'keep'): Promise<ClusterPlan>;
   /** One invocation, from its first LIST to its end. `undefined`: it died on the way, or could not begin. */
-  tick(faults?: Faults, options?: { dryRun?: boolean }): Promise<ClusterResult | undefined>;
+  tick(faults?: Faults, options?: TickOptions): Promise<ClusterResult | undefined>;
   /** Every controller takes one small step. */
   round(): void;
   /** Until nothing moves by itself any more. */
@@ -87,6 +88,12 @@ export interface World extends State {
   now(): number;
   cluster(): EtcdCluster | undefined;
   claims(): readonly PersistentVolumeClaim[];
+}
+
+interface TickOptions {
+  readonly dryRun?: boolean;
+  /** What the installation lets issuers be asked for. */
+  readonly nameAllowances?: readonly NameAllowance[];
 }
 
 /** What a fork of a world goes on from. */
@@ -224,7 +231,10 @@ export function createWorld(past?: Past): World {
     if ('metadata' in rest) kube.seed(resources.clusters, rest as EtcdCluster);
   }
 
-  async function tick(faults: Faults = {}, { dryRun = false } = {}): Promise<ClusterResult | undefined> {
+  async function tick(
+    faults: Faults = {},
+    { dryRun = false, nameAllowances = [] }: TickOptions = {},
+  ): Promise<ClusterResult | undefined> {
     invocations += 1;
     const holder = { pod: `etcd-ratchet/tick-${invocations}`, uid: `tick-${invocations}` };
     const mine = asInvocation(kube, faults);
@@ -239,6 +249,7 @@ export function createWorld(past?: Past): World {
           nonce,
           log: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),
           dryRun,
+          nameAllowances,
           signal: AbortSignal.timeout(60_000),
         },
         { namespace, clusters: items },

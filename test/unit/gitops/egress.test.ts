@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { test } from 'node:test';
-import { networkFrom, wrongHosts } from '../../../functions/environment.ts';
+import { networkFrom, wrongSettings } from '../../../functions/environment.ts';
 import { openForge } from '../../../gitops/forges/forges.ts';
 import { connect } from '../../../gitops/git/http.ts';
 import type { Network } from '../../../gitops/net/agent.ts';
@@ -105,7 +105,7 @@ test('only hosts of the list are asked, by name, below a name, and by port', () 
 test('a list without a valid entry allows nothing, and what is wrong is told', () => {
   const env = { RATCHET_HOSTS: 'https://git.example.com/ a@b' };
   assert.equal(refused('https://git.example.com', env), 'HostRefused');
-  assert.deepEqual(wrongHosts(env), ['RATCHET_HOSTS: https://git.example.com/', 'RATCHET_HOSTS: a@b']);
+  assert.deepEqual(wrongSettings(env), ['RATCHET_HOSTS: https://git.example.com/', 'RATCHET_HOSTS: a@b']);
 });
 
 test('a Secret goes over plain HTTP only where the installation says so, without one it may', () => {

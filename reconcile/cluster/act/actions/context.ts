@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
 import { labels } from '../../../../manifests/render/names.ts';
 import { isReason, type Kube, type KubeObject, type Preconditions, type Resource } from '../../../kube.ts';
 import type { EtcdWay } from '../../etcd-way.ts';
@@ -11,6 +12,8 @@ export interface ActContext {
   readonly etcd: EtcdWay;
   /** As it was claimed. */
   readonly cluster: EtcdCluster;
+  /** What issuers may be asked for besides the cluster's own names. */
+  readonly nameAllowances?: readonly NameAllowance[];
   /** Aborts at the claim's deadline. */
   readonly signal: AbortSignal;
 }

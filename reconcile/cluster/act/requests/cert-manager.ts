@@ -5,13 +5,15 @@ import {
   corrected,
   isCurrent,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
-import { issuedSecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
+import { namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
+import { issuedSecretName, type LeafPlan, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { resources } from '../../../kube.ts';
 import type { CertificateOrder } from '../../know/action.ts';
 import { isOwnedBy } from '../../know/certificates/issued.ts';
 import { certificateFor } from '../../know/certificates/order.ts';
 import type { IssuedView, LeafView, SecretState } from '../../know/observation.ts';
+import { curedBy, needsPerson } from '../../know/outcome.ts';
 import { certificateOwner, issuedSecretState } from '../../observe/certificates/issued.ts';
 import { asChanged, type LeafOwner, referenceTo, requireAsRead, secretWritten } from './certificate-secrets.ts';
 import type { Host } from './host.ts';
@@ -59,8 +61,33 @@ export const readCertificate = defineRequest('readCertificate', {
   },
 });
 
+/**
+ * Judged again where the request is made: whatever an order says, an issuer is asked for no name that this installation
+ * does not let the cluster have.
+ *
+ * @throws {StepError} CertificateNamesRefused
+ */
 function wantedFor({ order, owner }: Ordered, live: Live): CertManagerCertificate {
+  const { name: cluster, namespace = '' } = live.cluster.metadata;
+  const { plan, issuerRef } = order;
+  const own = plan.peer === undefined ? [] : memberLeaves({ namespace, cluster }, plan.peer).flatMap(namesOf);
+  const others = namesOf(plan).filter((name) => !own.includes(name));
+  const refused = namesRefused(others, { namespace, cluster, issuerRef }, live.nameAllowances ?? []);
+  if (refused.length > 0) {
+    const name = issuedSecretName(plan);
+    throw needsPerson(
+      'CertificateNamesRefused',
+      curedBy(
+        `Certificate ${name} would ask for ${refused.join(', ')}, which this installation does not let the cluster have`,
+        'remove them from spec.tls.dnsNames',
+      ),
+    );
+  }
   return certificateFor(live.cluster, order, referenceTo(owner, live));
+}
+
+function namesOf({ dnsNames, ipAddresses }: LeafPlan): readonly string[] {
+  return [...dnsNames, ...ipAddresses];
 }
 
 function leafOf<S>(state: S, { secretName }: LeafPlan, host: Host<S>): LeafView | undefined {

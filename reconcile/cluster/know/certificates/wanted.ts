@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
 import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
+import { type NameAllowance, namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
 import {
   clusterLeaves,
   issuedSecretName,
@@ -20,11 +21,28 @@ export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode
   return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
 }
 
+/** The further names of the spec that its issuer is not asked for: the installation does not let it have them. */
+export function refusedNames(
+  { metadata: { name, namespace = '' }, spec: { tls } }: EtcdCluster,
+  mode: TlsMode,
+  allowances: readonly NameAllowance[],
+): readonly string[] {
+  const { issuerRef, dnsNames = [] } = tls ?? {};
+  if (mode !== 'CertManager' || !issuerRef) return [];
+  return namesRefused(dnsNames, { namespace, cluster: name, issuerRef }, allowances);
+}
+
 /** The leaves that a cluster needs in this mode, ours first: etcd is asked with it. */
-export function wantedLeaves(cluster: EtcdCluster, slots: readonly Slot[], mode: TlsMode): readonly LeafPlan[] {
+export function wantedLeaves(
+  cluster: EtcdCluster,
+  slots: readonly Slot[],
+  mode: TlsMode,
+  allowances: readonly NameAllowance[] = [],
+): readonly LeafPlan[] {
   if (mode === 'Disabled') return [];
   const { name, namespace = '' } = cluster.metadata;
-  const dnsNames = cluster.spec.tls?.dnsNames ?? [];
+  const refused = refusedNames(cluster, mode, allowances);
+  const dnsNames = (cluster.spec.tls?.dnsNames ?? []).filter((one) => !refused.includes(one));
   const members = slots
     .filter(({ peer }) => peer?.current && !peer.leaving)
     .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames }, slot.name));

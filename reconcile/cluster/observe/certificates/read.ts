@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
 import type { Secret } from '../../../../manifests/kube-types.ts';
+import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
 import { type Authority, authoritySecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
 import { podHost, ports } from '../../../../manifests/render/names.ts';
 import { type Kube, resources } from '../../../kube.ts';
@@ -35,6 +36,7 @@ interface Question {
   readonly slots: readonly Slot[];
   readonly requested: Requested;
   readonly at: Date;
+  readonly nameAllowances?: readonly NameAllowance[];
   readonly signal: AbortSignal;
 }
 
@@ -45,11 +47,11 @@ interface Question {
  * @throws {KubeError}
  */
 export async function readCertificates(question: Question): Promise<CertificateReading> {
-  const { cluster, slots, requested, at } = question;
+  const { cluster, slots, requested, at, nameAllowances } = question;
   const mode = tlsModeOf(cluster, slots);
   if (mode === 'Disabled') return withoutAny;
 
-  const plans = wantedLeaves(cluster, slots, mode);
+  const plans = wantedLeaves(cluster, slots, mode, nameAllowances);
   const [own] = plans;
   const whole = callsForAll(cluster, slots, at) || certManagerCallsForAll({ cluster, slots }, plans, requested);
   const read = secretsOf(question);

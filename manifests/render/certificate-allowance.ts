@@ -1,0 +1,84 @@
+import { issuerDefaults } from '../api/spec-defaults.ts';
+import type { IssuerRef } from './cert-manager-certificate.ts';
+import { memberLeaves } from './certificate-names.ts';
+import { headlessServiceName } from './names.ts';
+
+/** What an installation lets clusters ask of an issuer, besides their own names. */
+export interface NameAllowance {
+  /** `<Kind>/<name>`, of another group than cert-manager's `<Kind>.<group>/<name>`; `*` for either. */
+  readonly kind: string;
+  readonly issuer: string;
+  /** `db.example.com`, `*.example.com` (all below it), `10.0.0.7`, `*`; `{namespace}`, `{cluster}` are filled in. */
+  readonly names: readonly string[];
+}
+
+export interface ReadAllowances {
+  readonly allowances: readonly NameAllowance[];
+  /** Entries that say nothing. They allow nothing. */
+  readonly wrong: readonly string[];
+}
+
+/** @param text entries like `ClusterIssuer/company=*.{namespace}.example.com,10.0.0.7`, with white space in between */
+export function readAllowances(text: string | undefined): ReadAllowances {
+  const entries = (text ?? '').split(/\s+/).filter((entry) => entry !== '');
+  const read = entries.map((entry) => ({ entry, allowance: allowanceOf(entry) }));
+  return {
+    allowances: read.flatMap(({ allowance }) => (allowance ? [allowance] : [])),
+    wrong: read.flatMap(({ entry, allowance }) => (allowance ? [] : [entry])),
+  };
+}
+
+function allowanceOf(entry: string): NameAllowance | undefined {
+  const [, kind, issuer, names] = /^([A-Za-z0-9.-]+|\*)\/([a-z0-9.-]+|\*)=([^=]+)$/.exec(entry) ?? [];
+  if (kind === undefined || issuer === undefined || names === undefined) return undefined;
+  const patterns = names.split(',').map((name) => name.toLowerCase());
+  const good =
+    /^(\*|(\*\.)?([a-z0-9-]|\{(namespace|cluster)\})([a-z0-9.-]|\{(namespace|cluster)\})*|[0-9a-f:]*:[0-9a-f:.]*)$/;
+  return patterns.every((pattern) => good.test(pattern)) ? { kind, issuer, names: patterns } : undefined;
+}
+
+export interface Asking {
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly issuerRef: IssuerRef;
+}
+
+/** Which of these names a cluster may not have from its issuer: neither its own nor allowed. Empty: all are well. */
+export function namesRefused(
+  names: readonly string[],
+  asking: Asking,
+  allowances: readonly NameAllowance[],
+): readonly string[] {
+  const own = ownNames(asking);
+  const patterns = allowances
+    .filter((one) => isOf(one, asking.issuerRef))
+    .flatMap((one) => one.names.map((pattern) => filledIn(pattern, asking)));
+  return names.filter((name) => {
+    const asked = name.toLowerCase();
+    return !own(asked) && !patterns.some((pattern) => matches(pattern, asked));
+  });
+}
+
+function isOf({ kind, issuer }: NameAllowance, { name, kind: asked, group }: IssuerRef): boolean {
+  const [wanted, of] = [asked ?? issuerDefaults.kind, group ?? issuerDefaults.group];
+  const full = of === issuerDefaults.group ? wanted : `${wanted}.${of}`;
+  return (kind === '*' || kind === full) && (issuer === '*' || issuer === name);
+}
+
+/** Neither a namespace nor the name of a cluster holds a character that means more than itself here. */
+function filledIn(pattern: string, { namespace, cluster }: Asking): string {
+  return pattern.replaceAll('{namespace}', namespace).replaceAll('{cluster}', cluster);
+}
+
+function matches(pattern: string, name: string): boolean {
+  if (pattern === '*') return true;
+  return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern;
+}
+
+/** Of its Services in its namespace, and of this machine: what every member's certificate has anyway. */
+function ownNames({ namespace, cluster }: Asking): (name: string) => boolean {
+  const [, { dnsNames, ipAddresses }] = memberLeaves({ namespace, cluster }, `${cluster}-0`);
+  const known = new Set([...dnsNames, ...ipAddresses]);
+  const headless = `.${headlessServiceName(cluster)}.${namespace}.svc`;
+  return (name) => known.has(name) || name.endsWith(headless) || name.endsWith(`${headless}.cluster.local`);
+}
