@@ -79,5 +79,45 @@ export function statusOf(error: unknown): number | undefined {
 
 function codeOf(error: unknown): string {
   const { name } = Object(error) as { readonly name?: unknown };
-  return typeof name === 'string' && /^\w{1,80}$/.test(name) ? name : '';
+  return typeof name === 'string' && known.has(name) ? name : '';
 }
+
+/**
+ * What S3, and what speaks like it, documents; and the client's own. Any other word of an answer is not repeated: the
+ * endpoint is the author's choice, and the message is read by others.
+ */
+const known = new Set([
+  ...wrongRegion,
+  ...full,
+  ...['AccessDenied', 'AccountProblem', 'AllAccessDisabled', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'],
+  ...[
+    'ExpiredToken',
+    'InvalidToken',
+    'TokenRefreshRequired',
+    'RequestTimeTooSkewed',
+    'RequestExpired',
+    'InvalidSecurity',
+  ],
+  ...[
+    'NoSuchBucket',
+    'NoSuchKey',
+    'NoSuchUpload',
+    'NoSuchVersion',
+    'NotFound',
+    'InvalidBucketName',
+    'InvalidObjectState',
+  ],
+  ...['PreconditionFailed', 'ConditionalRequestConflict', 'OperationAborted', 'InvalidPart', 'InvalidPartOrder'],
+  ...[
+    'EntityTooLarge',
+    'EntityTooSmall',
+    'InvalidRange',
+    'InvalidArgument',
+    'InvalidRequest',
+    'MalformedXML',
+    'BadDigest',
+  ],
+  ...['MethodNotAllowed', 'NotImplemented', 'MissingContentLength', 'KeyTooLongError', 'XAmzContentSHA256Mismatch'],
+  ...['InternalError', 'ServiceUnavailable', 'SlowDown', 'RequestTimeout', 'RequestTimeoutException', 'BadGateway'],
+  ...['CredentialsProviderError', 'TimeoutError', 'AbortError', 'NetworkingError', '400', '403', '404'],
+]);

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BackupFailure } from '../../../reconcile/backup/agent/failure.ts';
+import { s3Failure } from '../../../reconcile/backup/agent/stores/s3-failures.ts';
+
+const call = { place: 's3://b', name: 'a.db', call: 'read', region: 'eu-central-1' } as const;
+
+function told(name: string, status: number): string {
+  const failure = s3Failure({ name, message: 'secret-words', $metadata: { httpStatusCode: status } }, call);
+  assert.ok(failure instanceof BackupFailure);
+  return failure.message;
+}
+
+test('a code of S3 is told, any other word that a store answers is not', () => {
+  assert.match(told('AccessDenied', 403), /\(403, AccessDenied\)/);
+  for (const word of ['hunter2', 'root_password_is_x', 'constructor', '__proto__']) {
+    assert.match(told(word, 403), /\(403\)/);
+    assert.match(told(word, 418), /\(418\)/);
+    assert.doesNotMatch(told(word, 500), new RegExp(`${word}|secret-words`));
+  }
+});
