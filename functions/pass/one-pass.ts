@@ -12,6 +12,11 @@ export interface OnePassContext extends Omit<PassContext, 'dryRun' | 'followUp' 
   readonly env: NodeJS.ProcessEnv;
 }
 
+export interface OnePass extends PassResult {
+  /** Work remains that a follow-up was to go on with, and none could be made. */
+  readonly isDropped?: true;
+}
+
 /** For making a follow-up when the time for everything else is over, in milliseconds. */
 const leavingMs = 3_000;
 
@@ -28,7 +33,7 @@ const whyNot = {
 export async function onePass(
   options: TickOptions,
   { cronJob, env, ...context }: OnePassContext,
-): Promise<PassResult | undefined> {
+): Promise<OnePass | undefined> {
   const { kube, log, signal } = context;
   const stands = () => standing(options, { kube, cronJob, signal });
   const before = await patiently({ log, until: signal }, stands);
@@ -36,7 +41,8 @@ export async function onePass(
     log({ outcome: 'none' }, `${whyNot[before]}: this follow-up does nothing`);
     return undefined;
   }
-  return pass({
+  let isLeft = true;
+  const result = await pass({
     ...context,
     dryRun: options.dryRun,
     followUp: options.followUp !== undefined,
@@ -46,9 +52,10 @@ export async function onePass(
       if (signal.aborted) log({ problem: String(signal.reason) }, 'the pass was cut short; the next one goes on');
       // Making sure of the next one is worth time of its own, as telling what was done is.
       const inTime = signal.aborted ? AbortSignal.timeout(leavingMs) : signal;
-      await leaveWork(news, options, { kube, log, env, cronJob, signal: inTime });
+      isLeft = await leaveWork(news, options, { kube, log, env, cronJob, signal: inTime });
     },
   });
+  return isLeft ? result : { ...result, isDropped: true };
 }
 
 /**

@@ -45,7 +45,8 @@ export interface ParseContext {
 const epilogue = `
 Exit codes:
   0  the pass was made (also if something is Stalled)
-  1  it could not be made: the API server does not answer, the CRDs are not installed, …
+  1  it could not be made: the API server does not answer, the CRDs are not installed, …;
+     or, of a follow-up, it was made, and no next one could be
   2  wrong usage
   with --detailed-exitcode also:
   3  something is Stalled and needs a person

@@ -2,7 +2,9 @@ import { conditionOf } from '../../reconcile/conditions.ts';
 import { kstatusOf } from '../../reconcile/fleet/kstatus.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
+import type { OnePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
+import type { TickOptions } from './options.ts';
 
 /** The results, for a person or for a program. */
 export function render(result: PassResult, format: 'text' | 'json', extra: { readonly requests: object }): string {
@@ -58,8 +60,20 @@ function asText({ fleets, clusters, backups }: PassResult): string {
   return `${lines.join('\n')}\n`;
 }
 
+/**
+ * Of a pass that was made. A follow-up fails where work remains and none can go on with it: Kubernetes starts it anew.
+ * A tick does not: the next one comes.
+ */
+export function exitCode(
+  result: OnePass,
+  { detailedExitcode, followUp }: Pick<TickOptions, 'detailedExitcode' | 'followUp'>,
+): number {
+  if (result.isDropped && followUp) return 1;
+  return detailedExitcode ? detailedExitCode(result) : 0;
+}
+
 /** What `--detailed-exitcode` tells: a person first, because more steps won't help there. */
-export function detailedExitCode({ fleets, clusters, workRemains }: PassResult): 0 | 3 | 4 {
+function detailedExitCode({ fleets, clusters, workRemains }: PassResult): 0 | 3 | 4 {
   const stalled =
     clusters.some(({ decision }) => decision.kind === 'refuse') ||
     fleets.some(({ fleet }) => kstatusOf(fleet) === 'Failed');

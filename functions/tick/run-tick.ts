@@ -8,7 +8,7 @@ import { reachOf } from '../pass/follow-up/reach.ts';
 import { onePass } from '../pass/one-pass.ts';
 import type { PlanPassContext } from '../pass/plan-pass.ts';
 import type { TickOptions } from './options.ts';
-import { detailedExitCode, render } from './output.ts';
+import { exitCode, render } from './output.ts';
 
 export interface TickContext {
   readonly version: string;
@@ -50,7 +50,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     const result = await onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined });
     if (!result) return 0;
     out(render(result, options.output, { requests: kube.requests() }));
-    return options.detailedExitcode ? detailedExitCode(result) : 0;
+    return exitCode(result, options);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     log({ reason: error.reason, problem: explain(error) }, 'no pass could be made');

@@ -3,7 +3,7 @@ import { occasions } from '../../manifests/render/backup-before.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { isTrue } from '../conditions.ts';
 import { type Kube, resources } from '../kube.ts';
-import { deleteBackup } from './delete-backup.ts';
+import { deleteOwn } from './delete-own.ts';
 
 /** Of those that a cluster asked for: for each occasion and cluster ID; and of those that failed. */
 const history = { good: 3, failed: 3 } as const;
@@ -23,7 +23,7 @@ export async function forgetEarlier(kube: Kube, ended: EtcdBackup, signal: Abort
   const ofCluster = items.filter(
     (one) => one.spec.clusterName === ended.spec.clusterName && occasionOf(one) !== undefined,
   );
-  for (const backup of beyondHistory(ofCluster)) await deleteBackup(kube, backup, signal);
+  for (const backup of beyondHistory(ofCluster)) await deleteOwn(kube, resources.backups, backup.metadata, signal);
 }
 
 function occasionOf({ metadata }: EtcdBackup): string | undefined {

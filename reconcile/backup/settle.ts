@@ -2,7 +2,8 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { Job } from '../../manifests/kube-types.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
-import { isReason, type Kube, KubeError, resources } from '../kube.ts';
+import { type Kube, KubeError, resources } from '../kube.ts';
+import { deleteOwn } from './delete-own.ts';
 import { hasScratchVolumes, maxAttempts } from './situation.ts';
 
 /**
@@ -21,13 +22,7 @@ export async function freeScratch(
   for (let attempt = from; attempt <= Math.min(to, maxAttempts); attempt++) {
     const job = await kube.get<Job>(resources.jobs, namespace, backupJobName(name, 'Verify', attempt), { signal });
     if (!job || !isControlledBy(job, uid) || job.metadata.deletionTimestamp !== undefined) continue;
-    const options = { preconditions: { uid: job.metadata.uid ?? '' }, propagation: 'Background', signal } as const;
-    try {
-      await kube.delete(resources.jobs, namespace, job.metadata.name, options);
-    } catch (error) {
-      // Another one of that name by now, which is not ours.
-      if (!isReason(error, 'Conflict')) throw error;
-    }
+    await deleteOwn(kube, resources.jobs, job.metadata, signal);
   }
 }
 

@@ -10,6 +10,7 @@ import { writeEvent } from '../cluster-event.ts';
 import { conditionOf, isTrue } from '../conditions.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
 import { type BackupDecision, decideBackup } from './decide.ts';
+import { deleteOwn } from './delete-own.ts';
 import { forgetEarlier } from './forget.ts';
 import { observeBackup } from './observe.ts';
 import { type BackupStatement, backupStatusFor, type Outcome, statementOf } from './report.ts';
@@ -107,11 +108,7 @@ async function actOn(
     case 'retry':
     case 'fail': {
       const { job } = decision;
-      if (job) {
-        const { namespace } = backup.metadata;
-        const preconditions = { uid: job.uid };
-        await kube.delete(resources.jobs, namespace, job.name, { preconditions, propagation: 'Background', signal });
-      }
+      if (job) await deleteOwn(kube, resources.jobs, { ...job, namespace: backup.metadata.namespace }, signal);
       return { kind: 'none' };
     }
     case 'wait':

@@ -2,7 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
-import { deleteBackup } from '../backup/delete-backup.ts';
+import { deleteOwn } from '../backup/delete-own.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
 import type { ScheduleAction } from './decide.ts';
 
@@ -52,7 +52,7 @@ async function carryOut(
       return once(kube.create(resources.jobs, pruneJob(schedule, action, await image()), { signal }));
     case 'give-up':
     case 'forget':
-      for (const backup of action.backups) await deleteBackup(kube, backup, signal);
+      for (const backup of action.backups) await deleteOwn(kube, resources.backups, backup.metadata, signal);
       return {};
   }
 }

@@ -10,19 +10,24 @@ type Reaching = Pick<GoingOn, 'kube' | 'env' | 'log' | 'signal'> & { readonly cr
 /**
  * Leaves what remains to a follow-up, whatever started this invocation; where only time would bring news, to the next
  * tick, or to a Job that waits for a time which is before it.
+ *
+ * @returns `false`: a follow-up was to come, and could not be made
  */
-export async function leaveWork(news: PassNews, leaving: Leaving, { cronJob, ...reaching }: Reaching): Promise<void> {
+export async function leaveWork(
+  news: PassNews,
+  leaving: Leaving,
+  { cronJob, ...reaching }: Reaching,
+): Promise<boolean> {
   const { dryRun, followUp, clusters, fleet, goOn: mayGoOn } = leaving;
-  if (dryRun || !cronJob) return;
+  if (dryRun || !cronJob) return true;
   // Started by hand for some objects only: going on is the CronJob's business.
-  if (!mayGoOn && (clusters.length > 0 || fleet)) return;
+  if (!mayGoOn && (clusters.length > 0 || fleet)) return true;
   const isNew = isNews(news, followUp !== undefined);
   if (news.workRemains && (isNew || isAwaited(news, reaching.kube.now() ?? new Date()))) {
     const { chain, number } = followUp ?? {};
     const link = chain !== undefined && number !== undefined ? { chain, number } : undefined;
     const { goOn } = await import('./go-on.ts');
-    await goOn(news, { ...reaching, cronJob, link, isNew, until: reaching.signal });
-    return;
+    return goOn(news, { ...reaching, cronJob, link, isNew, until: reaching.signal });
   }
   if (news.workRemains)
     reaching.log({ outcome: 'none' }, 'nothing has changed for long: no follow-up, the next tick looks again');
@@ -30,4 +35,5 @@ export async function leaveWork(news: PassNews, leaving: Leaving, { cronJob, ...
     const { leaveTimer } = await import('./timer.ts');
     await leaveTimer(news.nextLook, { ...reaching, cronJob });
   }
+  return true;
 }

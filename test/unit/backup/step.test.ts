@@ -200,6 +200,50 @@ test('a Job of another owner under the name of ours is left alone, and named', a
   assert.equal((await live(kube))?.status?.conditions?.[0]?.reason, 'Verified');
 });
 
+test('another Job under the name of one that failed is left alone, and the failure is told', async () => {
+  const name = 'orders-before-upgrade-verify-1';
+  const jobs = () => kube.stored<Job>(resources.jobs).filter((one) => one.metadata.name === name);
+  const kube: FakeKube = createFakeKube({
+    before: ({ key }) => {
+      if (key !== 'DELETE jobs') return;
+      // A person deletes it, and another one has its name, between the look and the request.
+      for (const found of jobs())
+        kube.seed<Job>(resources.jobs, { ...found, metadata: { name, namespace, uid: 'foreign' } });
+    },
+  });
+  kube.seed(resources.backups, fresh());
+  const step = () => stepBackups(kube.stored<EtcdBackup>(resources.backups), contextFor(kube));
+  for (let steps = 0; steps < 4 && jobs().length === 0; steps += 1) {
+    await step();
+    if (jobs().length === 0) runJobs(kube);
+  }
+  const [made] = jobs();
+  const ended = { exitCode: 1, reason: 'Error', message: 'panic: it does not open' };
+  kube.seed<Pod>(resources.pods, {
+    metadata: {
+      ...{ name: `${name}-x`, namespace, uid: 'pod', labels: { 'batch.kubernetes.io/job-name': name } },
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid: made?.metadata.uid ?? '', controller: true }],
+    },
+    spec: { containers: [] },
+    status: {
+      initContainerStatuses: [{ name: 'etcd', ready: false, restartCount: 3, state: { terminated: ended } }],
+    },
+  });
+  const [result] = await step();
+  assert.notEqual(result?.outcome, 'failed', result?.message);
+  assert.equal(result?.reason, 'Retrying');
+  assert.ok(
+    kube.journal().some(({ key }) => key === 'DELETE jobs'),
+    'it was to be deleted',
+  );
+  assert.deepEqual(
+    jobs().map(({ metadata }) => metadata.uid),
+    ['foreign'],
+  );
+  const [backup] = kube.stored<EtcdBackup>(resources.backups);
+  assert.equal(backup?.status?.lastFailure?.reason, 'EtcdNotStarted');
+});
+
 test('backups that a cluster asked for earlier go, but for the newest of each of its lives', async () => {
   const kube = createFakeKube();
   const upgradeOf = (name: string, day: number, status: object = {}, clusterName = 'orders'): EtcdBackup => {
