@@ -1,6 +1,8 @@
+import { handOver } from '../../functions/serve/hand-over.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { resources } from '../../reconcile/kube.ts';
+import { type Resource, resources } from '../../reconcile/kube.ts';
 import { isReady } from '../e2e/support/conditions.ts';
 import { until } from '../e2e/support/until.ts';
 import { threeByHand } from './by-hand.ts';
@@ -74,38 +76,51 @@ export async function measureBirths(stage: Stage, { etcd, directory, times }: Bi
   console.log(`${load()}\n`);
 }
 
-async function pushOne({ kube, kubectl, work }: Stage, n: number): Promise<Birth> {
+async function pushOne({ kube, work }: Stage, n: number): Promise<Birth> {
   const name = `birth-${n}`;
+  const [fleet] = (await kube.list<EtcdFleet>(resources.fleets, {})).items;
+  if (!fleet) throw new Error('the stage has no fleet');
   const started = performance.now();
   const since = () => (performance.now() - started) / 1000;
-  await work.push(`Add ${name}`, { 'clusters/prod/birth.yaml': clusterYaml(name, 3) });
-  // What a forge's CI would do after a push, instead of waiting for the next minute.
-  await kubectl(['-n', 'etcd-ratchet', 'create', 'job', '--from=cronjob/etcd-ratchet', name]);
-  const seen: Partial<Record<keyof Stages, number>> = {};
-  return until(
-    `${name} Ready`,
-    async () => {
-      const [jobs, cluster, volumes, sets, pods] = await Promise.all([
-        kube.list<Pod>(resources.pods, { namespace: 'etcd-ratchet', labelSelector: `job-name=${name}` }),
-        kube.get<EtcdCluster>(resources.clusters, namespace, name),
-        kube.list(resources.volumeClaims, { namespace, labelSelector: labels(name) }),
-        kube.list(resources.statefulSets, { namespace, labelSelector: labels(name) }),
-        podsOf(kube, namespace, name),
-      ]);
-      const now: Readonly<Record<keyof Stages, boolean>> = {
-        'its Job runs': jobs.items.some(runs),
-        'EtcdCluster there': cluster !== undefined,
-        'volumes recorded': volumes.items.length === 3,
-        'StatefulSets there': sets.items.length === 3,
-        'containers run': pods.length === 3 && pods.every(runs),
-        'pods Ready': pods.length === 3 && pods.every(isPodReady),
-        'EtcdCluster Ready': cluster !== undefined && isReady(cluster),
-      };
-      for (const stage of stages) if (now[stage]) seen[stage] ??= since();
-      return cluster && isComplete(seen) ? { cluster, seen } : undefined;
+  const body = Buffer.from(await work.push(`Add ${name}`, { 'clusters/prod/birth.yaml': clusterYaml(name, 3) }));
+  // As the webhook server, once it has seen that the forge's signature is good.
+  const cronJob = { namespace: 'etcd-ratchet', name: 'etcd-ratchet' };
+  const signal = AbortSignal.timeout(10_000);
+  const handed = await handOver({ fleet, id: name, body, reason: 'a push' }, { kube, cronJob, signal });
+  if (handed.kind !== 'accepted') throw new Error(`the push became no Job: ${handed.kind}`);
+
+  const pods = () => podsOf(kube, namespace, name);
+  const cluster = () => kube.get<EtcdCluster>(resources.clusters, namespace, name);
+  const there = async (resource: Resource) =>
+    (await kube.list(resource, { namespace, labelSelector: labels(name) })).items.length === 3;
+  const looks: Readonly<Record<keyof Stages, () => Promise<boolean>>> = {
+    'its Job runs': async () => {
+      const jobPods = { namespace: cronJob.namespace, labelSelector: `job-name=${handed.job}` };
+      return (await kube.list<Pod>(resources.pods, jobPods)).items.some(runs);
     },
-    { within: 180 },
-  );
+    'EtcdCluster there': async () => (await cluster()) !== undefined,
+    'volumes recorded': () => there(resources.volumeClaims),
+    'StatefulSets there': () => there(resources.statefulSets),
+    'containers run': async () => isEach(await pods(), runs),
+    'pods Ready': async () => isEach(await pods(), isPodReady),
+    'EtcdCluster Ready': async () => {
+      const found = await cluster();
+      return found !== undefined && isReady(found);
+    },
+  };
+  const seen: Partial<Record<keyof Stages, number>> = {};
+  // One after the other: to look for all at once takes processor time from what is measured.
+  for (const stage of stages) {
+    await until(`${name}: ${stage}`, looks[stage], { within: 180, every: 50 });
+    seen[stage] = since();
+  }
+  const born = await cluster();
+  if (!born || !isComplete(seen)) throw new Error(`${name} has gone`);
+  return { cluster: born, seen };
+}
+
+function isEach(pods: readonly Pod[], is: (pod: Pod) => boolean): boolean {
+  return pods.length === 3 && pods.every(is);
 }
 
 function podsReady({ seen }: Birth): number {

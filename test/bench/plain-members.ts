@@ -44,7 +44,7 @@ export async function plainMembers({ kubectl, kube }: Stage, name: string, into:
       const pods = await podsOf(kube, into, name);
       return pods.length === 3 && pods.every(isPodReady);
     },
-    { within: 120 },
+    { within: 120, every: 50 },
   );
   const seconds = (performance.now() - started) / 1000;
   await kubectl(['delete', 'namespace', into, '--wait=false']);
