@@ -113,6 +113,27 @@ test('members stop for a hibernation when its backup is Ready, and wake with the
   assert.equal(await readKey(await access('dozy'), 'kept'), 'asleep');
 });
 
+test('a cluster that hibernates is deleted on the backup that it was put to sleep on', async () => {
+  const { tickUntil, access, list } = stage();
+  await apply('drowsy', { ...single, backup });
+  await tickUntil('drowsy', isWholeOf(1));
+  await writeKey(await access('drowsy'), 'kept', 'asleep');
+  await apply('drowsy', { ...single, replicas: 0, backup });
+  const isAsleep = ({ status }: EtcdCluster) => status?.lastDecision?.reason === 'Hibernating' && !status.readyReplicas;
+  await tickUntil('drowsy', isAsleep, 120);
+  await until('its pod is gone', async () => {
+    const pods = await list<KubeObject>(resources.pods);
+    return !pods.some(({ metadata }) => metadata.name === 'drowsy-0-0');
+  });
+  await remove('drowsy');
+  await untilGone('drowsy');
+  const { metadata, status } = await backupOf('drowsy');
+  assert.match(metadata.name, /^drowsy-before-hibernation-/);
+  await apply('awake', { replicas: 1, bootstrap: { snapshot: { object: status?.object } } });
+  await tickUntil('awake', isWholeOf(1), 120);
+  assert.equal(await readKey(await access('awake'), 'kept'), 'asleep');
+});
+
 test('a namespace that is deleted ends, though its cluster asks for a last backup', async () => {
   const { kubectl, kube } = stage();
   const other = `${stage().namespace}-ends`;

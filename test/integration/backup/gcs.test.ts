@@ -33,9 +33,11 @@ describe('Google Cloud Storage', async () => {
   pruneContract(open);
   faultsContract(() => proxy, open);
 
-  test('a bucket that is not there is named', async () => {
+  test('a bucket that is not there, or can not be reached, is named', async () => {
     const store = openGcs('another', { endpoint: gcs.url, anonymous: true });
     assert.equal(await reasonOf(store.put('a.db', pieces(Buffer.from('x')), limited())), 'NoSuchBucket');
+    const away = openGcs(bucket, { endpoint: 'http://127.0.0.1:9', anonymous: true });
+    assert.equal(await reasonOf(away.put('a.db', pieces(Buffer.from('x')), limited())), 'Unreachable');
   });
 
   test('a key that is absent or wrong is told without a word of it', async () => {

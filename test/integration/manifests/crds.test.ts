@@ -234,3 +234,39 @@ test('fleets and peers are readable rows too, and explain themselves', async () 
     /^NAME +CLUSTER +ROLE +READY +VERSION +MEMBER ID +VOLUME +AGE\n/,
   );
 });
+
+test('a backup is a readable row: verified, size, revision, taken and age', async () => {
+  const sample = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { name: 'row', namespace: 'default' },
+    spec: { clusterName: 'orders', to: { object: 'gs://backups/{{timestamp}}.db' } },
+  };
+  const path = `${pathOf('EtcdBackup')}/row`;
+  const { body } = await api.send('POST', pathOf('EtcdBackup'), sample);
+  const at = '2026-01-01T00:00:00Z';
+  const ready = { type: 'Ready', status: 'True', reason: 'Verified', message: 'it is proven', lastTransitionTime: at };
+  const status = {
+    ...{ observedGeneration: 1, object: 'gs://backups/1.db', size: '5.5Mi', revision: 81_724, takenAt: at },
+    verified: { at, revision: 81_724, etcdVersion: '3.6.16', took: '14s' },
+    conditions: [ready],
+  };
+  const stored = await api.send('PUT', `${path}/status`, { ...(body as object), status });
+  assert.equal(stored.status, 200, JSON.stringify(stored.body));
+  assert.match(
+    await api.kubectl(['get', 'etcdbackups', 'row']),
+    /^NAME +CLUSTER +READY +PHASE +VERIFIED +SIZE +REVISION +TAKEN +AGE\nrow +orders +True +Verified +\S+ +5\.5Mi +81724 +\S+ +\S+\n$/,
+  );
+});
+
+test('kubectl explains each field of backups, schedules and restores', async () => {
+  for (const [field, words] of [
+    ['etcdbackups.spec.verify', /it is restored, started and compared with the member/],
+    ['etcdbackups.status.revision', /Every write that was acknowledged/],
+    ['etcdbackupschedules.spec.maxAge', /How old the newest good backup may be/],
+    ['etcdbackupschedules.status.lastGood.clusterID', /As etcd prints it/],
+    ['etcdrestores.spec.backupName', /An EtcdBackup of the same namespace.*It must be Ready/],
+    ['etcdclusters.spec.rollback.backupName', /An EtcdBackup of the same namespace.*It must be Ready/],
+  ] as const)
+    assert.match((await api.kubectl(['explain', field])).replace(/\s+/g, ' '), words);
+});
