@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
+import { kubectl } from '../../manifests/render/kubectl.ts';
 import { isReason, type KubeError } from '../kube.ts';
 import { calledOf } from './objects.ts';
 import type { DesiredSpec } from './reading.ts';
@@ -48,7 +49,7 @@ function forbidden(error: KubeError, kind: string, called: string, namespace: st
   const plural = isFleetKind(kind) ? fleetKinds[kind].plural : kind;
   return (
     `service account ${account.namespace}/${account.name} may not ${verb} ${plural} in namespace ${namespace}: ` +
-    `bind it there to ClusterRole etcd-ratchet-fleet (get, create, update, patch, delete on ${plural}.etcd.ratchet.dev)`
+    `let the fleet in: ${kubectl({ namespace }, `create rolebinding etcd-ratchet-fleet --clusterrole=etcd-ratchet-fleet --serviceaccount=${account.namespace}:${account.name}`)}`
   );
 }
 

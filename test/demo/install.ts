@@ -31,6 +31,13 @@ export function fleetObjects({ gitUrl, forgeUrl, token }: FleetAddresses): strin
       data: localSettings,
     },
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'payments' } },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: 'etcd-ratchet-fleet', namespace: 'payments' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'etcd-ratchet-fleet' },
+      subjects: [{ kind: 'ServiceAccount', name: 'fleet', namespace }],
+    },
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'git-credentials', ...shared }, stringData: { token } },
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'forge-token', ...shared }, stringData: { token } },
     {

@@ -130,13 +130,14 @@ test('a backup whose object is gone is not taken again, however often its commit
   assert.equal(backups(scene).length, 1);
 });
 
-test('a restore in Git is asked for once, also when its EtcdRestore is gone', async () => {
-  await using scene = await setScene();
-  const restore = `apiVersion: etcd.ratchet.dev/v1alpha1
+const restore = `apiVersion: etcd.ratchet.dev/v1alpha1
 kind: EtcdRestore
 metadata: { name: back, namespace: payments }
 spec: { backupName: orders, cluster: { name: back, spec: { replicas: 3, version: 3.6.16, storage: { size: 1Gi }, tls: { mode: Disabled } } } }
 `;
+
+test('a restore in Git is asked for once, also when its EtcdRestore is gone', async () => {
+  await using scene = await setScene();
   await scene.repository.commit({ ...files, 'r.yaml': restore });
   scene.addFleet('production');
   await scene.pass();
@@ -148,6 +149,17 @@ spec: { backupName: orders, cluster: { name: back, spec: { replicas: 3, version:
   await scene.pass();
   assert.deepEqual(scene.fake.stored(resources.restores), []);
   assert.equal(scene.clusters().length, 2);
+});
+
+test('with pruning on a restore that Git no longer lists goes', async () => {
+  await using scene = await setScene();
+  await scene.repository.commit({ ...files, 'r.yaml': restore });
+  scene.addFleet('production', { prune: true });
+  await scene.pass();
+  assert.equal(scene.fake.stored(resources.restores).length, 1);
+  await scene.repository.commit(files);
+  await scene.pass();
+  assert.deepEqual(scene.fake.stored(resources.restores), []);
 });
 
 test('a cluster may go together with its schedule and backup; two clusters take a confirmation', async () => {

@@ -3,7 +3,8 @@ import { after, test } from 'node:test';
 import { openFleetForge } from '../../../functions/pass/fleet-forge.ts';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
-import { startRecorder } from '../../support/git/recorder.ts';
+import { complaintFor } from '../../../reconcile/fleet/complaint.ts';
+import { type KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
 import { install, startApiServer } from './api-server.ts';
 
 /** Two tenants of one installation: alice administers `team-a`; mallory writes fleets of `team-b`, and no more. */
@@ -48,8 +49,7 @@ function cureIn(message: string): string[] {
 }
 
 test('who writes fleets and may not read a Secret can not have it sent to a host of theirs', async () => {
-  await using theirs = await startRecorder((_, response) => response.end('{}'));
-  const fleet = await fleetOf('mallory', 'team-b', theirs.url);
+  const fleet = await fleetOf('mallory', 'team-b', 'https://git.mallory.example');
   const refused = await fleetSource(fleet, { kube, ...signal() }).then(
     () => assert.fail('it was read'),
     (error: Error & { reason?: string }) => error,
@@ -58,13 +58,11 @@ test('who writes fleets and may not read a Secret can not have it sent to a host
   assert.doesNotMatch(refused.message, /crown-jewels/);
   const forge = await openFleetForge(fleet, { kube, ...signal() });
   assert.ok(forge?.kind === 'failed' && forge.reason === 'SecretNotShared');
-  assert.deepEqual(theirs.requests, []);
   await assert.rejects(api.kubectl([...as('mallory'), ...cureIn(refused.message)]), /forbidden/i);
 });
 
 test('the owner of a Secret shares it with the fleets of its namespace by the printed command', async () => {
-  await using theirs = await startRecorder((_, response) => response.end('{}'));
-  const fleet = await fleetOf('alice', 'team-a', theirs.url);
+  const fleet = await fleetOf('alice', 'team-a', 'https://git.example.com');
   const source = () => fleetSource(fleet, { kube, ...signal() });
   const refused = await source().then(
     () => assert.fail('it was read'),
@@ -76,4 +74,37 @@ test('the owner of a Secret shares it with the fleets of its namespace by the pr
 
   await api.kubectl(['-n', 'team-a', ...as('alice'), 'label', 'secret', 'git', 'etcd.ratchet.dev/fleet-secret-']);
   await assert.rejects(source(), { reason: 'SecretNotShared' });
+});
+
+test('a fleet applies where an admin of the namespace lets it in, and nowhere else', async () => {
+  const fleet = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdFleet',
+    metadata: { name: 'production', namespace: 'etcd-ratchet' },
+    spec: { git: { url: 'https://git.example.com/o/r.git', ref: 'main' } },
+  } as const satisfies EtcdFleet;
+  const asFleet = kube.as({ namespace: 'etcd-ratchet', name: 'fleet' });
+  const cluster = (namespace: string, replicas = 3): KubeObject => ({
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name: 'orders', namespace },
+    ...{ spec: { replicas, version: '3.6.16', storage: { size: '1Gi' } } },
+  });
+  const refused = (namespace: string) =>
+    asFleet.create(resources.clusters, cluster(namespace)).then(
+      () => assert.fail('it was created'),
+      (error: KubeError) => complaintFor(error, { kind: 'EtcdCluster', namespace, name: 'orders' }, fleet),
+    );
+  const [ofA, ofB] = [cureIn(await refused('team-a')), cureIn(await refused('team-b'))];
+  await assert.rejects(api.kubectl([...as('mallory'), ...ofB]), /forbidden/i);
+  await api.kubectl([...as('alice'), ...ofA]);
+  await assert.rejects(api.kubectl([...as('alice'), ...ofB]), /forbidden/i);
+
+  const options = { fieldManager: 'etcd-ratchet/production', ...signal() };
+  const made = await asFleet.apply(resources.clusters, cluster('team-a'), options);
+  const { uid = '' } = await asFleet.apply(resources.clusters, cluster('team-a', 5), options).then((o) => o.metadata);
+  assert.equal(uid, made.metadata.uid);
+  await asFleet.delete(resources.clusters, 'team-a', 'orders', { preconditions: { uid } });
+  await refused('team-b');
+  await assert.rejects(asFleet.create(resources.clusters, cluster('etcd-ratchet')), { reason: 'Forbidden' });
 });

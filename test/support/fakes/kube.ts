@@ -12,6 +12,7 @@ import type { CallOptions, Kube, KubeObject, Resource, WatchEvent } from '../../
 import { matchesFields, matchesLabels } from './kube-selectors.ts';
 import { frozenCopy } from './kube-shelf.ts';
 import { createStore, type Store } from './kube-store.ts';
+import { noteUsedRights } from './used-rights.ts';
 
 export interface FakeRequest extends Target {
   /** `PUT etcdclusters/status` */
@@ -96,6 +97,7 @@ export function createFakeKube(options: FakeKubeOptions = {}, past?: Past): Fake
     const recorded = facts.body === undefined ? request : { ...request, body: frozenCopy(facts.body) };
     if (facts.signal?.aborted === true) throw failure(target, 'Timeout', 'not asked: the time was up already');
     journal.push(recorded);
+    noteUsedRights(recorded);
     await options.before?.(recorded);
     answeredAt = clock();
     if (options.serves?.(target.resource) === false) throw refusal(target, { code: 404, reason: 'NotFound' });

@@ -52,6 +52,17 @@ test('a pod that gets ready wakes its cluster, and no other', async () => {
   assert.deepEqual([...(await woken)], ['payments/orders']);
 });
 
+test('what goes away wakes its cluster, of whatever kind a decision waits for', async () => {
+  for (const kind of ['pods', 'statefulSets', 'volumeClaims', 'peers'] as const) {
+    using scene = await stage();
+    const { metadata } = pod('orders', false);
+    scene.kube.seed(resources[kind], { metadata });
+    const woken = scene.waker.wait([waiting('orders', { on: 'change', of: kind })], AbortSignal.timeout(5_000));
+    scene.kube.remove(resources[kind], metadata.namespace, metadata.name);
+    assert.equal((await woken).size, 1, kind);
+  }
+});
+
 test('what happened between the list and the watch is not missed', async () => {
   using scene = await stage();
   scene.kube.seed(resources.pods, pod('orders', true));
