@@ -21,7 +21,9 @@ export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   }
   const file = env.RATCHET_BACKUP_REQUEST_FILE;
   const json = env.RATCHET_BACKUP_REQUEST ?? (file === undefined ? '' : await readFile(file, 'utf8'));
+  const { RATCHET_PLAIN_HTTP_HOSTS: plainHttpHosts } = env;
   const { result, exitCode } = await runAgent(json, {
+    ...(plainHttpHosts !== undefined && { plainHttpHosts }),
     signal: stopping.signal,
     now: () => new Date(),
     note: (text) => process.stderr.write(`${text}\n`),

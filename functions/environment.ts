@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Network } from '../gitops/net/agent.ts';
-import { readHosts } from '../gitops/net/hosts.ts';
 import { type NameAllowance, readAllowances } from '../manifests/render/certificate-allowance.ts';
+import { readHosts } from '../manifests/render/listed-hosts.ts';
 
 /**
  * What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is.

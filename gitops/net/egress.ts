@@ -1,7 +1,7 @@
 import { lookup as lookupOfSystem } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
-import { type HostPattern, hostOf, isListed, portOf } from './hosts.ts';
+import { type HostPattern, hostOf, isListed, portOf } from '../../manifests/render/listed-hosts.ts';
 
 /** Where an installation lets us go for those who write fleets. */
 export interface Egress {

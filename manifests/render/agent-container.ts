@@ -145,11 +145,24 @@ export function agentContainer({ name, image, request, access, volumeMounts = []
     name,
     image,
     command: ['node', ...agentRun.options, '/app/backup.js'],
-    env: [...agentRun.env, { name: 'RATCHET_BACKUP_REQUEST', value: JSON.stringify(request) }, ...env],
+    env: [
+      ...agentRun.env,
+      { name: 'RATCHET_BACKUP_REQUEST', value: JSON.stringify(request) },
+      ...plainHttpHosts(access),
+      ...env,
+    ],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     volumeMounts: [...access.volumeMounts, ...volumeMounts, { name: temporary, mountPath: '/tmp' }],
     securityContext: { ...restrictedRights, readOnlyRootFilesystem: true },
   };
+}
+
+/** The owner of the credentials says where they may go without TLS: in the namespace that they are in. */
+function plainHttpHosts({ request: { store } }: AgentAccess): readonly EnvVar[] {
+  const isPlain = [store.gcs?.endpoint, store.s3?.endpoint].some((endpoint) => endpoint?.startsWith('http://'));
+  const key = 'RATCHET_PLAIN_HTTP_HOSTS';
+  const configMapKeyRef = { name: 'etcd-ratchet-settings', key, optional: true };
+  return isPlain ? [{ name: key, valueFrom: { configMapKeyRef } }] : [];
 }
 
 const temporary = 'tmp';

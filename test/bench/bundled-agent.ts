@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { build } from '../../functions/build.ts';
 import { agentRun } from '../../manifests/render/agent-container.ts';
 import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
+import { localSettings } from '../support/network.ts';
 import { type Measured, measure } from './measure.ts';
 import { fillCompileCache } from './pod-like.ts';
 
@@ -18,6 +19,7 @@ export async function bundledAgent(app: string): Promise<BundledAgent> {
   await build(app);
   await fillCompileCache(app);
   const env = {
+    ...localSettings,
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     NODE_COMPILE_CACHE: join(app, '.compile-cache'),

@@ -10,6 +10,7 @@ import { resources } from '../../reconcile/kube.ts';
 import { type Emulator, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
 import { temporary } from '../integration/backup/members.ts';
 import { authority, leaf } from '../integration/clients/etcd-tls-members.ts';
+import { localSettings } from '../support/network.ts';
 import { backupStore } from './support/backup-store.ts';
 import { backupUntil, createBackup, keysIn, messageOf, reasonOf, startGate } from './support/backups.ts';
 import { connectTo } from './support/client.ts';
@@ -32,6 +33,12 @@ async function furnish({ kubectl, namespace, pushCluster, tickUntil }: Scene): P
     secret('s3-key', { 'access-key-id': 'access', 'secret-access-key': s3Secret }),
     secret('wrong-key', { 'access-key-id': 'access', 'secret-access-key': 'not-the-secret' }),
     backupStore(namespace),
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'etcd-ratchet-settings', namespace },
+      data: localSettings,
+    },
   ];
   await kubectl(['create', '-f', '-'], { stdin: furniture.map((one) => JSON.stringify(one)).join('\n---\n') });
   await pushCluster('orders');

@@ -31,7 +31,7 @@ export async function withStore(
   context: AgentContext,
   noted: (more: Partial<AgentResult>) => void,
 ): Promise<void> {
-  const store = await openStore(request.location, request.store);
+  const store = await openStore(request.location, request.store, context.plainHttpHosts);
   try {
     await carryOut(request, store, context, noted);
   } finally {

@@ -15,6 +15,7 @@ export const failures = {
   EtcdRefused: 'retry',
   CompactedMeanwhile: 'retry',
   Forbidden: 'person',
+  PlainHttpRefused: 'person',
   NotTrusted: 'person',
   NoSuchBucket: 'person',
   WrongRegion: 'person',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
+import { isListed, readHosts } from '../../../manifests/render/listed-hosts.ts';
 import { BackupFailure } from './failure.ts';
 import { ignoreMissing } from './files.ts';
 import type { ObjectRequest } from './request.ts';
@@ -11,8 +12,10 @@ import { trustAlso } from './trust.ts';
 export async function openStore(
   { scheme, bucket }: ObjectLocation,
   settings: ObjectRequest['store'] = {},
+  plainHttpHosts?: string,
 ): Promise<Store> {
   const place = `${scheme}://${bucket}`;
+  refusePlainHttp(settings, plainHttpHosts);
   if (settings.caFile !== undefined) await trustAlso(settings.caFile);
   switch (scheme) {
     case 'pvc': {
@@ -29,6 +32,27 @@ export async function openStore(
       const { openS3 } = await import('./stores/s3.ts');
       return openS3(bucket, { ...rest, ...(credentials && { credentials }) });
     }
+  }
+}
+
+/**
+ * Before a credential is read: by plain HTTP, everyone on the way would see it, or what it opens.
+ *
+ * @throws {BackupFailure} PlainHttpRefused
+ */
+function refusePlainHttp({ gcs, s3 }: NonNullable<ObjectRequest['store']>, plainHttpHosts: string | undefined): void {
+  const withSecret = [
+    ...(gcs?.endpoint !== undefined && !gcs.anonymous ? [gcs.endpoint] : []),
+    ...(s3?.endpoint !== undefined && s3.credentialsDirectory !== undefined ? [s3.endpoint] : []),
+  ];
+  const { patterns } = readHosts(plainHttpHosts);
+  for (const endpoint of withSecret) {
+    const url = URL.parse(endpoint);
+    if (url?.protocol === 'https:' || (url && isListed(patterns, url))) continue;
+    throw new BackupFailure(
+      'PlainHttpRefused',
+      `${url?.origin ?? 'the endpoint'} is plain HTTP, and credentials are not sent there: use https://, or list its host in RATCHET_PLAIN_HTTP_HOSTS of ConfigMap etcd-ratchet-settings in this namespace`,
+    );
   }
 }
 

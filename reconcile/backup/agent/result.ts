@@ -28,4 +28,6 @@ export interface AgentContext {
   readonly now: () => Date;
   /** One line for a log. */
   readonly note: (text: string) => void;
+  /** Hosts to which credentials may go by plain HTTP, with commas or white space in between. Absent: none. */
+  readonly plainHttpHosts?: string;
 }

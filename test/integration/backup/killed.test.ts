@@ -16,6 +16,7 @@ import { openGcs } from '../../../reconcile/backup/agent/stores/gcs.ts';
 import { openS3 } from '../../../reconcile/backup/agent/stores/s3.ts';
 import { until } from '../../e2e/support/until.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
+import { localSettings } from '../../support/network.ts';
 import { startMembers } from '../clients/etcd-members.ts';
 import { bucket, s3Secret, startFakeGcs, startVersity } from './emulators.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
@@ -29,7 +30,7 @@ const entry = join(import.meta.dirname, '../../../functions/backup.ts');
 
 function start(request: unknown): ChildProcess {
   const script = `const { main } = await import(${JSON.stringify(entry)}); process.exitCode = await main(process.env);`;
-  const env = { PATH: process.env.PATH, RATCHET_BACKUP_REQUEST: JSON.stringify(request) };
+  const env = { ...localSettings, PATH: process.env.PATH, RATCHET_BACKUP_REQUEST: JSON.stringify(request) };
   return spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 

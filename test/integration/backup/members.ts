@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAgent } from '../../../reconcile/backup/agent/agent.ts';
 import type { AgentResult } from '../../../reconcile/backup/agent/result.ts';
+import { localSettings } from '../../support/network.ts';
 import { post } from '../clients/etcd-members.ts';
 
 export interface Place extends AsyncDisposable {
@@ -24,6 +25,7 @@ export async function agent(
     signal,
     now: () => new Date(),
     note: () => undefined,
+    plainHttpHosts: localSettings.RATCHET_PLAIN_HTTP_HOSTS,
   });
   return { ...result, exitCode };
 }

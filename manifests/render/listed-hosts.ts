@@ -1,4 +1,4 @@
-import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
+import { unbracketed, urlOf } from './hosts.ts';
 
 /** A host as an admin of the installation lists it: `git.example.com`, `*.example.com`, `10.0.0.7:8443`. */
 export interface HostPattern {
