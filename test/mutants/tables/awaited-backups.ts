@@ -149,8 +149,8 @@ export const ofAwaitedBackups: readonly Mutant[] = [
   },
   {
     file: beforeDeletion,
-    from: "const isRequired = backupPolicy(cluster, 'deletion') === 'Required';",
-    to: "const isRequired = backupPolicy(cluster, 'deletion') === 'Never';",
+    from: "return backupPolicy(situation.cluster, 'deletion') === 'Required'",
+    to: "return backupPolicy(situation.cluster, 'deletion') === 'Never'",
     without: 'a cluster that hibernates is deleted without the backup that is required (I12)',
     killers: [last],
   },

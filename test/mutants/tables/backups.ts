@@ -114,4 +114,25 @@ export const ofBackups: readonly Mutant[] = [
     without: 'a restore mounts the volume of a member beside its etcd',
     killers: ['test/unit/cluster/actions/restore-on-member.test.ts'],
   },
+  {
+    file: 'reconcile/backup/delete-own.ts',
+    from: "if (!isReason(error, 'Conflict')) throw error;",
+    to: 'throw error;',
+    without: 'a failed attempt is never told where another Job has its name by now',
+    killers: ['test/unit/backup/step.test.ts'],
+  },
+  {
+    file: 'reconcile/restore/awaited.ts',
+    from: "return (reason === 'BackupNotReady' || reason === 'BackupAbsent') && !isThere;",
+    to: "return (reason === 'BackupNotReady' || reason === 'BackupAbsent') && (isThere || !isThere);",
+    without: 'a restore waits on beside a cluster of its name, and begins when that is deleted',
+    killers: ['test/unit/restore/restores.test.ts'],
+  },
+  {
+    file: 'reconcile/restore/awaited.ts',
+    from: 'const turn = Math.floor(now.getTime() / turnMs) % turns;',
+    to: 'const turn = Math.floor(now.getTime() / turnMs) % 1;',
+    without: 'of many restores that wait some are never looked at',
+    killers: ['test/unit/restore/restores.test.ts'],
+  },
 ];

@@ -57,11 +57,11 @@ export const ofVolumes: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/act/actions/deletion/hibernate-members.ts',
-    from: `    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating'));
+    from: `    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', after));
     yield* each(statefulSets, deleteStatefulSet);
 `,
     to: `    yield* each(statefulSets, deleteStatefulSet);
-    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating'));
+    yield* each(volumes, (volume) => turn(volume, 'sealed', 'hibernating', after));
 `,
     without: 'members are stopped before their volumes say that nothing was lost',
     killers: [volumes],
