@@ -100,24 +100,42 @@ function isReservedName(host: string): boolean {
 
 /** The very port: another one of that machine may be something that the installation allows. */
 function isApiServer(host: string, url: URL, { apiServer }: Egress): boolean {
-  return apiServer !== undefined && sameHost(apiServer.host, host) && apiServer.port === portOf(url);
+  return apiServer !== undefined && apiServer.port === portOf(url) && isSameHost(apiServer.host, host);
 }
 
 function isForbidden(found: string, { apiServer }: Egress): boolean {
-  const address = found.replace(/%.*$/, '');
-  if (isIP(address) === 0) return false;
-  if (apiServer !== undefined && sameHost(apiServer.host, address)) return true;
-  const v6 = isIPv6(address);
-  return forbidden.check(address, v6 ? 'ipv6' : 'ipv4') || (v6 && isForbiddenInside(address));
+  return meantBy(found).some(
+    (address) =>
+      isIP(address) !== 0 &&
+      ((apiServer !== undefined && isSameHost(apiServer.host, address)) ||
+        forbidden.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')),
+  );
 }
 
-/** Of a translated address (NAT64, 6to4) what it is translated to counts. Node itself knows mapped ones. */
-function isForbiddenInside(address: string): boolean {
-  const words = wordsOf(address);
-  const inside =
-    words.slice(0, 2).join() === '100,65435' ? words.slice(6) : words[0] === 0x2002 ? words.slice(1, 3) : [];
-  const v4 = inside.flatMap((word) => [word >> 8, word & 255]).join('.');
-  return v4 !== '' && forbidden.check(v4, 'ipv4');
+/** However it is written, and whatever it is mapped to or translated from. */
+function isSameHost(known: string, asked: string): boolean {
+  const wanted = meantBy(known);
+  return meantBy(asked).some((one) => wanted.includes(one));
+}
+
+/** A name, or an address, and the IPv4 address that it stands for: mapped, compatible, NAT64 or 6to4. */
+function meantBy(host: string): readonly string[] {
+  const plain = unbracketed(host).replace(/%.*$/, '').toLowerCase();
+  if (!isIPv6(plain)) return [plain];
+  const words = wordsOf(plain);
+  const inside = insideOf(words);
+  const canonical = words.map((word) => word.toString(16)).join(':');
+  return [canonical, ...(inside ? [inside.flatMap((word) => [word >> 8, word & 255]).join('.')] : [])];
+}
+
+/** The two words of an IPv6 address that are an IPv4 address. */
+function insideOf(words: readonly number[]): readonly number[] | undefined {
+  const starts = (...prefix: readonly number[]) => prefix.every((word, index) => words[index] === word);
+  if (starts(0x2002)) return words.slice(1, 3);
+  // RFC 6052, and the prefix of RFC 8215 for networks that translate for themselves.
+  if (starts(0x64, 0xff9b, 0) || starts(0x64, 0xff9b, 1)) return words.slice(6);
+  if (starts(0, 0, 0, 0, 0, 0xffff) || (starts(0, 0, 0, 0, 0, 0) && (words[6] ?? 0) > 0)) return words.slice(6);
+  return undefined;
 }
 
 /** The eight numbers of an IPv6 address. */
@@ -127,11 +145,6 @@ function wordsOf(address: string): readonly number[] {
   const numbers = (text: string) => (text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16)));
   const [first, last] = [numbers(head), numbers(tail ?? '')];
   return tail === undefined ? first : [...first, ...Array(8 - first.length - last.length).fill(0), ...last];
-}
-
-function sameHost(one: string, other: string): boolean {
-  const plain = (host: string) => unbracketed(host).toLowerCase();
-  return plain(one) === plain(other);
 }
 
 const forbidden = new BlockList();
@@ -153,8 +166,9 @@ for (const [network, bits] of [
   ['::1', 128],
   ['fe80::', 10],
   ['ff00::', 8],
-  // Amazon's metadata.
+  // Metadata: Amazon's, Google's.
   ['fd00:ec2::', 32],
+  ['fd20:ce::254', 128],
 ] as const) {
   forbidden.addSubnet(network, bits, 'ipv6');
 }

@@ -29,7 +29,7 @@ export function readHosts(text: string | undefined): Hosts {
 function patternOf(entry: string): HostPattern | undefined {
   const [, star, host = '', port] = /^(\*\.)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(entry) ?? [];
   const url = host === '' ? null : URL.parse(urlOf('http', unbracketed(host), 80));
-  if (!url) return undefined;
+  if (!url || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) return undefined;
   return { host: hostOf(url), below: star !== undefined, ...(port !== undefined && { port: Number(port) }) };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
   AlgorithmIdentifier,
@@ -36,6 +37,7 @@ import {
   Validity,
   Version,
 } from '@peculiar/asn1-x509';
+import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
 
 /** What a certificate is for. */
 type Profile =
@@ -138,7 +140,7 @@ function extensionsOf(profile: Profile): readonly Extension[] {
       const usages = profile.usages.map((usage) => purposes[usage]);
       const names = [
         ...profile.dnsNames.map((dNSName) => new GeneralName({ dNSName })),
-        ...profile.ipAddresses.map((iPAddress) => new GeneralName({ iPAddress })),
+        ...profile.ipAddresses.map((address) => new GeneralName({ iPAddress: withoutDots(address) })),
       ];
       return [
         extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), critical),
@@ -149,6 +151,11 @@ function extensionsOf(profile: Profile): readonly Extension[] {
       ];
     }
   }
+}
+
+/** The library takes the dotted end of an IPv6 address for one of its hexadecimal groups. @throws {TypeError} */
+function withoutDots(address: string): string {
+  return isIPv6(address) ? unbracketed(new URL(urlOf('http', address, 80)).hostname) : address;
 }
 
 function extension(extnID: string, value: unknown, critical = false): Extension {

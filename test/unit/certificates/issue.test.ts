@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { clusterLeaves } from '../../../manifests/render/certificate-names.ts';
+import { canonicalAddress } from '../../../reconcile/x509/facts.ts';
 import { inspectAuthority } from '../../../reconcile/x509/inspect.ts';
 import {
   type Authority,
@@ -34,6 +35,14 @@ for (const plan of [peerPlan, serverPlan, ...clusterLeaves('c')]) {
     assert.deepEqual(missingNames(facts, [...plan.dnsNames, ...plan.ipAddresses]), []);
     assert.deepEqual(defectsOf({ data, plan, now }), []);
     assert.match(issued.key, /^-----BEGIN PRIVATE KEY-----\n/);
+  });
+}
+
+for (const address of ['10.0.0.7', '2001:db8::10.0.0.7', '1:2:3:4:5:6:10.0.0.1', '::ffff:192.0.2.2', 'FD00::0:1']) {
+  test(`a leaf for ${address} is good for that address, and counts as such`, async () => {
+    const issued = await issueLeaf({ ...serverPlan, ipAddresses: [address] }, old, year);
+    assert.ok(new X509Certificate(issued.certificate).checkIP(canonicalAddress(address)));
+    assert.deepEqual(missingNames(leafFacts(leafData(issued, [old.certificate])), [address]), []);
   });
 }
 

@@ -40,6 +40,7 @@ for (const host of [
   '[64:ff9b::a9fe:a9fe]',
   '[2002:7f00:1::]',
   '[fd00:ec2::254]',
+  '[fd20:ce::254]',
   '168.63.129.16',
   '100.100.100.200',
   'localhost',
@@ -78,6 +79,27 @@ test('the API server is refused by its address, and on its very port whatever is
   assert.equal(refused('https://10.96.0.1/api', said), 'HostRefused');
 });
 
+for (const host of [
+  '[::ffff:10.96.0.1]',
+  '[::10.96.0.1]',
+  '[64:ff9b::a60:1]',
+  '[64:ff9b:1::a60:1]',
+  '[2002:a60:1::]',
+]) {
+  test(`the API server is refused as ${host}, too, whatever is allowed`, () => {
+    const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' };
+    assert.equal(refused(`https://${host}/api`, env), 'HostRefused');
+    assert.equal(refused(`https://${host}/api`, { ...env, RATCHET_LOCAL_HOSTS: host }), 'HostRefused');
+    assert.equal(refused(`https://${host}:8443/o/r.git`, { ...env, RATCHET_LOCAL_HOSTS: host }), undefined);
+  });
+}
+
+test('an API server with an IPv6 address is refused in each spelling of it', () => {
+  const env = { KUBERNETES_SERVICE_HOST: 'fd00:0:0::1', KUBERNETES_SERVICE_PORT: '443' };
+  for (const host of ['[fd00::1]', '[FD00:0:0:0:0:0:0:1]'])
+    assert.equal(refused(`https://${host}/`, env), 'HostRefused');
+});
+
 test('only hosts of the list are asked, by name, below a name, and by port', () => {
   const env = { RATCHET_HOSTS: 'git.example.com, *.forge.example\n10.0.0.7:8443' };
   for (const url of [
@@ -103,9 +125,14 @@ test('only hosts of the list are asked, by name, below a name, and by port', () 
 });
 
 test('a list without a valid entry allows nothing, and what is wrong is told', () => {
-  const env = { RATCHET_HOSTS: 'https://git.example.com/ a@b' };
+  const env = { RATCHET_HOSTS: 'https://git.example.com/ a@b host:99999 host:0' };
   assert.equal(refused('https://git.example.com', env), 'HostRefused');
-  assert.deepEqual(wrongSettings(env), ['RATCHET_HOSTS: https://git.example.com/', 'RATCHET_HOSTS: a@b']);
+  assert.deepEqual(wrongSettings(env), [
+    'RATCHET_HOSTS: https://git.example.com/',
+    'RATCHET_HOSTS: a@b',
+    'RATCHET_HOSTS: host:99999',
+    'RATCHET_HOSTS: host:0',
+  ]);
 });
 
 test('a Secret goes over plain HTTP only where the installation says so, without one it may', () => {
@@ -189,14 +216,22 @@ test('a connection is looked up once: what was judged is what is connected to', 
 
 test('a name of the API server’s address and port is refused, whatever is allowed', async () => {
   await using here = await trap();
+  const answers = [['127.0.0.1'], ['::ffff:127.0.0.1'], ['64:ff9b::7f00:1']];
   const env = {
     RATCHET_LOCAL_HOSTS: 'rebind.example.com',
     KUBERNETES_SERVICE_HOST: '127.0.0.1',
     KUBERNETES_SERVICE_PORT: String(here.port),
   };
-  await assert.rejects(askGit(here.port, { lookup: here.rebinding(['127.0.0.1']), egress: egressOf(env) }), {
-    reason: 'HostRefused',
-  });
+  for (const [index] of answers.entries()) {
+    await assert.rejects(
+      askGit(here.port, { lookup: here.rebinding(...answers), egress: egressOf(env) }),
+      {
+        reason: 'HostRefused',
+        message: /API server/,
+      },
+      `${answers[index]}`,
+    );
+  }
   assert.equal(here.asked(), 0);
 });
 
