@@ -2,7 +2,8 @@
 FROM node:24-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
+# No package's own script runs: what is bundled is JavaScript, and none of it has to be built.
+RUN npm ci --no-audit --no-fund --ignore-scripts
 COPY tsconfig.json ./
 COPY manifests manifests
 COPY gitops gitops

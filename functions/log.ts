@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { printable } from './printable.ts';
 
 export type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
@@ -27,5 +28,5 @@ function asText(fields: Readonly<Record<string, unknown>>, message: string): str
   const subject = cluster ?? fleet;
   const words = [subject, reason, message, outcome === 'none' ? undefined : outcome && `(${outcome})`, problem];
   const said = words.filter((word) => word !== undefined && word !== '');
-  return said.map((word) => (typeof word === 'string' ? word : inspect(word))).join('  ');
+  return printable(said.map((word) => (typeof word === 'string' ? word : inspect(word))).join('  '));
 }

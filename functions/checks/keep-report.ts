@@ -7,13 +7,17 @@ import {
 } from '../../manifests/api/check-report.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
-import { isReason, type Kube, resources } from '../../reconcile/kube.ts';
+import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
 import { reportMarkdown } from './markdown.ts';
 
 /** Bytes of one report in each of its two forms: the API server takes a MiB for a whole ConfigMap. */
 const maxBytes = 400_000;
 
-/** Keeps a report where the page finds it, until its request is closed. @throws {KubeError} */
+/**
+ * Keeps a report where the page finds it, until its request is closed.
+ *
+ * @throws {KubeError} `NameTaken` where there is a ConfigMap of that name which is not the fleet's: it is left alone
+ */
 export async function keepReport(
   kube: Kube,
   fleet: EtcdFleet,
@@ -27,6 +31,7 @@ export async function keepReport(
   const data = { [checkKeys.json]: JSON.stringify(short), [checkKeys.markdown]: reportMarkdown(short) };
   for (let attempt = 1; ; attempt++) {
     const live = await kube.get<ConfigMap>(resources.configMaps, namespace, name, { signal });
+    if (live && !isOf(live, fleet)) throw taken(live);
     if (live?.data?.[checkKeys.json] === data[checkKeys.json]) return;
     try {
       if (live) await kube.update<ConfigMap>(resources.configMaps, { ...live, data }, { signal });
@@ -43,17 +48,20 @@ export async function keepReport(
 /** Removes what is kept of requests that are open no more. @throws {KubeError} */
 export async function forgetReports(
   kube: Kube,
-  { metadata }: EtcdFleet,
+  fleet: EtcdFleet,
   open: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace, name } = metadata;
+  const { namespace, name } = fleet.metadata;
   const { items } = await kube.list<ConfigMap>(resources.configMaps, {
     namespace,
     labelSelector: `${checkFleetLabel}=${name}`,
     signal,
   });
-  for (const { metadata: kept } of items) {
+  for (const item of items) {
+    const { metadata: kept } = item;
+    // A label is no proof: anyone who may write ConfigMaps there can set it.
+    if (!isOf(item, fleet)) continue;
     if (open.has(kept.labels?.[checkLabel] ?? '') || !kept.uid) continue;
     try {
       await kube.delete(resources.configMaps, namespace, kept.name, { preconditions: { uid: kept.uid }, signal });
@@ -61,6 +69,17 @@ export async function forgetReports(
       if (!isReason(error, 'Conflict')) throw error;
     }
   }
+}
+
+function isOf({ metadata: { ownerReferences = [] } }: ConfigMap, { metadata: { uid = '' } }: EtcdFleet): boolean {
+  return ownerReferences.some((owner) => owner.uid === uid);
+}
+
+function taken({ metadata: { namespace, name } }: ConfigMap): KubeError {
+  return new KubeError(
+    `ConfigMap ${namespace}/${name} is not this fleet's and is left alone, so a report is not kept: delete it, or move what needs it to another name`,
+    { class: 'terminal', reason: 'NameTaken' },
+  );
 }
 
 function identity({ metadata }: EtcdFleet, { head }: CheckReport, name: string): ConfigMap {

@@ -28,6 +28,7 @@ export interface HandOverContext {
 const triggerLabel = 'etcd.ratchet.dev/trigger';
 const fleetLabel = 'etcd.ratchet.dev/fleet';
 const reasonAnnotation = 'etcd.ratchet.dev/reason';
+const bodyAnnotation = 'etcd.ratchet.dev/body';
 
 /**
  * Jobs of one fleet under way that are started at once; who comes then waits for a moment, together with all others who
@@ -70,14 +71,16 @@ export async function handOver(delivered: Delivered, { kube, cronJob, signal }: 
   if (prior && id !== undefined) return { kind: 'repeated', job: prior.metadata.name };
 
   const under = jobs.items.filter((job) => isActive(job, now)).length;
-  // A body that was seen before and has no name may be a repetition, or news that looks the same: it is looked at once
-  // more.
-  const isLate = under >= atOnce || prior !== undefined;
+  // A body that was seen before, under no name or another one, may be a repetition, or news that looks the same: it is
+  // looked at once more. Forges sign no names, so an old delivery can be sent again under a new one without end.
+  const digestOfBody = digest(body);
+  const isSeen = jobs.items.some(({ metadata }) => metadata.annotations?.[bodyAnnotation] === digestOfBody);
+  const isLate = under >= atOnce || prior !== undefined || isSeen;
   const facts = isLate ? gathered(uid, now) : { suffix, args: [] };
   const job = jobOf(owner, {
     suffix: facts.suffix,
     labels: { [triggerLabel]: 'webhook', [fleetLabel]: uid },
-    annotations: { [reasonAnnotation]: delivered.reason },
+    annotations: { [reasonAnnotation]: delivered.reason, [bodyAnnotation]: digestOfBody },
     args: [`--fleet=${keyOf(fleet)}`, '--go-on', ...facts.args],
   });
   try {

@@ -4,6 +4,7 @@ import { keyOf } from '../../reconcile/fleet/names.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
 import type { OnePass } from '../pass/one-pass.ts';
 import type { PassResult } from '../pass/pass-context.ts';
+import { printable } from '../printable.ts';
 import type { TickOptions } from './options.ts';
 
 /** The results, for a person or for a program. */
@@ -57,7 +58,7 @@ function asText({ fleets, clusters, backups }: PassResult): string {
   for (const { namespace, name, outcome, reason, message } of backups)
     lines.push(`backup   ${namespace}/${name}  ${outcome}  ${reason}: ${message}`);
   if (lines.length === 0) lines.push('there is no EtcdFleet and no EtcdCluster here');
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(printable).join('\n')}\n`;
 }
 
 /**

@@ -53,9 +53,11 @@ function clipped(text: string): string {
 export function markdownText(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/[\\|`<>*_[\]!~#]/g, (found) => `\\${found}`)
+    .replaceAll(/\p{Bidi_Control}/gu, '\ufffd')
+    .replace(/[\\|`<>*_[\]!~#&$%^]/g, (found) => `\\${found}`)
     .replaceAll('@', '@\u200b')
-    .replaceAll('://', ':\u200b//');
+    .replaceAll('://', ':\u200b//')
+    .replaceAll(/(www)\./gi, '$1\u200b.');
 }
 
 function endText(end: Ended): string {

@@ -104,6 +104,19 @@ test('a new delivery of the same push is not swallowed: a branch may return to a
   assert.equal(jobs(scene).length, 2);
 });
 
+test('a replay under changed names shares one Job that looks later', async () => {
+  for (let n = 0; n < 5; n++) {
+    const { headers, body } = await pushed();
+    assert.equal(
+      (await post(scene, { headers: { ...headers, 'x-github-delivery': `made-up-${n}` }, body })).status,
+      202,
+    );
+  }
+  const late = jobs(scene).filter((job) => job.spec.template.spec.containers[0]?.args?.includes('--delay=12'));
+  assert.equal(jobs(scene).length - late.length, 1);
+  assert.ok(late.length >= 1 && late.length <= 2, 'one for each ten seconds');
+});
+
 test('a delivery without a name that was seen before is looked at once more, later', async () => {
   scene.kube.seed(resources.fleets, fleet('production', { webhook: { type: 'Generic', secretName: 'webhook' } }));
   const { headers, body } = await callers.Generic.send('secret', '', 'deployed');
