@@ -1,5 +1,5 @@
 import { issuerDefaults } from '../api/spec-defaults.ts';
-import type { IssuerRef } from './cert-manager-certificate.ts';
+import type { CertManagerSpec, IssuerRef } from './cert-manager-certificate.ts';
 import { memberLeaves } from './certificate-names.ts';
 import { headlessServiceName } from './names.ts';
 
@@ -41,22 +41,48 @@ export interface Asking {
   readonly namespace: string;
   readonly cluster: string;
   readonly issuerRef: IssuerRef;
+  /** By a Certificate of ours, as it is now. Absent: there is none. */
+  readonly asked?: Asked;
 }
 
-/** Which of these names a cluster may not have from its issuer: neither its own nor allowed. Empty: all are well. */
+/** What a Certificate asks for, and of which issuer. */
+export interface Asked {
+  readonly issuerRef: IssuerRef;
+  /** DNS names and addresses. */
+  readonly names: readonly string[];
+}
+
+export function askedBy({ issuerRef, dnsNames = [], ipAddresses = [] }: CertManagerSpec): Asked {
+  return { issuerRef, names: [...dnsNames, ...ipAddresses] };
+}
+
+/**
+ * Which of these names a cluster may not have from its issuer: neither its own nor allowed. Empty: all are well.
+ *
+ * Only to add a name can be refused: what its Certificate asks that same issuer for by now stays, as clients rely on
+ * it.
+ */
 export function namesRefused(
   names: readonly string[],
   asking: Asking,
   allowances: readonly NameAllowance[],
 ): readonly string[] {
+  const { asked: before, issuerRef } = asking;
+  const kept = before && isSameIssuer(before.issuerRef, issuerRef) ? before.names : [];
   const own = ownNames(asking);
   const patterns = allowances
     .filter((one) => isOf(one, asking.issuerRef))
     .flatMap((one) => one.names.map((pattern) => filledIn(pattern, asking)));
   return names.filter((name) => {
     const asked = name.toLowerCase();
-    return !own(asked) && !patterns.some((pattern) => matches(pattern, asked));
+    return !kept.includes(name) && !own(asked) && !patterns.some((pattern) => matches(pattern, asked));
   });
+}
+
+/** A name that one issuer was let have may be forbidden with another. */
+function isSameIssuer(one: IssuerRef, other: IssuerRef): boolean {
+  const full = ({ name, kind, group }: IssuerRef) => [name, kind || issuerDefaults.kind, group || issuerDefaults.group];
+  return full(one).join('/') === full(other).join('/');
 }
 
 function isOf({ kind, issuer }: NameAllowance, { name, kind: asked, group }: IssuerRef): boolean {

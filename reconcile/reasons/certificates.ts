@@ -53,7 +53,7 @@ export const certificates = {
   },
   CertificateNamesRefused: {
     means: 'A cluster may not ask its issuer for a name of `spec.tls.dnsNames`.',
-    cure: 'remove the names that the message lists, or have the admin of the installation allow them for that issuer ([limit tenants](docs/how-to/limit-tenants.md#certificates))',
+    cure: 'have the admin of the installation allow the names that the message lists for that issuer ([limit tenants](docs/how-to/limit-tenants.md#certificates)), or remove them from the spec; certificates that have them keep them until then',
   },
   WrongAuthority: { means: 'A certificate comes from a CA that the other side does not trust.', cure: tlsFails },
   NameMismatch: { means: "A member's certificate lacks the name under which it is reached.", cure: tlsFails },

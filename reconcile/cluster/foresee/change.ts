@@ -6,7 +6,7 @@ import { backupAhead } from '../know/backup-ahead.ts';
 import { orderFor } from '../know/certificates/order.ts';
 import { tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
 import type { AuthorityView, Certificates, LeafView, Observation } from '../know/observation.ts';
-import { withLeavesOf } from './leaves.ts';
+import { namesAllowedIn, withLeavesOf } from './leaves.ts';
 import { type Plan, plan } from './plan.ts';
 
 /** A cluster as it is to be: its spec with the API's defaults; and what a document says of labels and annotations. */
@@ -93,7 +93,7 @@ function replanned(observation: Observation, before: EtcdCluster): Observation {
   if (mode !== tlsModeOf(before, slots))
     return withLeavesOf({ ...observation, certificates: noCertificates(cluster, observation.at) });
   if (certificates.kind !== 'read') return observation;
-  const plans = wantedLeaves(cluster, slots, mode, nameAllowances);
+  const plans = wantedLeaves(cluster, slots, mode, namesAllowedIn(certificates, nameAllowances));
   const leaves = certificates.leaves.map((leaf): LeafView => {
     const wanted = plans.find(({ secretName }) => secretName === leaf.plan.secretName) ?? leaf.plan;
     const asked = orderFor(before, slots, leaf.plan);

@@ -2,7 +2,7 @@ import type { TlsMode } from '../../../manifests/api/tls-settings.ts';
 import { issuedSecretName, type LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import { fatal } from '../../x509/defect.ts';
 import { defectsOf } from '../../x509/judge.ts';
-import { sourceNameOf, tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
+import { type NamesAllowed, sourceNameOf, tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
 import type { IssuedView, LeafView, Observation, ReadCertificates } from '../know/observation.ts';
 
 type Place = Pick<Observation, 'cluster' | 'slots' | 'certificates' | 'at' | 'nameAllowances'>;
@@ -12,7 +12,7 @@ export function withLeavesOf<T extends Place>(observation: T): T {
   const { certificates, cluster, slots, nameAllowances } = observation;
   if (certificates.kind !== 'read') return observation;
   const mode = tlsModeOf(cluster, slots);
-  const plans = wantedLeaves(cluster, slots, mode, nameAllowances);
+  const plans = wantedLeaves(cluster, slots, mode, namesAllowedIn(certificates, nameAllowances));
   const isSame =
     plans.length === certificates.leaves.length &&
     plans.every(({ secretName }, index) => certificates.leaves[index]?.plan.secretName === secretName);
@@ -23,6 +23,17 @@ export function withLeavesOf<T extends Place>(observation: T): T {
       missing(plan, mode, observation, certificates),
   );
   return { ...observation, certificates: { ...certificates, leaves } };
+}
+
+/** As the Certificates of these leaves ask by now. */
+export function namesAllowedIn({ leaves }: ReadCertificates, allowances: Place['nameAllowances']): NamesAllowed {
+  return {
+    allowances,
+    asked: (secretName) => {
+      const found = leaves.find(({ plan }) => plan.secretName === secretName)?.issued?.certificate;
+      return found?.state === 'ours' ? found.asked : undefined;
+    },
+  };
 }
 
 function missing(plan: LeafPlan, mode: TlsMode, observation: Place, read: ReadCertificates): LeafView {

@@ -113,8 +113,8 @@ function judgeNames(
   if (refused.length === 0) return undefined;
   return {
     reason: 'CertificateNamesRefused',
-    message: `this installation lets no cluster here ask ${kind} ${name} for ${refused.join(', ')}: certificates are without`,
-    cure: 'remove them from spec.tls.dnsNames; or have the admin of the installation list them in RATCHET_CERTIFICATE_NAMES (docs/how-to/limit-tenants.md)',
+    message: `this installation does not let this cluster ask ${kind} ${name} for ${refused.join(', ')}: certificates that have them keep them until you remove them from spec.tls.dnsNames, and no other certificate gets them`,
+    cure: 'have the admin of the installation list them in RATCHET_CERTIFICATE_NAMES (docs/how-to/limit-tenants.md); or, if no client needs them, remove them from spec.tls.dnsNames',
     field: 'spec.tls.dnsNames',
   };
 }

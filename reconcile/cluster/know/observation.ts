@@ -3,7 +3,7 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../../manifests/api/etcd-peer.ts';
 import type { BackupWish, Occasion } from '../../../manifests/render/backup-before.ts';
 import type { CertificateState } from '../../../manifests/render/cert-manager-state.ts';
-import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
+import type { Asked, NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { Authority, LeafPlan } from '../../../manifests/render/certificate-names.ts';
 import type { AuthorityRecord } from '../../../manifests/render/certificate-secret.ts';
 import type { ResolvedBackup, VolumeRecord } from '../../../manifests/render/volume-record.ts';
@@ -503,6 +503,7 @@ export type RequestedView =
   | {
       readonly state: 'ours';
       readonly uid: string;
+      readonly asked: Asked;
       /** Whether it requests what we want. */
       readonly current: boolean;
       readonly createdAt: Date;

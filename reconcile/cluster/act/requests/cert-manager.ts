@@ -5,7 +5,7 @@ import {
   corrected,
   isCurrent,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
-import { namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
+import { askedBy, namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
 import { issuedSecretName, type LeafPlan, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { resources } from '../../../kube.ts';
@@ -41,14 +41,15 @@ export interface CertificateRead {
 export const readCertificate = defineRequest('readCertificate', {
   words: ({ order: { plan } }: Ordered) => `reads Certificate ${issuedSecretName(plan)}`,
   live: async (ordered, live): Promise<CertificateRead | undefined> => {
-    const wanted = wantedFor(ordered, live);
-    const found = await getOne<CertManagerCertificate>(live, certificateResource, wanted.metadata.name);
+    const name = issuedSecretName(ordered.order.plan);
+    const found = await getOne<CertManagerCertificate>(live, certificateResource, name);
+    const wanted = wantedFor(ordered, live, found);
     return (
       found && {
         uid: found.metadata.uid ?? '',
         current: isControlledBy(found, ordered.owner.uid),
         asksForThis: isCurrent(found, wanted),
-        readAt: live.keep('certificate', wanted.metadata.name, found),
+        readAt: live.keep('certificate', name, found),
       }
     );
   },
@@ -63,16 +64,17 @@ export const readCertificate = defineRequest('readCertificate', {
 
 /**
  * Judged again where the request is made: whatever an order says, an issuer is asked for no name that this installation
- * does not let the cluster have.
+ * does not let the cluster have, unless our Certificate, as it was read, asks it for that name by now.
  *
  * @throws {StepError} CertificateNamesRefused
  */
-function wantedFor({ order, owner }: Ordered, live: Live): CertManagerCertificate {
+function wantedFor({ order, owner }: Ordered, live: Live, found?: CertManagerCertificate): CertManagerCertificate {
   const { name: cluster, namespace = '' } = live.cluster.metadata;
   const { plan, issuerRef } = order;
   const own = plan.peer === undefined ? [] : memberLeaves({ namespace, cluster }, plan.peer).flatMap(namesOf);
   const others = namesOf(plan).filter((name) => !own.includes(name));
-  const refused = namesRefused(others, { namespace, cluster, issuerRef }, live.nameAllowances ?? []);
+  const asked = found && isControlledBy(found, owner.uid) ? { asked: askedBy(found.spec) } : {};
+  const refused = namesRefused(others, { namespace, cluster, issuerRef, ...asked }, live.nameAllowances ?? []);
   if (refused.length > 0) {
     const name = issuedSecretName(plan);
     throw needsPerson(
@@ -105,15 +107,16 @@ export const orderCertificate = defineRequest('orderCertificate', {
   }),
   live: async ({ readAt, ...ordered }, live): Promise<void> => {
     const { kube, kept, signal } = live;
-    const wanted = wantedFor(ordered, live);
+    const found = readAt && kept<CertManagerCertificate>(readAt);
+    const wanted = wantedFor(ordered, live, found);
     try {
-      if (!readAt) await kube.create(certificateResource, wanted, { signal });
-      else await writeBack(live, certificateResource, corrected(kept<CertManagerCertificate>(readAt), wanted));
+      if (!found) await kube.create(certificateResource, wanted, { signal });
+      else await writeBack(live, certificateResource, corrected(found, wanted));
     } catch (error) {
       throw asChanged(error, `Certificate ${wanted.metadata.name}`);
     }
   },
-  model: (state, { order: { plan }, readAt }, host) => {
+  model: (state, { order: { plan, issuerRef }, readAt }, host) => {
     const issued = leafOf(state, plan, host)?.issued;
     if (!issued) return { state, answer: undefined };
     const found = issued.certificate ?? { state: 'missing' };
@@ -121,7 +124,8 @@ export const orderCertificate = defineRequest('orderCertificate', {
     const { uid, createdAt } =
       found.state === 'ours' ? found : { uid: `certificate-${issued.name}`, createdAt: host.certificates.now(state) };
     const said = { state: 'issuing', reason: 'NotObserved', message: 'it was not looked at yet' } as const;
-    const certificate = { state: 'ours', uid, current: true, createdAt, said } as const;
+    const asked = { issuerRef, names: namesOf(plan) };
+    const certificate = { state: 'ours', uid, asked, current: true, createdAt, said } as const;
     return {
       state: host.certificates.putIssued(state, plan.secretName, { ...issued, certificate }),
       answer: undefined,

@@ -1,12 +1,13 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { tlsDefaults } from '../../../../manifests/api/tls-defaults.ts';
 import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
-import { type NameAllowance, namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
+import { type Asked, type NameAllowance, namesRefused } from '../../../../manifests/render/certificate-allowance.ts';
 import {
   clusterLeaves,
   issuedSecretName,
   type LeafPlan,
   memberLeaves,
+  memberSecretName,
 } from '../../../../manifests/render/certificate-names.ts';
 import { recordOf } from '../life.ts';
 import type { Slot } from '../observation.ts';
@@ -21,31 +22,43 @@ export function tlsModeOf(cluster: EtcdCluster, slots: readonly Slot[]): TlsMode
   return born ?? cluster.spec.tls?.mode ?? tlsDefaults.mode;
 }
 
+/** What issuers may be asked for, and what the Certificate of a leaf asks for by now, if it is ours. */
+export interface NamesAllowed {
+  readonly allowances?: readonly NameAllowance[] | undefined;
+  readonly asked?: (secretName: string) => Asked | undefined;
+}
+
 /** The further names of the spec that its issuer is not asked for: the installation does not let it have them. */
 export function refusedNames(
   { metadata: { name, namespace = '' }, spec: { tls } }: EtcdCluster,
   mode: TlsMode,
   allowances: readonly NameAllowance[],
+  asked?: Asked,
 ): readonly string[] {
   const { issuerRef, dnsNames = [] } = tls ?? {};
   if (mode !== 'CertManager' || !issuerRef) return [];
-  return namesRefused(dnsNames, { namespace, cluster: name, issuerRef }, allowances);
+  return namesRefused(dnsNames, { namespace, cluster: name, issuerRef, ...(asked && { asked }) }, allowances);
 }
 
-/** The leaves that a cluster needs in this mode, ours first: etcd is asked with it. */
+/**
+ * The leaves that a cluster needs in this mode, ours first: etcd is asked with it. A name that is refused stays in the
+ * plan of a leaf whose Certificate asks for it.
+ */
 export function wantedLeaves(
   cluster: EtcdCluster,
   slots: readonly Slot[],
   mode: TlsMode,
-  allowances: readonly NameAllowance[] = [],
+  { allowances = [], asked }: NamesAllowed = {},
 ): readonly LeafPlan[] {
   if (mode === 'Disabled') return [];
   const { name, namespace = '' } = cluster.metadata;
-  const refused = refusedNames(cluster, mode, allowances);
-  const dnsNames = (cluster.spec.tls?.dnsNames ?? []).filter((one) => !refused.includes(one));
+  const namesOf = (peer: string) => {
+    const refused = refusedNames(cluster, mode, allowances, asked?.(memberSecretName(peer, 'server')));
+    return (cluster.spec.tls?.dnsNames ?? []).filter((one) => !refused.includes(one));
+  };
   const members = slots
     .filter(({ peer }) => peer?.current && !peer.leaving)
-    .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames }, slot.name));
+    .flatMap((slot) => memberLeaves({ namespace, cluster: name, dnsNames: namesOf(slot.name) }, slot.name));
   const [reconciler, application] = clusterLeaves(name);
   // With mode Provided the applications' certificate is the person's own matter.
   return mode === 'Provided' ? [reconciler, ...members] : [reconciler, application, ...members];

@@ -5,13 +5,15 @@ import {
   certificateResource,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { certificateState } from '../../../../manifests/render/cert-manager-state.ts';
-import { issuedSecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
+import { askedBy } from '../../../../manifests/render/certificate-allowance.ts';
+import { issuedSecretName, type LeafPlan, memberSecretName } from '../../../../manifests/render/certificate-names.ts';
 import { labels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import type { Kube } from '../../../kube.ts';
 import { judgeSecret } from '../../../x509/judge.ts';
 import { asksForWhatIsWanted, isOwnedBy } from '../../know/certificates/issued.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
+import type { NamesAllowed } from '../../know/certificates/wanted.ts';
 import type { IssuedView, RequestedView, SecretState, Slot } from '../../know/observation.ts';
 import { isForeign } from '../slots.ts';
 
@@ -60,17 +62,55 @@ function requestedView(
   found: CertManagerCertificate | undefined,
 ): RequestedView {
   if (!found) return { state: 'missing' };
-  const owner = plan.peer === undefined ? cluster : slots.find(({ name }) => name === plan.peer)?.peer;
-  const ownerUid = owner && ('uid' in owner ? owner.uid : owner.metadata.uid);
-  if (ownerUid === undefined || !isControlledBy(found, ownerUid) || found.metadata.deletionTimestamp !== undefined) {
+  if (!isOfLeaf({ cluster, slots }, plan, found)) {
     return { state: isForeign(found) ? 'foreign' : 'leftover' };
   }
   return {
     state: 'ours',
     uid: found.metadata.uid ?? '',
+    asked: askedBy(found.spec),
     current: asksForWhatIsWanted({ cluster, slots }, plan, found),
     createdAt: new Date(found.metadata.creationTimestamp ?? 0),
     said: certificateState(found),
+  };
+}
+
+/** Not of another owner, nor of an earlier cluster or member of the name. */
+function isOfLeaf(
+  { cluster, slots }: Pick<Place, 'cluster' | 'slots'>,
+  { peer }: Pick<LeafPlan, 'peer'>,
+  found: CertManagerCertificate,
+): boolean {
+  const owner = peer === undefined ? cluster : slots.find(({ name }) => name === peer)?.peer;
+  const ownerUid = owner && ('uid' in owner ? owner.uid : owner.metadata.uid);
+  return ownerUid !== undefined && isControlledBy(found, ownerUid) && found.metadata.deletionTimestamp === undefined;
+}
+
+/**
+ * The Certificates of a cluster, with those of members that lost our labels: which names stay in has to be known before
+ * anything is planned.
+ *
+ * @throws {KubeError}
+ */
+export async function withUnlabelled({ kube, cluster, slots, signal }: Place, { items }: Known): Promise<Known> {
+  const names = slots
+    .filter(({ peer }) => peer?.current)
+    .map(({ name }) => issuedSecretName({ secretName: memberSecretName(name, 'server') }))
+    .filter((name) => !items.some(({ metadata }) => metadata.name === name));
+  const found = await Promise.all(
+    names.map((name) =>
+      kube.get<CertManagerCertificate>(certificateResource, cluster.metadata.namespace, name, { signal }),
+    ),
+  );
+  return { kind: 'known', items: [...items, ...found.flatMap((one) => one ?? [])] };
+}
+
+/** What the Certificate of a member's server asks for by now, if it is ours. */
+export function askedIn(place: Pick<Place, 'cluster' | 'slots'>, { items }: Known): Required<NamesAllowed>['asked'] {
+  return (secretName) => {
+    const peer = place.slots.find(({ name }) => memberSecretName(name, 'server') === secretName)?.name;
+    const found = items.find(({ metadata }) => metadata.name === issuedSecretName({ secretName }));
+    return peer !== undefined && found && isOfLeaf(place, { peer }, found) ? askedBy(found.spec) : undefined;
   };
 }
 

@@ -9,10 +9,10 @@ import { isFatal } from '../../../x509/defect.ts';
 import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from '../../know/certificates/occasion.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
-import { sourceNameOf, tlsModeOf, wantedLeaves } from '../../know/certificates/wanted.ts';
+import { refusedNames, sourceNameOf, tlsModeOf, wantedLeaves } from '../../know/certificates/wanted.ts';
 import type { Certificates, CertManagerView, IssuedView, LeafView, Slot } from '../../know/observation.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
-import { issuedView } from './issued.ts';
+import { askedIn, issuedView, withUnlabelled } from './issued.ts';
 import { providedView } from './provided.ts';
 import { authorityView, leafView } from './views.ts';
 
@@ -46,12 +46,14 @@ interface Question {
  *
  * @throws {KubeError}
  */
-export async function readCertificates(question: Question): Promise<CertificateReading> {
-  const { cluster, slots, requested, at, nameAllowances } = question;
-  const mode = tlsModeOf(cluster, slots);
+export async function readCertificates(asked: Question): Promise<CertificateReading> {
+  const mode = tlsModeOf(asked.cluster, asked.slots);
   if (mode === 'Disabled') return withoutAny;
 
-  const plans = wantedLeaves(cluster, slots, mode, nameAllowances);
+  const question = await withKeptNames(asked, mode);
+  const { cluster, slots, requested, at, nameAllowances: allowances } = question;
+  const kept = requested.kind === 'known' ? { asked: askedIn(question, requested) } : {};
+  const plans = wantedLeaves(cluster, slots, mode, { allowances, ...kept });
   const [own] = plans;
   const whole = callsForAll(cluster, slots, at) || certManagerCallsForAll({ cluster, slots }, plans, requested);
   const read = secretsOf(question);
@@ -70,6 +72,13 @@ export async function readCertificates(question: Question): Promise<CertificateR
   const sound = !whole && access.kind === 'tls' && turnIsSound(question, mode, turn, sampled);
   const handedOver = source === undefined || issued?.data?.['tls.crt'] === sampled?.data?.['tls.crt'];
   return { certificates: sound && handedOver ? { kind: 'unread' } : await all(), access, whole: all };
+}
+
+/** A name that is refused costs a read only where the Certificate that may have it is not listed. */
+async function withKeptNames(question: Question, mode: TlsMode): Promise<Question> {
+  const { cluster, requested, nameAllowances = [] } = question;
+  if (requested.kind !== 'known' || refusedNames(cluster, mode, nameAllowances).length === 0) return question;
+  return { ...question, requested: await withUnlabelled(question, requested) };
 }
 
 const withoutAny: CertificateReading = {

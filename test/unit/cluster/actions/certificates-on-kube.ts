@@ -13,6 +13,7 @@ import type {
   LeafView,
   Observation,
   ReadCertificates,
+  RequestedView,
 } from '../../../../reconcile/cluster/know/observation.ts';
 import { readCertificates } from '../../../../reconcile/cluster/observe/certificates/read.ts';
 import { resources } from '../../../../reconcile/kube.ts';
@@ -61,10 +62,14 @@ function ofLeaf({ plan, state, facts, defects, issued, handedOverAt }: LeafView,
   const isOfTheNewest = facts && facts.issuer === read.authorities[plan.authority]?.facts?.subject;
   const names = [commonName, dnsNames?.toSorted(), ipAddresses?.toSorted(), usages?.toSorted()];
   const { certificate, secret, owned } = issued ?? {};
-  const asked = certificate?.state === 'ours' ? [certificate.current, certificate.said.state] : certificate?.state;
+  const asked = certificate?.state === 'ours' ? ofCertificate(certificate) : certificate?.state;
   const reasons = defects.map(({ reason }) => reason);
   const made = [names, notAfter, keyMatches, chainLength, isOfTheNewest, trusts(facts)];
   return [plan.secretName, state, reasons, handedOverAt, made, [asked, secret, owned]];
+}
+
+function ofCertificate({ current, said, asked }: Extract<RequestedView, { state: 'ours' }>): unknown {
+  return [current, said.state, asked.issuerRef.name, asked.names.toSorted()];
 }
 
 function trusts(facts: { readonly trust: readonly string[]; readonly authorities: readonly unknown[] } | undefined) {

@@ -50,7 +50,14 @@ function same<T>(value: T): T {
 /** What others have for the leaf. */
 function having(change: Partial<IssuedView>, beside: (leaf: LeafView) => LeafView = same) {
   const facts = leafFacts(plan, authorityFacts('peer', 2));
-  const certificate = { state: 'ours', uid: 'asked', current: false, createdAt: new Date(0), said: issuing } as const;
+  const certificate = {
+    state: 'ours',
+    uid: 'asked',
+    asked: names,
+    current: false,
+    createdAt: new Date(0),
+    said: issuing,
+  } as const;
   const issued: IssuedView = { name: issuedName, certificate, secret: 'ours', owned: false, facts, defects: [] };
   return (leaf: LeafView): LeafView => ({ ...beside(leaf), issued: { ...issued, ...change } });
 }
@@ -59,6 +66,7 @@ function withPeer(change: Partial<NonNullable<Slot['peer']>>) {
   return (slot: Slot): Slot => (slot.peer ? { ...slot, peer: { ...slot.peer, ...change } } : slot);
 }
 
+const names = { issuerRef: { name: 'company' }, names: [] } as const;
 const issuing = { state: 'issuing', reason: 'NotObserved', message: '' } as const;
 const foreignAuthority = (view: AuthorityView): AuthorityView => ({ ...view, state: 'foreign' });
 const unreadable = ({ facts: _, ...view }: AuthorityView): AuthorityView => view;
@@ -167,7 +175,14 @@ describe('is left to a person where the name is taken:', () => {
 describe('is there already, and stays:', () => {
   const served = withAuthority(authorityFacts('peer'), { servedSince: '2026-01-01T00:00:00Z' });
   const answered = withAuthority(authorityFacts('peer'), { rotation: 'x' });
-  const asked = { state: 'ours', uid: 'asked', current: true, createdAt: new Date(0), said: issuing } as const;
+  const asked = {
+    state: 'ours',
+    uid: 'asked',
+    asked: names,
+    current: true,
+    createdAt: new Date(0),
+    said: issuing,
+  } as const;
   for (const [what, action, change] of [
     ['a CA of this birth', make, {}],
     ['a CA beside the one before it', rotate, { peer: withAuthority(rotated('peer')) }],
