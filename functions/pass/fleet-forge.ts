@@ -16,19 +16,22 @@ export async function openFleetForge(
   { kube, signal }: { readonly kube: Kube; readonly signal: AbortSignal },
 ): Promise<FleetForge | undefined> {
   if (!forge) return undefined;
-  const [{ accessFromSecret, openForge, validateForge }, { ForgeError }, { GitError }, egress] = await Promise.all([
-    import('../../gitops/forges/forges.ts'),
-    import('../../gitops/forges/error.ts'),
-    import('../../gitops/git/error.ts'),
-    import('../../gitops/net/egress.ts'),
-  ]);
+  const [{ accessFromSecret, apiAddressOf, openForge, validateForge }, { ForgeError }, { GitError }, egress] =
+    await Promise.all([
+      import('../../gitops/forges/forges.ts'),
+      import('../../gitops/forges/error.ts'),
+      import('../../gitops/git/error.ts'),
+      import('../../gitops/net/egress.ts'),
+    ]);
   const { type, apiUrl, secretName } = forge;
   const [wrong] = validateForge({ type, ...(apiUrl && { apiUrl }) }, git.url);
   if (wrong) return failed('InvalidForge', wrong);
   const network = networkFrom(process.env);
   try {
     // Before the Secret is read: it goes nowhere else.
-    egress.assertAllowed(new URL(apiUrl ?? git.url), true, network.egress ?? egress.strictEgress);
+    const api = new URL(apiAddressOf(type, git.url, apiUrl));
+    const refused = egress.refusalOf(api, true, network.egress ?? egress.strictEgress);
+    if (refused) return failed(refused.reason, `${whereIs(api, git.url, apiUrl)}${refused.message}`);
     const data = await readSecret(kube, metadata.namespace ?? '', secretName, 'spec.forge.secretName', signal);
     const access = {
       gitUrl: git.url,
@@ -39,10 +42,15 @@ export async function openFleetForge(
     return { kind: 'open', forge: openForge(type, access) };
   } catch (error) {
     if (error instanceof KubeError) return failed('SecretUnreadable', error.message);
-    if (error instanceof GitError || error instanceof ForgeError || error instanceof egress.EgressError)
-      return failed(error.reason, error.message);
+    if (error instanceof GitError || error instanceof ForgeError) return failed(error.reason, error.message);
     throw error;
   }
+}
+
+/** The fleet says nothing of a host that follows from the repository's. */
+function whereIs({ origin }: URL, gitUrl: string, apiUrl: string | undefined): string {
+  const { origin: git } = new URL(gitUrl);
+  return apiUrl || git === origin ? '' : `the API of ${git} is at ${origin}: `;
 }
 
 export type FleetForge = { readonly kind: 'open'; readonly forge: Forge } | FailedForge;

@@ -12,6 +12,12 @@ export function openForge(type: ForgeType, access: ForgeAccess): Forge {
   return registry[type].api.open(access);
 }
 
+/** Where a forge's API is, which may be another host than its repositories'. @throws ForgeError InvalidForge */
+export function apiAddressOf(type: ForgeType, gitUrl: string, apiUrl: string | undefined): string {
+  const credentials = { kind: 'token', token: '' } as const;
+  return openForge(type, { gitUrl, credentials, ...(apiUrl !== undefined && { apiUrl }) }).address;
+}
+
 /** What the Secret of a forge of this kind holds. @throws GitError InvalidCredentials */
 export function accessFromSecret(
   type: ForgeType,
@@ -33,7 +39,7 @@ function isForgeType(type: string): type is ForgeType {
 
 function urlProblems(type: ForgeType, gitUrl: string, apiUrl: string | undefined): string[] {
   try {
-    openForge(type, { gitUrl, credentials: { kind: 'token', token: '' }, ...(apiUrl && { apiUrl }) });
+    apiAddressOf(type, gitUrl, apiUrl);
     return [];
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;

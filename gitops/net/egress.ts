@@ -55,6 +55,17 @@ export function assertAllowed(url: URL, withSecret: boolean, egress: Egress): vo
   }
 }
 
+/** As `assertAllowed`; `undefined` where the installation lets us. */
+export function refusalOf(...asked: Parameters<typeof assertAllowed>): EgressError | undefined {
+  try {
+    assertAllowed(...asked);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EgressError) return error;
+    throw error;
+  }
+}
+
 /**
  * Looks names up, and gives only addresses that the installation lets us connect to: what is checked is what is
  * connected to, however often a name changes its mind.
