@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
+import { cidr, exceptInside, isMasked } from './ip-block.ts';
+import { shown } from './problem.ts';
 import { matching, rule } from './rule.ts';
 import { list, map, object, type ReadonlyDeep, text } from './schema.ts';
 import { networkPolicyDefaults } from './spec-defaults.ts';
-import { isIPv6 } from './tls-settings.ts';
 
 /** Who reaches a cluster's members: the part of Kubernetes' NetworkPolicyPeer that says from where. */
 
@@ -10,10 +11,28 @@ const labelValue = matching(
   '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
   'must be the value of a label: letters, digits, "-", "_" and ".", or empty',
 );
-const labelKey = matching(
-  '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
-  'must be the key of a label, like app or example.com/app',
-);
+/** By the API server: a prefix of at most 253 characters, and a name of at most 63. */
+const labelKey =
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$';
+const celOfKey = (key: string) => `${key}.matches('${labelKey}') && ${key}.indexOf('/') <= 253`;
+const isLabelKey = (key: string) => key.length <= 317 && new RegExp(labelKey).test(key) && key.indexOf('/') <= 253;
+
+const isKey = rule<string>({
+  message: 'must be the key of a label, like app or example.com/app: a name has at most 63 characters',
+  cel: celOfKey('self'),
+  holds: isLabelKey,
+});
+
+const haveKeys = rule<Readonly<Record<string, string>>>({
+  message: 'must have keys of labels, like app or example.com/app: a name has at most 63 characters',
+  cel: `self.all(key, ${celOfKey('key')})`,
+  holds: (labels) => Object.keys(labels).every(isLabelKey),
+  explain: (labels) =>
+    Object.keys(labels)
+      .filter((key) => !isLabelKey(key))
+      .map(shown)
+      .join(', '),
+});
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
@@ -29,13 +48,16 @@ function selector(description: string) {
     object(
       {
         matchLabels: Type.Optional(
-          map<string>(text(63, { rules: [labelValue] }), 16, { description: 'Labels that it must have.' }),
+          map<string>(text(63, { rules: [labelValue] }), 16, {
+            description: 'Labels that it must have.',
+            rules: [haveKeys],
+          }),
         ),
         matchExpressions: Type.Optional(
           list(
             object(
               {
-                key: text(317, { description: 'The key of a label.', rules: [labelKey] }),
+                key: text(317, { description: 'The key of a label.', rules: [isKey] }),
                 operator: Type.Enum(operators, { description: 'How it compares with values.' }),
                 values: Type.Optional(
                   list(text(63, { rules: [labelValue] }), 16, { description: 'For In and NotIn.' }),
@@ -53,21 +75,6 @@ function selector(description: string) {
   );
 }
 
-/** A block of addresses, as the API server takes it. */
-const cidr = rule<string>({
-  message: 'must be a block of IP addresses, like 10.0.0.0/8 or fd00::/8',
-  cel: 'isCIDR(self)',
-  holds: isCidr,
-});
-
-function isCidr(value: string): boolean {
-  const [, address = '', bits = ''] = /^([^/]*)\/(0|[1-9][0-9]{0,2})$/.exec(value) ?? [];
-  if (address.includes(':')) return isIPv6(address) && Number(bits) <= 128;
-  const octets = address.split('.');
-  const isOctet = (octet: string) => /^(0|[1-9][0-9]{0,2})$/.test(octet) && Number(octet) <= 255;
-  return octets.length === 4 && octets.every(isOctet) && bits !== '' && Number(bits) <= 32;
-}
-
 const oneOrBoth = rule<{ podSelector?: unknown; namespaceSelector?: unknown; ipBlock?: unknown }>({
   message: 'must have podSelector, namespaceSelector or both; or ipBlock alone',
   cel: 'has(self.ipBlock) ? !has(self.podSelector) && !has(self.namespaceSelector) : has(self.podSelector) || has(self.namespaceSelector)',
@@ -82,12 +89,14 @@ const source = object(
     ipBlock: Type.Optional(
       object(
         {
-          cidr: text(49, { description: 'Addresses outside of the Kubernetes cluster.', rules: [cidr] }),
+          cidr: text(49, { description: 'Addresses outside of the Kubernetes cluster.', rules: [cidr, isMasked] }),
           except: Type.Optional(
-            list(text(49, { rules: [cidr] }), 16, { description: 'Blocks inside of it that are left out.' }),
+            list(text(49, { rules: [cidr, isMasked] }), 16, {
+              description: 'Smaller blocks inside of it that are left out.',
+            }),
           ),
         },
-        { description: 'Addresses, for clients that are no pods.' },
+        { description: 'Addresses, for clients that are no pods.', rules: [exceptInside] },
       ),
     ),
   },

@@ -59,9 +59,9 @@ function withoutNulls(schema: Structural, value: unknown): unknown {
 }
 
 function complaintOf(rule: StateRule, value: unknown, path: Path): string {
-  if (rule.fieldPath !== undefined) return rule.message;
-  if (!rule.message.startsWith('must')) return `${dotted(path)}: ${rule.message}`;
   const explanation = rule.explain?.(value as never);
+  if (rule.fieldPath !== undefined) return explanation ? `${rule.message} (${explanation})` : rule.message;
+  if (!rule.message.startsWith('must')) return `${dotted(path)}: ${rule.message}`;
   if (explanation) return `${dotted(path)} ${rule.message} (${explanation})`;
   if (rule.hidesValue || typeof value === 'object') return `${dotted(path)} ${rule.message}`;
   return `${dotted(path)} ${rule.message}; it is ${shown(value)}`;

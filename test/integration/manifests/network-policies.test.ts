@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { NetworkSource } from '../../../manifests/api/network-policy.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
-import { fullCluster } from '../../unit/manifests/api-documents.ts';
+import { fullCluster, cluster as smallCluster } from '../../unit/manifests/api-documents.ts';
+import { refusedSources, takenSources } from '../../unit/manifests/network-sources.ts';
 import { install, startApiServer } from './api-server.ts';
 
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 
+const clusters = '/apis/etcd.ratchet.dev/v1alpha1/namespaces/default/etcdclusters';
 const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
 type Settings = NonNullable<EtcdCluster['spec']['networkPolicy']>;
 
@@ -38,6 +41,35 @@ for (const [what, settings] of [
     assert.deepEqual(body.spec, wanted.spec);
   });
 }
+
+function bothFrom(source: NetworkSource) {
+  const settings = { clients: [source] };
+  const spec = { ...smallCluster.spec, networkPolicy: settings };
+  const cluster: EtcdCluster = { ...smallCluster, spec };
+  const owned = { ...cluster, metadata: { ...cluster.metadata, uid: 'cluster-uid' } };
+  return Promise.all([
+    api.send('POST', `${clusters}?dryRun=All`, cluster),
+    api.send('POST', `${path}?dryRun=All`, networkPolicy(owned)),
+  ]);
+}
+
+test('a source that the CRD takes makes a network policy that the API server takes', async () => {
+  for (const source of takenSources) {
+    const [cluster, policy] = await bothFrom(source);
+    const said = JSON.stringify({ source, cluster: cluster.body.message, policy: policy.body.message });
+    assert.deepEqual([cluster.status, policy.status], [201, 201], said);
+  }
+});
+
+test('a source of which the API server refuses a network policy is refused by the CRD', async () => {
+  for (const [source] of refusedSources) {
+    const [cluster, policy] = await bothFrom(source);
+    const said = JSON.stringify({ source, cluster: cluster.body.message, policy: policy.body.message });
+    assert.deepEqual([cluster.status, policy.status], [422, 422], said);
+    // A rule that fails to evaluate refuses too, but tells a person nothing.
+    assert.doesNotMatch(cluster.body.message ?? '', /failed rule|no such overload|no such key|evaluat/, said);
+  }
+});
 
 test('the API server takes every network policy of the installation and of Knative', async () => {
   for (const directory of ['install', 'knative/webhooks', 'knative/events']) {

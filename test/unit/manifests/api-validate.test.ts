@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { mostProblems } from '../../../manifests/api/problem.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 import { badDocuments, changed, cluster, fleet, fullCluster, fullFleet, peer } from './api-documents.ts';
+import { refusedSources, takenSources } from './network-sources.ts';
 
 for (const [name, document] of Object.entries({ cluster, fullCluster, fleet, fullFleet, peer })) {
   test(`the good ${name} has nothing to complain about`, () => {
@@ -52,6 +53,27 @@ test('every problem says where it is', () => {
       ['spec', 'replicas'],
       ['spec', 'image', 'pullSecrets', 0, 'nmae'],
     ],
+  );
+});
+
+test('sources of a network policy are refused where the API server would refuse the policy', () => {
+  for (const source of takenSources)
+    assert.deepEqual(validateDocument(changed(cluster, 'spec/networkPolicy/clients', [source])), []);
+  for (const [source, says, below] of refusedSources) {
+    const found = validateDocument(changed(cluster, 'spec/networkPolicy/monitoring', [{ podSelector: {} }, source]));
+    const what = JSON.stringify({ source, found });
+    assert.deepEqual(found[0]?.path, ['spec', 'networkPolicy', 'monitoring', 1, ...below], what);
+    assert.ok(found.length === 1 && found[0].message.includes(says), what);
+  }
+});
+
+test('what is wrong in a network policy is named: the key, or the block', () => {
+  const said = (source: object) =>
+    validateDocument(changed(cluster, 'spec/networkPolicy/clients', [source]))[0]?.message ?? 'nothing';
+  assert.match(said({ podSelector: { matchLabels: { good: 'x', 'a b': 'x' } } }), /\("a b"\)$/);
+  assert.match(
+    said({ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16', '11.0.0.0/16'] } }),
+    /\(11\.0\.0\.0\/16\)$/,
   );
 });
 
