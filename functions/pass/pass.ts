@@ -1,7 +1,9 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { backupLister } from '../../reconcile/backup/list.ts';
+import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
+import { isTrue } from '../../reconcile/conditions.ts';
 import { listApplied, listOthers } from '../../reconcile/fleet/objects.ts';
 import { withInventory } from '../../reconcile/fleet/outcome.ts';
 import { resources } from '../../reconcile/kube.ts';
@@ -67,9 +69,11 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const results = await stepBackupsAndWait({ ...context, list }, backupList, clusters, goesOn.signal);
     return { results, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
   });
-  // Once more after them: what a restore says of its cluster is as the steps of this pass left it.
-  const restoresAgain = clustersStepped.then(() =>
-    restores.open ? stepAllRestores(context, { clusters, list }) : restores,
+  // Once more after them: what a restore says of its cluster is as the steps of this pass left it, and a backup that
+  // became Ready meanwhile is restored from at once.
+  const taken = restores.awaits ? backupsStepped.then(({ results }) => results.some(isReady)) : false;
+  const restoresAgain = Promise.all([taken, clustersStepped]).then(([hasTaken]) =>
+    restores.open || hasTaken ? stepAllRestores(context, { clusters, list }) : restores,
   );
   const [stepped, { results: backups, nextLook }, restoresLeft] = await Promise.all([
     clustersStepped,
@@ -169,6 +173,10 @@ function hasWritten(result: FleetResult): boolean {
 
 function hasWork({ workRemains }: { readonly workRemains: boolean }): boolean {
   return workRemains;
+}
+
+function isReady({ backup }: BackupResult): boolean {
+  return isTrue(backup.status, 'Ready');
 }
 
 function isUnsettled(result: ClusterResult): boolean {

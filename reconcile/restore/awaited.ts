@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
@@ -8,8 +9,14 @@ import { type Kube, KubeError, resources } from '../kube.ts';
 
 /** What restores wait for, at a cost that does not grow with how many they are. */
 
-/** By namespace and name. What is not in it was not asked for this time. */
-export type BackupsAwaited = ReadonlyMap<string, EtcdBackup | 'absent'>;
+export interface BackupsAwaited {
+  /** By namespace and name. What is not in it was not asked for this time. */
+  readonly known: ReadonlyMap<string, EtcdBackup | 'absent'>;
+  /** One of them is still to be taken, and may become Ready while the pass goes on. */
+  readonly underWay: boolean;
+}
+
+export const awaitsNone: BackupsAwaited = { known: new Map(), underWay: false };
 
 interface Asking {
   readonly kube: Kube;
@@ -61,6 +68,7 @@ export async function backupsAwaited(
     (one) => [`${one.metadata.namespace ?? ''}/${one.metadata.name}`, one] as const,
   );
   const known = new Map<string, EtcdBackup | 'absent'>(open.filter(([key]) => wanted.has(key)));
+  const underWay = known.values().some((one) => one !== 'absent' && one.status?.finishedAt === undefined);
   const others = [...wanted].filter((key) => !known.has(key)).toSorted();
   await inParallel(byTurns(others, kube.now() ?? new Date()), parallel, async (key) => {
     const [namespace, name = ''] = key.split('/');
@@ -68,13 +76,21 @@ export async function backupsAwaited(
     const found = await asked.then((one) => one ?? ('absent' as const)).catch(failed);
     if (found) known.set(key, found);
   });
-  return known;
+  return { known, underWay };
 }
 
-/** Every one has its turn. */
+/**
+ * Minute after minute, each has its turn once a round. Where a round begins is drawn anew for each: invocations of any
+ * other period than a minute would else meet the same turns for ever.
+ */
 function byTurns(keys: readonly string[], now: Date): readonly string[] {
   if (keys.length <= mostAsked) return keys;
   const turns = Math.ceil(keys.length / mostAsked);
-  const turn = Math.floor(now.getTime() / turnMs) % turns;
+  const minute = Math.floor(now.getTime() / turnMs);
+  const drawn = createHash('sha256')
+    .update(`${Math.floor(minute / turns)}`)
+    .digest()
+    .readUInt32BE();
+  const turn = (minute + drawn) % turns;
   return keys.slice(turn * mostAsked, (turn + 1) * mostAsked);
 }

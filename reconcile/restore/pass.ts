@@ -6,7 +6,7 @@ import { isRestoredBy, restoredCluster } from '../../manifests/render/restored-c
 import type { ListBackups } from '../backup/list.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, type Kube, KubeError, resources } from '../kube.ts';
-import { awaitedBy, type BackupsAwaited, backupsAwaited, waitsForBackup } from './awaited.ts';
+import { awaitedBy, awaitsNone, type BackupsAwaited, backupsAwaited, waitsForBackup } from './awaited.ts';
 import { decideRestore, inTheWay, type RestoreDecision, type RestoreObservation } from './decide.ts';
 import { type RestoreStatement, restoreStatus } from './report.ts';
 
@@ -28,6 +28,8 @@ export interface RestoresStepped {
   readonly made: boolean;
   /** Restores are under way, of which a step of their cluster may be news. */
   readonly open: boolean;
+  /** A restore waits for a backup that is being taken: when that ends, the restore may begin. */
+  readonly awaits: boolean;
 }
 
 /** Restores at a time. */
@@ -43,15 +45,15 @@ export async function stepRestores(context: RestorePassContext): Promise<Restore
     const { items } = await kube.list<EtcdRestore>(resources.restores, { namespace, signal });
     const left = items.filter(({ metadata, status }) => !status?.finishedAt && !metadata.deletionTimestamp);
     const waiting = left.filter((restore) => waitsForBackup(restore, context.clusters));
-    const backups = waiting.length > 0 ? await backupsAwaited(waiting, context) : new Map<string, never>();
+    const backups = waiting.length > 0 ? await backupsAwaited(waiting, context) : awaitsNone;
     const done = await inParallel(left, parallel, (restore) => stepRestore(restore, backups, context));
-    return { made: done.includes('made'), open: left.length > waiting.length };
+    return { made: done.includes('made'), open: left.length > waiting.length, awaits: backups.underWay };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // Before its CRDs are installed there are none.
     const isAbsent = isReason(error, 'NotFound');
     log({ problem: error.message }, isAbsent ? 'restores are not installed' : 'restores were not looked at');
-    return { made: false, open: false };
+    return { made: false, open: false, awaits: false };
   }
 }
 
@@ -90,7 +92,7 @@ async function decided(
   context: RestorePassContext,
 ): Promise<RestoreDecision> {
   if (waitsForBackup(restore, context.clusters)) {
-    const backup = backups.get(awaitedBy(restore));
+    const backup = backups.known.get(awaitedBy(restore));
     // Not its turn.
     if (backup === undefined) return { kind: 'rest' };
     const decision = decideRestore({ restore, cluster: undefined, backup: backup === 'absent' ? undefined : backup });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 import { isRestoredBy, restoredCluster, snapshotOf } from '../../../manifests/render/restored-cluster.ts';
 import { backupLister } from '../../../reconcile/backup/list.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { backupsAwaited } from '../../../reconcile/restore/awaited.ts';
 import { decideRestore } from '../../../reconcile/restore/decide.ts';
 import { stepRestores } from '../../../reconcile/restore/pass.ts';
 import { restoreStatus } from '../../../reconcile/restore/report.ts';
@@ -191,7 +193,7 @@ test('a restore of a name that is taken ends, says what to do, and is looked at 
   assert.match(told?.status?.conditions?.[0]?.message ?? '', /To go on: create another EtcdRestore/);
   assert.ok(told?.status?.finishedAt);
   const before = kube.journal().length;
-  assert.deepEqual(await stepped(kube), { made: false, open: false });
+  assert.deepEqual(await stepped(kube), { made: false, open: false, awaits: false });
   assert.deepEqual(
     kube
       .journal()
@@ -264,7 +266,8 @@ describe('restores that wait for a backup', () => {
     }
     await stepped(kube);
     const asked = new Set<string>();
-    for (let ticks = 0; ticks < 4; ticks += 1) {
+    // At most two rounds of four turns, whenever the first began.
+    for (let ticks = 0; ticks < 7; ticks += 1) {
       now += 60_000;
       const before = kube.journal().length;
       const { 'GET etcdbackups': gets = 0, ...rest } = await costOf(kube);
@@ -276,12 +279,76 @@ describe('restores that wait for a backup', () => {
 
     // A person made one of them anew, and it is Ready.
     kube.seed(resources.backups, named('b-7', over, 'True'));
-    for (let ticks = 0; ticks < 4; ticks += 1) {
+    for (let ticks = 0; ticks < 7; ticks += 1) {
       now += 60_000;
       await stepped(kube);
     }
     const names = kube.stored<EtcdCluster>(resources.clusters).map(({ metadata }) => metadata.name);
     assert.deepEqual(names.toSorted(), ['c-107', 'c-7']);
+  });
+
+  test('are all asked for, with ticks of any period', async () => {
+    const asked = new Set<string>();
+    const none = { items: [], resourceVersion: '' };
+    const asking = { list: async () => none, signal: AbortSignal.timeout(60_000), log: () => undefined };
+    const periods = fc.oneof(fc.constantFrom(60, 120, 180, 240, 300, 900, 3_600), fc.integer({ min: 20, max: 7_200 }));
+    const property = fc.asyncProperty(
+      fc.integer({ min: 33, max: 200 }),
+      periods,
+      fc.date({ min: new Date('2026-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
+      async (count, period, from) => {
+        asked.clear();
+        const waiting = Array.from({ length: count }, (_, number) => waitingFor(`b-${number}`, number));
+        const turns = Math.ceil(count / 32);
+        // Drawn at random, a turn is missed in all of these ticks less often than once in a thousand million.
+        const ticks = Math.ceil(turns * 25 * Math.max(1, 60 / period));
+        for (let tick = 0; tick < ticks && asked.size < count; tick += 1) {
+          let gets = 0;
+          const kube = {
+            now: () => new Date(from.getTime() + tick * period * 1_000),
+            get: async (_: unknown, __: unknown, name: string) => {
+              gets += 1;
+              asked.add(name);
+            },
+          };
+          await backupsAwaited(waiting, { ...asking, kube: kube as never });
+          assert.ok(gets <= 32);
+        }
+        assert.equal(asked.size, count, `${count} every ${period} s`);
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+  });
+
+  test('are all asked for in two rounds, with a tick a minute', async () => {
+    for (const count of [40, 64, 65, 200]) {
+      const waiting = Array.from({ length: count }, (_, number) => waitingFor(`b-${number}`, number));
+      for (let start = 0; start < 30; start += 1) {
+        const asked = new Set<string>();
+        for (let tick = 0; tick < 2 * Math.ceil(count / 32); tick += 1) {
+          const now = () => new Date(Date.parse('2026-01-02T00:00:00Z') + (start + tick) * 60_000);
+          const get = async (_: unknown, __: unknown, name: string) => void asked.add(name);
+          const list = async () => ({ items: [], resourceVersion: '' });
+          const asking = { list, signal: AbortSignal.timeout(60_000), log: () => undefined };
+          await backupsAwaited(waiting, { ...asking, kube: { now, get } as never });
+        }
+        assert.equal(asked.size, count);
+      }
+    }
+  });
+
+  test('are looked at again in a pass only while a backup of theirs is being taken', async () => {
+    for (const [more, awaits] of [
+      [{}, true],
+      [over, false],
+      [{ finishedAt: over.finishedAt }, false],
+    ] as const) {
+      const kube = createFakeKube();
+      kube.seed(resources.backups, named('b', more), named('other', {}));
+      kube.seed(resources.restores, waitingFor('b', 1));
+      await stepped(kube);
+      assert.deepEqual(await stepped(kube), { made: false, open: false, awaits }, JSON.stringify(more));
+    }
   });
 
   test('begin when theirs is Ready, also before it is settled', async () => {
