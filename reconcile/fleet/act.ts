@@ -11,7 +11,7 @@ import { calledOf, type FleetObject, identityOfObject, resourceOf } from './obje
 import type { FleetOutcome } from './outcome.ts';
 import { tellOverwritten } from './overwritten.ts';
 import { type FleetPlan, objectsOf, type PlanInput, planFleet, problemAt } from './plan.ts';
-import type { Reading, SpecProblem } from './reading.ts';
+import type { DesiredSpec, Reading, SpecProblem } from './reading.ts';
 
 export interface ActInput extends Omit<PlanInput, 'revision' | 'tree'> {
   readonly reading: Extract<Reading, { kind: 'tree' }>;
@@ -49,11 +49,30 @@ export async function actOnFleet(input: ActInput): Promise<ActResult> {
     asFleet: kube.as(serviceAccountOf(fleet)),
     signal,
   };
-  const applied = await inParallel(plan.applies, parallel, (planned) => applyOne(planned, context));
+  const [first = [], later = []] = [false, true].map((isLater) =>
+    plan.applies.filter(({ spec }) => plan.afterPrune.has(spec) === isLater),
+  );
+  const applied = await inParallel(first, parallel, (planned) => applyOne(planned, context));
   if (applied.some(({ kind }) => kind === 'superseded')) return { kind: 'lost' };
-  await tellAll(input, plan.applies, applied);
+  await tellAll(input, first, applied);
   const pruned = await inParallel(plan.prune, parallel, (object) => pruneOne(object, context));
-  return { kind: 'acted', fleet: attempt.fleet, outcome: outcomeOf(input, plan, applied, pruned) };
+  // An inventory that outgrows its bounds could not be written at all.
+  const isRoom = pruned.every(({ kind }) => kind === 'pruned');
+  const rest = await inParallel(later, parallel, async (planned) =>
+    isRoom ? applyOne(planned, context) : withoutRoom(planned.spec),
+  );
+  if (rest.some(({ kind }) => kind === 'superseded')) return { kind: 'lost' };
+  await tellAll(input, later, rest);
+  return { kind: 'acted', fleet: attempt.fleet, outcome: outcomeOf(input, plan, [...applied, ...rest], pruned) };
+}
+
+function withoutRoom(spec: DesiredSpec): ApplyOutcome {
+  const what = calledOf(spec.kind, spec);
+  return {
+    kind: 'retry',
+    spec,
+    message: `${what} waits until the inventory has room: not everything could be deleted`,
+  };
 }
 
 /** An event that can't be written is no reason to report nothing else. */

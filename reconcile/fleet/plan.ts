@@ -49,6 +49,8 @@ export type PlannedApply =
 
 export interface FleetPlan extends PrunePlan {
   readonly applies: readonly PlannedApply[];
+  /** Those of them for which the inventory has room only once everything is pruned that is to be. */
+  readonly afterPrune: ReadonlySet<DesiredSpec>;
   /** Documents whose object is still on its way out: applied again once it is gone. */
   readonly leaving: readonly DesiredSpec[];
   /** What ran once and whose object is gone: it is not asked for again while Git lists it. */
@@ -72,18 +74,25 @@ export function planFleet(input: PlanInput): FleetPlan {
   const owners = new Map(input.fleets.map((one) => [one.metadata.uid ?? '', one]));
   const known = { ...input, live, inventory, owners };
   const clusters = clusterNames(input);
-  const roomFor = inventoryRoom([...inventory.values()]);
+  const goes = new Set(prunePlan.prune.map(({ metadata }) => metadata.uid));
+  const roomNow = inventoryRoom([...inventory.values()]);
+  const roomFor = inventoryRoom([...inventory.values()].filter(({ uid }) => !goes.has(uid)));
+  const afterPrune = new Set<DesiredSpec>();
   const judged = tree.specs.map((spec) => {
     const judgement = refuseOnMember(spec, clusters, known) ?? judge(spec, known);
     const { kind, namespace, name, file: source } = spec;
     if (!('apply' in judgement)) return judgement;
     const entry = { ...(kind !== 'EtcdCluster' && { kind }), namespace, name, source };
-    const full = roomFor(entry, inventory.get(identityOf(kind, spec)));
-    return full === undefined ? judgement : problem(spec, full);
+    const before = inventory.get(identityOf(kind, spec));
+    const full = roomFor(entry, before);
+    if (full !== undefined) return problem(spec, full);
+    if (roomNow(entry, before) !== undefined) afterPrune.add(spec);
+    return judgement;
   });
   return {
     ...prunePlan,
     applies: judged.flatMap((one) => ('apply' in one ? [one.apply] : [])),
+    afterPrune,
     leaving: judged.flatMap((one) => ('leaving' in one ? [one.leaving] : [])),
     ran: judged.flatMap((one) => ('ran' in one ? [one.ran] : [])),
     problems: [...tree.problems, ...judged.flatMap((one) => ('problem' in one ? [one.problem] : []))],

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chosenClusters } from '../../../functions/pass/chosen.ts';
 import { reportFleet } from '../../../functions/pass/report-fleet.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { etcdFleetStatusSchema } from '../../../manifests/api/etcd-fleet-status.ts';
+import { definitions } from '../../../manifests/api/kinds.ts';
+import { type Structural, structural } from '../../../manifests/api/schema.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
+import { actOnFleet } from '../../../reconcile/fleet/act.ts';
 import { nothingApplied } from '../../../reconcile/fleet/outcome.ts';
 import { planFleet } from '../../../reconcile/fleet/plan.ts';
 import { isUnchanged } from '../../../reconcile/fleet/unchanged.ts';
@@ -109,10 +114,87 @@ test('long names fill the inventory sooner: it never outgrows an object of 1.5 M
   const fleet = fleetWith();
   const plan = planFleet({ fleet, fleets: [fleet], clusters: [], revision, tree: treeOf(specs) });
   const inventory = plan.applies.map(({ spec }) => ({ ...entryOf(spec.name, spec.file), uid: '-'.repeat(36) }));
-  assert.ok(Buffer.byteLength(JSON.stringify(inventory)) < 900_000);
-  assert.ok(inventory.length > 400 && plan.problems.length === 3_000 - inventory.length);
+  assert.ok(Buffer.byteLength(JSON.stringify(inventory)) < 650_000);
+  assert.ok(inventory.length > 300 && plan.problems.length === 3_000 - inventory.length);
 
   const moved = fleetWith({ inventory: specs.slice(0, 3_000).map(({ name }) => entryOf(name, 'x.yaml')) });
   const { problems } = planFleet({ fleet: moved, fleets: [moved], clusters: [], revision, tree: treeOf(specs) });
   assert.ok(problems.length > 2_000, 'nor by moving files');
+});
+
+test('in a full inventory one document replaces another, after what it replaces is deleted', () => {
+  const names = Array.from({ length: 5_000 }, (_, n) => `c${n}`);
+  const fleet = fleetWith({ inventory: names.map((name) => entryOf(name)) }, { prune: true });
+  const kept = names.slice(1).map((name) => specOf(name));
+  const clusters = names.map((name) => clusterOf(name));
+  const planOf = (...more: readonly string[]) => {
+    const tree = treeOf([...kept, ...more.map((name) => specOf(name))]);
+    return planFleet({ fleet, fleets: [fleet], clusters, revision, tree });
+  };
+  const one = planOf('new');
+  assert.deepEqual(one.problems, []);
+  assert.deepEqual(
+    [...one.afterPrune].map(({ name }) => name),
+    ['new'],
+  );
+  assert.deepEqual(
+    one.prune.map(({ metadata }) => metadata.name),
+    ['c0'],
+  );
+  assert.deepEqual(
+    planOf('new', 'newer').problems.map(({ file }) => file),
+    ['newer.yaml'],
+  );
+});
+
+for (const [title, isRefused, created] of [
+  ['is applied once what it replaces is deleted', false, 1],
+  ['waits where what it replaces could not be deleted', true, 0],
+] as const) {
+  test(`in a full inventory a new document ${title}`, async () => {
+    const names = Array.from({ length: 5_000 }, (_, n) => `c${n}`);
+    const authorize = ({ verb }: { readonly verb: string }) => !(isRefused && verb === 'DELETE');
+    const kube = createFakeKube({ authorize });
+    const status = { revision: { attempted: revision }, inventory: names.map((name) => entryOf(name)) };
+    const fleet = fleetWith(status, { prune: true });
+    kube.seed(resources.fleets, fleet);
+    const clusters = names.map((name) => clusterOf(name, { resourceVersion: '1' }));
+    kube.seed(resources.clusters, ...clusters.slice(0, 1));
+    const tree = treeOf([...names.slice(1), 'new'].map((name) => specOf(name)));
+    const asked = { kube, signal: AbortSignal.timeout(20_000), log: () => undefined };
+    const [live = fleet] = kube.stored<EtcdFleet>(resources.fleets);
+    const [first] = kube.stored<EtcdCluster>(resources.clusters);
+    const all = [...(first ? [first] : []), ...clusters.slice(1)];
+    const reading = { kind: 'tree', revision, tree } as const;
+    const result = await actOnFleet({ ...asked, fleet: live, fleets: [live], clusters: all, reading });
+    assert.ok(result.kind === 'acted');
+    assert.equal(result.outcome.inventory?.length, 5_000);
+    assert.equal(result.outcome.changed.size, created, result.outcome.retries.join());
+    assert.equal(
+      result.outcome.retries.some((one) => one.includes('until the inventory has room')),
+      isRefused,
+    );
+  });
+}
+
+/** The longest that a schema admits, in ASCII; of commit statuses and messages, the longest that is written. */
+function longest(schema: Structural, name = ''): unknown {
+  const { type, properties = {}, items, maxItems = 0, maxLength = 40 } = schema;
+  if (name === 'inventory') return [];
+  if (schema.enum) return schema.enum.toSorted((a, b) => b.length - a.length)[0];
+  if (type === 'object')
+    return Object.fromEntries(Object.entries(properties).map(([key, of]) => [key, longest(of, key)]));
+  if (type === 'array' && items) {
+    const count = name === 'commitStatuses' ? 51 : maxItems;
+    return Array.from({ length: count }, () => longest(items));
+  }
+  if (type === 'string') return 'x'.repeat(Math.min(maxLength, name === 'targetUrl' ? 255 : 2_048));
+  return type === 'boolean' ? false : 2_147_483_647;
+}
+
+test('a full inventory fits into an object of 1.5 MiB beside all else that its fleet may hold', () => {
+  const rest = JSON.stringify([longest(structural(etcdFleetStatusSchema)), longest(definitions.EtcdFleet.spec)]);
+  const annotations = 256 * 1024;
+  assert.ok(rest.length > 400_000, 'everything is filled');
+  assert.ok(rest.length + annotations + 650_000 + 20_000 < 1.5 * 1024 * 1024, String(rest.length));
 });
