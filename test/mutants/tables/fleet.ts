@@ -30,4 +30,11 @@ export const ofFleets: readonly Mutant[] = [
     without: 'a confirmation covers another cluster that bears the same name by now',
     killers: ['test/unit/fleet/prune.test.ts'],
   },
+  {
+    file: 'reconcile/membership.ts',
+    from: "  return (object) => isMarked(fleet, object) && uids.has(object.metadata.uid ?? '');",
+    to: '  return (object) => isMarked(fleet, object);',
+    without: 'a cluster that copies the label of a fleet counts as its own',
+    killers: ['test/unit/fleet/strangers.test.ts', 'test/unit/cluster/room.test.ts'],
+  },
 ];
