@@ -130,8 +130,8 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/restore/awaited.ts',
-    from: 'const turn = Math.floor(now.getTime() / turnMs) % turns;',
-    to: 'const turn = Math.floor(now.getTime() / turnMs) % 1;',
+    from: 'const turn = (minute + drawn) % turns;',
+    to: 'const turn = (minute + drawn) % 1;',
     without: 'of many restores that wait some are never looked at',
     killers: ['test/unit/restore/restores.test.ts'],
   },
