@@ -10,7 +10,7 @@ const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 
 const us = 'system:serviceaccount:etcd-ratchet:etcd-ratchet';
-const verbs = ['get', 'list', 'watch', 'create', 'update'];
+const verbs = ['get', 'list', 'create', 'update', 'delete'];
 
 test('the plain installation knows nothing of cert-manager', async () => {
   for (const variant of ['', '/namespaced']) {
@@ -27,6 +27,7 @@ test('with the component, etcd-ratchet may ask for Certificates only', async () 
   await using kustomization = await withComponent('', 'cert-manager');
   await api.kubectl(['apply', '-k', kustomization.directory]);
   for (const verb of verbs) assert.equal(await may(verb, 'certificates'), true, verb);
+  assert.equal(await may('watch', 'certificates'), false, 'nothing waits for one by watch');
   for (const other of ['issuers', 'clusterissuers', 'certificaterequests', 'certificates/status']) {
     assert.equal(await may('update', other), false, other);
   }

@@ -27,6 +27,12 @@ for (const [user, role] of [
   ]);
 }
 
+// Let in, as the refusal of a fleet says it. kubectl reads before it annotates; a fleet does not.
+for (const role of ['etcd-ratchet-fleet', 'view']) {
+  const account = '--serviceaccount=etcd-ratchet:fleet';
+  await api.kubectl(['-n', 'payments', 'create', 'rolebinding', `fleet-${role}`, `--clusterrole=${role}`, account]);
+}
+
 const as = (user: string) => (args: readonly string[], stdin?: string) =>
   api.kubectl([`--as=${user}`, '-n', 'payments', ...args], stdin === undefined ? {} : { stdin });
 const orders = 'etcdclusters.etcd.ratchet.dev/orders';
