@@ -35,12 +35,13 @@ export function createReader(change: Partial<LaneLimits> = {}, onBegun?: () => v
     opened ??= import('./lanes.ts').then(({ openLanes }) => openLanes(limits));
     const lanes = await opened;
     if (isOver) lanes[Symbol.dispose]();
-    const answer = lanes.run(task, signal);
+    const running = lanes.run(task, signal);
     onBegun?.();
-    const ended = await answer;
+    const ended = await running;
     if (ended.kind === 'answer') {
-      if (ended.answer.kind === 'failed') throw new GitError(ended.answer.reason, ended.answer.message);
-      return ended.answer;
+      const { answer } = ended;
+      if (answer.kind === 'failed') throw new GitError(answer.reason, answer.message);
+      return answer;
     }
     throw errorOf(ended, task, limits);
   }

@@ -115,12 +115,10 @@ function isApiServer(host: string, url: URL, { apiServer }: Egress): boolean {
 }
 
 function isForbidden(found: string, { apiServer }: Egress): boolean {
-  return meantBy(found).some(
-    (address) =>
-      isIP(address) !== 0 &&
-      ((apiServer !== undefined && isSameHost(apiServer.host, address)) ||
-        forbidden.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')),
-  );
+  const addresses = meantBy(found).filter((one) => isIP(one) !== 0);
+  if (addresses.length === 0) return false;
+  if (apiServer !== undefined && isSameHost(apiServer.host, found)) return true;
+  return addresses.some((one) => forbidden.check(one, isIPv6(one) ? 'ipv6' : 'ipv4'));
 }
 
 /** However it is written, and whatever it is mapped to or translated from. */

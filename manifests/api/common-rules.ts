@@ -1,4 +1,5 @@
 import { durationPattern, isDuration, parseDuration } from './duration.ts';
+import { sha256Pattern } from './identifiers.ts';
 import { isQuantity, parseQuantity, type Quantity } from './quantity.ts';
 import { matching, type Rule, rule } from './rule.ts';
 
@@ -43,7 +44,7 @@ export function durationBetween(least: string, most: string): Rule {
 }
 
 /** As `sha256sum` prints it. */
-export const sha256Digest: Rule = matching('^[0-9a-f]{64}$', 'must be a sha256 in 64 lower-case hexadecimal digits');
+export const sha256Digest: Rule = matching(sha256Pattern, 'must be a sha256 in 64 lower-case hexadecimal digits');
 
 /** etcd takes these in whole milliseconds. */
 export const wholeMilliseconds: Rule = matching(

@@ -6,6 +6,7 @@ import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
 import type { EtcdClusterStatus } from './etcd-cluster-status.ts';
 import { healingDefaults, replacedDefaults } from './healing-defaults.ts';
+import { etcdIdPattern } from './identifiers.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
 import type { ObjectMeta } from './metadata.ts';
 import { networkPolicySchema } from './network-policy.ts';
@@ -180,7 +181,7 @@ export const etcdClusterSpecSchema = object(
               'The etcd cluster that is given up, as status.clusterID says it. To any other one nothing is done.',
             rules: [
               matching(
-                '^[1-9a-f][0-9a-f]{0,15}$',
+                etcdIdPattern,
                 'must be the ID of an etcd cluster, as status.clusterID says it: up to 16 lower-case hexadecimal digits',
               ),
             ],

@@ -1,5 +1,6 @@
 import type { SnapshotSource } from '../api/backup-settings.ts';
 import type { VolumeState } from '../api/etcd-peer.ts';
+import { etcdIdPattern, isEtcdId } from '../api/identifiers.ts';
 import { isPlainObject } from '../api/plain-data.ts';
 import type { TlsMode } from '../api/tls-settings.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -157,7 +158,7 @@ const isStarted = ({ state }: Partial<VolumeRecord>) => state !== undefined && s
 
 const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const tokenInWords = 'letters, digits, ".", "_" and "-"';
-const idPattern = /^[1-9a-f][0-9a-f]{0,15}$/;
+const idPattern = new RegExp(etcdIdPattern);
 const idInWords = "an ID in hexadecimal, as in etcd's member list";
 const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 const namePattern = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -232,7 +233,7 @@ export const fields: Fields = {
     annotations: [{ name: annotations.gaveUp, wanted: 'IDs of etcd clusters like a1b2,c3d4, or absent' }],
     decode: ([text = '']) => {
       const ids = text.split(',');
-      return ids.every((id) => idPattern.test(id)) ? { value: ids } : { wrong: 0 };
+      return ids.every(isEtcdId) ? { value: ids } : { wrong: 0 };
     },
     encode: (ids) => [ids.length === 0 ? undefined : ids.join(',')],
   },
@@ -300,7 +301,7 @@ function readRecovery([own, seen]: readonly (string | undefined)[]): Decoded<Rec
 function parseResolved(text: string): ResolvedBackup | undefined {
   const { name, uid, clusterId, snapshot } = plainObjectIn(text);
   if (typeof name !== 'string' || !namePattern.test(name) || typeof uid !== 'string') return undefined;
-  if (typeof clusterId !== 'string' || !idPattern.test(clusterId)) return undefined;
+  if (!isEtcdId(clusterId)) return undefined;
   if (!isPlainObject(snapshot) || typeof snapshot.object !== 'string') return undefined;
   return { name, uid, clusterId, snapshot: snapshot as unknown as SnapshotSource };
 }

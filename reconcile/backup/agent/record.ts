@@ -1,3 +1,4 @@
+import { isSha256 } from '../../../manifests/api/identifiers.ts';
 import { recordSuffix } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from './failure.ts';
 import type { Store, StoreOptions } from './store.ts';
@@ -80,9 +81,9 @@ const shape = {
   schedule: (value) => value === undefined || isText(value),
   object: isText,
   bytes: isCount,
-  sha256: isDigest,
+  sha256: isSha256,
   version: isText,
-  snapshot: (value) => isObject(value) && isCount(value.bytes) && isDigest(value.sha256),
+  snapshot: (value) => isObject(value) && isCount(value.bytes) && isSha256(value.sha256),
   compression: (value) => value === 'none' || value === 'gzip' || value === 'zstd',
   encryption: (value) => value === 'none' || value === 'age',
   etcdVersion: isText,
@@ -132,8 +133,4 @@ function isText(value: unknown): value is string {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function isDigest(value: unknown): boolean {
-  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }

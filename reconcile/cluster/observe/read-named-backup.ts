@@ -1,4 +1,5 @@
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
+import { isEtcdId, isSha256 } from '../../../manifests/api/identifiers.ts';
 import { parseLocation } from '../../../manifests/api/object-template.ts';
 import { isVersion } from '../../../manifests/api/version.ts';
 import { snapshotOf } from '../../../manifests/render/restored-cluster.ts';
@@ -38,13 +39,10 @@ function viewOf(name: string, found: EtcdBackup | undefined): NamedBackup {
   if (ready?.status !== 'True') return unfit(`it is not Ready: ${ready?.message ?? 'it was not looked at yet'}`);
   const snapshot = snapshotOf(found);
   const { clusterID: clusterId, etcdVersion } = status ?? {};
-  if (!snapshot || 'problem' in parseLocation(snapshot.object) || !digest.test(snapshot.sha256 ?? ''))
+  if (!snapshot || 'problem' in parseLocation(snapshot.object) || !isSha256(snapshot.sha256))
     return unfit('its status does not say which object it is');
   // It goes into a command that a person is to run.
-  if (clusterId === undefined || !etcdId.test(clusterId)) return unfit('its status does not say of which etcd cluster');
+  if (!isEtcdId(clusterId)) return unfit('its status does not say of which etcd cluster');
   const backup = { name, uid: metadata.uid ?? '', clusterId, snapshot };
   return { name, kind: 'fit', backup, ...(isVersion(etcdVersion) && { etcdVersion }) };
 }
-
-const digest = /^[0-9a-f]{64}$/;
-const etcdId = /^[1-9a-f][0-9a-f]{0,15}$/;

@@ -209,8 +209,8 @@ export const ofRestore: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/observe/read-named-backup.ts',
-    from: '!etcdId.test(clusterId)',
-    to: 'etcdId === undefined',
+    from: '!isEtcdId(clusterId)',
+    to: 'clusterId === undefined',
     without: 'what a status says goes into a command that a person runs',
     killers: [toBackup],
   },
