@@ -1,5 +1,6 @@
 import { type FailureReason, failures } from '../reconcile/backup/agent/failure.ts';
 import { backupMeanings } from '../reconcile/backup/reasons.ts';
+import { type NodeMeaning, nodeMeanings } from '../reconcile/nodes/reasons.ts';
 import { goesOn, isWell, type Meaning } from '../reconcile/reasons/meaning.ts';
 import { tables } from '../reconcile/reasons.ts';
 import { restoreMeanings } from '../reconcile/restore/reasons.ts';
@@ -54,6 +55,14 @@ export function reasonsPage(): string {
     '| reason | what it means | what to do |',
     '|---|---|---|',
     ...Object.entries<{ means: string; cure?: string }>(restoreMeanings).map(
+      ([word, { means, cure = '' }]) => `| \`${word}\` | ${means} | ${cure} |`,
+    ),
+    '',
+    '## Of an EtcdNodePolicy',
+    '',
+    '| reason | what it means | what to do |',
+    '|---|---|---|',
+    ...Object.entries<NodeMeaning>(nodeMeanings).map(
       ([word, { means, cure = '' }]) => `| \`${word}\` | ${means} | ${cure} |`,
     ),
     '',

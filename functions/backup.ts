@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { readHosts } from '../manifests/render/listed-hosts.ts';
 import { runAgent } from '../reconcile/backup/agent/agent.ts';
+import { egressFrom } from './environment.ts';
 
 /** How long it may clean up after it was told to stop, in milliseconds: kubelet gives it 30 s. */
 const hardLimitMs = 20_000;
@@ -21,9 +23,11 @@ export async function main(env: NodeJS.ProcessEnv): Promise<number> {
   }
   const file = env.RATCHET_BACKUP_REQUEST_FILE;
   const json = env.RATCHET_BACKUP_REQUEST ?? (file === undefined ? '' : await readFile(file, 'utf8'));
-  const { RATCHET_PLAIN_HTTP_HOSTS: plainHttpHosts } = env;
+  const egress = egressFrom(env);
+  // The Secret is of the namespace, so it may say of its own where it is shown.
+  const plainHttp = [...egress.plainHttp, ...readHosts(env.RATCHET_NAMESPACE_PLAIN_HTTP_HOSTS).patterns];
   const { result, exitCode } = await runAgent(json, {
-    ...(plainHttpHosts !== undefined && { plainHttpHosts }),
+    egress: { ...egress, plainHttp },
     signal: stopping.signal,
     now: () => new Date(),
     note: (text) => process.stderr.write(`${text}\n`),

@@ -5,23 +5,29 @@
  */
 export const oldestNode = 24;
 
-export type Entry = 'tick' | 'serve' | 'set-aside' | 'backup';
+export type Entry = 'tick' | 'serve' | 'set-aside' | 'backup' | 'reboot' | 'plugin';
 
 const argumentOf: Readonly<Record<Entry, string>> = {
   tick: 'process.argv.slice(2)',
   serve: 'process.env',
   'set-aside': 'process.argv.slice(2)',
   backup: 'process.env',
+  reboot: 'process.env',
+  plugin: 'process.argv.slice(2)',
 };
 
 /**
  * What `node dist/<name>.js` starts: it asks for nothing that an old Node lacks, so that an old one says so. In a
  * checkout the Node that `npm ci` brought takes over. The bundle calls `main` unconditionally: a Node that knows no
  * `import.meta.main` would do nothing, with exit code 0.
+ *
+ * @param bundle where it is, from the entry point
  */
-export function entryOf(name: Entry): string {
-  return `if (Number(process.versions.node.split('.')[0]) >= ${oldestNode}) {
-  const { main } = await import('./chunks/${name}.js');
+export function entryOf(name: Entry, bundle = `./chunks/${name}.js`): string {
+  // kubectl finds a plugin by its name in PATH, and runs it as it is.
+  const shebang = name === 'plugin' ? '#!/usr/bin/env node\n' : '';
+  return `${shebang}if (Number(process.versions.node.split('.')[0]) >= ${oldestNode}) {
+  const { main } = await import('${bundle}');
   process.exitCode = await main(${argumentOf[name]});
 } else {
   const { spawnSync } = await import('node:child_process');

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Network } from '../gitops/net/agent.ts';
+import type { Egress } from '../manifests/egress/egress.ts';
 import { type NameAllowance, readAllowances } from '../manifests/render/certificate-allowance.ts';
-import { readHosts } from '../manifests/render/listed-hosts.ts';
+import { type HostPattern, readHosts } from '../manifests/render/listed-hosts.ts';
 
 /**
  * What this process is in Kubernetes: the only place that reads the environment, apart from where the API server is.
@@ -37,16 +38,38 @@ export function pageUrlFrom(env: NodeJS.ProcessEnv): { readonly url?: string; re
 /** The proxy for Git and the forges, and for nothing else; and where those who write fleets may have us go. */
 export function networkFrom(env: NodeJS.ProcessEnv): Network {
   const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = env;
-  const { RATCHET_HOSTS: hosts, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   return {
     proxy: { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy },
-    egress: {
-      ...(hosts?.trim() && { hosts: readHosts(hosts).patterns }),
-      plainHttp: readHosts(env.RATCHET_PLAIN_HTTP_HOSTS).patterns,
-      local: readHosts(env.RATCHET_LOCAL_HOSTS).patterns,
-      ...(host && { apiServer: { host, port: Number(port ?? 443) } }),
-    },
+    egress: egressFrom(env),
   };
+}
+
+/** Where the installation lets us go for those who write fleets and backups. */
+export function egressFrom(env: NodeJS.ProcessEnv): Egress {
+  const { RATCHET_HOSTS: hosts, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  return {
+    ...(hosts?.trim() && { hosts: patternsIn(hosts) }),
+    plainHttp: patternsIn(env.RATCHET_PLAIN_HTTP_HOSTS),
+    local: patternsIn(env.RATCHET_LOCAL_HOSTS),
+    ...(host && { apiServer: { host, port: Number(port ?? 443) } }),
+  };
+}
+
+/** Where the Jobs are made that reboot nodes: a namespace, which the component node-reboots sets. */
+export function rebootsFrom(env: NodeJS.ProcessEnv): string | undefined {
+  return env.RATCHET_NODE_REBOOTS || undefined;
+}
+
+/** By their text: a process has three of them, and asks for them at every connection. */
+const listsRead = new Map<string, readonly HostPattern[]>();
+const mostLists = 8;
+
+function patternsIn(text = ''): readonly HostPattern[] {
+  const known = listsRead.get(text) ?? readHosts(text).patterns;
+  listsRead.set(text, known);
+  const [oldest] = listsRead.keys();
+  if (listsRead.size > mostLists && oldest !== undefined) listsRead.delete(oldest);
+  return known;
 }
 
 /** Names that clusters may ask issuers of cert-manager for, besides their own. */

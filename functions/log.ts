@@ -16,7 +16,9 @@ export async function createLog(target: LogTarget): Promise<Log> {
   const { default: pino } = await import('pino');
   // Synchronous: what is said last before the process leaves is what matters most.
   const destination = pino.destination({ dest: target.fd, sync: true });
-  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  // JSON leaves what turns or hides text as it is, and a person reads these lines at a terminal, too.
+  const lines = { write: (line: string) => void destination.write(`${printable(line.replace(/\n$/, ''))}\n`) };
+  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
   return (fields, message) => {
     if (fields.problem === undefined) logger.info(fields, message);
     else logger.warn(fields, message);

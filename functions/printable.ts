@@ -1,10 +1,14 @@
 /**
- * Text of others, as it may go to a terminal: what moves its cursor, changes its colours, begins a line or turns the
- * direction of what follows is written as `\u001b`. A file in Git may have any name.
+ * Text of others, as it may go to a terminal or into a log: what moves a cursor, changes colours, begins a line, turns
+ * the direction of what follows, or can't be seen is written as `\u001b`. A file in Git may have any name.
+ *
+ * What is JSON stays that, and means the same, but for the line breaks between its tokens.
  */
 export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    return `\\u${code.toString(16).padStart(4, '0')}`;
-  });
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => found.split('').map(escaped).join(''));
+}
+
+/** Of one UTF-16 unit, as JSON writes it: of what is beyond the first 65,536 there are two. */
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -103,6 +103,7 @@ export interface Volume {
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly configMap?: { readonly name?: string };
   readonly secret?: { readonly secretName?: string; readonly defaultMode?: number };
+  readonly hostPath?: { readonly path: string; readonly type?: string };
   readonly ephemeral?: Readonly<Record<string, unknown>>;
   readonly emptyDir?: Readonly<Record<string, unknown>>;
 }
@@ -110,6 +111,7 @@ export interface Volume {
 export interface PodSpec {
   readonly nodeName?: string;
   readonly priorityClassName?: string;
+  readonly hostPID?: boolean;
   /** Of the whole pod, as some Kubernetes clusters have it. */
   readonly resources?: ResourceRequirements;
   readonly containers: readonly Container[];
@@ -318,7 +320,10 @@ export interface Node extends KubeObject {
     readonly unschedulable?: boolean;
     readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   };
-  readonly status?: { readonly conditions?: readonly KubeCondition[] };
+  readonly status?: {
+    readonly conditions?: readonly KubeCondition[];
+    readonly nodeInfo?: { readonly bootID?: string };
+  };
 }
 
 export interface NodeSelectorRequirement {

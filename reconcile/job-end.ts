@@ -8,16 +8,16 @@ export function isCompleted({ status }: Job): boolean {
 
 /** When it ended, well or not; absent while it runs. */
 export function endOf({ status }: Job): Date | undefined {
-  const end = status?.conditions?.find(({ type, status: is }) => isEnd(type) && is === 'True');
+  const end = status?.conditions?.find(({ type, status: is }) => endsJob(type) && is === 'True');
   const at = end?.lastTransitionTime;
   return at === undefined ? undefined : new Date(at);
 }
 
 export function isOver({ status }: Pick<Job, 'status'>): boolean {
-  return status?.conditions?.some(({ type, status: is }) => isEnd(type) && is === 'True') ?? false;
+  return status?.conditions?.some(({ type, status: is }) => endsJob(type) && is === 'True') ?? false;
 }
 
 /** On a dead node a Job is given up, and never Failed: that comes when its pod is gone. */
-function isEnd(type: string): boolean {
+export function endsJob(type: string): boolean {
   return type === 'Failed' || type === 'FailureTarget' || type === 'Complete';
 }

@@ -27,6 +27,7 @@ export const resources = {
   },
   backups: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', plural: 'etcdbackups' },
   restores: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdRestore', plural: 'etcdrestores' },
+  nodePolicies: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdNodePolicy', plural: 'etcdnodepolicies' },
   volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
@@ -159,15 +160,24 @@ export class KubeError extends Error {
    * `BadAnswer`, `NoCredentials`.
    */
   readonly reason: string;
+  /** The API server's machine words for why, where it has more than a reason, like `DisruptionBudget`. */
+  readonly causes: readonly string[];
 
   constructor(
     message: string,
-    facts: { class: KubeError['class']; status?: number | undefined; reason: string; cause?: unknown },
+    facts: {
+      class: KubeError['class'];
+      status?: number | undefined;
+      reason: string;
+      causes?: readonly string[];
+      cause?: unknown;
+    },
   ) {
     super(message, { cause: facts.cause });
     this.class = facts.class;
     this.status = facts.status;
     this.reason = facts.reason;
+    this.causes = facts.causes ?? [];
   }
 }
 

@@ -1,5 +1,7 @@
+import { mkdtempDisposableSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { parseOptions, type Room, UsageError } from './run/options.ts';
 import { report } from './run/report.ts';
@@ -12,7 +14,7 @@ import {
   provisionEmulators,
 } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
-import { enterSandbox } from './support/cluster/sandbox.ts';
+import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
 
 /**
  * A file's process is killed after this many milliseconds: nothing here may hang for good. `EXHAUSTIVE=1` takes hours.
@@ -37,25 +39,25 @@ const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratch
  * `npm test`: unit tests, a short search, integration and end-to-end tests, and one summary at the end.
  *
  * Integration and end-to-end tests run inside the sandbox, so that whatever they leave behind goes with it. One local
- * cluster serves all end-to-end tests; it starts while the others run. With RATCHET_USE_KUBECONFIG=1 they use the
+ * cluster serves all end-to-end tests; it starts when the others are done. With RATCHET_USE_KUBECONFIG=1 they use the
  * cluster of KUBECONFIG.
  */
 async function main(): Promise<number> {
   process.env.NODE_COMPILE_CACHE ??= compiled;
   const selections = await select(parseOptions(process.argv.slice(2)));
   const binaries = await prepare(selections);
+  // Where unit tests note which rights their requests take: an integration test holds them against the roles.
+  using rights = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-rights-'));
+  process.env.RATCHET_USED_RIGHTS = rights.path;
   const needsCluster = selections.some(({ room }) => room === 'e2e') && !usesOwnCluster();
   await using cluster = needsCluster ? sharedCluster(binaries) : undefined;
 
   const totals = await report(allEvents(selections, cluster, untilInterrupted()), process.stdout);
   if (totals.tests === 0) console.error('no test ran');
   const failed = totals.failed + totals.cancelled;
-  const up = await cluster?.started.then(
-    () => true,
-    () => false,
-  );
-  if (failed > 0 && up) await keepLogs(cluster);
-  return totals.tests === 0 || failed > 0 || up === false ? 1 : 0;
+  const outcome = await cluster?.outcome();
+  if (failed > 0 && outcome && outcome !== 'failed') await keepLogs(outcome);
+  return totals.tests === 0 || failed > 0 || outcome === 'failed' ? 1 : 0;
 }
 
 function usesOwnCluster(): boolean {
@@ -87,27 +89,31 @@ function untilInterrupted(): AbortSignal {
 }
 
 interface SharedCluster extends AsyncDisposable {
-  readonly started: Promise<LocalCluster>;
+  /** Starts with the first call: until then it would only take the processors from other tests. */
+  started(): Promise<LocalCluster>;
+  /** `undefined`: it was never asked for. */
+  outcome(): Promise<LocalCluster | 'failed' | undefined>;
 }
 
-/** Begins at once; whoever needs it waits for it. */
 function sharedCluster(binaries: Binaries | undefined): SharedCluster {
-  const started = (async () => {
+  let starting: Promise<LocalCluster> | undefined;
+  const start = async () => {
     const cluster = await startLocalCluster(binaries ? { binaries } : {});
     // No CronJob: a scenario makes its own ticks, and nobody else's may come between.
     await cluster.kubectl(['apply', '--server-side', '-k', resolve(import.meta.dirname, '../manifests/install/crds')]);
     await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
     return cluster;
-  })();
-  // It is reported where it is waited for; until then, a failure must not end the unit tests.
-  started.catch(() => {});
+  };
+  const outcome = async () => starting?.catch(() => 'failed' as const);
   return {
-    started,
+    started() {
+      starting ??= start();
+      return starting;
+    },
+    outcome,
     async [Symbol.asyncDispose]() {
-      await started.then(
-        (cluster) => cluster.stop(),
-        () => {},
-      );
+      const cluster = await outcome();
+      if (cluster && cluster !== 'failed') await cluster.stop();
     },
   };
 }
@@ -131,7 +137,7 @@ async function* allEvents(selections: readonly Selection[], cluster: SharedClust
 /** Tells the tests' own processes where the shared cluster is. `false`, having said why, if it did not start. */
 async function describe({ started }: SharedCluster): Promise<boolean> {
   try {
-    const { kubeconfigPath, node } = await started;
+    const { kubeconfigPath, node } = await started();
     process.env.KUBECONFIG = kubeconfigPath;
     if (node) process.env.RATCHET_NODE_SOCKET = node.controlSocket;
     return true;
@@ -142,10 +148,9 @@ async function describe({ started }: SharedCluster): Promise<boolean> {
 }
 
 /** RATCHET_KEEP_LOGS names a directory that survives the run, e.g. for CI to archive. */
-async function keepLogs(cluster: SharedCluster | undefined): Promise<void> {
+async function keepLogs({ directory }: LocalCluster): Promise<void> {
   const target = process.env.RATCHET_KEEP_LOGS;
-  if (!target || !cluster) return;
-  const { directory } = await cluster.started;
+  if (!target) return;
   await cp(`${directory}/logs`, target, { recursive: true });
   console.error(`the logs of the local cluster are in ${target}`);
 }

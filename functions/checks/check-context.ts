@@ -3,6 +3,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import type { Kube } from '../../reconcile/kube.ts';
+import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
 
 /** What is to be merged, and with what. */
@@ -22,6 +23,9 @@ export interface CheckContext extends Omit<PlanContext, 'kube'> {
   readonly fleets: readonly EtcdFleet[];
   readonly clusters: readonly EtcdCluster[];
   readonly reader: Reader;
+  readonly log: Log;
+  /** Where nodes may be rebooted. Absent: the component node-reboots is not installed. */
+  readonly rebootsIn?: string | undefined;
   /** Called as soon as it is known that there is something to check. */
   readonly onTouched?: () => Promise<void>;
 }

@@ -6,6 +6,8 @@ import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { describeOther } from '../../reconcile/fleet/others.ts';
 import type { SpecProblem } from '../../reconcile/fleet/reading.ts';
+import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
+import { nodePlanLines } from '../../reconcile/nodes/plan-text.ts';
 import type { CheckContext, Question } from './check-context.ts';
 import { type Foreseen, foresee } from './foresee.ts';
 import { describeChange } from './summary.ts';
@@ -91,7 +93,7 @@ function blankReport(fleet: EtcdFleet, { request, head, target, targetBranch }: 
 function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foreseen: Foreseen): CheckReport {
   const problems = [...conflicts, ...foreseen.problems];
   const state = problems.length > 0 ? 'failure' : foreseen.unknown ? 'error' : 'success';
-  const { clusters, deletions, others } = foreseen;
+  const { clusters, deletions, others, nodes } = foreseen;
   return {
     ...blank,
     state,
@@ -102,9 +104,22 @@ function reportOf(blank: CheckReport, conflicts: readonly SpecProblem[], foresee
     warnings: foreseen.warnings.slice(0, mostProblems).map(plain),
     deletions,
     clusters: clusters.map(({ refusals: _, changes: __, ...cluster }) => cluster),
+    ...(nodes.length > 0 && { nodes: nodes.slice(0, mostPolicies).map(shortPlan) }),
     ...(others.length > 0 && { others: others.slice(0, mostProblems).map(describeOther) }),
   };
 }
+
+/** Each line may hold what a Node says of itself: it is no longer than a person reads. */
+function shortPlan(plan: NodePlan): NonNullable<CheckReport['nodes']>[number] {
+  const { title, lines } = nodePlanLines(plan);
+  const left = lines.length - mostNodes;
+  const shown = lines.slice(0, mostNodes).map((line) => line.slice(0, 300));
+  return { title, lines: left > 0 ? [...shown, `and ${left} more`] : shown };
+}
+
+/** Reports are kept in a ConfigMap. */
+const mostPolicies = 10;
+const mostNodes = 20;
 
 function plain({ file, line, column, message }: SpecProblem): CheckReport['problems'][number] {
   return { file: file.slice(0, 1024), line, column, message: message.slice(0, 2048) };

@@ -12,7 +12,9 @@ import { type PlannedApply, problemAt } from '../../reconcile/fleet/plan.ts';
 import type { DesiredSpec, DesiredTree, SpecProblem } from '../../reconcile/fleet/reading.ts';
 import { whyKept } from '../../reconcile/fleet/unlisted.ts';
 import { inParallel } from '../../reconcile/in-parallel.ts';
+import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { isOfSecrets } from '../../reconcile/reasons.ts';
+import { nodePlans, policiesIn } from '../pass/node-plans.ts';
 import { intentsFor } from '../pass/plan-pass.ts';
 import type { CheckContext, Question } from './check-context.ts';
 
@@ -24,6 +26,8 @@ export interface Foreseen {
   readonly deletions: readonly CheckedDeletion[];
   readonly clusters: readonly ForeseenCluster[];
   readonly others: readonly OtherChange[];
+  /** Which nodes would be rebooted when, by the policies that change. */
+  readonly nodes: readonly NodePlan[];
   /** Something could not be found out, and that is not the request's fault. */
   readonly unknown?: string;
 }
@@ -68,9 +72,21 @@ export async function foresee(
     warnings: change.warnings,
     deletions: deletionsIn(change),
     clusters: planned.map(foreseen),
+    nodes: await nodesOf(
+      applies.filter((apply) => tried.accepted.has(apply)),
+      context,
+    ),
     others: otherChanges({ applies: applies.filter((apply) => tried.accepted.has(apply)), prune: change.prune }),
     ...(unknown !== undefined && { unknown }),
   };
+}
+
+/** Of policies that change, alone: what the others do is no matter of this request. */
+async function nodesOf(applies: RequestedChange['applies'], context: CheckContext): Promise<readonly NodePlan[]> {
+  const asked = policiesIn({ applies });
+  if (asked.length === 0) return [];
+  const names = new Set(asked.map(({ metadata }) => metadata.name));
+  return (await nodePlans(context, asked)).filter(({ policy }) => names.has(policy));
 }
 
 function bounded({ applies }: RequestedChange) {

@@ -14,8 +14,14 @@ export function reportMarkdown(report: CheckReport): string {
     ...section('To mend', [...problems.map(item), ...more]),
     ...section('Deleted, or left behind', report.deletions.map(deletion)),
     ...section(
-      'Backups and schedules',
+      'Backups, schedules and node policies',
       (report.others ?? []).map((text) => `- ${markdownText(text)}`),
+    ),
+    ...(report.nodes ?? []).flatMap(({ title, lines }) =>
+      section(
+        markdownText(title),
+        lines.length > 0 ? lines.map((line) => `- ${markdownText(line)}`) : ['- no node needs a reboot'],
+      ),
     ),
     ...report.clusters.map(clusterBlock),
     ...section('Allowed, and probably not meant', report.warnings.map(item)),
@@ -43,8 +49,12 @@ function item(problem: CheckProblem): string {
 
 function deletion({ namespace, name, kept }: CheckReport['deletions'][number]): string {
   return kept === undefined
-    ? `- **${namespace}/${name} is deleted**`
-    : `- ${namespace}/${name} stays: ${markdownText(kept)}`;
+    ? `- **${named(namespace, name)} is deleted**`
+    : `- ${named(namespace, name)} stays: ${markdownText(kept)}`;
+}
+
+function named(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 const intents = {

@@ -45,6 +45,7 @@ const otherWords = {
   EtcdBackup: 'backup',
   EtcdBackupSchedule: 'schedule',
   EtcdRestore: 'restore',
+  EtcdNodePolicy: 'node policy',
 } as const satisfies Record<OtherChange['kind'], string>;
 const intentWords = { create: 'new', update: 'changed', delete: 'deleted' } as const;
 

@@ -6,7 +6,7 @@ import { createRoom } from './room.ts';
 /** An object that a user asks to see. */
 export interface Question {
   readonly verb: 'get' | 'list';
-  readonly resource: 'etcdfleets' | 'etcdclusters' | 'etcdbackups';
+  readonly resource: 'etcdfleets' | 'etcdclusters' | 'etcdbackups' | 'etcdbackupschedules' | 'etcdnodepolicies';
   /** Absent: in all of them. */
   readonly namespace?: string;
   readonly name?: string;

@@ -1,9 +1,8 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
-import { conditionOf } from '../../reconcile/conditions.ts';
 import { type Html, markup } from './markup.ts';
-import { badge, card, table } from './parts.ts';
+import { card, stateWithWords, table } from './parts.ts';
 import { size } from './size.ts';
-import type { Tone } from './state.ts';
+import { readyState } from './state.ts';
 import { ago } from './time.ts';
 
 const heads = ['Backup', 'State', 'Verified', 'Size', 'Revision', 'Taken'];
@@ -12,7 +11,7 @@ const most = 10;
 /** The newest first. Nothing where there is none, or none that the user may see. */
 export function backupsCard(backups: readonly EtcdBackup[], now: Date): Html {
   if (backups.length === 0) return markup``;
-  const newest = backups.toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
+  const newest = newestFirst(backups);
   const left = newest.length - most;
   const more = left > 0 ? markup`<p class="quiet small">and ${left} older ones</p>` : markup``;
   return card(
@@ -25,6 +24,11 @@ export function backupsCard(backups: readonly EtcdBackup[], now: Date): Html {
   );
 }
 
+/** By when they were taken, or else made. */
+export function newestFirst(backups: readonly EtcdBackup[]): readonly EtcdBackup[] {
+  return backups.toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
+}
+
 function timeOf({ metadata, status }: EtcdBackup): string {
   return status?.takenAt ?? metadata.creationTimestamp ?? '';
 }
@@ -33,13 +37,5 @@ function row(backup: EtcdBackup, now: Date): Html {
   const { metadata, status } = backup;
   const { bytes, revision, object, verified, takenAt } = status ?? {};
   const none = markup`<span class="quiet">–</span>`;
-  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi></th><td role="cell" data-label="State"><span>${stateOf(backup)}${object !== undefined && markup`<span class="said"><bdi class="code">${object}</bdi></span>`}</span></td><td role="cell" data-label="Verified" class="nowrap">${verified ? ago(verified.at, now) : none}</td><td role="cell" data-label="Size" class="nowrap">${bytes === undefined ? none : size(bytes)}</td><td role="cell" data-label="Revision">${revision ?? none}</td><td role="cell" data-label="Taken" class="nowrap">${takenAt === undefined ? none : ago(takenAt, now)}</td></tr>`;
-}
-
-function stateOf({ status }: EtcdBackup): Html {
-  const ready = conditionOf(status, 'Ready');
-  const stalled = conditionOf(status, 'Stalled');
-  const tone: Tone = ready?.status === 'True' ? 'good' : stalled?.status === 'True' ? 'bad' : 'busy';
-  const said = tone === 'good' ? markup`` : markup`<span class="said"><bdi>${ready?.message ?? ''}</bdi></span>`;
-  return markup`${badge({ tone, word: ready?.reason ?? 'New' })}${said}`;
+  return markup`<tr role="row"><th scope="row" role="rowheader"><bdi>${metadata.name}</bdi></th><td role="cell" data-label="State"><span>${stateWithWords(readyState(status))}${object !== undefined && markup`<span class="said"><bdi class="code">${object}</bdi></span>`}</span></td><td role="cell" data-label="Verified" class="nowrap">${verified ? ago(verified.at, now) : none}</td><td role="cell" data-label="Size" class="nowrap">${bytes === undefined ? none : size(bytes)}</td><td role="cell" data-label="Revision">${revision ?? none}</td><td role="cell" data-label="Taken" class="nowrap">${takenAt === undefined ? none : ago(takenAt, now)}</td></tr>`;
 }

@@ -55,6 +55,7 @@ const report = Type.Object({
   ),
   clusters: Type.Array(cluster),
   others: Type.Optional(Type.Array(Type.String())),
+  nodes: Type.Optional(Type.Array(Type.Object({ title: Type.String(), lines: Type.Array(Type.String()) }))),
   shortened: Type.Optional(Type.Boolean()),
 });
 
@@ -74,4 +75,21 @@ export function parseReport(text: string | undefined): ShownReport | undefined {
     return undefined;
   }
   return Value.Check(report, value) ? value : undefined;
+}
+
+const plans = Type.Object({ clusters: Type.Array(cluster) });
+
+/** The plans that `tick --plan --output=json` printed; `undefined` for what is anything else. */
+export function parsePlans(text: string): readonly ShownCluster[] | undefined {
+  const printed = jsonIn(text);
+  return Value.Check(plans, printed) ? printed.clusters : undefined;
+}
+
+function jsonIn(text: string): unknown {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

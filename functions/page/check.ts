@@ -54,7 +54,7 @@ function oneReport(report: ShownReport, fleet: EtcdFleet | undefined): Html {
 ${about(report, fleet)}
 ${problems.length > 0 && card('Problems', problemList(problems.slice(0, mostProblems)), left > 0 && markup`<p class="quiet">and ${left} more</p>`)}
 ${deletionsCard(report)}
-${othersCard(report)}
+${othersCard(report)}${nodeCards(report)}
 ${warnings.length > 0 && card('Allowed, and perhaps not meant', problemList(warnings.slice(0, mostProblems)))}
 ${clusters.slice(0, mostClusters).map((cluster) => clusterCard(cluster, clusters.length <= mostOpen))}
 ${clusters.length > mostClusters && markup`<p class="quiet">and ${clusters.length - mostClusters} more clusters</p>`}
@@ -81,7 +81,7 @@ function deletionsCard({ deletions }: ShownReport): Html {
     .slice(0, mostProblems)
     .map(
       ({ namespace, name, kept }) =>
-        markup`<li><b><bdi>${namespace}/${name}</bdi></b>${kept === undefined ? markup` ${badge({ tone: 'bad', word: 'is deleted' })}` : markup`<br><bdi>${kept}</bdi>`}</li>`,
+        markup`<li><b><bdi>${namespace === '' ? name : `${namespace}/${name}`}</bdi></b>${kept === undefined ? markup` ${badge({ tone: 'bad', word: 'is deleted' })}` : markup`<br><bdi>${kept}</bdi>`}</li>`,
     );
   return card('No longer listed', markup`<ul class="problems">${items}</ul>`);
 }
@@ -89,7 +89,15 @@ function deletionsCard({ deletions }: ShownReport): Html {
 function othersCard({ others = [] }: ShownReport): Html {
   if (others.length === 0) return markup``;
   const items = others.slice(0, mostProblems).map((text) => markup`<li><bdi>${text}</bdi></li>`);
-  return card('Backups and schedules', markup`<ul class="problems">${items}</ul>`);
+  return card('Backups, schedules and node policies', markup`<ul class="problems">${items}</ul>`);
+}
+
+function nodeCards({ nodes = [] }: ShownReport): Html {
+  const cards = nodes.slice(0, mostProblems).map(({ title, lines }) => {
+    const items = (lines.length > 0 ? lines : ['no node needs a reboot']).slice(0, mostProblems);
+    return card(title, markup`<ul class="problems">${items.map((text) => markup`<li><bdi>${text}</bdi></li>`)}</ul>`);
+  });
+  return markup`${cards}`;
 }
 
 function clusterCard({ namespace, name, intent, planned, problem }: ShownCluster, open: boolean): Html {

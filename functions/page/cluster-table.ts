@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { firstSentence } from './first-sentence.ts';
 import { clusterHref } from './links.ts';
 import { type Html, markup } from './markup.ts';
 import { stateBadge, table } from './parts.ts';
@@ -10,6 +11,9 @@ export interface ClusterTable {
   readonly root: string;
   readonly now: Date;
 }
+
+/** Characters of a message; the cluster's own page has all of it. */
+const longest = 160;
 
 const heads = ['Cluster', 'State', 'Ready', 'Version', 'Leader', 'Age'];
 
@@ -28,7 +32,7 @@ function row(cluster: EtcdCluster, root: string, now: Date): Html {
   const state = clusterState(cluster);
   // What is as it should be needs no words.
   const message = state.tone === 'good' ? '' : state.message;
-  return markup`<tr role="row"><th scope="row" role="rowheader"><a href="${clusterHref(root, namespace, name)}"><bdi>${namespace}/${name}</bdi></a></th><td role="cell" data-label="State" class="state"><span>${stateBadge(state)}${message !== '' && markup`<span class="said"><bdi>${firstSentence(message)}</bdi></span>`}</span></td><td role="cell" data-label="Ready" class="nowrap">${status?.readyReplicas ?? 0}/${spec.replicas}</td><td role="cell" data-label="Version" ><span>${versions(cluster)}</span></td><td role="cell" data-label="Leader"${!status?.leader && markup` class="none"`}>${status?.leader ? markup`<bdi>${status.leader}</bdi>` : markup`<span class="quiet">–</span>`}</td><td role="cell" data-label="Age" class="nowrap">${age(creationTimestamp, now)}</td></tr>`;
+  return markup`<tr role="row"><th scope="row" role="rowheader"><a href="${clusterHref(root, namespace, name)}"><bdi>${namespace}/${name}</bdi></a></th><td role="cell" data-label="State" class="state"><span>${stateBadge(state)}${message !== '' && markup`<span class="said"><bdi>${firstSentence(message, longest)}</bdi></span>`}</span></td><td role="cell" data-label="Ready" class="nowrap">${status?.readyReplicas ?? 0}/${spec.replicas}</td><td role="cell" data-label="Version" ><span>${versions(cluster)}</span></td><td role="cell" data-label="Leader"${!status?.leader && markup` class="none"`}>${status?.leader ? markup`<bdi>${status.leader}</bdi>` : markup`<span class="quiet">–</span>`}</td><td role="cell" data-label="Age" class="nowrap">${age(creationTimestamp, now)}</td></tr>`;
 }
 
 /** What runs, and what is asked for where that differs. */
@@ -37,12 +41,4 @@ export function versions({ spec, status }: EtcdCluster): Html {
   const runs = status?.version;
   if (runs === undefined) return markup`<span class="quiet">${asked}</span>`;
   return runs === asked ? markup`${runs}` : markup`${runs} <span class="quiet">→ ${asked}</span>`;
-}
-
-const longest = 160;
-
-/** A table is to be looked over; the cluster's own page has all of it. */
-function firstSentence(message: string): string {
-  const [sentence = ''] = message.split(/[.;] /, 1);
-  return sentence.length > longest ? `${sentence.slice(0, longest)}…` : sentence;
 }

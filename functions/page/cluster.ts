@@ -1,8 +1,10 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
+import { approvalsCard } from './approvals.ts';
 import { clusterConcerns } from './attention.ts';
 import { backupsCard } from './backups.ts';
 import { versions } from './cluster-table.ts';
@@ -13,6 +15,7 @@ import { type Html, markup } from './markup.ts';
 import { membersCard } from './members.ts';
 import { card, concern, concerns, conditionsCard, empty, facts, revision, stateBadge } from './parts.ts';
 import { type PlanView, planSteps } from './plan.ts';
+import { schedulesCard } from './schedules.ts';
 import { clusterState } from './state.ts';
 import { age, ago, until } from './time.ts';
 
@@ -23,22 +26,26 @@ export interface ClusterData {
   readonly plan: PlanView;
   /** Its backups, if the user may see them. */
   readonly backups?: readonly EtcdBackup[];
+  /** What asks for more of them, if the user may see that. */
+  readonly schedules?: readonly EtcdBackupSchedule[];
   readonly now: Date;
 }
 
 const root = '../../';
 
 /** Everything about one cluster. */
-export function clusterPage({ cluster, fleet, plan, backups = [], now }: ClusterData): Html {
+export function clusterPage({ cluster, fleet, plan, backups = [], schedules = [], now }: ClusterData): Html {
   const state = clusterState(cluster);
   const urgent = clusterConcerns(cluster);
   const body = markup`<div class="title"><h1><bdi>${keyOf(cluster)}</bdi></h1>${stateBadge(state)}</div>
 ${state.tone === 'bad' ? '' : markup`<p class="lead quiet"><bdi>${state.message}</bdi></p>`}
 ${concerns(urgent.map((one) => concern(one)))}
+${approvalsCard(cluster, 'cluster')}
 ${summary(cluster, fleet, now)}
 ${stepCard(cluster, now)}
 ${membersCard(cluster, now)}
 ${planCard(plan)}
+${schedulesCard(schedules, now)}
 ${backupsCard(backups, now)}
 ${historyCard(cluster, fleet, now)}
 ${conditionsCard(cluster.status?.conditions, now)}`;

@@ -3,6 +3,7 @@ import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { FleetProblem } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
+import { approvalsCard } from './approvals.ts';
 import { fleetConcerns } from './attention.ts';
 import { clusterTable } from './cluster-table.ts';
 import { layout } from './layout.ts';
@@ -33,6 +34,7 @@ export function fleetPage({ fleet, clusters, page = 1, now }: FleetData): Html {
   const body = markup`<div class="title"><h1><bdi>${keyOf(fleet)}</bdi></h1>${stateBadge(state)}</div>
 ${state.tone === 'bad' ? '' : markup`<p class="lead quiet"><bdi>${state.message}</bdi></p>`}
 ${concerns(fleetConcerns(fleet, now).map((one) => concern(one)))}
+${approvalsCard(fleet, 'fleet')}
 ${summary(fleet, now)}
 ${problemsCard(fleet)}
 ${requestsCard(fleet, root)}

@@ -1,11 +1,13 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import { keyOf, ownObjects } from '../../reconcile/fleet/names.ts';
 import { clusterConcerns, fleetConcerns } from './attention.ts';
 import { clusterTable } from './cluster-table.ts';
 import { layout } from './layout.ts';
 import { clusterHref, fleetHref } from './links.ts';
 import { type Html, markup } from './markup.ts';
+import { nodesCards } from './nodes.ts';
 import { type Paged, pageOf, pager } from './pager.ts';
 import { concern, concerns, empty, revision, stateBadge } from './parts.ts';
 import { byUrgency, clusterState, fleetState, type Tone } from './state.ts';
@@ -14,6 +16,7 @@ import { ago } from './time.ts';
 export interface HomeData {
   readonly fleets: readonly EtcdFleet[];
   readonly clusters: readonly EtcdCluster[];
+  readonly policies?: readonly EtcdNodePolicy[];
   /** Of the clusters that no fleet owns; from 1. */
   readonly page?: number;
   /** The user may not see everything. */
@@ -27,7 +30,7 @@ const mostConcerns = 20;
 const mostFleets = 100;
 
 /** The first page: what needs a person, and the state of every fleet and cluster. */
-export function homePage({ fleets, clusters, page = 1, partial = false, now }: HomeData): Html {
+export function homePage({ fleets, clusters, policies = [], page = 1, partial = false, now }: HomeData): Html {
   const root = '';
   const owned = new Map(fleets.map((fleet) => [fleet, ownObjects(fleet, clusters)]));
   const known = new Set([...owned.values()].flat());
@@ -46,6 +49,7 @@ ${urgent.html}
 ${shown.map((fleet) => fleetCard(fleet, owned.get(fleet) ?? [], root, now))}
 ${fleets.length > shown.length && empty(`and ${fleets.length - shown.length} more fleets: kubectl get etcdfleets.etcd.ratchet.dev --all-namespaces`)}
 ${freeCard(free, titleOfFree(fleets.length > 0, partial), now)}
+${nodesCards(policies, now)}
 ${fleets.length + clusters.length === 0 && nothingYet(partial)}
 ${partial && fleets.length + clusters.length > 0 && markup`<p class="quiet small">You see the namespaces in which you may list EtcdFleets or EtcdClusters.</p>`}`;
   return layout({ title: titleOf(urgent.bad), root, tone: toneOf(clusters, urgent.bad), now, body });

@@ -17,6 +17,12 @@ export function stateBadge(state: State): Html {
   return badge(state);
 }
 
+/** With what is said of it, unless all is well. */
+export function stateWithWords(state: State): Html {
+  const said = state.tone === 'good' ? markup`` : markup`<span class="said"><bdi>${state.message}</bdi></span>`;
+  return markup`${badge(state)}${said}`;
+}
+
 /** `main 6f0f5b0e`, the commit led to where its forge is known. */
 export function revision(text: string | undefined, fleet?: EtcdFleet): Html {
   const { ref, sha } = /^(?<ref>.+)@sha1:(?<sha>[0-9a-f]{40})$/s.exec(text ?? '')?.groups ?? {};

@@ -1,11 +1,13 @@
 import { checkKeys, checkLabel } from '../../manifests/api/check-report.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { ConfigMap } from '../../manifests/kube-types.ts';
 import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
-import { isReason, type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import { isReason, type Kube, KubeError, type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
 import { readOnly } from '../pass/read-only.ts';
 import { remembered } from '../serve/remembered.ts';
 import { parseReport, type ShownReport } from './check-report.ts';
@@ -25,6 +27,10 @@ export interface Reader {
   plan(cluster: EtcdCluster): Promise<PlanView>;
   /** Of this cluster. @throws {KubeError} */
   backups(cluster: EtcdCluster): Promise<readonly EtcdBackup[]>;
+  /** Of this cluster. @throws {KubeError} */
+  schedules(cluster: EtcdCluster): Promise<readonly EtcdBackupSchedule[]>;
+  /** None for a page of one namespace: they belong to none. @throws {KubeError} */
+  nodePolicies(): Promise<readonly EtcdNodePolicy[]>;
   /** Of this commit, kept in these namespaces. @throws {KubeError} */
   reports(namespaces: readonly string[], sha: string): Promise<readonly ShownReport[]>;
   now(): Date;
@@ -52,7 +58,17 @@ export function createReader(context: ReaderContext): Reader {
   const reports = remembered(memory(fresh.reports, most), (_key, where: string, sha: string) =>
     readReports(kube, where, sha),
   );
-  const backups = remembered(memory(fresh.backups, most), (where: string) => readBackups(kube, where));
+  const backups = remembered(memory(fresh.backups, most), (where: string) =>
+    readAllowed<EtcdBackup>(kube, resources.backups, where),
+  );
+  const schedules = remembered(memory(fresh.backups, most), (where: string) =>
+    readAllowed<EtcdBackupSchedule>(kube, resources.schedules, where),
+  );
+  const policies = remembered(memory(fresh.backups, 1), () =>
+    namespace === undefined
+      ? readAllowed<EtcdNodePolicy>(kube, resources.nodePolicies, undefined)
+      : Promise.resolve([]),
+  );
   const plans = remembered(memory(fresh.plan, most), async (_key, cluster: EtcdCluster) => {
     const making = room(() => makePlan({ ...context, kube }, cluster));
     return making ?? noPlan(cluster, 'Other plans are being made.');
@@ -63,6 +79,9 @@ export function createReader(context: ReaderContext): Reader {
       (await Promise.all(namespaces.map((where) => reports.get(`${where}/${sha}`, where, sha)))).flat(),
     backups: async ({ metadata: { namespace: where = '', name } }) =>
       (await backups.get(where)).filter(({ spec }) => spec.clusterName === name),
+    schedules: async ({ metadata: { namespace: where = '', name } }) =>
+      (await schedules.get(where)).filter(({ spec }) => spec.template.clusterName === name),
+    nodePolicies: () => policies.get(''),
     plan: (cluster) => {
       const { uid = '', resourceVersion = '' } = cluster.metadata;
       // A cluster that was changed is planned anew, however fresh the plan.
@@ -86,10 +105,14 @@ async function readWorld(kube: Kube, namespace: string | undefined): Promise<Liv
   return { fleets: fleets.items, clusters: clusters.items };
 }
 
-async function readBackups(kube: Kube, namespace: string): Promise<readonly EtcdBackup[]> {
+async function readAllowed<T extends KubeObject>(
+  kube: Kube,
+  resource: Resource,
+  namespace: string | undefined,
+): Promise<readonly T[]> {
   try {
     const signal = AbortSignal.timeout(patience.backups);
-    return (await kube.list<EtcdBackup>(resources.backups, { namespace, signal })).items;
+    return (await kube.list<T>(resource, { namespace, signal })).items;
   } catch (error) {
     // The page's rights end there, or the kind is not installed: as if there were none.
     if (isReason(error, 'Forbidden') || isReason(error, 'NotFound')) return [];

@@ -120,8 +120,12 @@ async function answer({ reader, access, log }: PageContext, { root, show }: View
 }
 
 async function home({ reader, viewer, context, now }: Look): Promise<Found> {
-  const sight = await sightOf(viewer, await reader.world());
-  return homePage({ ...sight, page: pageNumber(context.req.query('page')), now });
+  const [sight, mayNodes] = await Promise.all([
+    reader.world().then((world) => sightOf(viewer, world)),
+    viewer.may({ verb: 'list', resource: 'etcdnodepolicies' }),
+  ]);
+  const policies = mayNodes ? await reader.nodePolicies() : [];
+  return homePage({ ...sight, policies, page: pageNumber(context.req.query('page')), now });
 }
 
 async function fleet({ reader, viewer, context, now }: Look): Promise<Found> {
@@ -142,9 +146,14 @@ async function cluster({ reader, viewer, context, now }: Look): Promise<Found> {
   if (!found) return 'missing';
   const owner = fleets.find((one) => ownObjects(one, [found]).length > 0);
   const mayKnow = owner && (await viewer.may({ verb: 'get', resource: 'etcdfleets', ...nameOf(owner) }));
-  const maySee = await viewer.may({ verb: 'list', resource: 'etcdbackups', namespace });
-  const [plan, backups] = await Promise.all([reader.plan(found), maySee ? reader.backups(found) : []]);
-  return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan, backups, now });
+  const maySee = async (resource: 'etcdbackups' | 'etcdbackupschedules') =>
+    viewer.may({ verb: 'list', resource, namespace });
+  const [plan, backups, schedules] = await Promise.all([
+    reader.plan(found),
+    maySee('etcdbackups').then((may) => (may ? reader.backups(found) : [])),
+    maySee('etcdbackupschedules').then((may) => (may ? reader.schedules(found) : [])),
+  ]);
+  return clusterPage({ cluster: found, fleet: mayKnow ? owner : undefined, plan, backups, schedules, now });
 }
 
 /** Namespaces that are looked into for one commit. */

@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { conditionOf } from '../../reconcile/conditions.ts';
+import type { Condition } from '../../manifests/api/metadata.ts';
+import { conditionOf, isTrue } from '../../reconcile/conditions.ts';
 import { verdictOf } from '../../reconcile/fleet/roll-up.ts';
 import { meaningOf } from '../../reconcile/reasons.ts';
 
@@ -48,6 +49,13 @@ export function fleetState({ metadata, spec, status }: EtcdFleet): State {
   return ready.status === 'True'
     ? { tone: 'good', word: 'Ready', reason, message }
     : { tone: 'busy', word: 'Working', reason, message };
+}
+
+/** Of what says no more than its conditions: a backup, a schedule. */
+export function readyState(status: { readonly conditions?: readonly Condition[] } | undefined): State {
+  const ready = conditionOf(status, 'Ready');
+  const tone = isTrue(status, 'Ready') ? 'good' : isTrue(status, 'Stalled') ? 'bad' : 'busy';
+  return { tone, word: ready?.reason ?? 'New', message: ready?.message ?? '' };
 }
 
 function reasonOf(status: EtcdCluster['status'], type: string): { reason?: string } {

@@ -44,7 +44,17 @@ function worthAStep(items: readonly EtcdBackup[]): readonly EtcdBackup[] {
 
 type BackupsContext = Pick<
   StepAndWaitContext,
-  'kube' | 'namespace' | 'holder' | 'log' | 'signal' | 'waitMs' | 'dryRun' | 'clusters' | 'fleet' | 'isStopped'
+  | 'kube'
+  | 'namespace'
+  | 'holder'
+  | 'log'
+  | 'signal'
+  | 'waitMs'
+  | 'dryRun'
+  | 'clusters'
+  | 'fleet'
+  | 'isStopped'
+  | 'egress'
 > & { readonly list: ListBackups };
 
 /**

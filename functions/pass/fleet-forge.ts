@@ -21,7 +21,7 @@ export async function openFleetForge(
       import('../../gitops/forges/forges.ts'),
       import('../../gitops/forges/error.ts'),
       import('../../gitops/git/error.ts'),
-      import('../../gitops/net/egress.ts'),
+      import('../../manifests/egress/egress.ts'),
     ]);
   const { type, apiUrl, secretName } = forge;
   const [wrong] = validateForge({ type, ...(apiUrl && { apiUrl }) }, git.url);

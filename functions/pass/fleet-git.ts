@@ -1,8 +1,8 @@
 import { GitError } from '../../gitops/git/error.ts';
 import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import type { GitCredentials, GitSource } from '../../gitops/git/source.ts';
-import { assertAllowed, EgressError, strictEgress } from '../../gitops/net/egress.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { assertAllowed, EgressError, strictEgress } from '../../manifests/egress/egress.ts';
 import type { Kube } from '../../reconcile/kube.ts';
 import { networkFrom } from '../environment.ts';
 import { readSecret } from './secret.ts';

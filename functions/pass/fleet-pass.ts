@@ -96,7 +96,7 @@ function reasonToSkip(fleet: EtcdFleet, followUp: boolean): 'suspended' | 'follo
 async function attempt(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult | undefined> {
   const { kube, namespace, dryRun, log, signal, gitMs } = context;
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(gitMs)]);
-  using own = shareGit(inTime, context.reader);
+  using own = shareGit(inTime, context.reader, context.log);
   const listed = world.others ?? (() => listOthers(kube, namespace, signal));
   const applied = world.applied ?? (() => listApplied(kube, namespace, signal));
   const before = hasOthers(fleet) ? await applied() : [];

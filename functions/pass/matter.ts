@@ -1,4 +1,5 @@
 import type { Wake } from '../../reconcile/cluster/know/decision.ts';
+import { endsJob } from '../../reconcile/job-end.ts';
 import type { KubeObject } from '../../reconcile/kube.ts';
 
 export type Changing = Extract<Wake, { on: 'change' }>['of'];
@@ -31,9 +32,17 @@ export function matterOf(kind: Changing, object: KubeObject): string {
       return `exists ${status.updateRevision ?? ''}`;
     case 'peers':
       return `exists ${status.ready ?? ''}`;
+    case 'jobs':
+      return jobMatter(status);
     default:
       return kind satisfies never;
   }
+}
+
+/** Its pod ends a moment before: what a step goes by is the Job's own word. */
+function jobMatter({ conditions = [] }: Status): string {
+  const ends = conditions.filter(({ type, status }) => endsJob(type) && status === 'True');
+  return ends.map(({ type }) => type).join(' ');
 }
 
 /** `ContainerCreating` and `PodInitializing` are the normal course; every other reason to wait is trouble. */

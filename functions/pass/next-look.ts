@@ -31,10 +31,11 @@ export function isNews({ moved, unsettled }: Pick<PassNews, 'moved' | 'unsettled
   return moved || (!isFollowUp && unsettled);
 }
 
-type Remaining = Pick<PassNews, 'clusters'> & Partial<Pick<PassNews, 'backups'>>;
+type Remaining = Pick<PassNews, 'clusters'> & Partial<Pick<PassNews, 'backups' | 'nodes'>>;
 
 /** Whether there is work that may go on before a tick would look. */
-export function isAwaited({ clusters, backups = [] }: Remaining, now: Date): boolean {
+export function isAwaited({ clusters, backups = [], nodes = [] }: Remaining, now: Date): boolean {
+  if (nodes.some(({ workRemains }) => workRemains)) return true;
   if (clusters.some(({ workRemains }) => workRemains) && pauseSeconds(quietSeconds(clusters, now)) < tickSeconds)
     return true;
   return backups.some(({ workRemains }) => workRemains) && secondsToNextBackup(backups, now) < tickSeconds;

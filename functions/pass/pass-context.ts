@@ -3,6 +3,7 @@ import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import type { StepContext } from '../../reconcile/cluster/step-context.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
+import type { NodePolicyResult } from '../../reconcile/nodes/step.ts';
 import type { ObjectName } from '../tick/options.ts';
 import type { FleetResult } from './fleet-pass.ts';
 import type { Library } from './load-ahead.ts';
@@ -28,6 +29,8 @@ export interface PassContext extends StepAndWaitContext {
   readonly tellFleets?: boolean;
   /** Called when everything is done but the checks of requests: a roll-out waits for no review. */
   readonly onNews?: (news: PassNews) => Promise<void>;
+  /** Where the Jobs are made that reboot nodes. Absent: the component node-reboots is not installed. */
+  readonly rebootsIn?: string | undefined;
   /** When everything must be over, in milliseconds since the epoch. */
   readonly deadline: number;
   /** Where commit statuses lead; absent: nowhere. */
@@ -42,6 +45,8 @@ export interface PassResult extends PassNews {
 export interface PassNews {
   readonly clusters: readonly ClusterResult[];
   readonly backups: readonly BackupResult[];
+  /** Node policies, where there are any. */
+  readonly nodes?: readonly NodePolicyResult[];
   /** Another step would be worth taking, soon. */
   readonly workRemains: boolean;
   /** Whether anything was done: what others have seen before that is no longer all there is. */

@@ -17,6 +17,7 @@ import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
 import { listClusters } from './list-clusters.ts';
 import { neededForNewCommit } from './load-ahead.ts';
 import { isUnderWay, nextBackupLook } from './next-look.ts';
+import { nextNodeLook, stepNodesAndWait } from './nodes.ts';
 import { once } from './once.ts';
 import type { PassContext, PassNews, PassResult } from './pass-context.ts';
 import { patiently, whileWaiting } from './patience.ts';
@@ -46,7 +47,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
   using reader = createReader({}, loadAhead && (() => neededForNewCommit.forEach(loadAhead)));
-  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader);
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader, context.log);
   const aboutFleets = { ...context, kube: secretsOnce(kube), reader };
   const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
   const early = await settledWithin(running, (index) => !wasSilent(chosen[index] ?? {}), patienceMs);
@@ -59,27 +60,34 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const scope = { clusters: chosenClusters(context, fleetsNow, clusters), all: clusters, fleets: fleetsNow };
   // Where clusters need another step, the next link of the chain goes on with all: it waits for no backup's Job.
   const goesOn = new AbortController();
-  const clustersStepped = stepAndWait(context, scope, clusterList.resourceVersion).then((one) => {
-    if (one.results.some(hasWork)) goesOn.abort();
-    return one;
-  });
+  const firstSteps = Promise.withResolvers<void>();
+  const clustersStepped = stepAndWait(context, scope, clusterList.resourceVersion, firstSteps.resolve)
+    .finally(firstSteps.resolve)
+    .then((one) => {
+      if (one.results.some(hasWork)) goesOn.abort();
+      return one;
+    });
   // In this order: what a schedule has just made is begun at once.
   const backupsStepped = stepAllSchedules(context, list).then(async ({ listed, nextAt }) => {
     const backupList = listed ?? (await listBackups(list, context.log));
     const results = await stepBackupsAndWait({ ...context, list }, backupList, clusters, goesOn.signal);
     return { results, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
   });
+  // After the first steps of the clusters: whether a node may go is seen as those left them.
+  const nodesStepped = firstSteps.promise.then(() => stepNodesAndWait(context, goesOn.signal));
   // Once more after them: what a restore says of its cluster is as the steps of this pass left it, and a backup that
   // became Ready meanwhile is restored from at once.
   const taken = restores.awaits ? backupsStepped.then(({ results }) => results.some(isReady)) : false;
   const restoresAgain = Promise.all([taken, clustersStepped]).then(([hasTaken]) =>
     restores.open || hasTaken ? stepAllRestores(context, { clusters, list }) : restores,
   );
-  const [stepped, { results: backups, nextLook }, restoresLeft] = await Promise.all([
+  const [stepped, { results: backups, nextLook: backupLook }, restoresLeft, nodes] = await Promise.all([
     clustersStepped,
     backupsStepped,
     restoresAgain,
+    nodesStepped,
   ]);
+  const nextLook = earliest(backupLook, nextNodeLook(nodes));
   const hasMade = restores.made || restoresLeft.made;
 
   const isLate = (result: FleetResult) => !early.includes(result) && hasWritten(result);
@@ -97,9 +105,15 @@ export async function pass(context: PassContext): Promise<PassResult> {
     const news = {
       clusters: stepped.results,
       backups,
+      ...(nodes.length > 0 && { nodes }),
       ...(nextLook && { nextLook }),
-      workRemains: late || hasMade || [...stepped.results, ...backups].some(hasWork) || results.some(needsRetry),
-      moved: hasMade || results.some(hasWritten) || stepped.moved || backups.some(({ outcome }) => outcome === 'acted'),
+      workRemains:
+        late || hasMade || [...stepped.results, ...backups, ...nodes].some(hasWork) || results.some(needsRetry),
+      moved:
+        hasMade ||
+        results.some(hasWritten) ||
+        stepped.moved ||
+        [...backups, ...nodes].some(({ outcome }) => outcome === 'acted'),
       unsettled: results.some(needsRetry) || stepped.results.some(isUnsettled),
     };
     await context.onNews?.(news);

@@ -5,9 +5,11 @@ import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/clu
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import type { FleetPlan, PlannedApply } from '../../reconcile/fleet/plan.ts';
 import { resources } from '../../reconcile/kube.ts';
+import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
 import { createReader } from '../read/reader.ts';
 import { chosenClusters, chosenFleets } from './chosen.ts';
 import { type FleetResult, passFleet, type World } from './fleet-pass.ts';
+import { nodePlans, policiesIn } from './node-plans.ts';
 import type { PassContext } from './pass-context.ts';
 import { readOnly } from './read-only.ts';
 import { shareGit } from './shared-git.ts';
@@ -18,6 +20,8 @@ export type PlanPassContext = Omit<PassContext, 'dryRun' | 'followUp' | 'waitMs'
 export interface PlanPassResult {
   readonly fleets: readonly { readonly fleet: EtcdFleet; readonly result: FleetResult }[];
   readonly clusters: readonly ClusterPlan[];
+  /** Of node policies, where the component node-reboots is installed. */
+  readonly nodes: readonly NodePlan[];
 }
 
 /**
@@ -36,7 +40,7 @@ export async function planPass(context: PlanPassContext): Promise<PlanPassResult
   const world: World = { fleets: fleetList.items, clusters: clusterList.items };
   const gitMs = timeForGit(context.deadline, Date.now());
   using reader = createReader();
-  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader);
+  using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader, context.log);
   const looking = { ...context, kube, dryRun: true, followUp: false, gitMs, git, reader };
   const fleets = await Promise.all(
     chosenFleets(context, world.fleets, world.clusters).map(async (fleet) => ({
@@ -49,7 +53,11 @@ export async function planPass(context: PlanPassContext): Promise<PlanPassResult
   const intents = new Map<string, Intent>(kept.map((cluster) => [keyOf(cluster), { kind: 'keep', cluster }]));
   for (const intent of asked) intents.set(keyOf(intent.cluster), intent);
   const clusters = await planClusters({ ...context, kube }, { namespace, intents: [...intents.values()] });
-  return { fleets, clusters };
+  const policies = fleets.flatMap(({ result }) =>
+    result.kind === 'done' && result.asked ? policiesIn(result.asked) : [],
+  );
+  const isAboutNodes = context.clusters.length === 0 && context.fleet === undefined;
+  return { fleets, clusters, nodes: isAboutNodes ? await nodePlans({ ...context, kube }, policies) : [] };
 }
 
 async function intentsOf(results: readonly FleetResult[]): Promise<readonly Intent[]> {

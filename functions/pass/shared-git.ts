@@ -5,6 +5,7 @@ import type { GitSource } from '../../gitops/git/source.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { networkFrom } from '../environment.ts';
+import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
 
 /** One repository at one ref, asked once however many ask here. */
@@ -28,8 +29,9 @@ export interface SharedGit extends Disposable {
  * and an error that one meets is the error of all who asked the same. Nothing outlives the pass.
  *
  * @param signal for all who share: no one's own patience ends what others wait for
+ * @param log told once of each server that can leave no files out
  */
-export function shareGit(signal: AbortSignal, reader: Reader): SharedGit {
+export function shareGit(signal: AbortSignal, reader: Reader, log: Log): SharedGit {
   const open = new Map<string, Conversation & { readonly git: GitConnection }>();
 
   function join(source: GitSource): Conversation {
@@ -38,6 +40,7 @@ export function shareGit(signal: AbortSignal, reader: Reader): SharedGit {
     if (known) return known;
     const git = connect({ ...source, path: '.' }, {}, networkFrom(process.env));
     let resolved: Promise<Resolution> | undefined;
+    let isTold = false;
     const conversation = {
       git,
       resolve: () => {
@@ -46,6 +49,10 @@ export function shareGit(signal: AbortSignal, reader: Reader): SharedGit {
       },
       read: (revision: Revision, fleet: EtcdFleet) => {
         const { canFilter } = git;
+        if (canFilter === false && !isTold) {
+          isTold = true;
+          log({ host: new URL(source.url).host }, whole);
+        }
         const about = { source, revision, fleet: { metadata: fleet.metadata, spec: fleet.spec } };
         return reader.read({ ...about, ...(canFilter !== undefined && { canFilter }) }, signal);
       },
@@ -62,6 +69,9 @@ export function shareGit(signal: AbortSignal, reader: Reader): SharedGit {
     },
   };
 }
+
+const whole =
+  'this Git server can leave no files out, so a fetch brings the whole commit: have uploadpack.allowFilter set there';
 
 /** Holds credentials, and so never leaves this file. */
 function keyOf({ url, ref, credentials = {} }: GitSource): string {

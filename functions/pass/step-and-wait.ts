@@ -17,11 +17,14 @@ export interface Stepped {
 /**
  * One step for each; then, within the time given, another look at those that wake, until one of them has acted. So no
  * cluster gets more than one action from one invocation.
+ *
+ * @param onFirst called when the first step of each is over
  */
 export async function stepAndWait(
   context: StepAndWaitContext,
   { clusters, all, fleets }: Required<Pick<Scope, 'clusters' | 'all' | 'fleets'>>,
   resourceVersion: string,
+  onFirst: () => void = () => undefined,
 ): Promise<Stepped> {
   if (clusters.length === 0) return { results: [], moved: false };
   const { stepClusters } = await import('../../reconcile/cluster/pass.ts');
@@ -33,6 +36,7 @@ export async function stepAndWait(
   // While the API server makes its lists.
   if (loadAhead) setImmediate(() => neededFor(clusters).forEach(loadAhead));
   let results = await firstSteps;
+  onFirst();
   if (waitMs <= 0 || context.dryRun || results.some(hasActed)) return { results, moved: results.some(hasActed) };
 
   // While a follow-up is under way, an invocation that begins something leaves the rest to it.

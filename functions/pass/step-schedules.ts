@@ -8,9 +8,9 @@ import type { PassContext } from './pass-context.ts';
  * one fleet only: the next tick sees to the schedules.
  */
 export async function stepAllSchedules(context: PassContext, list: ListBackups): Promise<SchedulesStepped> {
-  const { kube, namespace, signal, log, dryRun, holder, clusters, fleet } = context;
+  const { kube, namespace, signal, log, dryRun, holder, clusters, fleet, egress } = context;
   if (clusters.length > 0 || fleet !== undefined) return {};
   const { stepSchedules } = await import('../../reconcile/schedule/pass.ts');
   const image = () => ownImage(kube, holder, signal);
-  return stepSchedules({ kube, namespace, signal, log, dryRun, image, list });
+  return stepSchedules({ kube, namespace, signal, log, dryRun, image, egress, list });
 }

@@ -153,7 +153,7 @@ async function firstOf(heard: Promise<void>, ms: number | undefined, until: Abor
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, until]);
   const longest = 2 ** 31 - 1;
-  await Promise.race([heard, slept(ms ?? longest, signal)]);
+  await Promise.race([heard, slept(Math.min(ms ?? longest, longest), signal)]);
   over.abort();
 }
 

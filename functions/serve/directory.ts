@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import type { Receiver } from '../../gitops/webhooks/receiver.ts';
-import { receiverOf } from '../../gitops/webhooks/receivers.ts';
+import { createHash, randomBytes } from 'node:crypto';
 import type { EtcdFleet, WebhookType } from '../../manifests/api/etcd-fleet.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
@@ -11,14 +9,15 @@ import { remembered } from './remembered.ts';
 /** What a delivery to one fleet must prove, and to whom. */
 export interface Hook {
   readonly fleet: EtcdFleet;
-  readonly receiver: Receiver;
+  readonly type: WebhookType;
   /** Empty: no delivery can be verified. */
   readonly secrets: readonly Uint8Array[];
 }
 
 export interface Directory {
   /**
-   * `undefined`: there is no such fleet, or it takes no deliveries. @throws {KubeError} when that can't be found out
+   * `undefined`: there is no such fleet, or it takes no deliveries; then a Secret is waited for, too, which another
+   * fleet has, so that the time tells nothing. @throws {KubeError} when that can't be found out
    */
   find(namespace: string, name: string): Promise<Hook | undefined>;
   /** @throws {KubeError} */
@@ -69,28 +68,32 @@ export function createDirectory({
     if (read.lack !== undefined) log({ secret: key, problem: read.lack }, 'no delivery for it can be verified');
     return read.secrets;
   });
+  const salt = randomBytes(16);
   return {
     look: () => fleets.get(''),
     find: async (where, name) => {
-      const fleet = (await fleets.get('')).get(`${where}/${name}`);
-      const { webhook } = fleet?.spec ?? {};
-      if (!fleet || !webhook) return undefined;
-      const known = await secrets.get(`${where}/${webhook.secretName}`);
-      return { fleet, receiver: receiverOf(typeOf(fleet)), secrets: known };
+      const known = await fleets.get('');
+      const key = `${where}/${name}`;
+      // The same name has the same one, as that of a fleet has.
+      const other = [...known.values()][draw(salt, key, known.size)];
+      const fleet = known.get(key);
+      const { metadata, spec } = fleet ?? other ?? {};
+      if (!spec?.webhook) return undefined;
+      const found = await secrets.get(`${metadata?.namespace}/${spec.webhook.secretName}`);
+      return fleet && { fleet, type: typeOf(fleet), secrets: found };
     },
   };
+}
+
+/** A number below `count`, which no caller can foresee. */
+function draw(salt: Uint8Array, key: string, count: number): number {
+  return createHash('sha256').update(salt).update(key).digest().readUInt32BE() % Math.max(count, 1);
 }
 
 /** Unless the spec names one: the forge that hosts the repository. */
 function typeOf({ spec }: EtcdFleet): WebhookType {
   return spec.webhook?.type ?? spec.forge?.type ?? 'Generic';
 }
-
-/** For a fleet that does not exist: as much work as for one that does. */
-export const nobody: Pick<Hook, 'receiver' | 'secrets'> = {
-  receiver: receiverOf('Generic'),
-  secrets: [randomBytes(32)],
-};
 
 async function readSecrets(
   kube: Kube,

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { shedIdle } from './shed-idle.ts';
 
 export interface Listening {
   readonly port: number;
@@ -19,7 +20,10 @@ const limits = {
   /** For the whole request, its body included: who is slower is cut off. Forges wait no longer for their answer. */
   requestMs: 10_000,
   idleMs: 5_000,
+  /** Where there are more, the oldest goes that has sent no whole request. */
   connections: 1024,
+  /** Where a burst waits to be accepted. What finds no room there asks again a second later. */
+  backlog: 4096,
   requestsPerConnection: 1000,
   /** Less than the grace that Kubernetes gives. */
   closingMs: 25_000,
@@ -47,11 +51,13 @@ export async function listen(
     },
   }) as Server;
   server.maxHeadersCount = limits.headers;
-  server.maxConnections = limits.connections;
+  // Should shedding ever fail: then the kernel turns away what is new.
+  server.maxConnections = 2 * limits.connections;
+  shedIdle(server, limits.connections);
   server.maxRequestsPerSocket = limits.requestsPerConnection;
   const opened = Promise.withResolvers<void>();
   server.once('error', opened.reject);
-  server.listen(port, host, opened.resolve);
+  server.listen({ port, host, backlog: limits.backlog }, opened.resolve);
   await opened.promise;
   return { port: (server.address() as AddressInfo).port, close: () => closed(server) };
 }

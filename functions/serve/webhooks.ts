@@ -1,11 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { MalformedDelivery, type WebhookEvent } from '../../gitops/webhooks/receiver.ts';
-import { proofs } from '../../gitops/webhooks/receivers.ts';
+import { isProven, proofs, receiverOf } from '../../gitops/webhooks/receivers.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import { identityFrom } from '../environment.ts';
 import { meaningOf } from './about-fleet.ts';
-import { createDirectory, type Hook, nobody } from './directory.ts';
+import { createDirectory, type Hook } from './directory.ts';
 import { createGate, type GateLimits } from './gate.ts';
 import { handOver } from './hand-over.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -20,14 +21,15 @@ const patienceMs = 8_000;
 /**
  * `POST /hooks/<namespace>/<fleet>`: what a forge tells is verified, and handed to a Job.
  *
- * Who can't prove to know the fleet's secret is told 401 and nothing else, whether the fleet exists or not; nothing of
- * such a request is looked at, kept or logged.
+ * Who can't prove to know the fleet's secret is told 401 and nothing else, after the same work, whether the fleet
+ * exists or not; nothing of such a request is looked at, kept or logged.
  */
 export async function webhooks({ kube, log, env, namespace }: ServeContext): Promise<RouteGroup> {
   const { cronJob } = identityFrom(env);
   const directory = createDirectory({ kube, namespace, log });
   const gate = createGate(limits);
   const inTurn = oneAtATime();
+  const decoys = [randomBytes(32), randomBytes(32)];
   const refused = createTally((count) => log({ count }, 'deliveries without proof were refused'));
   const app = new Hono();
 
@@ -42,9 +44,9 @@ export async function webhooks({ kube, log, env, namespace }: ServeContext): Pro
     const delivery = { header: (name: string) => headers.get(name) ?? undefined, body: read.body };
     try {
       const hook = await directory.find(context.req.param('namespace'), context.req.param('fleet'));
-      const { receiver, secrets } = hook ?? nobody;
-      const isProven = receiver.verify(delivery, secrets, new Date());
-      if (!hook || !isProven) return unproven(context);
+      const { type, secrets = [] } = hook ?? {};
+      if (!isProven(type, delivery, { secrets, decoys, now: new Date() }) || !hook) return unproven(context);
+      const receiver = receiverOf(hook.type);
       return await proven(context, hook, receiver.read(delivery), { id: receiver.id(delivery), body: read.body });
     } catch (error) {
       return failed(context, error);

@@ -60,10 +60,11 @@ Environment:
   POD_NAME, POD_UID, POD_NAMESPACE   who holds the claims of this invocation
   CRONJOB_NAME             makes follow-up Jobs of this CronJob's template in POD_NAMESPACE; unset: none
   RATCHET_PAGE_URL         where the page is for people: commit statuses lead there
-  RATCHET_HOSTS            the only hosts of Git and forges that fleets may name; unset: all but this machine and the like
+  RATCHET_HOSTS            the only hosts of Git, forges and stores that may be named; unset: all but this machine and the like
   RATCHET_LOCAL_HOSTS      hosts that may be on this machine or its link all the same
   RATCHET_PLAIN_HTTP_HOSTS   hosts that a Secret may be shown to without TLS
   RATCHET_CERTIFICATE_NAMES  what issuers of cert-manager may be asked for besides a cluster's own names
+  RATCHET_NODE_REBOOTS     the namespace of the Jobs that reboot nodes; unset: no EtcdNodePolicy is looked at
   NO_COLOR                 plain text on a terminal
 
 Results go to stdout; one line per step goes to stderr, as JSON unless stderr is a terminal.

@@ -19,7 +19,7 @@ export function render(result: PassResult, format: 'text' | 'json', extra: { rea
   }
 }
 
-function asData({ fleets, clusters, backups, workRemains }: PassResult) {
+function asData({ fleets, clusters, backups, nodes, workRemains }: PassResult) {
   return {
     fleets: fleets.map(({ fleet, result }) => ({
       namespace: fleet.metadata.namespace,
@@ -37,11 +37,12 @@ function asData({ fleets, clusters, backups, workRemains }: PassResult) {
     })),
     clusters: clusters.map(({ cluster: _, ...rest }) => rest),
     backups: backups.map(({ backup: _, ...rest }) => rest),
+    ...(nodes && { nodes }),
     workRemains,
   };
 }
 
-function asText({ fleets, clusters, backups }: PassResult): string {
+function asText({ fleets, clusters, backups, nodes = [] }: PassResult): string {
   const lines: string[] = [];
   for (const { fleet, result } of fleets) {
     const ready = conditionOf(fleet.status, 'Ready');
@@ -57,6 +58,8 @@ function asText({ fleets, clusters, backups }: PassResult): string {
   }
   for (const { namespace, name, outcome, reason, message } of backups)
     lines.push(`backup   ${namespace}/${name}  ${outcome}  ${reason}: ${message}`);
+  for (const { name, outcome, reason, message } of nodes)
+    lines.push(`nodes    ${name}  ${outcome}  ${reason}: ${message}`);
   if (lines.length === 0) lines.push('there is no EtcdFleet and no EtcdCluster here');
   return `${lines.map(printable).join('\n')}\n`;
 }

@@ -5,8 +5,12 @@ import { identityOfObject } from '../../reconcile/fleet/objects.ts';
 import { describeOther, otherChanges } from '../../reconcile/fleet/others.ts';
 import type { Unlisted } from '../../reconcile/fleet/prune.ts';
 import { place } from '../../reconcile/fleet/statements.ts';
+import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
+import { nodePlanLines } from '../../reconcile/nodes/plan-text.ts';
+import type { ShownCluster } from '../page/check-report.ts';
 import type { FleetResult } from '../pass/fleet-pass.ts';
 import type { PlanPassResult } from '../pass/plan-pass.ts';
+import { printable } from '../printable.ts';
 
 /** The plans, for a person or for a program. */
 export function renderPlans(
@@ -24,7 +28,7 @@ export function renderPlans(
   }
 }
 
-function asData({ fleets, clusters }: PlanPassResult) {
+function asData({ fleets, clusters, nodes }: PlanPassResult) {
   return {
     fleets: fleets.map(({ fleet, result }) => ({
       namespace: fleet.metadata.namespace,
@@ -35,10 +39,11 @@ function asData({ fleets, clusters }: PlanPassResult) {
       others: result.kind === 'done' && result.asked ? otherChanges(result.asked) : [],
     })),
     clusters,
+    ...(nodes.length > 0 && { nodes }),
   };
 }
 
-function asText({ fleets, clusters }: PlanPassResult): string {
+function asText({ fleets, clusters, nodes }: PlanPassResult): string {
   const blocks: string[] = [];
   for (const { fleet, result } of fleets) {
     const { problems = [], keep = [] } = (result.kind === 'done' ? result.asked : undefined) ?? {};
@@ -48,7 +53,8 @@ function asText({ fleets, clusters }: PlanPassResult): string {
     const others = asked ? otherChanges(asked).map((change) => `  ${describeOther(change)}`) : [];
     blocks.push([`fleet ${keyOf(fleet)}  ${saysOf(result)}`, ...others, ...kept, ...wrong].join('\n'));
   }
-  for (const cluster of clusters) blocks.push(blockOf(cluster));
+  for (const cluster of clusters) blocks.push(clusterPlanText(cluster));
+  for (const plan of nodes) blocks.push(nodeBlockOf(plan));
   if (blocks.length === 0) return 'there is no EtcdFleet and no EtcdCluster here\n';
   return `${blocks.join('\n\n')}\n`;
 }
@@ -60,10 +66,16 @@ const intents = {
   delete: ' is deleted',
 } as const satisfies Record<ClusterPlan['intent'], string>;
 
-function blockOf({ namespace, name, intent, planned, problem }: ClusterPlan): string {
+/** The plan of one cluster, for a person: lines without an end. */
+export function clusterPlanText({ namespace, name, intent, planned, problem }: ShownCluster): string {
   const title = `${namespace}/${name}${intents[intent]}`;
   if (!planned) return `${title}  could not be looked at: ${problem}`;
   return `${title}  ${planned.summary}\n${planText(planned)}`;
+}
+
+function nodeBlockOf(plan: NodePlan): string {
+  const { title, lines } = nodePlanLines(plan);
+  return [title, ...lines.map((line) => `  ${line}`)].map(printable).join('\n');
 }
 
 function saysOf(result: FleetResult): string {

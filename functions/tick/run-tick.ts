@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { pageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
-import { identityFrom, pageUrlFrom, wrongSettings } from '../environment.ts';
+import { identityFrom, pageUrlFrom, rebootsFrom, wrongSettings } from '../environment.ts';
 import type { Log } from '../log.ts';
 import { reachOf } from '../pass/follow-up/reach.ts';
 import { onePass } from '../pass/one-pass.ts';
@@ -40,6 +40,7 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       namespace: options.namespace,
       fleet: options.fleet,
       clusters: options.clusters,
+      rebootsIn: rebootsFrom(env),
     };
     if (options.plan) return await printPlans(options, reach, out);
     if (options.check) {
@@ -47,7 +48,12 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       return await printChecks(options.check, options.output, reach, out);
     }
     const links = page.url && pageLinks(page.url);
-    const result = await onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined });
+    const result = await onePass(options, {
+      ...reach,
+      cronJob: identity.cronJob,
+      env,
+      links: links || undefined,
+    });
     if (!result) return 0;
     out(render(result, options.output, { requests: kube.requests() }));
     return exitCode(result, options);

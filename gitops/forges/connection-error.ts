@@ -1,5 +1,5 @@
+import { EgressError } from '../../manifests/egress/egress.ts';
 import { codeOf, isUntrusted, proxyProblem } from '../net/connection-codes.ts';
-import { EgressError } from '../net/egress.ts';
 import { ForgeError } from './error.ts';
 
 /** What a failure below HTTP means. The lower layers' messages repeat addresses and are not for people. */

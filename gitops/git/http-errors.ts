@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { EgressError } from '../../manifests/egress/egress.ts';
 import { codeOf, isUntrusted, proxyProblem } from '../net/connection-codes.ts';
-import { EgressError } from '../net/egress.ts';
 import { GitError } from './error.ts';
 import type { GitSource } from './source.ts';
 

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
-import { assertAllowed, type Egress, guardedLookup, strictEgress } from './egress.ts';
+import { assertAllowed, type Egress, guardedLookup, strictEgress } from '../../manifests/egress/egress.ts';
 import { type ProxyEnvironment, usableProxy } from './proxy.ts';
 
 /** What an installation says of the network. */

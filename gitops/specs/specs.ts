@@ -1,4 +1,4 @@
-import { fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
+import { fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import type { Kind } from '../../manifests/api/group.ts';
 import { type Turns, takeTurns } from '../turns.ts';
 import type { Documents } from './documents.ts';
@@ -11,6 +11,7 @@ import { recognise } from './recognise.ts';
 interface SpecDocument {
   readonly object: Readonly<Record<string, unknown>>;
   readonly kind: Kind;
+  /** Empty of a kind that belongs to none. */
   readonly namespace: string;
   readonly name: string;
   readonly file: string;
@@ -95,7 +96,8 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
   const recognition = recognise(document.object);
   if (recognition.kind === 'foreign') return wrapped(document);
 
-  const object = recognition.kind === 'ours' ? inNamespace(document.object, options.defaultNamespace) : document.object;
+  const isScoped = recognition.kind === 'ours' && !isClusterScoped(recognition.as);
+  const object = isScoped ? inNamespace(document.object, options.defaultNamespace) : document.object;
   const owner = ownerOf(object);
   function problem(path: readonly (string | number)[], message: string): Problem {
     return { file, ...locate(path, saysTooMuch(message) ? 'key' : 'value'), message, ...owner };
@@ -121,7 +123,9 @@ function examine(document: FoundDocument, options: SpecOptions): Outcome {
   if (object.status !== undefined) {
     problems.push(problem(['status'], 'status is written by etcd-ratchet, not in Git: remove it'));
   }
-  const { namespace, name } = owner;
+  if (!isScoped && owner.namespace !== undefined)
+    problems.push(problem(['metadata', 'namespace'], `${recognition.as} belongs to no namespace: remove it`));
+  const { namespace = isScoped ? undefined : '', name } = owner;
   if (namespace === undefined || name === undefined) {
     const [key, missing] = name === undefined ? ['name', 'metadata.name'] : ['namespace', 'metadata.namespace'];
     if (problems.length === 0) problems.push(problem(['metadata', key], `${missing} is required`));
@@ -158,7 +162,7 @@ function duplicate(candidate: Candidate, places: readonly string[], others: numb
   const own = placeOf(candidate);
   const listed = places.filter((place) => place !== own).slice(0, mostPlaces);
   const more = others > listed.length ? ` and ${others - listed.length} more places` : '';
-  const message = `${kind} ${namespace}/${name} is also at ${listed.join(', ')}${more}: none of them is used until one is left`;
+  const message = `${kind} ${namespace === '' ? name : `${namespace}/${name}`} is also at ${listed.join(', ')}${more}: none of them is used until one is left`;
   return { file, line, column, message, kind, namespace, name };
 }
 

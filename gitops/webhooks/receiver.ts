@@ -1,8 +1,13 @@
+/** HMAC-SHA256. */
+export type Hmac = (secret: Uint8Array, bytes: Uint8Array) => Uint8Array;
+
 /** What came in, as it came in: nothing is parsed before it is verified. */
 export interface Delivery {
   /** By lower-case name; `undefined` when it is not there. */
   readonly header: (name: string) => string | undefined;
   readonly body: Uint8Array;
+  /** Absent: each is computed anew. */
+  readonly hmac?: Hmac;
 }
 
 /** What a delivery is about: a hint where to look, never what to do. */

@@ -27,6 +27,8 @@ export interface CheckReport {
   readonly clusters: readonly CheckedCluster[];
   /** What becomes of anything but clusters, in a sentence each. */
   readonly others?: readonly string[];
+  /** Of each EtcdNodePolicy that changes: which nodes would be rebooted when, in turn. */
+  readonly nodes?: readonly { readonly title: string; readonly lines: readonly string[] }[];
   /** Something was left out so that it stays readable, and storable. */
   readonly shortened?: boolean;
 }

@@ -6,7 +6,7 @@ import { matching, type Rule, rule } from './rule.ts';
 /** Rules that several fields share. */
 
 export const dnsLabel = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
-const dnsSubdomain = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+export const dnsSubdomain = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 
 /** The name of a Secret, a storage class, a service account, … */
 export const objectName: Rule = matching(

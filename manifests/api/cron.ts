@@ -95,9 +95,9 @@ function at(text: string, { least, most, names }: Field): number | undefined {
   return number >= least && number <= most ? number : undefined;
 }
 
-/** `FRI-SUN` ends with the Sunday that follows. */
+/** `FRI-SUN` ends with the Sunday that follows; `FRI-0` goes backward. */
 function upTo(to: number, range: string, { names }: Field): number {
-  return names === weekdays && to === 0 && range.includes('-') ? 7 : to;
+  return names === weekdays && to === 0 && /-sun$/i.test(range) ? 7 : to;
 }
 
 function backward(item: string, { least, most }: Field): string {

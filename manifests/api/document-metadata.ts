@@ -18,7 +18,7 @@ const serverSet = new Set([
 const notForGit = new Set(['generateName', 'ownerReferences', 'finalizers']);
 
 /** The metadata of a document, which is less than that of an object: what others set does not belong in Git. */
-export function checkMetadata(metadata: unknown, problems: Problems): void {
+export function checkMetadata(metadata: unknown, problems: Problems, { clusterScoped = false } = {}): void {
   if (metadata === undefined || metadata === null) {
     problems.add(['metadata'], 'metadata is required, with name and namespace');
     return;
@@ -35,7 +35,12 @@ export function checkMetadata(metadata: unknown, problems: Problems): void {
     else problems.add(at, `${dotted(at)} is not a known field${didYouMean(key, known)}`);
   }
   checkName(metadata, 'name', 253, /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, problems);
-  checkName(metadata, 'namespace', 63, new RegExp(dnsLabel), problems);
+  if (!clusterScoped) checkName(metadata, 'namespace', 63, new RegExp(dnsLabel), problems);
+  else if (typeof metadata.namespace === 'string')
+    problems.add(
+      ['metadata', 'namespace'],
+      'metadata.namespace does not belong here: the object is of the whole cluster',
+    );
   checkPairs(metadata.labels, 'labels', problems);
   checkPairs(metadata.annotations, 'annotations', problems);
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { dnsLabel, durationBetween } from './common-rules.ts';
-import { cronPattern, longestCron, problemOfCron } from './cron.ts';
+import { longestCron } from './cron.ts';
 import { longestDurationText } from './duration.ts';
 import { backupFieldRules, backupFields } from './etcd-backup.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
@@ -8,24 +8,9 @@ import { celEscape, type Rule, rule } from './rule.ts';
 import { int32, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { scheduleDefaults } from './spec-defaults.ts';
 import { etcdId, failureFields, observedGeneration } from './status-fields.ts';
-import { problemOfTimeZone, timeZonePattern } from './time-zone.ts';
+import { isCron, isTimeZone } from './time-rules.ts';
 
 /** Backups again and again, and which of them are kept. */
-
-const isCron = rule<string>({
-  message: 'must be a cron expression like 30 2 * * * or @daily',
-  cel: `self.matches('${celEscape(cronPattern)}')`,
-  // Ranges that go backward and days that never come are told by `explain`, and by the schedule's condition.
-  holds: (value) => new RegExp(cronPattern, 'u').test(value) && problemOfCron(value) === undefined,
-  explain: problemOfCron,
-});
-
-const isTimeZone = rule<string>({
-  message: 'must be a time zone of the IANA database, like UTC or Europe/Berlin',
-  cel: `self.matches('${celEscape(timeZonePattern)}')`,
-  holds: (value) => problemOfTimeZone(value) === undefined,
-  explain: problemOfTimeZone,
-});
 
 function count(description: string) {
   return Type.Optional(int32({ minimum: 0, maximum: 10_000, description }));

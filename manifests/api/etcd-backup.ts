@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { longestBackupName } from './backup-name.ts';
 import { backupTargetSchema } from './backup-settings.ts';
-import { dnsLabel, durationBetween, objectName, quantityBetween } from './common-rules.ts';
+import { dnsLabel, durationBetween, objectName, quantityBetween, sha256Digest } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, matching, type Rule, rule, transitionRule } from './rule.ts';
@@ -60,6 +60,7 @@ const scratchSchema = object(
 interface Spec {
   readonly clusterName?: string;
   readonly source?: unknown;
+  readonly existing?: unknown;
   readonly verify?: 'Trailer' | 'Restore';
   readonly to: {
     readonly object: string;
@@ -120,7 +121,25 @@ export const backupFields = {
 /** Rules about these fields together. */
 export const backupFieldRules: readonly Rule[] = [oneSource, clusterHasName, canBeOpened];
 
-export const etcdBackupSpecSchema = object(backupFields, { rules: backupFieldRules });
+const existingSchema = object(
+  { sha256: text(64, { rules: [sha256Digest], description: 'Of the object as it is stored, as its record says it.' }) },
+  {
+    description:
+      'Takes no snapshot: to.object is the whole name of an earlier backup of the cluster, of which every byte is read and compared with its record.',
+  },
+);
+
+const existingIsNamed = rule<Spec>({
+  message: 'existing goes with clusterName, and with the whole name of an object in to.object',
+  cel: "!has(self.existing) || (has(self.clusterName) && !self.to.object.contains('{{'))",
+  holds: ({ existing, clusterName, to }) =>
+    existing === undefined || (clusterName !== undefined && !to.object.includes('{{')),
+});
+
+export const etcdBackupSpecSchema = object(
+  { ...backupFields, existing: Type.Optional(existingSchema) },
+  { rules: [...backupFieldRules, existingIsNamed] },
+);
 
 const hashSchema = object(
   {

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { approvalsAsked } from './approval.ts';
 import { conditionsSchema } from './metadata.ts';
 import { int32, int64, list, object, preserved, type ReadonlyDeep, text, time } from './schema.ts';
 import { etcdId, memberRole, observedGeneration, reasonWord, stepTarget } from './status-fields.ts';
@@ -109,6 +110,7 @@ export const etcdClusterStatusSchema = object({
   certificates: Type.Optional(certificatesStatusSchema),
   step: Type.Optional(stepSchema),
   refusals: Type.Optional(list(refusalSchema, 32, { description: 'What the spec asks for and cannot be done.' })),
+  approvals: approvalsAsked,
   setAside: Type.Optional(
     list(setAsideSchema, 16, {
       description:

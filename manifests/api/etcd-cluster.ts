@@ -16,6 +16,7 @@ import { int32, intOrString, object, type ReadonlyDeep, text } from './schema.ts
 import { retentionDefaults } from './spec-defaults.ts';
 import { tlsSchema } from './tls-settings.ts';
 import { isSupportedVersion, supportedVersions } from './version.ts';
+import { windowsSchema } from './windows.ts';
 
 const retentionPolicies = ['Retain', 'Delete'] as const;
 
@@ -162,6 +163,18 @@ export const etcdClusterSpecSchema = object(
           ),
         },
         { description: 'What a drain of a node may do.' },
+      ),
+    ),
+    maintenance: Type.Optional(
+      object(
+        {
+          windows: Type.Optional(
+            windowsSchema(
+              'When members may begin to be restarted, upgraded, defragmented or removed: within any of these. Absent: always. What has begun goes on; healing never waits.',
+            ),
+          ),
+        },
+        { description: 'When changes that applications may notice can begin.' },
       ),
     ),
     networkPolicy: Type.Optional(networkPolicySchema),

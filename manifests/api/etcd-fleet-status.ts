@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { approvalsAsked } from './approval.ts';
 import { conditionsSchema } from './metadata.ts';
 import { int32, int64, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { observedGeneration } from './status-fields.ts';
@@ -112,6 +113,7 @@ export const etcdFleetStatusSchema = object({
   inventory: Type.Optional(list(inventoryEntrySchema, 5000, { description: 'What the last apply left.' })),
   problems: Type.Optional(list(problemSchema, 20, { description: 'The first 20 of problemCount.' })),
   problemCount: Type.Optional(int32({ minimum: 0, description: 'How many problems the repository has.' })),
+  approvals: approvalsAsked,
   commitStatuses: Type.Optional(list(commitStatusSchema, 1000, { description: 'The last ones sent.' })),
   reportsAs: Type.Optional(
     object(

@@ -9,6 +9,7 @@ export const fleetKinds = {
   EtcdBackup: { plural: 'etcdbackups', runsOnce: true },
   EtcdBackupSchedule: { plural: 'etcdbackupschedules' },
   EtcdRestore: { plural: 'etcdrestores', runsOnce: true },
+  EtcdNodePolicy: { plural: 'etcdnodepolicies', clusterScoped: true },
 } as const satisfies Partial<Record<Kind, FleetKindFacts>>;
 
 interface FleetKindFacts {
@@ -18,6 +19,8 @@ interface FleetKindFacts {
    * for as long as Git lists it.
    */
   readonly runsOnce?: true;
+  /** It belongs to no namespace: where one is asked for, it is the empty text. */
+  readonly clusterScoped?: true;
 }
 
 export type FleetKind = keyof typeof fleetKinds;
@@ -29,4 +32,10 @@ export function isFleetKind(kind: string): kind is FleetKind {
 export function runsOnce(kind: FleetKind): boolean {
   const facts: FleetKindFacts = fleetKinds[kind];
   return facts.runsOnce === true;
+}
+
+export function isClusterScoped(kind: string | undefined): boolean {
+  if (kind === undefined || !isFleetKind(kind)) return false;
+  const facts: FleetKindFacts = fleetKinds[kind];
+  return facts.clusterScoped === true;
 }

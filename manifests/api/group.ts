@@ -10,5 +10,6 @@ export const kinds = [
   'EtcdBackup',
   'EtcdBackupSchedule',
   'EtcdRestore',
+  'EtcdNodePolicy',
 ] as const;
 export type Kind = (typeof kinds)[number];

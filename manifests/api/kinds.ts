@@ -8,6 +8,7 @@ import { etcdClusterRules, etcdClusterSpecSchema } from './etcd-cluster.ts';
 import { etcdClusterStatusSchema } from './etcd-cluster-status.ts';
 import { etcdFleetRules, etcdFleetSpecSchema } from './etcd-fleet.ts';
 import { etcdFleetStatusSchema } from './etcd-fleet-status.ts';
+import { etcdNodePolicyRules, etcdNodePolicySpecSchema, etcdNodePolicyStatusSchema } from './etcd-node-policy.ts';
 import { etcdPeerRules, etcdPeerSpecSchema, etcdPeerStatusSchema } from './etcd-peer.ts';
 import { etcdRestoreRules, etcdRestoreSpecSchema, etcdRestoreStatusSchema } from './etcd-restore.ts';
 import type { Kind } from './group.ts';
@@ -26,6 +27,8 @@ export interface KindDefinition {
   readonly status: Structural;
   readonly rules: readonly Rule[];
   readonly scale?: true;
+  /** It belongs to no namespace. */
+  readonly clusterScoped?: true;
   readonly columns: readonly Column[];
   /** Fields that the API server selects by, besides name and namespace: JSON paths of plain values. */
   readonly selectable?: readonly string[];
@@ -187,6 +190,29 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Snapshot', type: 'string', jsonPath: '.status.object' },
       { name: 'Ready', type: 'string', jsonPath: condition('status') },
       { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      age,
+      { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
+    ],
+  },
+  EtcdNodePolicy: {
+    kind: 'EtcdNodePolicy',
+    description:
+      'Nodes that are rebooted one after the other, without costing an etcd cluster its quorum. Needs the component node-reboots.',
+    plural: 'etcdnodepolicies',
+    singular: 'etcdnodepolicy',
+    shortNames: ['enp'],
+    categories: ['etcd-ratchet'],
+    clusterScoped: true,
+    spec: structural(etcdNodePolicySpecSchema),
+    status: structural(etcdNodePolicyStatusSchema),
+    rules: etcdNodePolicyRules,
+    columns: [
+      { name: 'Nodes', type: 'integer', jsonPath: '.status.nodes' },
+      { name: 'Needed', type: 'integer', jsonPath: '.status.needed' },
+      { name: 'In Progress', type: 'integer', jsonPath: '.status.inProgress' },
+      { name: 'Done', type: 'integer', jsonPath: '.status.done' },
+      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      { name: 'Last', type: 'date', jsonPath: '.status.lastDone.at' },
       age,
       { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
     ],

@@ -33,6 +33,16 @@ export const backupDefaults = {
 /** How long ago a backup may have ended when what it was taken before begins. Else it is taken again. */
 export const awaitedBackupFresh = '1h';
 
+/** Of a window in which something may begin. */
+export const windowDefaults = { timeZone: 'UTC' } as const;
+
+/** Of an EtcdNodePolicy. */
+export const nodePolicyDefaults = {
+  maxUnavailable: 1,
+  drain: { timeout: '30m', unmanagedPods: 'Keep' },
+  reboot: { method: 'DBus', timeout: '15m' },
+} as const;
+
 /** Of an EtcdBackupSchedule. */
 export const scheduleDefaults = {
   timeZone: 'UTC',

@@ -31,12 +31,12 @@ export function validateDocument(object: unknown): DocumentProblem[] {
 function validateObject(object: Record<string, unknown>, problems: Problems): void {
   const kind = kindOf(object, problems);
   if (kind === undefined) return;
-  const { spec, rules } = definitions[kind];
+  const { spec, rules, clusterScoped = false } = definitions[kind];
 
   for (const key of Object.keys(object)) {
     if (!topLevel.includes(key)) problems.add([key], `${key} is not a known field${didYouMean(key, topLevel)}`);
   }
-  checkMetadata(object.metadata, problems);
+  checkMetadata(object.metadata, problems, { clusterScoped });
   if (object.spec === undefined || object.spec === null) problems.add(['spec'], 'spec is required');
   else walk(spec, object.spec, ['spec'], problems);
 

@@ -2,6 +2,7 @@ import type { EtcdBackup } from './etcd-backup.ts';
 import type { EtcdBackupSchedule } from './etcd-backup-schedule.ts';
 import type { EtcdCluster } from './etcd-cluster.ts';
 import type { EtcdFleet } from './etcd-fleet.ts';
+import type { EtcdNodePolicy } from './etcd-node-policy.ts';
 import type { EtcdRestore } from './etcd-restore.ts';
 import type { DocumentProblem } from './problem.ts';
 import { parseQuantity } from './quantity.ts';
@@ -17,7 +18,7 @@ export function warningsFor(object: EtcdCluster | EtcdFleet | OtherDocument): Do
 }
 
 /** Of these kinds nothing is allowed that is probably not meant. */
-type OtherDocument = EtcdBackup | EtcdBackupSchedule | EtcdRestore;
+type OtherDocument = EtcdBackup | EtcdBackupSchedule | EtcdRestore | EtcdNodePolicy;
 
 function ownWarnings(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentProblem[] {
   switch (object.kind) {
@@ -27,6 +28,7 @@ function ownWarnings(object: EtcdCluster | EtcdFleet | OtherDocument): DocumentP
       return fleetWarnings(object.spec);
     case 'EtcdBackup':
     case 'EtcdBackupSchedule':
+    case 'EtcdNodePolicy':
       return [];
     case 'EtcdRestore':
       return clusterWarnings(object.spec.cluster.spec).map(({ path, message }) => ({

@@ -5,7 +5,7 @@ import type { Structural } from '../api/schema.ts';
 
 /** The CustomResourceDefinition of a kind, from the same definition as its type and its validator. */
 export function crdOf(definition: KindDefinition): object {
-  const { kind, plural, singular, shortNames, categories, selectable } = definition;
+  const { kind, plural, singular, shortNames, categories, selectable, clusterScoped } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -13,7 +13,7 @@ export function crdOf(definition: KindDefinition): object {
     spec: {
       group,
       names: { kind, listKind: `${kind}List`, plural, singular, shortNames, categories },
-      scope: 'Namespaced',
+      scope: clusterScoped ? 'Cluster' : 'Namespaced',
       versions: [
         {
           name: version,

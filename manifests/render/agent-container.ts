@@ -1,6 +1,8 @@
 import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
 import type { ObjectLocation } from '../api/object-template.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Container, EnvVar, PodSpec, Volume, VolumeMount } from '../kube-types.ts';
+import { hostsText } from './listed-hosts.ts';
 import { restrictedRights } from './restricted.ts';
 
 /**
@@ -127,6 +129,10 @@ export interface AgentOrder {
   /** Besides those of the access: a scratch volume, the data of a member, etcd's certificates. */
   readonly volumeMounts?: readonly VolumeMount[];
   readonly env?: readonly EnvVar[];
+  /** Where the installation lets it go. Absent: what one that says nothing allows. */
+  readonly egress?: Egress | undefined;
+  /** It asks an etcd whose addresses an author wrote. */
+  readonly outside?: boolean | undefined;
 }
 
 /**
@@ -140,7 +146,16 @@ export const agentRun = {
 } as const;
 
 /** One run of the agent. Its memory does not grow with the snapshot. */
-export function agentContainer({ name, image, request, access, volumeMounts = [], env = [] }: AgentOrder): Container {
+export function agentContainer({
+  name,
+  image,
+  request,
+  access,
+  volumeMounts = [],
+  env = [],
+  egress,
+  outside = false,
+}: AgentOrder): Container {
   return {
     name,
     image,
@@ -148,7 +163,7 @@ export function agentContainer({ name, image, request, access, volumeMounts = []
     env: [
       ...agentRun.env,
       { name: 'RATCHET_BACKUP_REQUEST', value: JSON.stringify(request) },
-      ...plainHttpHosts(access),
+      ...hostsFor(access, egress, outside),
       ...env,
     ],
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
@@ -157,12 +172,26 @@ export function agentContainer({ name, image, request, access, volumeMounts = []
   };
 }
 
-/** The owner of the credentials says where they may go without TLS: in the namespace that they are in. */
-function plainHttpHosts({ request: { store } }: AgentAccess): readonly EnvVar[] {
-  const isPlain = [store.gcs?.endpoint, store.s3?.endpoint].some((endpoint) => endpoint?.startsWith('http://'));
-  const key = 'RATCHET_PLAIN_HTTP_HOSTS';
-  const configMapKeyRef = { name: 'etcd-ratchet-settings', key, optional: true };
-  return isPlain ? [{ name: key, valueFrom: { configMapKeyRef } }] : [];
+/**
+ * Only where an author names a host: what the installation says of hosts; and of plain HTTP also what the namespace
+ * says, whose Secret would be shown.
+ */
+function hostsFor(
+  { request: { store } }: AgentAccess,
+  egress: Egress | undefined,
+  outside: boolean,
+): readonly EnvVar[] {
+  const endpoint = store.gcs?.endpoint ?? store.s3?.endpoint;
+  if (endpoint === undefined && !outside) return [];
+  const { hosts, local = [], plainHttp = [] } = egress ?? {};
+  const isPlain = endpoint?.startsWith('http://') === true;
+  const configMapKeyRef = { name: 'etcd-ratchet-settings', key: 'RATCHET_PLAIN_HTTP_HOSTS', optional: true };
+  return [
+    ...(hosts ? [{ name: 'RATCHET_HOSTS', value: hostsText(hosts) }] : []),
+    ...(local.length > 0 ? [{ name: 'RATCHET_LOCAL_HOSTS', value: hostsText(local) }] : []),
+    ...(isPlain && plainHttp.length > 0 ? [{ name: 'RATCHET_PLAIN_HTTP_HOSTS', value: hostsText(plainHttp) }] : []),
+    ...(isPlain ? [{ name: 'RATCHET_NAMESPACE_PLAIN_HTTP_HOSTS', valueFrom: { configMapKeyRef } }] : []),
+  ];
 }
 
 const temporary = 'tmp';

@@ -1,4 +1,5 @@
 import { longestBackupName } from '../api/backup-name.ts';
+import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
 import type { BackupPolicy } from '../api/cluster-backup.ts';
 import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdCluster } from '../api/etcd-cluster.ts';
@@ -29,6 +30,8 @@ export interface BackupWish {
   readonly start?: UpgradeStart;
   /** The UID of the EtcdBackup in whose place this one is taken, because that one is too old. */
   readonly after?: string;
+  /** Of a deletion: what is stored already, and is only looked for. */
+  readonly existing?: SnapshotSource;
 }
 
 /** What an upgrade starts from: the lowest version of a member, and the life of the cluster. */
@@ -41,12 +44,12 @@ interface UpgradeStart {
  * One for each wish. Of an upgrade: from this version to that one, in this life of the cluster, stored like that; what
  * else of the spec changes meanwhile asks for no other. A later hibernation gets another; a resource is deleted once.
  */
-export function wishOf(cluster: EtcdCluster, { before, start }: BackupWish): string {
+export function wishOf(cluster: EtcdCluster, { before, start, existing }: BackupWish): string {
   const { uid, generation } = cluster.metadata;
   const wishes = {
     upgrade: { ...start, to: versionOf(cluster), fields: fieldsOf(cluster) },
     hibernation: { uid, generation, before },
-    deletion: { uid, before },
+    deletion: { uid, before, ...(existing && { object: existing.object, sha256: existing.sha256 }) },
   } as const satisfies Record<Occasion, object>;
   return hashOf(wishes[before]).slice(0, 8);
 }
@@ -92,8 +95,20 @@ export function backupBefore(cluster: EtcdCluster, wish: BackupWish): EtcdBackup
       labels: { ...labelsOf(name), [labels.wish]: hash },
       annotations: { [occasions[wish.before].annotation]: hash },
     },
-    spec: { clusterName: name, ...fieldsOf(cluster) },
+    spec: { clusterName: name, ...fieldsOf(cluster), ...(wish.existing && lookingFor(wish.existing)) },
   };
+}
+
+/** By its whole name, with what reads it. Its bytes were proven when they were stored. */
+function lookingFor({ object, sha256 = '', gcs, s3, caBundle, serviceAccountName }: SnapshotSource) {
+  const to: BackupTarget = {
+    object,
+    ...(gcs && { gcs }),
+    ...(s3 && { s3 }),
+    ...(caBundle && { caBundle }),
+    ...(serviceAccountName !== undefined && { serviceAccountName }),
+  };
+  return { to, verify: 'Trailer', existing: { sha256 } } as const;
 }
 
 /** Whether this very wish made it. */

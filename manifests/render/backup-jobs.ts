@@ -3,6 +3,7 @@ import type { EtcdBackup } from '../api/etcd-backup.ts';
 import { type ObjectLocation, urlOf } from '../api/object-template.ts';
 import type { Quantity } from '../api/quantity.ts';
 import { backupDefaults } from '../api/spec-defaults.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec, Volume } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
 import { annotations, backupJobName, labels } from './names.ts';
@@ -18,9 +19,12 @@ export interface TakeOrder {
   readonly attempt: number;
   readonly location: ObjectLocation;
   readonly endpoints: readonly string[];
+  /** These are an author's words, and not those of an EtcdCluster. */
+  readonly outside?: boolean | undefined;
   readonly clusterId?: string | undefined;
   /** With the client certificate for etcd. */
   readonly tlsSecretName?: string | undefined;
+  readonly egress?: Egress | undefined;
 }
 
 export interface VerifyOrder {
@@ -33,6 +37,7 @@ export interface VerifyOrder {
   readonly snapshotBytes: number;
   /** Of the object, as it was noted when it was stored. */
   readonly sha256?: string | undefined;
+  readonly egress?: Egress | undefined;
 }
 
 /** Between the agent's own deadline and that of its pod: for starting, and for ending in order. Seconds. */
@@ -40,8 +45,10 @@ const spare = 300;
 /** A finished Job is of use to a person for so long. Seconds. */
 const ttl = 24 * 3600;
 
+/** Of an EtcdBackup that takes no snapshot: the Job that looks for what is there. */
 export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
-  const { to } = backup.spec;
+  const { to, existing } = backup.spec;
+  if (existing) return lookJob(backup, order, existing.sha256);
   const access = agentAccess(order.location, to, 'write');
   const tls = etcdTlsFiles(order.tlsSecretName);
   const request = {
@@ -52,19 +59,45 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
     ...access.request,
     source: {
       endpoints: order.endpoints,
+      ...(order.outside && { outside: true }),
       ...(order.clusterId !== undefined && { clusterId: order.clusterId }),
       ...(order.tlsSecretName !== undefined && { tls: { directory: tls.directory } }),
     },
     compression: to.compression ?? 'none',
     deadlineSeconds: deadlineOf(backup),
   };
-  const { image } = order;
+  const { image, egress, outside } = order;
   const pod = agentPod(to);
+  const agent = { name: 'agent', image, request, access, volumeMounts: tls.volumeMounts, egress, outside };
   return jobOf(backup, 'Take', order, {
     ...pod,
-    containers: [agentContainer({ name: 'agent', image, request, access, volumeMounts: tls.volumeMounts })],
+    containers: [agentContainer(agent)],
     volumes: [...pod.volumes, ...volumesOf(access, tls)],
   });
+}
+
+/** What is compared is as it is stored, so no key is shown. */
+function lookJob(backup: EtcdBackup, { image, attempt, location, egress }: TakeOrder, sha256: string): Job {
+  const { encryption: _, ...to } = backup.spec.to;
+  const access = agentAccess(location, to, 'read');
+  const request = {
+    operation: 'look',
+    object: urlOf(location),
+    ...access.request,
+    sha256,
+    deadlineSeconds: deadlineOf(backup),
+  };
+  const pod = agentPod(to);
+  return jobOf(
+    backup,
+    'Take',
+    { attempt, location },
+    {
+      ...pod,
+      containers: [agentContainer({ name: 'agent', image, request, access, egress })],
+      volumes: [...pod.volumes, ...access.volumes],
+    },
+  );
 }
 
 const scratchMountPath = '/scratch';
@@ -78,7 +111,7 @@ export const drillContainers = { stage: 'stage', restore: 'restore', etcd: 'etcd
  */
 export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
   const { to } = backup.spec;
-  const { image, location } = order;
+  const { image, location, egress } = order;
   const [reading, proving] = [agentAccess(location, to, 'read'), agentAccess(location, to, 'prove')];
   const common = {
     object: urlOf(location),
@@ -99,6 +132,7 @@ export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
         request: { operation: 'stage-drill', ...common, ...reading.request },
         access: reading,
         volumeMounts,
+        egress,
       }),
       etcdContainer(drillContainers.restore, order.etcdImage, [
         '/usr/local/bin/etcdutl',
@@ -122,6 +156,7 @@ export function verifyJob(backup: EtcdBackup, order: VerifyOrder): Job {
         },
         access: proving,
         volumeMounts,
+        egress,
       }),
     ],
     volumes: [...pod.volumes, ...volumesOf(reading, proving), scratchVolume(backup, order.snapshotBytes)],

@@ -1,3 +1,4 @@
+import type { Approval } from '../api/approval.ts';
 import { group } from '../api/group.ts';
 import type { definitions } from '../api/kinds.ts';
 
@@ -19,12 +20,11 @@ export function resourceName(plural: Plural): string {
   return `${plural}.${group}`;
 }
 
-/** The command that sets an annotation, for a person to copy. */
-export function annotateCommand(
+/** The command that gives an approval, for a person to copy. */
+export function approveCommand(
   plural: Plural,
   { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
-  annotation: string,
-  value: string,
+  { annotation, value }: Pick<Approval, 'annotation' | 'value'>,
 ): string {
   return kubectl({ namespace }, `annotate --overwrite ${resourceName(plural)} ${name} ${annotation}=${value}`);
 }

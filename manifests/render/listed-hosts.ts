@@ -1,4 +1,4 @@
-import { unbracketed, urlOf } from './hosts.ts';
+import { bracketed, unbracketed, urlOf } from './hosts.ts';
 
 /** A host as an admin of the installation lists it: `git.example.com`, `*.example.com`, `10.0.0.7:8443`. */
 export interface HostPattern {
@@ -26,10 +26,20 @@ export function readHosts(text: string | undefined): Hosts {
   };
 }
 
+/** As `readHosts` reads it. An empty list is no empty text, which would mean that there is none. */
+export function hostsText(patterns: readonly HostPattern[]): string {
+  const texts = patterns.map(
+    ({ host, below, port }) => `${below ? '*.' : ''}${bracketed(host)}${port === undefined ? '' : `:${port}`}`,
+  );
+  return texts.join(' ') || ',';
+}
+
 function patternOf(entry: string): HostPattern | undefined {
   const [, star, host = '', port] = /^(\*\.)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(entry) ?? [];
   const url = host === '' ? null : URL.parse(urlOf('http', unbracketed(host), 80));
-  if (!url || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) return undefined;
+  // `.`, `..` and `a..b` are URLs to the parser, and names of nothing.
+  if (!url || /^$|^\.|\.\.|\.$/.test(hostOf(url)) || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535)
+    return undefined;
   return { host: hostOf(url), below: star !== undefined, ...(port !== undefined && { port: Number(port) }) };
 }
 

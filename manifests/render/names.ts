@@ -69,6 +69,15 @@ export const annotations = {
   // On what a fleet applied.
   fleetName: `${group}/fleet-name`,
   source: `${group}/source`,
+  // On Nodes: what needs a reboot, and how far it is (reconcile/nodes/).
+  rebootNeeded: `${group}/reboot-needed`,
+  rebootGranted: `${group}/reboot-granted`,
+  rebootCordoned: `${group}/reboot-cordoned`,
+  rebootNow: `${group}/reboot-now`,
+  rebootInProgress: `${group}/reboot-in-progress`,
+  rebootReturned: `${group}/reboot-returned`,
+  rebootDone: `${group}/reboot-done`,
+  rebootPutOff: `${group}/reboot-put-off`,
   // From people.
   paused: `${group}/paused`,
   reconcile: `${group}/reconcile`,

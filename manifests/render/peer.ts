@@ -25,6 +25,7 @@ export const ofTheCluster = {
   defragmentation: 'when a member is defragmented: defragment',
   volumeRetention: 'what becomes of volumes: finish-deletion, finish-removal, delete-replaced',
   disruption: 'what a drain may do: the disruption budget',
+  maintenance: 'when a change of working members may begin: wait-for-window',
   networkPolicy: 'from where members are reached: the NetworkPolicy',
   rollback: 'what the cluster goes back to: roll-back',
   backup: 'what is backed up before a change: back-up-first',

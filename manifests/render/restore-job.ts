@@ -1,6 +1,7 @@
 import type { SnapshotSource } from '../api/backup-settings.ts';
 import type { EtcdPeer } from '../api/etcd-peer.ts';
 import { parseLocation } from '../api/object-template.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
 import { dataDirectory } from './etcd-args.ts';
@@ -33,6 +34,7 @@ export interface RestoreOrder {
   readonly attempt: number;
   /** Of the birth: the new cluster's ID is made of it. */
   readonly token: string;
+  readonly egress?: Egress | undefined;
 }
 
 /**
@@ -56,7 +58,7 @@ export function restoreJob(peer: EtcdPeer, order: RestoreOrder, offered?: Offere
 }
 
 function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
-  const { snapshot, image, attempt, token } = order;
+  const { snapshot, image, attempt, token, egress } = order;
   const location = parseLocation(snapshot.object);
   if ('problem' in location) throw new TypeError(`bootstrap.snapshot.object: ${location.problem}`);
   const access = agentAccess(location, snapshot, 'read');
@@ -81,7 +83,7 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
     ...spec,
     ...(serviceAccountName !== undefined && { serviceAccountName }),
     initContainers: [
-      agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts }),
+      agentContainer({ name: restoreContainers.fetch, image, request: fetch, access, volumeMounts, egress }),
       ...(etcd ? [etcdutl(etcd, peer, order)] : []),
     ],
     containers: [
@@ -89,7 +91,8 @@ function podSpec(spec: PodSpec, peer: EtcdPeer, order: RestoreOrder): PodSpec {
         name: restoreContainers.place,
         image,
         request: place,
-        access: { ...access, volumeMounts: [] },
+        // It asks no store.
+        access: { ...access, request: { store: {} }, volumeMounts: [] },
         volumeMounts,
       }),
     ],

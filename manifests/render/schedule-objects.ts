@@ -2,6 +2,7 @@ import type { EtcdBackup } from '../api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../api/etcd-backup-schedule.ts';
 import { parseObjectTemplate, prefixOf, urlOf } from '../api/object-template.ts';
 import { scheduleDefaults } from '../api/spec-defaults.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Job } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, volumesOf } from './agent-container.ts';
 import { annotations, dueBackupName, labels, pruneJobName } from './names.ts';
@@ -39,8 +40,17 @@ export interface PruneOrder {
   readonly spare: readonly EtcdBackup[];
 }
 
+interface PrunesWith {
+  readonly image: string;
+  readonly egress?: Egress | undefined;
+}
+
 /** @throws {RangeError} when the template's name can't be understood. */
-export function pruneJob(schedule: EtcdBackupSchedule, { after, spare }: PruneOrder, image: string): Job {
+export function pruneJob(
+  schedule: EtcdBackupSchedule,
+  { after, spare }: PruneOrder,
+  { image, egress }: PrunesWith,
+): Job {
   const { name, namespace = '', uid } = schedule.metadata;
   const { template, timeZone = scheduleDefaults.timeZone, retention: { dryRun = false, ...keep } = {} } = schedule.spec;
   const { to, clusterName = '' } = template;
@@ -86,7 +96,7 @@ export function pruneJob(schedule: EtcdBackupSchedule, { after, spare }: PruneOr
         metadata: { labels: own },
         spec: {
           ...pod,
-          containers: [agentContainer({ name: 'prune', image, request, access })],
+          containers: [agentContainer({ name: 'prune', image, request, access, egress })],
           volumes: [...pod.volumes, ...volumesOf(access)],
         },
       },

@@ -1,6 +1,7 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { claimNamedIn, parseObjectTemplate } from '../../manifests/api/object-template.ts';
+import type { Egress } from '../../manifests/egress/egress.ts';
 import type { Job, Pod } from '../../manifests/kube-types.ts';
 import { annotations, backupJobName } from '../../manifests/render/names.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
@@ -14,6 +15,7 @@ export interface ObserveContext {
   readonly kube: Kube;
   /** Those that were listed in this pass. */
   readonly clusters: readonly EtcdCluster[];
+  readonly egress?: Egress | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -25,7 +27,7 @@ export interface ObserveContext {
  */
 export async function observeBackup(
   backup: EtcdBackup,
-  { kube, clusters, signal }: ObserveContext,
+  { kube, clusters, egress, signal }: ObserveContext,
 ): Promise<BackupSituation> {
   const { namespace, name } = backup.metadata;
   const attempt = attemptOf(backup);
@@ -38,7 +40,15 @@ export async function observeBackup(
   ]);
   const at = kube.now() ?? new Date();
   const job = found && (await jobView(kube, found, backup, { at, signal }));
-  return { backup, cluster, attempt, job, at, ...(memberVolume !== undefined && { memberVolume }) };
+  return {
+    backup,
+    cluster,
+    attempt,
+    job,
+    at,
+    ...(memberVolume !== undefined && { memberVolume }),
+    ...(egress && { egress }),
+  };
 }
 
 /** Of a backup on a volume: whether that is a member's. */

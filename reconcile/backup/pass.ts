@@ -1,5 +1,6 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Egress } from '../../manifests/egress/egress.ts';
 import { inParallel } from '../in-parallel.ts';
 import { type Kube, KubeError } from '../kube.ts';
 import { ownImage } from '../own-image.ts';
@@ -9,6 +10,8 @@ export interface BackupsContext {
   readonly kube: Kube;
   readonly holder: { readonly pod: string; readonly uid: string };
   readonly clusters: readonly EtcdCluster[];
+  /** Where the installation lets Jobs go. Absent: what one that says nothing allows. */
+  readonly egress?: Egress | undefined;
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   readonly signal: AbortSignal;
 }
@@ -21,7 +24,7 @@ const retrySeconds = 5;
 /** One step for each of these backups, side by side. A single one's failure is in its result. */
 export async function stepBackups(
   backups: readonly EtcdBackup[],
-  { kube, holder, clusters, log, signal }: BackupsContext,
+  { kube, holder, clusters, egress, log, signal }: BackupsContext,
 ): Promise<readonly BackupResult[]> {
   let asked: Promise<string> | undefined;
   const image = () => {
@@ -31,7 +34,7 @@ export async function stepBackups(
   return inParallel(backups, parallel, async (backup) => {
     const { namespace = '', name } = backup.metadata;
     try {
-      const result = await stepBackup(backup, { kube, clusters, image, signal });
+      const result = await stepBackup(backup, { kube, clusters, image, egress, signal });
       log({ backup: `${namespace}/${name}`, reason: result.reason, outcome: result.outcome }, result.message);
       return result;
     } catch (error) {

@@ -12,6 +12,8 @@ const names = 'do what the message says; the backup then goes on';
 
 const own = {
   Taking: step('A Job takes the snapshot and stores it.'),
+  Looking: step('A Job reads what an earlier backup stored, and compares it with its record.'),
+  Found: { means: 'What an earlier backup stored is there, byte by byte as its record says.', cure: isWell },
   Verifying: step('A Job restores what was stored, starts etcd on it, and compares.'),
   Taken: { means: "The backup is stored, and etcd's checksum was right.", cure: isWell },
   Verified: {

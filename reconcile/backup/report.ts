@@ -2,7 +2,9 @@ import type { EtcdBackupStatus } from '../../manifests/api/etcd-backup.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
 import { conditionsFrom, type Said } from '../conditions.ts';
 import { timestamp } from '../timestamp.ts';
-import { type BackupDecision, type Facts, retryMessage } from './decide.ts';
+import { takingReason } from './decide.ts';
+import type { BackupDecision, Facts } from './decision.ts';
+import { retryMessage } from './failed.ts';
 import type { BackupReason } from './reasons.ts';
 import { type BackupSituation, hasScratchVolumes, isOverdue } from './situation.ts';
 
@@ -62,7 +64,7 @@ export function statementOf(
     case 'wait':
       return { course: decision.stalled ? 'stalled' : 'on-its-way', reason: decision.reason, message };
     case 'take':
-      return { course: 'on-its-way', reason: 'Taking', message };
+      return { course: 'on-its-way', reason: takingReason(situation.backup), message };
     case 'verify':
       return { course: 'on-its-way', reason: 'Verifying', message };
     case 'retry':

@@ -27,7 +27,8 @@ export function parseSaid(message: string): Said | undefined {
   if (!isPlainObject(value)) return undefined;
   if (value.ok !== true) return failureIn(value);
   if (value.operation === 'compare') return proofIn(value.proof);
-  if (value.operation !== 'backup' || problemOfRecord(value.record) !== undefined) return undefined;
+  const tellsRecord = value.operation === 'backup' || value.operation === 'look';
+  if (!tellsRecord || problemOfRecord(value.record) !== undefined) return undefined;
   const record = value.record as BackupRecord;
   return fitsStatus(record) ? { kind: 'record', record } : undefined;
 }

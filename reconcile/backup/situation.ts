@@ -1,6 +1,7 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { backupDefaults } from '../../manifests/api/spec-defaults.ts';
+import type { Egress } from '../../manifests/egress/egress.ts';
 import type { Said } from './said.ts';
 
 /** What one step looks at: the resource, its cluster, and the Job of the attempt that is due or under way. */
@@ -13,6 +14,8 @@ export interface BackupSituation {
   readonly job: JobView | undefined;
   /** What is wrong with the PersistentVolumeClaim that it names: it is a member's. */
   readonly memberVolume?: string;
+  /** Where the installation lets its Jobs go. Absent: what one that says nothing allows. */
+  readonly egress?: Egress;
   /** By the API server's clock. */
   readonly at: Date;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Egress } from '../../manifests/egress/egress.ts';
 import type { Job } from '../../manifests/kube-types.ts';
 import { takeJob, verifyJob } from '../../manifests/render/backup-jobs.ts';
 import { annotations } from '../../manifests/render/names.ts';
@@ -9,7 +10,8 @@ import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { writeEvent } from '../cluster-event.ts';
 import { conditionOf, isTrue } from '../conditions.ts';
 import { type Kube, KubeError, resources } from '../kube.ts';
-import { type BackupDecision, decideBackup } from './decide.ts';
+import { decideBackup } from './decide.ts';
+import type { BackupDecision } from './decision.ts';
 import { deleteOwn } from './delete-own.ts';
 import { forgetEarlier } from './forget.ts';
 import { observeBackup } from './observe.ts';
@@ -22,6 +24,7 @@ export interface BackupContext {
   readonly clusters: readonly EtcdCluster[];
   /** Our own, for the Jobs. */
   readonly image: () => Promise<string>;
+  readonly egress?: Egress | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -95,16 +98,16 @@ async function tidy(
 async function actOn(
   { backup }: BackupSituation,
   decision: Exclude<BackupDecision, { readonly kind: 'rest' }>,
-  { kube, image, signal }: BackupContext,
+  { kube, image, egress, signal }: BackupContext,
 ): Promise<Outcome> {
   switch (decision.kind) {
     case 'take':
-      return make(kube, backup, takeJob(backup, { ...decision.order, image: await image() }), signal);
+      return make(kube, backup, takeJob(backup, { ...decision.order, image: await image(), egress }), signal);
     case 'verify':
       // What earlier attempts have left, where the invocation that told of them was ended then.
       if (hasScratchVolumes(backup))
         await freeScratch(kube, backup, { from: 1, to: decision.order.attempt - 1 }, signal);
-      return make(kube, backup, verifyJob(backup, { ...decision.order, image: await image() }), signal);
+      return make(kube, backup, verifyJob(backup, { ...decision.order, image: await image(), egress }), signal);
     case 'retry':
     case 'fail': {
       const { job } = decision;

@@ -19,6 +19,8 @@ export interface EtcdOptions {
   readonly callTimeoutMs?: number;
   /** For endpoints with `https:`. Those with `http:` are asked in plaintext, also with it. */
   readonly tls?: EtcdTls;
+  /** Runs everything that connects to an endpoint, so that what it opens can be told from all else. */
+  readonly within?: <T>(endpoint: string, work: () => Promise<T>) => Promise<T>;
 }
 
 export type CallOptions = { readonly deadline: Date; readonly interceptors: Interceptor[] };
@@ -41,7 +43,7 @@ export interface Calls {
 }
 
 /** Connects to nothing yet; etcd3 itself is loaded by the first call. */
-export function guardedCalls({ callTimeoutMs = 2_000, tls }: EtcdOptions): Calls {
+export function guardedCalls({ callTimeoutMs = 2_000, tls, within = (_, work) => work() }: EtcdOptions): Calls {
   const connections = new Map<string, Used>();
   const closing = new AbortController();
   let library: Promise<typeof import('./etcd3.ts')> | undefined;
@@ -116,9 +118,10 @@ export function guardedCalls({ callTimeoutMs = 2_000, tls }: EtcdOptions): Calls
     const stop = () => limit.stop(closing.signal.reason);
     closing.signal.addEventListener('abort', stop, { once: true });
     try {
-      return await limit.race(run(limit, own));
+      return await limit.race(within(endpoint, () => run(limit, own)));
     } catch (cause) {
-      if (cause instanceof EtcdError || !limit.expired()) throw await explained(call, endpoint, cause, own, limit);
+      if (cause instanceof EtcdError || !limit.expired())
+        throw await within(endpoint, () => explained(call, endpoint, cause, own, limit));
       // An error of node:tls that came just then bears the certificate.
       throw new EtcdError(`${call} at ${endpoint}: no answer ${limit.words()}`, 'ambiguous', own ? undefined : cause);
     } finally {

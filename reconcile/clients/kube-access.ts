@@ -26,6 +26,8 @@ export interface Credentials {
 export interface Access {
   /** With the path prefix, if there is one. */
   readonly server: URL;
+  /** Of the kubeconfig's context, where it names one. */
+  readonly namespace?: string;
   /**
    * Asked before every request, so that a token or certificate that was rotated is used at once. @throws {KubeError}
    */
@@ -37,18 +39,20 @@ const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 /**
  * The kubeconfig given, `KUBECONFIG`, the pod's service account, `~/.kube/config`: the first that there is.
  *
+ * @param context of the kubeconfig, instead of its current one.
  * @throws {KubeError} `NoCredentials` when there is none, or it cannot be read.
  */
 export async function findAccess(
   kubeconfig: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
+  context?: string,
 ): Promise<Access> {
-  if (kubeconfig !== undefined) return kubeconfigAccess(kubeconfig);
-  if (env.KUBECONFIG) return kubeconfigAccess(undefined);
+  if (kubeconfig !== undefined) return kubeconfigAccess(kubeconfig, context);
+  if (env.KUBECONFIG) return kubeconfigAccess(undefined, context);
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
   if (host && existsSync(`${serviceAccountDirectory}/token`)) return podAccess({ host, port });
   const home = path.join(homedir(), '.kube', 'config');
-  if (existsSync(home)) return kubeconfigAccess(home);
+  if (existsSync(home)) return kubeconfigAccess(home, context);
   throw noCredentials('no Kubernetes cluster is configured: set KUBECONFIG, or run in a pod with a service account');
 }
 
@@ -89,7 +93,7 @@ function readNow(file: string): string {
   }
 }
 
-async function kubeconfigAccess(file: string | undefined): Promise<Access> {
+async function kubeconfigAccess(file: string | undefined, context: string | undefined): Promise<Access> {
   const name = file ?? `${process.env.KUBECONFIG} (from KUBECONFIG)`;
   // Not the package's index: that loads every API class, which takes another 0.3 s.
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
@@ -101,13 +105,16 @@ async function kubeconfigAccess(file: string | undefined): Promise<Access> {
     // Without the cause: a YAML error quotes the lines around it, and those may hold a token.
     throw noCredentials(`the kubeconfig ${name} cannot be read (${codeOf(error)})`);
   }
+  if (context !== undefined) config.setCurrentContext(context);
   const cluster = config.getCurrentCluster();
   if (!cluster?.server || !URL.canParse(cluster.server)) {
     const context = config.getCurrentContext() || '(none)';
     throw noCredentials(`the kubeconfig ${name} has no cluster with a server URL for its current context ${context}`);
   }
+  const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
   return {
     server: new URL(cluster.server),
+    ...(namespace && { namespace }),
     credentials: async () => {
       const options: Parameters<typeof config.applyToHTTPSOptions>[0] = {};
       try {

@@ -90,12 +90,13 @@ export function selectors({ labelSelector, fieldSelector }: ListOptions): Record
 }
 
 function statusOf(httpStatus: number, { code, reason, message, details }: Fields): StatusBody {
-  const { name } = (details ?? {}) as { name?: unknown };
+  const { name, causes } = (details ?? {}) as { name?: unknown; causes?: unknown };
   return {
     code: typeof code === 'number' && code >= 400 ? code : httpStatus,
     reason: typeof reason === 'string' ? reason : undefined,
     message: typeof message === 'string' ? message : undefined,
     name: typeof name === 'string' ? name : undefined,
+    causes: Array.isArray(causes) ? causes.map((cause) => String((cause as Fields | null)?.reason)) : [],
   };
 }
 

@@ -8,6 +8,8 @@ export interface StatusBody {
   readonly message?: string | undefined;
   /** The object that the status is about, as far as it is about one. */
   readonly name?: string | undefined;
+  /** In one word each (`details.causes`). */
+  readonly causes?: readonly string[];
 }
 
 const longestMessage = 1000;
@@ -20,6 +22,7 @@ export function refusal(target: Target, status: StatusBody): KubeError {
     class: classOf(status.code),
     status: status.code,
     reason: reason === '' ? reasonOf(status.code) : reason,
+    causes: status.causes ?? [],
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Egress } from '../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../manifests/render/certificate-allowance.ts';
 import type { EtcdTls } from '../etcd.ts';
 import type { EtcdAdmin } from '../etcd-admin.ts';
@@ -14,6 +15,8 @@ export interface StepContext {
   readonly holder: Holder;
   /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
   readonly nameAllowances?: readonly NameAllowance[];
+  /** Where Jobs for backups and restores may go. Absent: what an installation that says nothing allows. */
+  readonly egress?: Egress;
   /** Fresh randomness: letters and digits, at least 128 bits. */
   readonly nonce: () => string;
   readonly log: (fields: Readonly<Record<string, unknown>>, message: string) => void;

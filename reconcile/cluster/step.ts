@@ -45,7 +45,7 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
 }
 
 async function carryOut(
-  { kube, holder, signal, nameAllowances }: StepContext,
+  { kube, holder, signal, nameAllowances, egress }: StepContext,
   etcd: EtcdWay,
   situation: Situation,
   decision: Decision,
@@ -68,6 +68,7 @@ async function carryOut(
       etcd: fencedEtcd(etcd, inTime, end),
       cluster: leased,
       ...(nameAllowances && { nameAllowances }),
+      ...(egress && { egress }),
       signal: inTime,
     });
     return { outcome: { kind: 'acted' }, written: leased };

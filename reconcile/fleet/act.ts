@@ -104,7 +104,7 @@ type PruneOutcome =
 /** By UID and resourceVersion: what changed since it was listed, be it only its owner, is looked at again first. */
 async function pruneOne(object: FleetObject, { asFleet, fleet, signal }: ApplyContext): Promise<PruneOutcome> {
   const { kind, metadata } = object;
-  const { namespace = '', name, uid = '', resourceVersion = '' } = metadata;
+  const { namespace, name, uid = '', resourceVersion = '' } = metadata;
   try {
     await asFleet.delete(resourceOf(kind), namespace, name, { preconditions: { uid, resourceVersion }, signal });
     return { kind: 'pruned', object };
@@ -113,7 +113,7 @@ async function pruneOne(object: FleetObject, { asFleet, fleet, signal }: ApplyCo
     if (error.class === 'precondition') {
       return { kind: 'retry', object, message: `${calledOf(kind, metadata)} changed before it could be deleted` };
     }
-    const message = `not deleted: ${complaintFor(error, { kind, namespace, name }, fleet)}`;
+    const message = `not deleted: ${complaintFor(error, { kind, namespace: namespace ?? '', name }, fleet)}`;
     return { kind: error.class === 'terminal' ? 'problem' : 'retry', object, message };
   }
 }

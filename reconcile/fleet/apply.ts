@@ -120,7 +120,7 @@ async function applyOver(
 
 /** @throws {KubeError} */
 async function getLive(spec: DesiredSpec, kube: Kube, signal: AbortSignal): Promise<FleetObject | undefined> {
-  return kube.get<FleetObject>(resourceFor(spec), spec.namespace, spec.name, { signal });
+  return kube.get<FleetObject>(resourceFor(spec), spec.namespace || undefined, spec.name, { signal });
 }
 
 /** Plans hold documents of these kinds only. */
@@ -156,7 +156,7 @@ export function desired(
     kind: spec.kind,
     metadata: {
       name: spec.name,
-      namespace: spec.namespace,
+      ...(spec.namespace !== '' && { namespace: spec.namespace }),
       ...(live?.metadata.uid && { uid: live.metadata.uid }),
       ...(live?.metadata.resourceVersion && { resourceVersion: live.metadata.resourceVersion }),
       labels: { ...metadata.labels, [labels.fleet]: fleet.metadata.uid ?? '' },

@@ -1,5 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
-import { fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
+import { fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { kubectl } from '../../manifests/render/kubectl.ts';
 import { isReason, type KubeError } from '../kube.ts';
@@ -30,6 +30,7 @@ export function complaintFor(
     case 'BadRequest':
       return `${called} is refused by the API server: ${serversWords(error)}`;
     case 'NotFound':
+      if (isClusterScoped(kind)) return `${called}: its kind is not installed; apply the CRDs of etcd-ratchet`;
       return `${called}: namespace ${namespace} does not exist; create it (etcd-ratchet creates none)`;
     default:
       if (isFieldConflict(error)) return conflict(error, called);
@@ -47,6 +48,12 @@ function forbidden(error: KubeError, kind: string, called: string, namespace: st
     return `etcd-ratchet may not act as service account ${account.namespace}/${account.name}: allow it the verb impersonate on that service account`;
   }
   const plural = isFleetKind(kind) ? fleetKinds[kind].plural : kind;
+  // Not with the rights in a namespace: a person with this one runs commands as root on every node.
+  if (isClusterScoped(kind))
+    return (
+      `service account ${account.namespace}/${account.name} may not ${verb} ${plural}: a cluster administrator lets the fleet in: ` +
+      `kubectl create clusterrolebinding etcd-ratchet-fleet-nodes --clusterrole=etcd-ratchet-fleet-nodes --serviceaccount=${account.namespace}:${account.name}`
+    );
   return (
     `service account ${account.namespace}/${account.name} may not ${verb} ${plural} in namespace ${namespace}: ` +
     `let the fleet in: ${kubectl({ namespace }, `create rolebinding etcd-ratchet-fleet --clusterrole=etcd-ratchet-fleet --serviceaccount=${account.namespace}:${account.name}`)}`

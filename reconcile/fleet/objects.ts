@@ -3,8 +3,9 @@ import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedul
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.ts';
+import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
-import { type FleetKind, fleetKinds, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
+import { type FleetKind, fleetKinds, isClusterScoped, isFleetKind } from '../../manifests/api/fleet-kinds.ts';
 import { apiVersion } from '../../manifests/api/group.ts';
 import { labels } from '../../manifests/render/names.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../kube.ts';
@@ -13,7 +14,7 @@ import { type Kube, KubeError, type KubeObject, type Resource } from '../kube.ts
 export type FleetObject = EtcdCluster | OtherObject;
 
 /** All but clusters, which every pass lists anyway. */
-export type OtherObject = EtcdBackup | EtcdBackupSchedule | EtcdRestore;
+export type OtherObject = EtcdBackup | EtcdBackupSchedule | EtcdRestore | EtcdNodePolicy;
 
 export function resourceOf(kind: FleetKind): Resource {
   return { apiVersion, kind, plural: fleetKinds[kind].plural };
@@ -22,7 +23,7 @@ export function resourceOf(kind: FleetKind): Resource {
 /** A cluster is called as it always was; of the other kinds, each has names of its own. */
 export function identityOf(kind: string | undefined, { namespace, name }: Named): string {
   const own = kind !== undefined && kind !== 'EtcdCluster' && isFleetKind(kind) ? `${kind}/` : '';
-  return `${namespace ?? ''}/${own}${name ?? ''}`;
+  return isClusterScoped(kind) ? `${own}${name ?? ''}` : `${namespace ?? ''}/${own}${name ?? ''}`;
 }
 
 interface Named {
@@ -36,7 +37,7 @@ export function identityOfObject({ kind, metadata }: FleetObject): string {
 
 /** `EtcdBackup payments/orders`, for people. */
 export function calledOf(kind: string, { namespace, name }: Named): string {
-  return `${kind} ${namespace ?? ''}/${name ?? ''}`;
+  return isClusterScoped(kind) ? `${kind} ${name ?? ''}` : `${kind} ${namespace ?? ''}/${name ?? ''}`;
 }
 
 /** An entry of an earlier release is a cluster's. */
@@ -91,6 +92,8 @@ export function listApplied(
 
 async function listEach(kube: Kube, options: ListOptions): Promise<readonly OtherObject[]> {
   const lists = otherKinds.map(async (kind) => {
+    // An installation of one namespace sees nothing that belongs to none.
+    if (isClusterScoped(kind) && options?.namespace !== undefined) return [];
     try {
       const { items } = await kube.list<OtherObject>(resourceOf(kind), options);
       return items.map((item) => withKind(kind, item) as OtherObject);

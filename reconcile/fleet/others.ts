@@ -25,6 +25,11 @@ const effects = {
     update: 'it runs no second time',
     delete: 'it is forgotten; the cluster that it made stays',
   },
+  EtcdNodePolicy: {
+    create: 'nodes are rebooted by it',
+    update: 'the next nodes are rebooted by it',
+    delete: 'no node is rebooted by it any more',
+  },
 } as const satisfies Record<OtherKind, Record<OtherChange['intent'], string>>;
 
 export function otherChanges({ applies, prune }: Pick<FleetPlan, 'applies' | 'prune'>): readonly OtherChange[] {

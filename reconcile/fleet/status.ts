@@ -12,6 +12,7 @@ import { sourceMoved } from './prune.ts';
 import type { SpecProblem } from './reading.ts';
 import { type ClusterVerdict, rollUp } from './roll-up.ts';
 import { checksStatement, type Statement, statementsFor } from './statements.ts';
+import { pruneApproval } from './unlisted.ts';
 
 /** How the sending of commit statuses went. Absent: the fleet names no forge. */
 export interface ForgeOutcome {
@@ -46,6 +47,7 @@ export function fleetStatus({ fleet, outcome, clusters, strangers = [], forge, n
   const count = outcome.problems?.length ?? status?.problemCount ?? 0;
   const inventory = outcome.inventory ?? status?.inventory;
   const source = sourceOf(fleet, outcome);
+  const approvals = approvalsAsked(fleet, outcome);
   const history = historyAfter(status?.history, outcome, timestamp(now));
   const answered = hasAnswered(outcome) ? reconcileRequestOf(fleet) : undefined;
   const lastHandledReconcileAt = answered ?? status?.lastHandledReconcileAt;
@@ -63,6 +65,7 @@ export function fleetStatus({ fleet, outcome, clusters, strangers = [], forge, n
     clusters: rollUp(clusters),
     ...(inventory && { inventory }),
     ...(problems.length > 0 && { problems: problems.slice(0, maxProblems).map(asReported), problemCount: count }),
+    ...(approvals && approvals.length > 0 && { approvals }),
     ...(commitStatuses && commitStatuses.length > 0 && { commitStatuses }),
     ...(fleet.spec.forge && { ...retryAfter(limit, now), ...(status?.reportsAs && { reportsAs: status.reportsAs }) }),
     // Checks are made, told and forgotten after this.
@@ -108,6 +111,13 @@ function sourceOf(
   if (!sourceMoved(fleet)) return before;
   const { url, ref, path = fleetDefaults.path } = fleet.spec.git;
   return applied && unlisted?.kept.length === 0 ? { url, ref, path } : before;
+}
+
+/** Where this pass did not look, what was asked before is asked still, as its condition says. */
+function approvalsAsked({ status }: EtcdFleet, { unlisted }: FleetOutcome): EtcdFleetStatus['approvals'] {
+  if (unlisted === undefined) return status?.approvals;
+  const asked = pruneApproval(unlisted);
+  return asked && [asked];
 }
 
 function forgeStatement(fleet: EtcdFleet, forge: ForgeOutcome | undefined): readonly Statement[] {

@@ -1,4 +1,5 @@
-import { annotateCommand } from '../../manifests/render/kubectl.ts';
+import { type ApprovalAsked, longestApprovalText } from '../../manifests/api/approval.ts';
+import { approveCommand } from '../../manifests/render/kubectl.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import type { UnlistedReport } from './outcome.ts';
 import type { KeptBecause } from './prune.ts';
@@ -21,19 +22,46 @@ export function whyKept(because: KeptBecause): string {
   return why[because];
 }
 
+/** What a person may approve: to delete several at once. */
+export function pruneApproval({ kept, confirmation }: UnlistedReport): ApprovalAsked | undefined {
+  if (confirmation === undefined) return undefined;
+  const keys = kept.flatMap(({ because, key }) => (because === 'NeedsConfirmation' ? [key] : []));
+  return {
+    reason: 'PruneNeedsConfirmation',
+    annotation: annotations.confirmPrune,
+    value: confirmation,
+    approves: `${keys.length === 1 ? 'this is' : `these ${keys.length} are`} deleted, which Git no longer lists: ${fitting(keys.sort())}`,
+    loses: 'these objects, and the data of each cluster whose spec.volumeRetention.whenDeleted is Delete',
+  };
+}
+
+/** Whole names, and how many others there are: what is approved covers them, too. */
+function fitting(keys: readonly string[]): string {
+  const room = longestApprovalText - 200;
+  const named: string[] = [];
+  let length = 0;
+  for (const key of keys) {
+    length += key.length + 2;
+    if (length > room) break;
+    named.push(key);
+  }
+  const others = keys.length - named.length;
+  return `${named.join(', ')}${others > 0 ? `, and ${others} others: see status.inventory` : ''}`;
+}
+
 /** For the condition `Unlisted`: which clusters are no longer in Git, why they stay, and what a person can do. */
-export function unlistedMessage(fleet: string, { kept, confirmation, notes }: UnlistedReport): string {
+export function unlistedMessage(fleet: string, report: UnlistedReport): string {
+  const { kept, notes } = report;
   const reasons = [...new Set(kept.map(({ because }) => because))].sort();
   const sentences = reasons.map((reason) => {
     const keys = kept.filter(({ because }) => because === reason).map(({ key }) => key);
     const note = reason === 'TreeIncomplete' && notes[0] ? ` (${notes[0]})` : '';
     return `${enumerate(keys.sort())}: ${why[reason]}${note}`;
   });
-  if (confirmation) {
+  const asked = pruneApproval(report);
+  if (asked) {
     const [namespace, name = ''] = fleet.split('/');
-    sentences.push(
-      `to confirm: ${annotateCommand('etcdfleets', { namespace, name }, annotations.confirmPrune, confirmation)}`,
-    );
+    sentences.push(`to confirm: ${approveCommand('etcdfleets', { namespace, name }, asked)}`);
   }
   return `no longer in Git, kept: ${sentences.join('; ')}`;
 }

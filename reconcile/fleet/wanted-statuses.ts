@@ -1,4 +1,5 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { isClusterScoped } from '../../manifests/api/fleet-kinds.ts';
 import type { KStatus } from './kstatus.ts';
 import { statusContext } from './names.ts';
 import { identityOf, otherKindOf } from './objects.ts';
@@ -125,11 +126,11 @@ function clustersOf({
   );
   for (const { kind, namespace, name } of problems) {
     const key = identityOf(kind, { namespace, name });
-    if (namespace && name && !all.has(key)) {
+    if (name && (namespace || isClusterScoped(kind)) && !all.has(key)) {
       const other = otherKindOf(kind);
       all.set(key, {
         ...(other && { kind: other }),
-        namespace,
+        namespace: namespace ?? '',
         name,
         verdict: 'InProgress',
         message: 'is not created',

@@ -88,6 +88,10 @@ export const changes = {
     cure: honoured,
   },
   TemplateRefused: { means: 'The spec has a pod or PVC template with fields that are not allowed.', cure: honoured },
+  InvalidWindow: {
+    means: 'A window of `spec.maintenance` says a time that never comes: changes that can wait do not begin.',
+    cure: 'correct the window that the message names, or remove it ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
+  },
   TlsModeRefused: { means: 'The spec asks for another TLS mode than the cluster was created with.', cure: honoured },
   NotingDisks: step('The disk behind each volume is recorded.'),
   GrowingVolumes: step('The volumes are requested to grow to the size of the spec.'),

@@ -34,6 +34,10 @@ export const life = {
     means: 'As many clusters of the fleet as allowed are being changed or are not healthy.',
     cure: "nothing, unless a cluster that the message names needs you: see its status, or raise the fleet's `spec.maxClustersInProgress` ([how](docs/how-to/delete-suspend-pause.md#how-many-change-at-once))",
   },
+  OutsideWindows: {
+    means: 'A change that applications may notice waits for a window of `spec.maintenance`. Healing does not wait.',
+    cure: 'nothing: it begins when the window opens; to begin now, change `spec.maintenance.windows` ([how](docs/how-to/upgrade.md#in-a-maintenance-window))',
+  },
   PreparingMembers: step('The volumes, peers and settings of a new cluster are recorded before any member starts.'),
   ReplacingUnboundVolume: step('A volume that was never bound is recreated as the spec asks.'),
   OldVolumeLeaving: step('A volume is being deleted, and its name is needed again.'),

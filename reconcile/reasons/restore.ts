@@ -32,6 +32,11 @@ export const restore = {
     cure: 'copy the file to another PersistentVolumeClaim or into a bucket, and name that ([runbook](docs/runbooks/backup-fails.md#a-cluster-that-is-born-from-a-snapshot))',
     course: 'disrupts',
   },
+  SnapshotHostRefused: {
+    means: 'The snapshot is in a store at a host that the installation does not let a restore ask.',
+    cure: 'name a store at another host, or have the admin of the installation list it ([Limit what tenants may name](docs/how-to/limit-tenants.md#hosts))',
+    course: 'disrupts',
+  },
   RestorePodStuck: { means: 'The pod of a restore does not start.', cure: asTheMessageSays, course: 'disrupts' },
   SnapshotRemoved: {
     means: 'A restore is under way, and the spec names no snapshot any more.',

@@ -2,9 +2,9 @@ import type { SnapshotSource } from '../../manifests/api/backup-settings.ts';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
-import { isVersion, minorOf, parseVersion } from '../../manifests/api/version.ts';
-import { isRestoredBy, snapshotOf } from '../../manifests/render/restored-cluster.ts';
-import { conditionOf, isTrue } from '../conditions.ts';
+import { isRestoredBy } from '../../manifests/render/restored-cluster.ts';
+import { judgeBackup, newerThan } from '../cluster/know/backup-fitness.ts';
+import { isTrue } from '../conditions.ts';
 import type { RestoreReason } from './reasons.ts';
 
 /** All that a restore's step may look at. Plain data. */
@@ -66,18 +66,17 @@ function progress(cluster: EtcdCluster): RestoreDecision {
 function fromBackup({ spec }: EtcdRestore, backup: EtcdBackup | undefined): RestoreDecision {
   const name = spec.backupName ?? '';
   if (!backup) return told('BackupAbsent', `there is no EtcdBackup ${name} in this namespace`);
-  const ready = conditionOf(backup.status, 'Ready');
-  const snapshot = snapshotOf(backup);
-  if (ready?.status !== 'True' || !snapshot)
-    return told('BackupNotReady', `EtcdBackup ${name} is not Ready: ${ready?.message ?? 'it was not looked at yet'}`);
-  const taken = backup.status?.etcdVersion;
+  const view = judgeBackup({ name }, backup);
+  if (view.kind === 'unfit')
+    return told('BackupNotReady', `nothing is restored from EtcdBackup ${name} now: ${view.why}`);
   const wanted = spec.cluster.spec.version;
-  if (isVersion(taken) && isVersion(wanted) && minorOf(parseVersion(taken)) > minorOf(parseVersion(wanted)))
+  const taken = newerThan(wanted, view);
+  if (taken !== undefined)
     return told(
       'SnapshotTooNew',
       `EtcdBackup ${name} was taken by etcd ${taken}, and spec.cluster.spec.version is ${wanted}: create an EtcdRestore with ${taken} or later`,
     );
-  return { kind: 'make', snapshot };
+  return { kind: 'make', snapshot: view.backup.snapshot };
 }
 
 function told(reason: RestoreReason, message: string, cluster?: EtcdCluster): Told {

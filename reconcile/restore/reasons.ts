@@ -16,7 +16,8 @@ export const restoreMeanings = {
     cure: 'Create it, or create another EtcdRestore that names the object itself in `spec.from`.',
   },
   BackupNotReady: {
-    means: 'The EtcdBackup is not Ready: it is not stored, or not proven.',
+    means:
+      'The EtcdBackup is not Ready (it is not stored, or not proven), is being deleted, or its status does not say what it is of.',
     cure: 'Wait for it, name another one, or name the object itself in `spec.from`.',
   },
   SnapshotTooNew: {

@@ -1,5 +1,8 @@
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
+import { parseObjectTemplate } from '../../manifests/api/object-template.ts';
+import type { Egress } from '../../manifests/egress/egress.ts';
+import { endpointNamed, hostRefusal } from '../../manifests/egress/stores.ts';
 import { isControlledBy } from '../../manifests/render/owner-reference.ts';
 import { dueBackup, pruneJob } from '../../manifests/render/schedule-objects.ts';
 import { deleteOwn } from '../backup/delete-own.ts';
@@ -11,6 +14,8 @@ export interface ScheduleActContext {
   readonly signal: AbortSignal;
   /** That this invocation runs from. */
   readonly image: () => Promise<string>;
+  /** Where the installation lets Jobs go. Absent: what one that says nothing allows. */
+  readonly egress?: Egress | undefined;
 }
 
 /** What was done, and what was refused: the rest goes on. */
@@ -43,18 +48,29 @@ export async function actOnSchedule(
 async function carryOut(
   schedule: EtcdBackupSchedule,
   action: ScheduleAction,
-  { kube, signal, image }: ScheduleActContext,
+  { kube, signal, image, egress }: ScheduleActContext,
 ): Promise<{ readonly created?: string }> {
   switch (action.kind) {
     case 'start':
       return begin(schedule, dueBackup(schedule, action.at), kube, signal);
     case 'prune':
-      return once(kube.create(resources.jobs, pruneJob(schedule, action, await image()), { signal }));
+      refuseHost(schedule, egress);
+      return once(
+        kube.create(resources.jobs, pruneJob(schedule, action, { image: await image(), egress }), { signal }),
+      );
     case 'give-up':
     case 'forget':
       for (const backup of action.backups) await deleteOwn(kube, resources.backups, backup.metadata, signal);
       return {};
   }
+}
+
+/** @throws {KubeError} `HostRefused`: the installation lets no Job go to that store. */
+function refuseHost({ spec }: EtcdBackupSchedule, egress: Egress | undefined): void {
+  const { to } = spec.template;
+  const template = parseObjectTemplate(to.object);
+  const problem = 'problem' in template ? undefined : hostRefusal(endpointNamed(template, to), egress);
+  if (problem !== undefined) throw new KubeError(problem, { class: 'terminal', reason: 'HostRefused' });
 }
 
 /** @throws {KubeError} also where something else has the name: a time without a backup is not taken for dealt with. */

@@ -37,7 +37,13 @@ export function dueTimes(schedule: string, timeZone: string): DueTimes | DueProb
   if (wrongZone !== undefined) return { problem: `timeZone: ${wrongZone}` };
   const wrong = problemOfCron(schedule);
   if (wrong !== undefined) return { problem: `schedule: ${wrong}` };
-  const cron = new Cron(schedule, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+  let cron: Cron;
+  try {
+    cron = new Cron(schedule, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
+  } catch (error) {
+    // It reads less than is checked above: then too there is a problem, and no exception.
+    return { problem: `schedule: ${error instanceof Error ? error.message : String(error)}` };
+  }
   return {
     next: (after) => cron.nextRun(after) ?? undefined,
     missed(after, until) {

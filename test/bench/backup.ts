@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { restorePaths } from '../../manifests/render/restore-paths.ts';
 import { fill } from '../integration/backup/members.ts';
 import { newMember, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
@@ -72,14 +74,25 @@ async function backUp({ agent, directory, source }: Bench, store: BenchStore, n:
   };
 }
 
-async function restore({ agent, directory, programs, keys }: Bench, store: BenchStore, n: number) {
+async function restore(bench: Bench, store: BenchStore, n: number) {
+  const name = `agent-${n}.db`;
+  // By turns first: what one leaves to the disk must not always be the other's.
+  if (n % 2 === 0) {
+    const figures = await restoreByAgent(bench, store, name);
+    return { ...figures, byHand: await restoreByHand(bench, store, name) };
+  }
+  const byHand = await restoreByHand(bench, store, name);
+  return { ...(await restoreByAgent(bench, store, name)), byHand };
+}
+
+async function restoreByAgent({ agent, directory, programs, keys }: Bench, store: BenchStore, name: string) {
   const volume = await mkdtemp(join(directory, 'restored-'));
   const dataDirectory = join(volume, 'data');
   const member = newMember();
-  const name = `agent-${n}.db`;
   const staged = { restorer: { id: 'bench', attempt: 1 }, dataDirectory };
   const paths = restorePaths(dataDirectory, 1);
   const source = { object: `${store.prefix}${name}`, store: store.settings };
+  await settled();
   const fetched = await agent({ operation: 'stage', ...source, ...staged, version });
   const restoreMs = await timed(() => restoreData(programs, paths.snapshot, paths.data, member));
   const placed = await agent({ operation: 'place', ...staged });
@@ -91,23 +104,24 @@ async function restore({ agent, directory, programs, keys }: Bench, store: Bench
     placeMs: placed.wallMilliseconds,
     startMs,
     peakMegabytes: Math.max(fetched.peakMegabytes, placed.peakMegabytes),
-    byHand: await restoreByHand({ directory, programs, keys }, store, name),
   };
 }
 
-async function restoreByHand(
-  { directory, programs, keys }: Pick<Bench, 'directory' | 'programs' | 'keys'>,
-  store: BenchStore,
-  name: string,
-) {
+async function restoreByHand({ directory, programs, keys }: Bench, store: BenchStore, name: string) {
   const place = join(directory, 'restored-by-hand');
   await mkdir(place);
   const [file, data, member] = [join(place, 'snapshot.db'), join(place, 'data'), newMember()];
+  await settled();
   const downloadMs = await timed(() => store.download(name, file));
   const restoreMs = await timed(() => restoreData(programs, file, data, member));
   const startMs = await timed(() => serveOnce(programs, data, member, keys));
   await rm(place, { recursive: true });
   return { downloadMs, restoreMs, startMs };
+}
+
+/** Waits until all that was written lies on the disk: what came before must not be part of a figure. */
+async function settled(): Promise<void> {
+  await promisify(execFile)('sync');
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

@@ -11,6 +11,7 @@ import { load } from './conditions.ts';
 import { fillRepository, specPath } from './git-repository.ts';
 import type { WorkerOutput } from './git-worker.ts';
 import { type Measured, measure, median } from './measure.ts';
+import { countingReceived } from './received.ts';
 import { clusterYaml } from './stage.ts';
 import { aim, table } from './table.ts';
 
@@ -51,11 +52,28 @@ export async function measureGit({ quick }: { readonly quick: boolean }): Promis
       push,
     );
 
+    using received = await countingReceived(mono.url);
+    const asks = (url: string) => askOurs(worker, ['fetch', url, 'clusters/prod'], directory);
+    const bytes = {
+      first: await received.during(asks),
+      bare: await received.during((url) => system(['clone', '-q', '--bare', '--depth', '1', url, cloned()])),
+      nextBare: 0,
+      partial: 0,
+    };
+    await push();
+    bytes.nextBare = await received.during((url) =>
+      system(['-C', fetched, 'fetch', '-q', '--depth', '1', url, 'main']),
+    );
+    // As the large forges do.
+    await mono.git('config', 'uploadpack.allowFilter', 'true');
+    const partial = await repeated(() => asks(mono.url), push);
+    bytes.partial = await received.during(asks);
+
     const many = await server.createRepository('specs');
     await fillRepository(many.directory, { files: 1_000, commits: 1, specs: 1_000 });
     const specs = await ours('fetch', many.url);
     const pipe = await repeated(() => system(['ls-remote', '-q', mono.url, 'refs/heads/main']));
-    print({ layout, check, pipe, first, bare, checkedOut, next, nextBare, specs });
+    print({ layout, check, pipe, first, bare, checkedOut, next, nextBare, partial, bytes, specs });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -100,13 +118,18 @@ interface Figures {
   readonly bare: readonly Wall[];
   readonly checkedOut: readonly Wall[];
   readonly nextBare: readonly Wall[];
+  /** Where the server can leave files out. */
+  readonly partial: readonly Ours[];
+  /** That were received. */
+  readonly bytes: Readonly<Record<'first' | 'bare' | 'nextBare' | 'partial', number>>;
 }
 
 interface Wall {
   readonly wallMilliseconds: number;
 }
 
-function print({ layout, check, pipe, first, bare, checkedOut, next, nextBare, specs }: Figures): void {
+function print(figures: Figures): void {
+  const { layout, check, pipe, first, bare, checkedOut, next, nextBare, partial, bytes, specs } = figures;
   const wall = (runs: readonly Wall[]) => median(runs, (one) => one.wallMilliseconds).wallMilliseconds;
   const ours = (what: string, runs: readonly Ours[], beside: string) => {
     const part = (of: (output: WorkerOutput) => number | undefined) => {
@@ -144,8 +167,13 @@ function print({ layout, check, pipe, first, bare, checkedOut, next, nextBare, s
       ours('nothing has changed', check, `ls-remote ${wall(pipe).toFixed(0)}`),
       ours('first fetch', first, `clone --depth 1 ${wall(checkedOut).toFixed(0)}, --bare ${wall(bare).toFixed(0)}`),
       ours('fetch after one more commit', next, `fetch --depth 1 into a clone ${wall(nextBare).toFixed(0)}`),
+      ours('the same, where files can be left out', partial, ''),
       ours('1,000 specs, one a file', specs, ''),
     ]),
+  );
+  const kib = (count: number) => `${(count / 1024).toFixed(0)} KiB`;
+  console.log(
+    `\nReceived: a fetch ${kib(bytes.first)}, where files can be left out ${kib(bytes.partial)}; system git: a bare shallow clone ${kib(bytes.bare)}, one more commit ${kib(bytes.nextBare)}.`,
   );
   const requests = Math.max(...check.map(({ output }) => output.requests));
   const times2 = wall(first) / wall(bare);

@@ -4,6 +4,7 @@ import { shareGit } from '../../functions/pass/shared-git.ts';
 import { createReader } from '../../functions/read/reader.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Kube } from '../../reconcile/kube.ts';
+import { allowThisMachine } from '../support/network.ts';
 
 /** A process that reads the repositories of all fleets of a pass side by side, as a tick does. Bundled like a tick. */
 
@@ -19,7 +20,8 @@ export interface HostileOutput {
   readonly said: readonly string[];
 }
 
-const [others = '[]', hostile = '[]'] = process.argv.slice(2);
+allowThisMachine();
+const [others = '[]', hostile = '[]', limitMs = '10000'] = process.argv.slice(2);
 const started = performance.now();
 let looked = started;
 let gapMs = 0;
@@ -28,12 +30,12 @@ const look = setInterval(() => {
   gapMs = Math.max(gapMs, now - looked - 10);
   looked = now;
 }, 10);
-/** As long as Git may take in a tick. */
-const signal = AbortSignal.timeout(10_000);
+/** If not said: as long as Git may take in a tick. */
+const signal = AbortSignal.timeout(Number(limitMs));
 // None of these fleets names a Secret.
 const kube = {} as Kube;
 using reader = createReader();
-using git = shareGit(signal, reader);
+using git = shareGit(signal, reader, () => undefined);
 
 async function read(url: string) {
   const fleet: EtcdFleet = {

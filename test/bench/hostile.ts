@@ -118,6 +118,9 @@ function print(rows: readonly Row[]): void {
   );
   console.log(aim(`the peak is at most ${aims.megabytes} MiB: ${peak.toFixed(0)}`, peak <= aims.megabytes));
   console.log(aim('all other fleets are read', areServed));
+  // A bench in which no stranger's input was read has measured nothing.
+  const refused = rows.flatMap(({ output }) => output.said).filter((said) => said.startsWith('HostRefused'));
+  console.log(aim(`every input is reached: ${refused.length} hosts refused`, refused.length === 0));
 }
 
 if (import.meta.main) await measureHostile({ quick: process.argv.includes('--quick') });

@@ -114,6 +114,21 @@ test('under a writer, backups to a volume, GCS and S3 are restored and hold what
   assert.ok(!told.includes(s3Secret), 'no Secret is in a status or a Job');
 });
 
+test('an etcd that is named by its addresses is backed up, and proven, as any other', async () => {
+  const { kubectl, namespace, cluster } = stage();
+  const endpoints = [`https://orders-0-0.orders-peers.${namespace}.svc:2379`];
+  const spec = {
+    source: { endpoints, tlsSecretName: 'orders-client-tls' },
+    to: { object: 'pvc://backups/elsewhere/{{timestamp}}.db', compression: 'gzip' },
+  };
+  const metadata = { name: 'by-address', namespace };
+  const backup = { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', metadata, spec };
+  await kubectl(['create', '-f', '-'], { stdin: JSON.stringify(backup) });
+  const made = await backupUntil(stage(), 'by-address', (one) => one.status?.finishedAt !== undefined);
+  assert.equal(reasonOf(made), 'Verified', messageOf(made));
+  assert.equal(made.status?.clusterID, (await cluster('orders')).status?.clusterID);
+});
+
 test('a bucket that refuses the key is named, with what to do, and nothing is tried again', async () => {
   await createBackup(stage(), 'forbidden', {
     to: { object: `s3://backups/${inPath}`, s3: { ...s3At(s3.url), credentialsSecretName: 'wrong-key' } },

@@ -13,7 +13,7 @@ import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { startWriter, type Writer } from './support/writer.ts';
 
-const stage = scene({ fleet: false });
+const stage = scene({ fleet: false, clearedBetween: true });
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 const [right, wrong] = ['what was acknowledged', 'what the disk now says'.slice(0, 21)] as const;
 

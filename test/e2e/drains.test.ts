@@ -11,7 +11,7 @@ import { until } from './support/until.ts';
 
 /** As `kubectl drain` asks: by the Eviction API, which the real API server answers. */
 
-const stage = scene({ fleet: false });
+const stage = scene({ fleet: false, clearedBetween: true });
 
 type Word = 'Refuse' | 'Allow';
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { type KubeObject, resources } from '../../reconcile/kube.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
@@ -13,7 +16,7 @@ import { until } from './support/until.ts';
 
 /** The last backup of a cluster: before it is deleted, and before it hibernates. */
 
-const stage = scene({ fleet: false, furnish: makeBackupStore });
+const stage = scene({ fleet: false, clearedBetween: true, furnish: makeBackupStore });
 
 const backup = {
   to: { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' },
@@ -45,10 +48,28 @@ async function untilGone(name: string): Promise<void> {
   await until(`${name} is gone`, isGone, { within: 180 });
 }
 
+/** That which took a snapshot. */
 async function backupOf(name: string): Promise<EtcdBackup> {
-  const all = (await stage().list<EtcdBackup>(resources.backups)).filter(({ spec }) => spec.clusterName === name);
+  const all = (await backupsOf(name)).filter(({ spec }) => spec.existing === undefined);
   assert.equal(all.length, 1, `EtcdBackups of ${name}`);
   return all[0] ?? assert.fail();
+}
+
+async function looksOf(name: string): Promise<readonly EtcdBackup[]> {
+  return (await backupsOf(name)).filter(({ spec }) => spec.existing !== undefined);
+}
+
+async function backupsOf(name: string): Promise<readonly EtcdBackup[]> {
+  return (await stage().list<EtcdBackup>(resources.backups)).filter(({ spec }) => spec.clusterName === name);
+}
+
+/** The file behind a `pvc://backups/…` object. */
+async function fileOf(object = ''): Promise<string> {
+  const { kube, get } = stage();
+  const claim = await get<PersistentVolumeClaim>(resources.volumeClaims, 'backups');
+  const volume = await kube.get<PersistentVolume>(resources.persistentVolumes, undefined, claim?.spec.volumeName ?? '');
+  const path = (volume?.spec as { readonly local?: { readonly path: string } } | undefined)?.local?.path;
+  return join(path ?? assert.fail('the store has no disk'), object.replace('pvc://backups/', ''));
 }
 
 test('a cluster goes when its last backup was restored and compared, and lives again from that', async () => {
@@ -129,9 +150,39 @@ test('a cluster that hibernates is deleted on the backup that it was put to slee
   await untilGone('drowsy');
   const { metadata, status } = await backupOf('drowsy');
   assert.match(metadata.name, /^drowsy-before-hibernation-/);
+  const [look = assert.fail('nothing has looked'), ...others] = await looksOf('drowsy');
+  assert.deepEqual(others, []);
+  assert.equal(condition(look, 'Ready')?.reason, 'Found');
+  assert.deepEqual([look.status?.object, look.status?.sha256], [status?.object, status?.sha256]);
   await apply('awake', { replicas: 1, bootstrap: { snapshot: { object: status?.object } } });
   await tickUntil('awake', isWholeOf(1), 120);
   assert.equal(await readKey(await access('awake'), 'kept'), 'asleep');
+});
+
+test('a cluster that hibernates stays when what it was put to sleep on is gone from its store', async () => {
+  const { tickUntil, access, get, kubectl, namespace } = stage();
+  await apply('bereft', { ...single, backup });
+  await tickUntil('bereft', isWholeOf(1));
+  await writeKey(await access('bereft'), 'kept', 'in the volume alone');
+  await apply('bereft', { ...single, replicas: 0, backup });
+  const isAsleep = ({ status }: EtcdCluster) => status?.lastDecision?.reason === 'Hibernating' && !status.readyReplicas;
+  await tickUntil('bereft', isAsleep, 120);
+  const file = await fileOf((await backupOf('bereft')).status?.object);
+  await rename(file, `${file}-away`);
+  await remove('bereft');
+  const held = await tickUntil('bereft', isStalledFor('BackupFailed'), 120);
+  const message = condition(held, 'Stalled')?.message ?? '';
+  assert.match(message, /bereft\/.*\.db is not in the store any more: put it back/);
+  assert.ok(await get(resources.volumeClaims, 'bereft-0'), 'the only copy stays');
+  // A person puts it back, and does what the message says.
+  await rename(`${file}-away`, file);
+  const [, resource = '', name = ''] = /delete (etcdbackups\S*) (\S+):/.exec(message) ?? [];
+  await kubectl(['-n', namespace, 'delete', resource, name]);
+  await untilGone('bereft');
+  assert.deepEqual(
+    (await looksOf('bereft')).map((one) => condition(one, 'Ready')?.reason),
+    ['Found'],
+  );
 });
 
 test('a namespace that is deleted ends, though its cluster asks for a last backup', async () => {

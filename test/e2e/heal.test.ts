@@ -11,7 +11,7 @@ import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { startWriter, type Writer } from './support/writer.ts';
 
-const stage = scene({ fleet: false });
+const stage = scene({ fleet: false, clearedBetween: true });
 
 // Long enough for a new member to start on a machine that is busy: a learner has as long to come.
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };

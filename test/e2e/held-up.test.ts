@@ -9,7 +9,7 @@ import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
-const stage = scene({ fleet: false });
+const stage = scene({ fleet: false, clearedBetween: true });
 
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 

@@ -7,7 +7,7 @@ import { node } from './support/node.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 
-const stage = scene({ fleet: false });
+const stage = scene({ fleet: false, clearedBetween: true });
 const healing = { podGracePeriod: '10s', memberGracePeriod: '10s' };
 
 async function apply(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {

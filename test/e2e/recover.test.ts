@@ -122,8 +122,12 @@ test('a lagging survivor keeps what it has; a member left behind never serves, e
     '--wait=false',
     '--grace-period=1',
   ]);
+  // While etcd runs in them, the survivor would hear of it all.
+  await until('etcd has ended in the lost', async () => {
+    const pods = await Promise.all(lost.map((member) => get<Pod>(resources.pods, `${member}-0`)));
+    return pods.every((pod) => pod?.status?.containerStatuses?.every(({ state }) => state?.terminated));
+  });
   await node().replugPod(namespace, `${survivor}-0`);
-  // Until they have ended, they still answer.
   await tickUntil(name, ({ status }) => {
     const { reason, message = '' } = status?.lastDecision ?? {};
     return reason === 'WaitingForQuorum' && lost.every((member) => message.includes(member));

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, truncate, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import type { Job, PersistentVolume, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { runAgent } from '../../reconcile/backup/agent/agent.ts';
 import type { AgentResult } from '../../reconcile/backup/agent/result.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { provisionBinaries } from '../support/cluster/binaries.ts';
 import { connectTo } from './support/client.ts';
 import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
@@ -174,6 +177,19 @@ test('a snapshot of 3.5 becomes a cluster of 3.6, and never one of a lower minor
   assert.match(condition(found, 'Stalled')?.message ?? '', /taken by etcd 3\.6\.16/);
   await apply('too-low', 'sound.db', { version: '3.6.16' });
   await tickUntil('too-low', isWholeOf(1), 120);
+});
+
+test('a snapshot that etcdctl saved, of which nothing else is known, becomes a cluster', async () => {
+  const { tickUntil, access, kubectl, namespace } = stage();
+  const { url } = await access('source');
+  await writeKey(await access('source'), 'taken', 'by etcdctl');
+  const { etcdctl } = await provisionBinaries();
+  await promisify(execFile)(etcdctl, ['--endpoints', url, 'snapshot', 'save', join(backups, 'etcdctl.db')]);
+  assert.ok(!(await readdir(backups)).includes('etcdctl.db.json'), 'it has no record');
+  await apply('migrated', 'etcdctl.db');
+  await tickUntil('migrated', isWholeOf(1), 120);
+  assert.equal(await readKey(await access('migrated'), 'taken'), 'by etcdctl');
+  await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'migrated']);
 });
 
 test('volumes that an earlier cluster left are never restored over', async () => {

@@ -65,6 +65,25 @@ test('what needs no restart causes none', async () => {
   );
 });
 
+test('outside of its windows a change waits and is planned; a window that is open lets it begin', async () => {
+  const { tickUntil, tick } = stage();
+  const old = (await podsOf('rolled')).map(({ metadata }) => metadata.uid);
+  const change = { etcd: { snapshotCount: 5001 } };
+  const never = { windows: [{ start: '0 0 29 2 *', duration: '10m', timeZone: 'Europe/Berlin' }] };
+  await stage().pushCluster('rolled', { ...change, maintenance: never });
+  const held = await tickUntil('rolled', ({ status }) => status?.lastDecision?.reason === 'OutsideWindows');
+  assert.match(held.status?.lastDecision?.message ?? '', /: the next opens at 2028-02-28T23:00:00Z$/);
+  assert.match((await tick('--plan')).stdout, /not before 2028-02-28T23:00:00Z: giving rolled-/);
+  assert.deepEqual(
+    (await podsOf('rolled')).map(({ metadata }) => metadata.uid),
+    old,
+  );
+  const always = { windows: [{ start: '* * * * *', duration: '10m' }] };
+  await stage().pushCluster('rolled', { ...change, maintenance: always });
+  await tickUntil('rolled', (found) => isReady(found) && found.status?.lastDecision?.reason === 'Converged', 120);
+  assert.ok((await podsOf('rolled')).every((pod) => args(pod).includes('--snapshot-count=5001')));
+});
+
 test('a bad commit stops at the first member that it broke, and reverting it cures that one', async () => {
   const { tickUntil, access } = stage();
   const good = { etcd: { snapshotCount: 5000 } };

@@ -14,7 +14,7 @@ import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
-const stage = scene();
+const stage = scene({ clearedBetween: true });
 
 async function namesOf(resource: typeof resources.peers | typeof resources.volumeClaims, name: string) {
   const found = await stage().list<EtcdPeer | PersistentVolumeClaim>(resource);

@@ -8,7 +8,7 @@ import { scene } from './support/scene.ts';
 import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
-const stage = scene();
+const stage = scene({ clearedBetween: true });
 
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 

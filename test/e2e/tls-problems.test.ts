@@ -14,7 +14,7 @@ import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { fingerprintIn, shownAt } from './support/wire.ts';
 
-const stage = scene({ fleet: false });
+const stage = scene({ fleet: false, clearedBetween: true });
 
 async function apply(name: string, tls: Readonly<Record<string, unknown>>): Promise<void> {
   const { kubectl, namespace } = stage();

@@ -25,7 +25,7 @@ import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 import { fingerprintIn, shownAt, textIn } from './support/wire.ts';
 
-const stage = scene({ fleet: false });
+const stage = scene({ fleet: false, clearedBetween: true });
 
 type Use = 'peer' | 'server' | 'client';
 const uses = ['peer', 'server', 'client'] as const;

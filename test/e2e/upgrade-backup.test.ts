@@ -10,7 +10,7 @@ import { scene } from './support/scene.ts';
 
 /** An upgrade waits for its backup: without a store it does not begin, and with one it begins when that is proven. */
 
-const stage = scene();
+const stage = scene({ clearedBetween: true });
 
 const backup = { to: { object: 'pvc://backups/{{cluster}}/{{timestamp}}.db' } };
 

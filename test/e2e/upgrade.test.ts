@@ -10,7 +10,7 @@ import { scene } from './support/scene.ts';
 import { until } from './support/until.ts';
 import { startWriter } from './support/writer.ts';
 
-const stage = scene();
+const stage = scene({ clearedBetween: true });
 
 function versionsOf({ status }: EtcdCluster): readonly string[] {
   return (status?.members ?? []).map(({ version = '' }) => version);

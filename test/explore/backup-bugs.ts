@@ -44,6 +44,17 @@ export const backupBugs: readonly Bug[] = [
     seed: (code) => instead(code, 'finishDeletion', (situation) => finishDeletion(rememberingSleep(situation))),
   },
   {
+    name: 'deletes-unlooked',
+    what: 'a cluster that sleeps is deleted on its backup, and nothing looks whether that is still in its store',
+    violates: 'I12',
+    scenario: 'back up, and hibernate, and delete',
+    faults: {},
+    seed: (code) =>
+      instead(code, 'finishDeletion', (situation) =>
+        finishDeletion(situation.backupOfSleep?.kind === 'fit' ? found(situation) : situation),
+      ),
+  },
+  {
     name: 'never-backs-up-again',
     what: 'an upgrade begins on a backup that was taken long ago',
     violates: 'I12',
@@ -68,6 +79,12 @@ function withoutAge(situation: Situation): Situation {
   return { ...situation, awaitedBackup: rest };
 }
 
+/** Nothing has looked. */
+function found(situation: Situation): Situation {
+  const known = { kind: 'known', before: 'deletion', state: 'good', message: 'as it is' } as const;
+  return { ...situation, awaitedBackup: { ...known, name: 'orders-before-deletion', askedAt: situation.at } };
+}
+
 /** Whatever runs by now. */
 function rememberingSleep(situation: Situation): Situation {
   const slots = situation.slots.map((slot) => {
@@ -77,5 +94,7 @@ function rememberingSleep(situation: Situation): Situation {
     const asleep = { kind: 'valid', record: { ...record.record, state: 'hibernating' } } as const;
     return { ...rest, volume: { ...volume, record: asleep } } as typeof slot;
   });
-  return { ...situation, slots, backupOfSleep: { name: 'orders-before-hibernation' } };
+  const name = 'orders-before-hibernation';
+  const backup = { name, uid: `uid-of-${name}`, clusterId: 'c-token1cluster-1', snapshot: { object: 'gs://b/a.db' } };
+  return found({ ...situation, slots, backupOfSleep: { name, kind: 'fit', backup } });
 }

@@ -1,6 +1,7 @@
 import { backupPolicy, type Occasion } from '../../manifests/render/backup-before.ts';
 import type { Action } from '../../reconcile/cluster/know/action.ts';
 import type { AskedBackup } from './model/backup-state.ts';
+import { objectOf } from './model/backups.ts';
 import { formationOf, minorNumber, serving } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { recordIn } from './model/objects.ts';
@@ -8,14 +9,18 @@ import type { Place, State, World } from './model/state.ts';
 
 /**
  * I12: where the spec requires a backup, no upgrade, no hibernation and no deletion begins before a good one is there,
- * taken for it, with the data that are there.
+ * taken for it, with the data that are there. A cluster that sleeps is deleted on what it was put to sleep on, once
+ * that was found in its store.
  */
 export function backsUpFirst({ world }: State, { begins, action }: Event): string | undefined {
   const before = begins && action && occasionOf(action, world);
   if (!before || backupPolicy(asResource(world), before) !== 'Required') return undefined;
   const { backups = [] } = world;
   if (backups.some((one) => one.before === before && isGood(one, world))) return undefined;
-  if (before === 'deletion' && backups.some((one) => isOfSleep(one, world))) return undefined;
+  const slept = before === 'deletion' ? backups.filter((one) => isOfSleep(one, world)) : [];
+  if (slept.some((one) => wasFound(one, world))) return undefined;
+  if (slept.length > 0)
+    return `${action.kind} begins, and what was stored before the members stopped was not looked for`;
   return `${action.kind} begins, and no good backup is there that was taken before the ${before}`;
 }
 
@@ -55,9 +60,14 @@ function isOfSleep({ before, state, holds, outrun }: AskedBackup, world: World):
   return world.places.some((place) => isServed(place, world) && place.disk?.formation === holds?.formation);
 }
 
+/** A Job found it in the store, after the deletion had begun. */
+function wasFound(one: AskedBackup, { backups = [] }: World): boolean {
+  return backups.some(({ looksFor, state, former }) => looksFor === objectOf(one) && state === 'good' && !former);
+}
+
 /** One that is too old is taken again, where there is a quorum to take it of. */
-function isGood({ state, holds, old, former, before }: AskedBackup, world: World): boolean {
-  if (state !== 'good' || !holds || former || (old && serving(world))) return false;
+function isGood({ state, holds, old, former, before, looksFor }: AskedBackup, world: World): boolean {
+  if (state !== 'good' || !holds || looksFor !== undefined || former || (old && serving(world))) return false;
   if (before === 'upgrade' && world.places.some(({ peer }) => peer?.current && peer.inputs.version !== holds.version))
     return false;
   return world.places.some((place) => isServed(place, world) && place.disk?.formation === holds.formation);

@@ -61,7 +61,7 @@ export const backupScenarios: readonly Scenario[] = [
     'back up, and hibernate, and delete, in misfortune',
     clusterOf(1, withVolumes),
     [asleep, deleted, without],
-    { backupFails: 1, backupAges: 1, backupGoes: 1, death: 1 },
+    { backupFails: 1, backupAges: 1, backupGoes: 1, objectGoes: 1, death: 1 },
     2,
   ),
   one('back up, and hibernate, in misfortune', clusterOf(1), [asleep, awake], misfortunes, 2),

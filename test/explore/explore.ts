@@ -1,20 +1,19 @@
 import { randomInt } from 'node:crypto';
-import { bugs } from './bugs.ts';
 import { share } from './crew.ts';
 import { type Options, parseOptions, usage } from './options.ts';
 import { explorePrunes, pruneScenario } from './prunes.ts';
 import { eventsOfAWalk, walkAtRandom } from './random.ts';
 import { count, heading, lineOf, seconds, storyOf, summaryOf } from './report.ts';
-import { scenarios } from './scenarios.ts';
+import { searched as everyScenario, seeded } from './run.ts';
 import type { Done } from './task.ts';
 
 /** `npm run explore`: see `usage`. */
 async function main(options: Options): Promise<number> {
   if (options.help) return said(usage);
   if (options.list) return said(listing());
-  const bug = bugs.find(({ name }) => name === options.bug);
+  const bug = seeded.find(({ name }) => name === options.bug);
   if (options.bug !== undefined && !bug) throw new TypeError(`there is no bug "${options.bug}"; --list names them`);
-  const wanted = bug ? [bug.scenario] : [pruneScenario, ...scenarios.map(({ name }) => name)];
+  const wanted = bug ? [bug.scenario] : [pruneScenario, ...everyScenario];
   const chosen = wanted.filter((name) => name.includes(options.scenario));
   if (chosen.length === 0) throw new TypeError(`no scenario has "${options.scenario}" in its name; --list names them`);
 
@@ -71,11 +70,11 @@ function walks({ random, seed = randomInt(2 ** 31 - 1), scenario }: Options): bo
 }
 
 function listing(): string {
-  const lines = bugs.map(({ name, violates, what }) => `  ${name.padEnd(20)}${violates.padEnd(13)}${what}`);
+  const lines = seeded.map(({ name, violates, what }) => `  ${name.padEnd(20)}${violates.padEnd(13)}${what}`);
   return [
     'Scenarios:',
     `  ${pruneScenario}`,
-    ...scenarios.map(({ name }) => `  ${name}`),
+    ...everyScenario.map((name) => `  ${name}`),
     '',
     'Bugs, and what they violate:',
     ...lines,

@@ -1,14 +1,18 @@
 import { annotations } from '../../manifests/render/names.ts';
+import type { Program, Request } from '../../reconcile/cluster/act/requests/program.ts';
 import type { VolumeRead } from '../../reconcile/cluster/act/requests/volumes.ts';
 import { beBorn } from '../../reconcile/cluster/decide/rules/birth/be-born.ts';
 import { beginFromSnapshot } from '../../reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts';
 import { stop } from '../../reconcile/cluster/decide/rules/recovery/recover-quorum.ts';
 import { rollBack } from '../../reconcile/cluster/decide/rules/recovery/roll-back.ts';
 import { type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
+import { recordOf } from '../../reconcile/cluster/know/life.ts';
+import type { NamedBackup, Observation } from '../../reconcile/cluster/know/observation.ts';
 import { aspirantsIn, wantedRollback } from '../../reconcile/cluster/know/rollback.ts';
 import type { Situation } from '../../reconcile/cluster/know/situation.ts';
+import type { Code } from './model/code.ts';
 import { lacking } from './model/state.ts';
-import { type Bug, instead, unchecked } from './seeding.ts';
+import { type Bug, edited, instead, passedOn, unchecked } from './seeding.ts';
 
 /** Bugs in how a cluster is born from a snapshot. */
 export const restoreBugs: readonly Bug[] = [
@@ -57,6 +61,30 @@ export const restoreBugs: readonly Bug[] = [
     seed: (code) => unchecked(instead(code, 'rollBack', stoppingFirst), 'stop-members', { readVolume: asRestored }),
   },
   {
+    name: 'takes-others-data',
+    what: 'an approval does not name the etcd cluster whose data an EtcdBackup holds, though it is another one',
+    violates: 'I11',
+    scenario: 'roll back 1 to an EtcdBackup of another etcd cluster',
+    faults: {},
+    seed: (code) => seeing(code, ofThisCluster),
+  },
+  {
+    name: 'goes-back-unproven',
+    what: 'a rollback begins to an EtcdBackup that is not Ready',
+    violates: 'I11',
+    scenario: 'roll back 1 to an EtcdBackup, which is not Ready yet',
+    faults: {},
+    seed: (code) => seeing(code, asProven),
+  },
+  {
+    name: 'restores-another',
+    what: 'a Job restores another snapshot than was approved, and a cluster is given up for it',
+    violates: 'I11',
+    scenario: 'roll back 1 to an EtcdBackup',
+    faults: {},
+    seed: (code) => edited(instead(code, 'rollBack', takingAnyJob), 'restore-snapshot', restoringAnother),
+  },
+  {
     name: 'rolls-back-unasked',
     what: 'a rollback is begun whatever was approved',
     violates: 'I11',
@@ -65,6 +93,41 @@ export const restoreBugs: readonly Bug[] = [
     seed: (code) => instead(code, 'rollBack', withAnyApproval),
   },
 ];
+
+/** The same rules, which see an EtcdBackup otherwise. */
+function seeing(code: Code, change: (view: NamedBackup, observation: Observation) => NamedBackup): Code {
+  return {
+    ...code,
+    decide: (observation) => {
+      const { namedBackups } = observation;
+      if (!namedBackups) return code.decide(observation);
+      return code.decide({ ...observation, namedBackups: namedBackups.map((view) => change(view, observation)) });
+    },
+  };
+}
+
+function ofThisCluster(view: NamedBackup, { cluster }: Observation): NamedBackup {
+  const clusterId = cluster.spec.rollback?.clusterID ?? '';
+  return view.kind === 'fit' ? { ...view, backup: { ...view.backup, clusterId } } : view;
+}
+
+function asProven({ name }: NamedBackup, { cluster }: Observation): NamedBackup {
+  const clusterId = cluster.spec.rollback?.clusterID ?? '';
+  const snapshot = { object: 'gs://backups/orders/a.db' };
+  return { name, kind: 'fit', backup: { name, uid: 'any', clusterId, snapshot } };
+}
+
+function restoringAnother({ kind, ask }: Request): Program<unknown> | undefined {
+  return kind === 'createRestoreJob' ? passedOn({ kind, ask: { ...(ask as object), id: 'another' } }) : undefined;
+}
+
+/** Whatever it restores. */
+function takingAnyJob(situation: Situation): Decision | undefined {
+  const { recovery, slots } = situation;
+  const { id, attempt } = aspirantsIn(slots).flatMap((slot) => recordOf(slot)?.recovery ?? [])[0] ?? {};
+  if (recovery?.kind !== 'known' || !recovery.job) return rollBack(situation);
+  return rollBack({ ...situation, recovery: { ...recovery, job: { ...recovery.job, attempt: `${id}/${attempt}` } } });
+}
 
 /** Its member starts as soon as its Job is done. */
 function withoutHandOver(situation: Situation): Decision | undefined {

@@ -1,7 +1,10 @@
+import { hashOf } from '../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../manifests/render/names.ts';
+import type { Action } from '../../reconcile/cluster/know/action.ts';
 import { formationOf } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { clusterIdOf, tookItsPlace } from './model/lineage.ts';
+import { dataOf } from './model/named-backups.ts';
 import { recordIn } from './model/objects.ts';
 import { type Formation, placeOf, type State, type World } from './model/state.ts';
 
@@ -38,6 +41,8 @@ export function handsOver({ world: before }: State, event: Event, { world: after
     );
     if (other) return `a rollback begins, and ${clusterIdOf(other)} was not given up`;
   }
+  const wrong = begins && action && (namesAnother(before, action) ?? holdsAnother(before, action));
+  if (wrong) return wrong;
   if (who === 'tick' && action?.kind === 'stop-members' && event.write?.object !== 'volume') {
     const place = placeOf(before, action.volume.name);
     const record = place && recordIn(place);
@@ -50,6 +55,35 @@ export function handsOver({ world: before }: State, event: Event, { world: after
       return 'members of a cluster that was given up run beside those of the one that took its place';
   }
   return undefined;
+}
+
+/**
+ * A rollback to an EtcdBackup begins only while that is there and Ready. The approval names the etcd cluster whose data
+ * it holds, where that is another one.
+ */
+function namesAnother({ named = [], cluster }: World, action: Action): string | undefined {
+  if (action.kind !== 'begin-rollback') return undefined;
+  const { goesBackTo, gaveUp } = action.member.record;
+  if (!goesBackTo) return undefined;
+  const { name, snapshot } = goesBackTo;
+  const found = named.find((one) => one.name === name && one.object === snapshot.object);
+  if (!found?.ready) return `a rollback begins to EtcdBackup ${name}, which is not there, or not Ready`;
+  const whose = dataOf[found.object];
+  const given = cluster.annotations?.[annotations.rollBack] ?? '';
+  if (whose === gaveUp?.at(-1) || given.endsWith(`/${whose}`)) return undefined;
+  return `a rollback begins to the data of ${whose}, which the approval does not name`;
+}
+
+/** The present cluster is given up for the snapshot that was approved, whatever a name stands for by now. */
+function holdsAnother(world: World, action: Action): string | undefined {
+  if (action.kind !== 'conclude-restore' || action.approval === undefined) return undefined;
+  const place = placeOf(world, action.volume.name);
+  const clusterId = place && recordIn(place)?.gaveUp?.at(-1);
+  const wish = formationOf(world, place?.disk?.formation)?.wish;
+  if (wish === undefined) return undefined;
+  const approval = `${clusterId}/${hashOf({ clusterId, snapshot: wish }).slice(0, 12)}`;
+  const given = world.cluster.annotations?.[annotations.rollBack] ?? '';
+  return given.startsWith(approval) ? undefined : 'a cluster is given up for another snapshot than was approved';
 }
 
 /** Heard or not. */

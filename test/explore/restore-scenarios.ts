@@ -1,6 +1,8 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import type { MadeBackup } from './model/backup-state.ts';
 import type { Change } from './model/git.ts';
 import { withoutVolumes } from './model/losses.ts';
+import { made } from './model/named-backups.ts';
 import type { Consent } from './model/person.ts';
 import { lacking, type Place, type World } from './model/state.ts';
 import { healthy, unborn } from './model/worlds.ts';
@@ -26,6 +28,68 @@ const takesBack: Consent = { what: 'a person takes the approval back', person: '
 const saysOff: Consent = { what: 'a person says that the nodes are off', person: 'says that nodes are off' };
 
 const single = (places = 4) => healthy({ replicas: 1 }, places);
+
+const byName = (clusterID: string, backupName: string): Change => ({
+  what: `spec.rollback to EtcdBackup ${backupName}`,
+  spec: { rollback: { clusterID, backupName } },
+});
+const toNightly = byName('c-token1cluster-1', 'nightly');
+const ours = made('nightly', { object: 'gs://backups/orders/a.db', ready: true });
+const others = made('nightly', { object: 'gs://backups/orders/c.db', ready: true });
+const named = (...all: readonly MadeBackup[]): World => ({ ...single(), named: all });
+
+/** Clusters that are rolled back to an EtcdBackup, which goes, changes or is made anew at any time. */
+const namedScenarios: readonly Scenario[] = [
+  one(
+    'roll back 1 to an EtcdBackup',
+    named(ours),
+    [toNightly, approves],
+    { death: 1, late: 1, again: 1, namedGoes: 1 },
+    2,
+  ),
+  one(
+    'roll back 1 to an EtcdBackup, which is made anew',
+    named(ours),
+    [toNightly, approves, approves],
+    { namedAnew: 1, namedGoes: 1, jobPod: 1, kill: 1 },
+    2,
+  ),
+  one(
+    'roll back 1 to an EtcdBackup, which is not Ready yet',
+    named({ ...ours, ready: false }),
+    [toNightly, approves],
+    { namedTurns: 2, death: 1 },
+    3,
+  ),
+  one(
+    'roll back 1 to an EtcdBackup of another etcd cluster',
+    named(others),
+    [toNightly, approves],
+    { death: 1, late: 1 },
+    1,
+  ),
+  one(
+    'roll back 1 to an EtcdBackup, called off and on',
+    named(ours),
+    [toNightly, approves, takesBack, approves],
+    { namedGoes: 1, namedAnew: 1 },
+    1,
+  ),
+  one(
+    'roll back 1 to an EtcdBackup, and again to one of the earlier life',
+    named(ours, { ...ours, name: 'weekly', uid: 'uid-of-weekly' }),
+    [toNightly, approves, byName('c-token2cluster-1', 'weekly'), approves],
+    { death: 1 },
+    1,
+  ),
+  one(
+    'roll back 1 to an EtcdBackup without volumes, which come back',
+    (): World => ({ ...withoutVolumes(single(), [0]), named: [ours] }),
+    [toNightly, approves],
+    { restore: 1, namedGoes: 1 },
+    2,
+  ),
+];
 
 /** Clusters that are rolled back to a snapshot. How one grows again is the same as after a recovery. */
 const rollbackScenarios: readonly Scenario[] = [
@@ -58,6 +122,7 @@ export const restoreScenarios: readonly Scenario[] = [
   one('restored, and a late request', one1(), [], { late: 2, claim: 1, status: 1 }, 3),
   one('restore beside retained volumes', retained, [], { death: 1, late: 1 }, 1),
   ...rollbackScenarios,
+  ...namedScenarios,
 ];
 
 /** What is left of an earlier cluster of this name, and a resource that asks for a restore. */

@@ -1,6 +1,7 @@
 import type { AnyTarget } from './target.ts';
 import { answerTarget } from './targets/answers.ts';
 import { cloudEventTarget } from './targets/cloud-events.ts';
+import { hostTarget } from './targets/hosts.ts';
 import { mergeTarget } from './targets/merge.ts';
 import { podTemplateTarget } from './targets/pod-templates.ts';
 import { specTarget } from './targets/specs.ts';
@@ -12,6 +13,7 @@ export const targets: readonly AnyTarget[] = [
   webhookTarget,
   cloudEventTarget,
   specTarget,
+  hostTarget,
   mergeTarget,
   packetTarget,
   answerTarget,

@@ -7,6 +7,7 @@ import { ofFleets } from './tables/fleet.ts';
 import { ofFunctions } from './tables/functions.ts';
 import { ofGitops } from './tables/gitops.ts';
 import { ofMembersAndPods } from './tables/members-and-pods.ts';
+import { ofNodes } from './tables/nodes.ts';
 import { ofRecovery } from './tables/recovery.ts';
 import { ofRestore } from './tables/restore.ts';
 import { ofRules } from './tables/rules.ts';
@@ -28,4 +29,5 @@ export const mutants: readonly Mutant[] = [
   ...ofFunctions,
   ...ofBackups,
   ...ofAwaitedBackups,
+  ...ofNodes,
 ];

@@ -1,4 +1,4 @@
-import { networkFrom } from '../../functions/environment.ts';
+import { egressFrom, networkFrom } from '../../functions/environment.ts';
 import type { Network } from '../../gitops/net/agent.ts';
 
 /** What the admin of an installation says whose Git servers, forges and stores are on this very machine. */
@@ -7,6 +7,8 @@ export const localSettings = {
   // Where pods of the local cluster reach what runs beside it.
   RATCHET_PLAIN_HTTP_HOSTS: '127.0.0.1 localhost 10.244.0.1',
 } as const;
+
+export const localEgress = egressFrom(localSettings);
 
 export const localNetwork: Network = networkFrom(localSettings);
 

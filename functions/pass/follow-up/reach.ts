@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Kube } from '../../../reconcile/kube.ts';
-import { nameAllowancesFrom } from '../../environment.ts';
+import { egressFrom, nameAllowancesFrom } from '../../environment.ts';
 import type { Log } from '../../log.ts';
 import type { Library } from '../load-ahead.ts';
 import type { PassContext } from '../pass-context.ts';
@@ -25,6 +25,7 @@ export function reachOf(invocation: Invocation) {
   return {
     ...invocation,
     nameAllowances: nameAllowancesFrom(process.env),
+    egress: egressFrom(process.env),
     // One for each who asks: who asked closes it.
     etcd: async (tls) => (await import('../../../reconcile/clients/etcd.ts')).connectEtcd(tls ? { tls } : {}),
     loadAhead: (library) => {

@@ -7,7 +7,7 @@ export const gitea: Receiver = {
   proofs: ['x-forgejo-signature', 'x-gitea-signature'],
   verify: (delivery, secrets) => {
     const signature = fromHex(own(delivery, 'signature'));
-    return signature !== undefined && isSignedBy(secrets, delivery.body, signature);
+    return signature !== undefined && isSignedBy(secrets, delivery.body, signature, delivery.hmac);
   },
   read: (delivery) => [readEvent(delivery, own(delivery, 'event') ?? '')],
   id: (delivery) => own(delivery, 'delivery'),

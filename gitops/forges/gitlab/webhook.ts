@@ -1,5 +1,5 @@
 import { field, numberAt, optionalTextAt, type Payload, payloadOf, textAt, textsAt } from '../../webhooks/payload.ts';
-import { fromBase64, isAnyOf, isSignedBy } from '../../webhooks/proof.ts';
+import { fromBase64, isAnyOf, isSignedBy, rememberedHmac } from '../../webhooks/proof.ts';
 import type { Delivery, Receiver, WebhookEvent } from '../../webhooks/receiver.ts';
 
 /** What a signature may be old, in milliseconds either way, as Standard Webhooks says. */
@@ -21,7 +21,11 @@ export const gitLab: Receiver = {
   id: ({ header }) => header('webhook-id') ?? header('idempotency-key') ?? header('x-gitlab-event-uuid'),
 };
 
-function isSigned({ header, body }: Delivery, secrets: readonly Uint8Array[], now: Date): boolean {
+function isSigned(
+  { header, body, hmac = rememberedHmac() }: Delivery,
+  secrets: readonly Uint8Array[],
+  now: Date,
+): boolean {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header);
   if (id === undefined || timestamp === undefined || signatures === undefined) return false;
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now.getTime() - Number(timestamp) * 1000) > toleranceMs) return false;
@@ -30,7 +34,7 @@ function isSigned({ header, body }: Delivery, secrets: readonly Uint8Array[], no
   return signatures
     .split(' ', mostSignatures)
     .flatMap((one) => (one.startsWith('v1,') ? (fromBase64(one.slice(3)) ?? []) : []))
-    .some((signature) => isSignedBy(keys, signed, signature));
+    .some((signature) => isSignedBy(keys, signed, signature, hmac));
 }
 
 /** Signing tokens are `whsec_<base64 of the key>`. */

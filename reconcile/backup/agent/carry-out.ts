@@ -8,6 +8,8 @@ import { drill } from './drill.ts';
 import { BackupFailure } from './failure.ts';
 import { type FetchRequest, type FetchTools, fetchSnapshot, requireSame } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
+import { guardEndpoints } from './guard-etcd.ts';
+import { lookForBackup } from './look.ts';
 import { openStore } from './open-store.ts';
 import { prune } from './prune.ts';
 import { type BackupRecord, readRecord } from './record.ts';
@@ -31,11 +33,18 @@ export async function withStore(
   context: AgentContext,
   noted: (more: Partial<AgentResult>) => void,
 ): Promise<void> {
-  const store = await openStore(request.location, request.store, context.plainHttpHosts);
+  const store = await openStore(request.location, request.store, context.egress);
+  const ending = new AbortController();
+  const signal = AbortSignal.any([context.signal, ending.signal]);
+  const work = carryOut(request, store, { ...context, signal }, noted);
+  // What is left of it when it is refused goes on under the same guard.
+  const closed = work.catch(() => undefined).then(() => store.close());
   try {
-    await carryOut(request, store, context, noted);
-  } finally {
-    store.close();
+    await Promise.race([work, ...(store.refused ? [store.refused] : [])]);
+    await closed;
+  } catch (error) {
+    ending.abort(error);
+    throw error;
   }
 }
 
@@ -51,6 +60,7 @@ async function carryOut(
 ): Promise<void> {
   const tools = { store, signal: context.signal, now: context.now };
   if (request.operation === 'prune') return prune(request, tools, (pruned) => noted({ pruned }));
+  if (request.operation === 'look') return noted({ record: await lookForBackup(request, tools) });
   const identities = request.identityFile === undefined ? undefined : await readKeys(request.identityFile);
   const from = { location: request.location, ...(identities && { identities }) };
   switch (request.operation) {
@@ -127,11 +137,16 @@ async function timed<T>(work: Promise<T>): Promise<T & { readonly tookMs: number
   return { ...(await work), tookMs: Math.round(performance.now() - started) };
 }
 
-async function backUp(request: BackupAsked, store: Store, { signal, now }: AgentContext): Promise<BackupRecord> {
+async function backUp(
+  request: BackupAsked,
+  store: Store,
+  { signal, now, egress }: AgentContext,
+): Promise<BackupRecord> {
   const { id, schedule, location, source, compression = 'none', deadlineSeconds, recipientsFile } = request;
+  using guard = source.outside ? guardEndpoints(source.endpoints, egress) : undefined;
   const tls = await readTls(source.tls);
   const recipients = recipientsFile === undefined ? undefined : await readKeys(recipientsFile);
-  const options = tls === undefined ? {} : { tls };
+  const options = { ...(tls && { tls }), ...(guard && { within: guard.within }) };
   const etcd = connectEtcd({ ...options, callTimeoutMs: 5_000 });
   const snapshots = connectSnapshots(options);
   try {
@@ -144,8 +159,15 @@ async function backUp(request: BackupAsked, store: Store, { signal, now }: Agent
     };
     return await takeBackup(
       { ...asked, encoding: { compression, ...(recipients && { recipients }) } },
-      { etcd, snapshots, store, signal, now, timeoutMs: deadlineSeconds * 1000 },
+      {
+        ...{ etcd, snapshots, store, now, timeoutMs: deadlineSeconds * 1000 },
+        signal: guard ? AbortSignal.any([signal, guard.refused]) : signal,
+      },
     );
+  } catch (error) {
+    // What else became of it follows from that.
+    guard?.refused.throwIfAborted();
+    throw error;
   } finally {
     snapshots.close();
     etcd.close();

@@ -16,6 +16,7 @@ export const failures = {
   CompactedMeanwhile: 'retry',
   Forbidden: 'person',
   PlainHttpRefused: 'person',
+  HostRefused: 'person',
   NotTrusted: 'person',
   NoSuchBucket: 'person',
   WrongRegion: 'person',

@@ -6,7 +6,7 @@ import { type ObjectLocation, urlOf } from '../../../manifests/api/object-templa
 import { collected } from './collected.ts';
 import { decoded } from './encoding.ts';
 import { BackupFailure } from './failure.ts';
-import { flushDirectory, ignoreMissing, writeFlushed } from './files.ts';
+import { ignoreMissing, pieceSize, writeUnflushed } from './files.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 import type { Store } from './store.ts';
 import { checkedTrailer, type SoundSnapshot } from './trailer.ts';
@@ -37,7 +37,8 @@ export interface Fetched {
 
 /**
  * A snapshot in a file, checked on the way: the object against its record, what is in it against etcd's checksum. The
- * file gets its name when it is whole and on the disk, so a second call finds it, whatever ended the first.
+ * file gets its name when it is whole, so a second call finds it. Nothing waits until it is on the disk: that call
+ * reads it whole before it believes its name, and fetches again what a power cut tore.
  *
  * @throws {BackupFailure}
  */
@@ -59,7 +60,7 @@ export async function fetchSnapshot(request: FetchRequest, { store, signal }: Fe
   const body = checkedTrailer(decoded(expected, identities), (found) => {
     snapshot = found;
   });
-  await writeFlushed(partial, body, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+  await writeUnflushed(partial, body, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOSPC') throw error;
     throw new BackupFailure(
       'Full',
@@ -71,7 +72,6 @@ export async function fetchSnapshot(request: FetchRequest, { store, signal }: Fe
     throw new BackupFailure('NotASnapshot', `${urlOf(location)} is empty: use another backup`);
   const sound = sameAs(record, snapshot);
   await rename(partial, file);
-  await flushDirectory(dirname(file));
   return { file, snapshot: sound, record };
 }
 
@@ -82,29 +82,33 @@ interface Expected {
   readonly sha256: string | undefined;
 }
 
-/** Passes an object on, and fails at its end where it is not the one that was recorded, or asked for. */
+/**
+ * Passes an object on, and fails at its end where it is not the one that was recorded, or asked for. Of one that is
+ * stored as etcd sent it, the snapshot's digest is the object's, and `sameAs` compares that: one is computed, not two.
+ */
 async function* asExpected(
   chunks: AsyncIterable<Uint8Array>,
   { object, record, sha256: asked }: Expected,
 ): AsyncGenerator<Uint8Array> {
-  if (record === undefined && asked === undefined) return yield* chunks;
-  const hash = createHash('sha256');
+  const isPlain = record !== undefined && record.sha256 === record.snapshot.sha256;
+  const hash = isPlain || (record ?? asked) === undefined ? undefined : createHash('sha256');
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    hash.update(chunk);
+    hash?.update(chunk);
     yield chunk;
   }
-  const sha256 = hash.digest('hex');
+  if (record && bytes !== record.bytes) throw changed(record, `${bytes} bytes, recorded are ${record.bytes}`);
+  const sha256 = hash?.digest('hex');
+  if (sha256 === undefined) return;
   if (record === undefined) return requireSame(object, sha256, asked);
-  if (bytes === record.bytes && sha256 === record.sha256) return;
-  const words =
-    bytes === record.bytes
-      ? `sha256 ${sha256}, recorded is ${record.sha256}`
-      : `${bytes} bytes, recorded are ${record.bytes}`;
-  throw new BackupFailure(
+  if (sha256 !== record.sha256) throw changed(record, `sha256 ${sha256}, recorded is ${record.sha256}`);
+}
+
+function changed({ object }: BackupRecord, has: string): BackupFailure {
+  return new BackupFailure(
     'WrongDigest',
-    `${record.object} has ${words}: it was changed or cut off after the backup; use another one`,
+    `${object} has ${has}: it was changed or cut off after the backup; use another one`,
   );
 }
 
@@ -124,12 +128,19 @@ function sameAs(record: BackupRecord | undefined, snapshot: SoundSnapshot): Soun
   );
 }
 
-/** `undefined` where there is none. Read whole: a name alone proves nothing of a disk. */
+/** `undefined` where there is none, or it is torn. Read whole: a name alone proves nothing of a disk. */
 async function soundFile(file: string, signal: AbortSignal): Promise<SoundSnapshot | undefined> {
   if ((await lstat(file).catch(ignoreMissing)) === undefined) return undefined;
   let snapshot: SoundSnapshot | undefined;
-  for await (const _ of checkedTrailer(createReadStream(file, { signal }), (found) => {
+  const body = checkedTrailer(createReadStream(file, { signal, highWaterMark: pieceSize }), (found) => {
     snapshot = found;
-  }));
+  });
+  try {
+    for await (const _ of body);
+  } catch (error) {
+    if (!(error instanceof BackupFailure)) throw error;
+    // What the power cut left of it; the object itself is judged when it is fetched.
+    await rm(file);
+  }
   return snapshot;
 }

@@ -2,17 +2,30 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { partsOf } from './parts.ts';
 
-/** Written at a time, in bytes: a write costs a turn of the thread pool, whatever its size. */
-const pieceSize = 1024 * 1024;
+/** Read and written at a time, in bytes: each costs a turn of the thread pool, whatever its size. */
+export const pieceSize = 1024 * 1024;
 
-/**
- * Writes a file that must not exist yet, and returns when it is on the disk. One piece is written while the next one
- * comes.
- */
-export async function writeFlushed(
+interface Writing {
+  readonly signal: AbortSignal;
+  readonly mode: number;
+}
+
+/** Writes a file that must not exist yet, and returns when it is on the disk. */
+export async function writeFlushed(path: string, body: AsyncIterable<Uint8Array>, writing: Writing): Promise<void> {
+  await writeNew(path, body, writing, (file) => file.sync());
+}
+
+/** Writes a file that must not exist yet. A power cut may tear it: for what is checked before each use. */
+export async function writeUnflushed(path: string, body: AsyncIterable<Uint8Array>, writing: Writing): Promise<void> {
+  await writeNew(path, body, writing, async () => {});
+}
+
+/** One piece is written while the next one comes. */
+async function writeNew(
   path: string,
   body: AsyncIterable<Uint8Array>,
-  { signal, mode }: { readonly signal: AbortSignal; readonly mode: number },
+  { signal, mode }: Writing,
+  finish: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   let writing: Promise<void> = Promise.resolve();
@@ -29,7 +42,7 @@ export async function writeFlushed(
     }
     await writing;
     signal.throwIfAborted();
-    await file.sync();
+    await finish(file);
   } finally {
     await writing.catch(() => undefined);
     await file.close();

@@ -1,21 +1,57 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectLocation } from '../../../manifests/api/object-template.ts';
-import { isListed, readHosts } from '../../../manifests/render/listed-hosts.ts';
+import { type Egress, refusalOf, strictEgress } from '../../../manifests/egress/egress.ts';
+import { endpointNamed } from '../../../manifests/egress/stores.ts';
 import { BackupFailure } from './failure.ts';
 import { ignoreMissing } from './files.ts';
+import { guardConnections } from './guard.ts';
 import type { ObjectRequest } from './request.ts';
 import type { Store } from './store.ts';
 import { trustAlso } from './trust.ts';
 
-/** The store of one location. Each is loaded only where it is used: the clients of object stores are large. */
+/**
+ * The store of one location. Where its author names a host, the installation's word on hosts goes for every connection,
+ * until the store is closed.
+ *
+ * @throws {BackupFailure}
+ */
 export async function openStore(
-  { scheme, bucket }: ObjectLocation,
+  location: ObjectLocation,
   settings: ObjectRequest['store'] = {},
-  plainHttpHosts?: string,
+  egress: Egress = strictEgress,
+): Promise<Store> {
+  const endpoint = endpointNamed(location, settings);
+  if (endpoint === undefined) return openAt(location, settings);
+  refuseHost(endpoint, withSecret(settings), egress);
+  const guard = guardConnections(egress);
+  try {
+    const store = await openAt(location, settings);
+    const refused = guard.refused.then(({ message }) => {
+      throw new BackupFailure('HostRefused', message);
+    });
+    // Not everyone waits for it.
+    refused.catch(() => undefined);
+    return {
+      ...store,
+      refused,
+      close: () => {
+        store.close();
+        guard[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    guard[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Each is loaded only where it is used: the clients of object stores are large. */
+async function openAt(
+  { scheme, bucket }: ObjectLocation,
+  settings: NonNullable<ObjectRequest['store']>,
 ): Promise<Store> {
   const place = `${scheme}://${bucket}`;
-  refusePlainHttp(settings, plainHttpHosts);
   if (settings.caFile !== undefined) await trustAlso(settings.caFile);
   switch (scheme) {
     case 'pvc': {
@@ -35,25 +71,26 @@ export async function openStore(
   }
 }
 
+/** Without a key, clients use the pod's identity. */
+function withSecret({ gcs, s3 }: NonNullable<ObjectRequest['store']>): boolean {
+  return gcs ? !gcs.anonymous : s3?.credentialsDirectory !== undefined;
+}
+
 /**
  * Before a credential is read: by plain HTTP, everyone on the way would see it, or what it opens.
  *
- * @throws {BackupFailure} PlainHttpRefused
+ * @throws {BackupFailure} PlainHttpRefused, HostRefused
  */
-function refusePlainHttp({ gcs, s3 }: NonNullable<ObjectRequest['store']>, plainHttpHosts: string | undefined): void {
-  const withSecret = [
-    ...(gcs?.endpoint !== undefined && !gcs.anonymous ? [gcs.endpoint] : []),
-    ...(s3?.endpoint !== undefined && s3.credentialsDirectory !== undefined ? [s3.endpoint] : []),
-  ];
-  const { patterns } = readHosts(plainHttpHosts);
-  for (const endpoint of withSecret) {
-    const url = URL.parse(endpoint);
-    if (url?.protocol === 'https:' || (url && isListed(patterns, url))) continue;
-    throw new BackupFailure(
-      'PlainHttpRefused',
-      `${url?.origin ?? 'the endpoint'} is plain HTTP, and credentials are not sent there: use https://, or list its host in RATCHET_PLAIN_HTTP_HOSTS of ConfigMap etcd-ratchet-settings in this namespace`,
-    );
-  }
+function refuseHost(endpoint: string, secret: boolean, egress: Egress): void {
+  const url = URL.parse(endpoint);
+  if (!url) throw new BackupFailure('InvalidRequest', `the endpoint ${endpoint} is no URL`);
+  const refused = refusalOf(url, secret, egress);
+  if (!refused) return;
+  if (refused.reason === 'HostRefused') throw new BackupFailure('HostRefused', refused.message);
+  throw new BackupFailure(
+    'PlainHttpRefused',
+    `${url.origin} is plain HTTP, and credentials are not sent there: use https://, or list its host in RATCHET_PLAIN_HTTP_HOSTS of ConfigMap etcd-ratchet-settings in this namespace`,
+  );
 }
 
 async function readKey(directory: string) {

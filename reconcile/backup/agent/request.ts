@@ -105,6 +105,9 @@ const schemas = {
     ...fetchSchema,
     source: object({
       endpoints: list(text(1024, { minLength: 1 }), 32),
+      outside: Type.Optional(
+        Type.Boolean({ description: 'An author wrote these: the installation says which hosts may be asked.' }),
+      ),
       clusterId: Type.Optional(text(16, { pattern: '^[0-9a-f]+$' })),
       tls: Type.Optional(
         object({
@@ -177,6 +180,12 @@ const schemas = {
     endpoint: text(1024, { minLength: 1, description: 'Of the etcd that was started on what was restored.' }),
     startSeconds: Type.Integer({ minimum: 1, maximum: 24 * 3600, description: 'So long it may take to answer.' }),
   }),
+  look: object({
+    operation: Type.Enum(['look']),
+    object: fetchSchema.object,
+    ...commonSchema,
+    sha256: text(64, { rules: [sha256Digest], description: 'Of the object as it is stored.' }),
+  }),
   prune: object(pruneSchema),
 };
 
@@ -186,6 +195,7 @@ type OfOperation<K extends Operation> = ReadonlyDeep<Static<(typeof schemas)[K]>
 };
 export type BackupAsked = OfOperation<'backup'>;
 export type PruneAsked = OfOperation<'prune'>;
+type LookAsked = OfOperation<'look'>;
 /** About an object in a store. */
 export type ObjectRequest =
   | BackupAsked
@@ -195,6 +205,7 @@ export type ObjectRequest =
   | OfOperation<'verify'>
   | OfOperation<'stage-drill'>
   | OfOperation<'compare'>
+  | LookAsked
   | PruneAsked;
 export type AgentRequest = ObjectRequest | ReadonlyDeep<Static<(typeof schemas)['place']>>;
 

@@ -1,3 +1,4 @@
+import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { Proof } from './compare.ts';
 import type { FailureReason } from './failure.ts';
 import type { Pruned } from './prune.ts';
@@ -28,6 +29,6 @@ export interface AgentContext {
   readonly now: () => Date;
   /** One line for a log. */
   readonly note: (text: string) => void;
-  /** Hosts to which credentials may go by plain HTTP, with commas or white space in between. Absent: none. */
-  readonly plainHttpHosts?: string;
+  /** Where the installation lets it go. Absent: what one that says nothing allows. */
+  readonly egress?: Egress;
 }

@@ -33,4 +33,6 @@ export interface Store {
   /** Deletes this version and no other. Done also when it is gone already. @throws {BackupFailure} Changed. */
   delete(object: Pick<StoredObject, 'name' | 'version'>, options: StoreOptions): Promise<void>;
   close(): void;
+  /** Rejects when the installation does not let it go where it goes. Its client would try again and again. */
+  readonly refused?: Promise<never>;
 }

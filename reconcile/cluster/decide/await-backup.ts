@@ -15,6 +15,8 @@ interface Awaiting {
   readonly what: string;
   /** Whether it would begin now, so that one that is too old is taken again. Absent: whenever there is a quorum. */
   readonly begins?: () => boolean;
+  /** The EtcdBackup that stored what is only looked for: no member is asked. */
+  readonly looksFor?: string;
 }
 
 type Known = Extract<AwaitedBackupView, { readonly kind: 'known' }>;
@@ -45,8 +47,8 @@ export function awaitBackup(situation: Situation, awaiting: Awaiting): Decision 
 }
 
 /** Not while what it is taken before waits for something else: it would be taken again and again. */
-function isToBeTakenAgain({ membership }: Situation, { begins = () => true }: Awaiting): boolean {
-  return membership.kind === 'known' && begins();
+function isToBeTakenAgain({ membership }: Situation, { begins = () => true, looksFor }: Awaiting): boolean {
+  return (looksFor !== undefined || membership.kind === 'known') && begins();
 }
 
 interface Asked {
@@ -63,7 +65,9 @@ function ask(
   awaiting: Awaiting,
 ): Decision | undefined {
   const action = { kind: 'back-up', name, wish } as const;
-  const again = insteadOf === undefined ? 'backing up' : `${insteadOf} ended too long ago; backing up again`;
+  const doing =
+    awaiting.looksFor === undefined ? 'backing up' : `looking for what EtcdBackup ${awaiting.looksFor} stored,`;
+  const again = insteadOf === undefined ? doing : `${insteadOf} ended too long ago; ${doing} again`;
   const entry = entryFor(action, situation.refused);
   if (entry && !isRequired) return undefined;
   // What may pass is tried again: nothing else could be done meanwhile.
@@ -87,7 +91,7 @@ function required(view: Known, situation: Situation, awaiting: Awaiting): Decisi
       return awaited(view, awaiting);
     case 'under-way':
       if (isLate(view, situation)) return overdue(view, situation, awaiting);
-      if (membership.kind === 'known' || at.getTime() - askedAt.getTime() < quorumSeconds * 1000)
+      if (awaiting.looksFor !== undefined || membership.kind === 'known' || isYoung(askedAt, at))
         return awaited(view, awaiting);
       return withoutQuorum(membership.cause, situation, awaiting);
     case 'stalled':
@@ -128,6 +132,10 @@ const deadlines = 2;
 /** Members that restart, or elect a leader, answer by then. */
 const quorumSeconds = 60;
 
+function isYoung(askedAt: Date, at: Date): boolean {
+  return at.getTime() - askedAt.getTime() < quorumSeconds * 1000;
+}
+
 /** Its Job tells its end to the steps of backups. */
 function awaited({ name, message, askedAt }: Known, { what }: Awaiting): Decision {
   const since = timestamp(askedAt);
@@ -139,8 +147,11 @@ function awaited({ name, message, askedAt }: Known, { what }: Awaiting): Decisio
 
 function failed(message: string, cure: string, situation: Situation, awaiting: Awaiting): Refused {
   const waits = `${awaiting.what} waits for a backup, and ${message}`;
-  return refuse('BackupFailed', waits, `${cure}; ${withoutIt(situation, awaiting)}`);
+  const last = awaiting.looksFor === undefined ? '' : `; ${lastCopy}`;
+  return refuse('BackupFailed', waits, `${cure}; ${withoutIt(situation, awaiting)}${last}`);
 }
+
+const lastCopy = 'the volumes go then, unless spec.volumeRetention.whenDeleted is Retain';
 
 /** @param cause why there is no member that a snapshot could be taken of */
 function withoutQuorum(cause: string, situation: Situation, awaiting: Awaiting): Refused {

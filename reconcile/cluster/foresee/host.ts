@@ -69,7 +69,7 @@ export const observationHost: Host<Observation> = {
     if (awaitedBackup?.kind !== 'known' || awaitedBackup.name !== name) return 'missing';
     return awaitedBackup.state === 'foreign' ? 'foreign' : 'ours';
   },
-  makeBackup: (state, name, before) => ({
+  makeBackup: (state, name, { before }) => ({
     ...state,
     awaitedBackup: { kind: 'known', before, name, state: 'under-way', message: 'not looked at yet', askedAt: state.at },
   }),

@@ -42,7 +42,10 @@ export interface ClusterPlan {
   readonly problem?: string;
 }
 
-export type PlanContext = Pick<ObserveContext, 'kube' | 'etcd' | 'wire' | 'holder' | 'nonce' | 'nameAllowances'> & {
+export type PlanContext = Pick<
+  ObserveContext,
+  'kube' | 'etcd' | 'wire' | 'holder' | 'nonce' | 'nameAllowances' | 'egress'
+> & {
   readonly signal: AbortSignal;
   /** Reads no Secret that only an unapplied spec names: its author may be untrusted. */
   readonly amongStrangers?: boolean;

@@ -1,4 +1,5 @@
-import type { Reason } from '../../reasons.ts';
+import { courseOf, type Reason } from '../../reasons.ts';
+import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { decide } from '../decide/decide.ts';
 import type { ActionKind } from '../know/action.ts';
@@ -22,6 +23,8 @@ export interface PlannedStep {
   readonly message: string;
   /** A member is started anew with it. */
   readonly restarts?: true;
+  /** It waits for a window of `spec.maintenance`, which opens then. RFC 3339; the message says it, too. */
+  readonly notBefore?: string;
 }
 
 export type PlanEnd =
@@ -58,6 +61,7 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
   const seen = new Set<string>();
   let now = lastingly(observation);
   let waits = 0;
+  let opensAt: Date | undefined;
   for (;;) {
     const situation = situate(now);
     const decision = decideBy(situation);
@@ -72,7 +76,9 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
       if (seen.has(trace)) return { steps, end: { kind: 'circles', reason, message }, outcome: now };
       if (steps.length === mostSteps) return { steps, end: { kind: 'goes-on', reason, message }, outcome: now };
       seen.add(trace);
-      steps.push(stepOf(decision));
+      const waited = isHeldByWindows(decision) ? opensAt : undefined;
+      steps.push(stepOf(decision, waited));
+      if (waited) opensAt = undefined;
       now = settle(reported({ ...(moments.at(-1) ?? now), lease: { kind: 'free' } }, situation, decision));
       waits = 0;
       if (isGone(now)) return { steps, end: gone, outcome: now };
@@ -89,6 +95,7 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
     }
     const at = waits < mostWaits ? laterThan(told, decision) : undefined;
     if (!at) return { steps, end: { kind: 'waits', reason, message }, outcome: told };
+    if (reason === 'OutsideWindows') opensAt = at;
     now = {
       ...withReportsAt(told, at),
       at,
@@ -97,15 +104,22 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
   }
 }
 
-function stepOf({ action, reason, message }: Extract<Decision, { kind: 'act' }>): PlannedStep {
+/** What else became due until the window opens, as certificates do, would not have waited for it. */
+function isHeldByWindows({ action, reason }: Extract<Decision, { kind: 'act' }>): boolean {
+  return action.kind === 'back-up' || ['rolls', 'disrupts'].includes(courseOf(reason) ?? '');
+}
+
+function stepOf({ action, reason, message }: Extract<Decision, { kind: 'act' }>, opensAt?: Date): PlannedStep {
   const target = targetOf(action);
   const restarts = action.kind === 'change-template' && action.restart !== undefined;
+  const notBefore = opensAt && timestamp(opensAt);
   return {
     action: action.kind,
     ...(target !== undefined && target !== '' && { target }),
     reason,
-    message,
+    message: notBefore === undefined ? message : `not before ${notBefore}: ${message}`,
     ...(restarts && { restarts }),
+    ...(notBefore !== undefined && { notBefore }),
   };
 }
 

@@ -16,13 +16,25 @@ export function summaryOf(before: Observation, plan: Plan): string {
 export function changesOf(before: Observation, { steps, outcome }: Plan): readonly string[] {
   return [
     ...(steps.some(({ action }) => action === 'begin-rollback') ? ['rolled back to a snapshot'] : []),
-    ...(steps.some(({ action }) => action === 'back-up') ? ['a backup'] : []),
+    ...(steps.some(({ action }) => action === 'back-up') ? [backupIn(before, outcome)] : []),
     ...change(versionOf(before), versionOf(outcome)),
     ...members(before, outcome),
     ...change(sizeOf(before), sizeOf(outcome)),
     ...restarts(steps),
     ...(steps.some(({ action }) => action === 'rotate-authorities') ? ['new CAs'] : []),
+    ...beginning(steps),
   ];
+}
+
+/** When the first step may begin. Of a later one its line says it. */
+function beginning([first]: Plan['steps']): readonly string[] {
+  return first?.notBefore === undefined ? [] : [`not before ${first.notBefore}`];
+}
+
+/** A cluster that sleeps is deleted on one that was taken before. */
+function backupIn({ backupOfSleep }: Observation, { cluster }: Observation): string {
+  const isDeleted = cluster.metadata.deletionTimestamp !== undefined;
+  return isDeleted && backupOfSleep?.kind === 'fit' ? 'a look for its last backup' : 'a backup';
 }
 
 function ending(end: Plan['end']): string {

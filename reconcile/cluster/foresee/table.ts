@@ -1,5 +1,4 @@
 import type { CheckedCluster, CheckedStep } from '../../../manifests/api/check-report.ts';
-import type { Plan } from './plan.ts';
 
 /** Plans as people read them: in a terminal, and on a pull request. */
 
@@ -14,7 +13,7 @@ const head: Row = ['#', 'ACTION', 'TARGET', 'REASON', 'MESSAGE'];
 const widestTarget = 36;
 
 /** Aligned columns, one line a step, and how it ends. */
-export function planText({ steps, end }: Pick<Plan, 'steps' | 'end'>): string {
+export function planText({ steps, end }: { readonly steps: readonly Stepped[]; readonly end: Ended }): string {
   const rows = [...(steps.length > 0 ? [head] : []), ...steps.map(rowOf)];
   const widths = head.map((_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) =>

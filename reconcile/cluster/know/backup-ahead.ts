@@ -31,11 +31,17 @@ function isHibernationAhead({ cluster, slots }: Seen): boolean {
   );
 }
 
-/** Which backup holds what comes next; `undefined`: nothing is ahead that the spec wants a backup before. */
-export function backupAhead(seen: Seen): BackupWish | undefined {
+/**
+ * Which backup holds what comes next; `undefined`: nothing is ahead that the spec wants a backup before. Before the
+ * deletion of a cluster that sleeps, what it was put to sleep on is looked for.
+ */
+export function backupAhead(seen: Seen & Pick<Observation, 'backupOfSleep'>): BackupWish | undefined {
   const before = occasionAhead(seen);
   if (before === undefined || backupPolicy(seen.cluster, before) === 'Never') return undefined;
-  return before === 'upgrade' ? { before, start: startOf(seen) } : { before };
+  if (before === 'upgrade') return { before, start: startOf(seen) };
+  const { backupOfSleep } = seen;
+  const isStored = before === 'deletion' && backupOfSleep?.kind === 'fit';
+  return isStored ? { before, existing: backupOfSleep.backup.snapshot } : { before };
 }
 
 function startOf({ cluster, slots }: Seen): NonNullable<BackupWish['start']> {

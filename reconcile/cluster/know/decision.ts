@@ -1,3 +1,6 @@
+import type { Approval } from '../../../manifests/api/approval.ts';
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { approveCommand } from '../../../manifests/render/kubectl.ts';
 import { type RefusalReason, refusals } from '../../reasons/refusals.ts';
 import type { Reason } from '../../reasons.ts';
 import type { Action } from './action.ts';
@@ -5,7 +8,7 @@ import type { Action } from './action.ts';
 /** What to look at, or when, before the next step can come out differently. */
 export type Wake =
   /** An object of this kind, of this cluster, changes in a way that matters (readiness, phase, existence). */
-  | { readonly on: 'change'; readonly of: 'pods' | 'statefulSets' | 'volumeClaims' | 'peers' }
+  | { readonly on: 'change'; readonly of: 'pods' | 'statefulSets' | 'volumeClaims' | 'peers' | 'jobs' }
   /** No Kubernetes event announces it: look again after this many seconds. */
   | { readonly on: 'time'; readonly afterSeconds: number };
 
@@ -37,6 +40,8 @@ export interface Refused {
   readonly reason: RefusalReason;
   readonly message: string;
   readonly cure: string;
+  /** What a person may approve, so that it goes on; the command in `cure` is made from it. */
+  readonly approval?: Approval;
 }
 
 export function act(action: Action, reason: Reason, message: string): Decision {
@@ -49,6 +54,20 @@ export function wait(reason: Reason, message: string, ...wakeOn: readonly Wake[]
 
 export function refuse(reason: RefusalReason, message: string, cure: string): Refused {
   return { kind: 'refuse', reason, message, cure };
+}
+
+/** What a refusal says where an approval ends it. */
+interface Until {
+  readonly approval: Approval;
+  /** What a person can do; the command that approves is added to it. */
+  readonly cure: string;
+  readonly cluster: EtcdCluster;
+}
+
+/** A refusal that ends when a person approves. */
+export function refuseUntil({ approval, cure, cluster }: Until, reason: RefusalReason, message: string): Refused {
+  const command = approveCommand('etcdclusters', cluster.metadata, approval);
+  return { ...refuse(reason, message, `${cure}: ${command}`), approval };
 }
 
 export function done(reason: Reason, message: string): Decision {

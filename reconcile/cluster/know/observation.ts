@@ -1,6 +1,7 @@
 import type { SnapshotSource } from '../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { PeerBootstrap } from '../../../manifests/api/etcd-peer.ts';
+import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { BackupWish, Occasion } from '../../../manifests/render/backup-before.ts';
 import type { CertificateState } from '../../../manifests/render/cert-manager-state.ts';
 import type { Asked, NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
@@ -32,6 +33,8 @@ export interface Observation {
   readonly certificates: Certificates;
   /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
   readonly nameAllowances?: readonly NameAllowance[];
+  /** Where Jobs of restores may go. Absent: what an installation that says nothing allows. */
+  readonly egress?: Egress;
   readonly membership: Membership;
   /** etcd's cluster version, like `3.6.0`; absent when no member reports it, or none is decided yet. */
   readonly clusterVersion?: string;
@@ -50,7 +53,7 @@ export interface Observation {
   /** The EtcdBackup that an upgrade, a hibernation or the deletion waits for: read only where the spec asks for it. */
   readonly awaitedBackup?: AwaitedBackupView;
   /** While no member runs: the backup that all volumes say they stopped after. Read when the cluster is to go. */
-  readonly backupOfSleep?: BackupOfSleep;
+  readonly backupOfSleep?: NamedBackup;
   /** EtcdBackups that the spec names for a rollback; of a plan also those that another spec names. */
   readonly namedBackups?: readonly NamedBackup[];
   /** What can't be restored from, of what the spec names. */
@@ -75,12 +78,6 @@ export interface SnapshotClaim {
   readonly name: string;
   /** In words. */
   readonly problem: string;
-}
-
-export interface BackupOfSleep {
-  readonly name: string;
-  /** Why it can't be the last one. Absent: it is Ready, proven as the spec asks, and of this etcd cluster. */
-  readonly unfit?: string;
 }
 
 /** A backup that is Ready, as its EtcdBackup says. */

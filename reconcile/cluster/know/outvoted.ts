@@ -1,6 +1,7 @@
+import { isEtcdId } from '../../../manifests/api/identifiers.ts';
 import type { OutvotedMember } from '../../../manifests/render/volume-record.ts';
-import { hasDeparted, recordOf } from './life.ts';
-import type { Slot } from './observation.ts';
+import { hasDeparted, type Life, recordOf } from './life.ts';
+import type { Observation, Slot } from './observation.ts';
 
 /**
  * Members that a recovery left behind. Their volumes may turn up at any time, with records from before the recovery: a
@@ -35,6 +36,19 @@ export function isGivenUp(by: Slot, slot: Slot): boolean {
 /** All that the volumes of these slots remember. */
 export function gaveUpBy(slots: readonly Slot[]): readonly string[] {
   return [...new Set(slots.flatMap((slot) => (hasDeparted(slot) ? [] : (recordOf(slot)?.gaveUp ?? []))))];
+}
+
+/**
+ * The etcd clusters that this one was rolled back from, the oldest first. Where no volume is left that could remember,
+ * the status alone does: the next rollback hands it on to its volume, or an earlier life would be believed again.
+ */
+export function livesGivenUp(
+  { cluster, slots }: Pick<Observation, 'cluster' | 'slots'>,
+  life: Life,
+): readonly string[] {
+  const remembered = gaveUpBy(slots);
+  if (remembered.length > 0 || life.stage !== 'unclear') return remembered;
+  return (cluster.status?.gaveUp ?? []).filter(isEtcdId);
 }
 
 /** All that the volumes of these slots remember. Volumes that were left behind or given up have no say. */

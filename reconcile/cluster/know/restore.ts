@@ -1,5 +1,7 @@
 import type { SnapshotSource } from '../../../manifests/api/backup-settings.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import { parseLocation } from '../../../manifests/api/object-template.ts';
+import { endpointNamed } from '../../../manifests/egress/stores.ts';
 import { sourceOf, wishOf } from '../../../manifests/render/snapshot-id.ts';
 import { isOfRestore } from '../../../manifests/render/volume-record.ts';
 import { hasDeparted, recordOf } from './life.ts';
@@ -14,6 +16,8 @@ export interface WantedSnapshot {
   readonly id: string;
   /** Of the data: what volumes remember. */
   readonly source: string;
+  /** Of its store, where the spec names one. */
+  readonly endpoint?: string;
 }
 
 /** A snapshot on the PersistentVolumeClaim of a member: what a plan, a step and the request say of it. */
@@ -22,13 +26,29 @@ export const onMember = {
   cure: 'copy the file to another PersistentVolumeClaim or into a bucket, and name that as the snapshot',
 } as const;
 
+/** A host that the installation does not let a restore ask. */
+export const hostRefusedCure = 'name a store at another host, or have the admin of the installation list this one';
+
+/** The host that a snapshot names in place of its store's own. */
+export function endpointOf(snapshot: SnapshotSource): string | undefined {
+  const location = parseLocation(snapshot.object);
+  return 'problem' in location ? undefined : endpointNamed(location, snapshot);
+}
+
 export function wantedSnapshot({ spec }: Pick<EtcdCluster, 'spec'>): WantedSnapshot | undefined {
   const snapshot = spec.bootstrap?.snapshot;
   return snapshot && wantedOf(snapshot, 'spec.bootstrap.snapshot');
 }
 
 export function wantedOf(snapshot: SnapshotSource, field: WantedSnapshot['field']): WantedSnapshot {
-  return { field, object: snapshot.object, id: wishOf(snapshot), source: sourceOf(snapshot) };
+  const endpoint = endpointOf(snapshot);
+  return {
+    field,
+    object: snapshot.object,
+    id: wishOf(snapshot),
+    source: sourceOf(snapshot),
+    ...(endpoint !== undefined && { endpoint }),
+  };
 }
 
 /** The member whose volume the snapshot is restored to, until it is sealed. */

@@ -1,4 +1,4 @@
-import { annotateCommand } from '../../../manifests/render/kubectl.ts';
+import { approveCommand } from '../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import type { Life } from './life.ts';
 import type { Observation } from './observation.ts';
@@ -64,11 +64,15 @@ function unfit(name: string, seen: Seen): Refusal {
 function notApproved(wanted: WantedRollback, seen: Seen): Refusal {
   const { clusterId, revision, approval } = wanted;
   const after = revision === undefined ? 'the snapshot was taken' : `revision ${revision}`;
+  const loses = `etcd cluster ${clusterId} is given up, and with it everything that was written after ${after}`;
+  const approves = `spec.rollback goes back to ${inWords(wanted, seen)}`;
+  const asked = { annotation: annotations.rollBack, value: approval, approves, loses };
   return {
     reason: 'RollbackNotApproved',
-    message: `spec.rollback goes back to ${inWords(wanted, seen)}: etcd cluster ${clusterId} is given up, and with it everything that was written after ${after}; this takes an approval${voidOne(wanted, rollbackGiven(seen))}`,
-    cure: `to approve it: ${annotateCommand('etcdclusters', seen.cluster.metadata, annotations.rollBack, approval)}`,
+    message: `${approves}: ${loses}; this takes an approval${voidOne(wanted, rollbackGiven(seen))}`,
+    cure: `to approve it: ${approveCommand('etcdclusters', seen.cluster.metadata, asked)}`,
     field: 'spec.rollback',
+    approval: asked,
   };
 }
 

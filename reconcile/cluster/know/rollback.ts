@@ -1,8 +1,8 @@
-import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { wishOf } from '../../../manifests/render/snapshot-id.ts';
 import { isAspirant, type ResolvedBackup } from '../../../manifests/render/volume-record.ts';
+import { newerThan } from './backup-fitness.ts';
 import { type Life, recordOf } from './life.ts';
 import type { NamedBackup, Observation, Slot } from './observation.ts';
 import { gaveUpBy } from './outvoted.ts';
@@ -55,8 +55,18 @@ function backupGoneBackTo(seen: Seen): ResolvedBackup | undefined {
   return view?.kind === 'fit' && newerVersion(seen) === undefined ? view.backup : undefined;
 }
 
+/**
+ * The name of the EtcdBackup that is to be read for a rollback: until that has begun, because its volume remembers from
+ * then on what it goes back to.
+ */
+export function backupAskedFor(seen: Seen): string | undefined {
+  const { backupName, clusterID } = seen.cluster.spec.rollback ?? {};
+  if (clusterID === undefined || isRolledBack(clusterID, seen) || backupBegun(seen)) return undefined;
+  return backupName;
+}
+
 /** Of a rollback to the EtcdBackup that the spec names, which has begun. */
-export function backupBegun({ cluster, slots }: Seen): ResolvedBackup | undefined {
+function backupBegun({ cluster, slots }: Seen): ResolvedBackup | undefined {
   const { clusterID, backupName } = cluster.spec.rollback ?? {};
   const records = aspirantsIn(slots).flatMap((slot) => recordOf(slot) ?? []);
   const ours = records.find(
@@ -67,10 +77,7 @@ export function backupBegun({ cluster, slots }: Seen): ResolvedBackup | undefine
 
 /** By which etcd that EtcdBackup was taken, where that is of a newer minor than the spec's. */
 export function newerVersion(seen: Seen): string | undefined {
-  const view = namedBackup(seen);
-  const taken = view?.kind === 'fit' ? view.etcdVersion : undefined;
-  const isNewer = isVersion(taken) && minorOf(parseVersion(taken)) > minorOf(parseVersion(seen.cluster.spec.version));
-  return isNewer ? taken : undefined;
+  return newerThan(seen.cluster.spec.version, namedBackup(seen));
 }
 
 /** The EtcdBackup that the spec names for a rollback, as it was read. */

@@ -1,3 +1,4 @@
+import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { EtcdTls } from '../../etcd.ts';
 import type { EtcdAdmin } from '../../etcd-admin.ts';
@@ -34,6 +35,7 @@ export interface ObserveContext {
   readonly thorough?: boolean;
   /** What issuers may be asked for besides a cluster's own names. Absent: nothing. */
   readonly nameAllowances?: readonly NameAllowance[];
+  readonly egress?: Egress;
 }
 
 /** Without it etcd can't be asked at all. */
@@ -61,19 +63,18 @@ export async function observe(context: ObserveContext, listed: ClusterObjects, s
 }
 
 async function observeThese(context: ObserveContext, objects: ClusterObjects, signal: AbortSignal): Promise<Observed> {
-  const { kube, holder, nonce, thorough = false, nameAllowances } = context;
+  const { kube, holder, nonce, thorough = false, nameAllowances, egress } = context;
   const at = kube.now() ?? new Date();
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(etcdBudget)]);
   const { cluster } = objects;
-  const [lease, { etcd, ...answers }, recovery, places, warnings, awaitedBackup, backupOfSleep, namedBackups] =
+  const [lease, { etcd, ...answers }, recovery, places, warnings, { awaitedBackup, backupOfSleep }, namedBackups] =
     await Promise.all([
       readLease(kube, cluster, { now: at, holder, signal }),
       askMembers(context, objects, at, { signal, inTime }),
       readRecovery(kube, objects, slotsOf(objects), { at, signal }),
       readPlaces(kube, slotsOf(objects), { at, cluster }, signal),
       readWarnings(kube, slotsOf(objects), { at, cluster }, signal),
-      readAwaitedBackup(kube, { cluster, slots: slotsOf(objects), at }, signal),
-      readBackupOfSleep(kube, { cluster, slots: slotsOf(objects) }, { thorough, signal }),
+      readBackups(kube, { cluster, slots: slotsOf(objects), at }, { thorough, signal }),
       readNamedBackup(kube, { cluster, slots: slotsOf(objects) }, signal),
     ]);
   const [newestBackup, snapshotClaims] = await Promise.all([
@@ -99,10 +100,23 @@ async function observeThese(context: ObserveContext, objects: ClusterObjects, si
       ...(snapshotClaims.length > 0 && { snapshotClaims }),
       ...(newestBackup && { newestBackup }),
       ...(nameAllowances && { nameAllowances }),
+      ...(egress && { egress }),
     },
     etcd,
     objects,
   };
+}
+
+/** Which one is awaited depends on what the cluster was put to sleep on. */
+async function readBackups(
+  kube: Kube,
+  seen: Pick<Observation, 'cluster' | 'slots' | 'at'>,
+  { thorough, signal }: { readonly thorough: boolean; readonly signal: AbortSignal },
+): Promise<Pick<Observation, 'awaitedBackup' | 'backupOfSleep'>> {
+  const backupOfSleep = await readBackupOfSleep(kube, seen, { thorough, signal });
+  const asleep = backupOfSleep && { backupOfSleep };
+  const awaitedBackup = await readAwaitedBackup(kube, { ...seen, ...asleep }, signal);
+  return { ...asleep, ...(awaitedBackup && { awaitedBackup }) };
 }
 
 /** The certificates first: etcd is asked with one of them. */

@@ -18,7 +18,7 @@ import type { AwaitedBackupView, Observation } from '../know/observation.ts';
 /** Asked only while what waits for it is about to begin. Of a deletion, its namespace as well. */
 export async function readAwaitedBackup(
   kube: Kube,
-  seen: Pick<Observation, 'cluster' | 'slots' | 'at'>,
+  seen: Pick<Observation, 'cluster' | 'slots' | 'at' | 'backupOfSleep'>,
   signal: AbortSignal,
 ): Promise<AwaitedBackupView | undefined> {
   const wish = backupAhead(seen);

@@ -19,8 +19,9 @@ import { isToBeTold } from '../know/leftovers.ts';
 import { isAsleep, recordOf } from '../know/life.ts';
 import type { Slot } from '../know/observation.ts';
 import type { Outcome } from '../know/outcome.ts';
-import { gaveUpBy } from '../know/outvoted.ts';
+import { livesGivenUp } from '../know/outvoted.ts';
 import type { Situation } from '../know/situation.ts';
+import { approvalsAsked } from './approvals.ts';
 import { certificatesStatement, certificatesStatus } from './certificates.ts';
 import { statementsFor } from './conditions.ts';
 import { goingOn } from './going-on.ts';
@@ -53,11 +54,10 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     allHealthy,
     cause: membership.kind === 'unknown' ? membership.cause : '',
   });
+  const approvals = approvalsAsked(next, situation);
   const certificates = certificatesStatus(situation);
   const history = historyAfter(previous?.history ?? [], decision, outcome, { at, generation });
-  const remembered = gaveUpBy(slots);
-  // Where no volume is left that could, the status alone remembers.
-  const gaveUp = remembered.length === 0 && life.stage === 'unclear' ? (previous?.gaveUp ?? []) : remembered;
+  const gaveUp = livesGivenUp(situation, life);
   const answered = reconcileRequestOf(cluster) ?? previous?.lastHandledReconcileAt;
   return {
     observedGeneration: generation,
@@ -79,6 +79,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
         field,
       })),
     }),
+    ...(approvals.length > 0 && { approvals }),
     ...(setAside.length > 0 && { setAside }),
     ...(history.length > 0 && { history }),
     lastDecision: { kind: decision.kind, reason: decision.reason, message: decision.message.slice(0, 2000) },

@@ -15,4 +15,17 @@ export interface AskedBackup {
   readonly former?: true;
   /** Of a hibernation: a member has started since. */
   readonly outrun?: true;
+  /** What it stored is gone, which nothing tells. */
+  readonly lost?: true;
+  /** It takes nothing: it looks for the object that another one stored. */
+  readonly looksFor?: string;
+}
+
+/** An EtcdBackup that a person made, and that a spec may name. */
+export interface MadeBackup {
+  readonly name: string;
+  /** Another one when it was made anew. */
+  readonly uid: string;
+  readonly object: 'gs://backups/orders/a.db' | 'gs://backups/orders/c.db';
+  readonly ready: boolean;
 }

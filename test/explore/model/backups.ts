@@ -1,7 +1,6 @@
-import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
-import { backupBeforeName, type Occasion } from '../../../manifests/render/backup-before.ts';
+import { type BackupWish, backupBeforeName, type Occasion } from '../../../manifests/render/backup-before.ts';
 import { backupAhead } from '../../../reconcile/cluster/know/backup-ahead.ts';
-import type { AwaitedBackupView, BackupOfSleep, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import type { AwaitedBackupView, NamedBackup, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import { backupSleptOn } from '../../../reconcile/cluster/know/slept-on.ts';
 import type { AskedBackup } from './backup-state.ts';
 import { minorNumber, serving } from './etcd.ts';
@@ -15,9 +14,10 @@ const ages: Readonly<Record<AskedBackup['age'], number>> = { 0: 1000, 1: 3 * min
 /** As `observe` reads it: the newest of those that were made for this wish. */
 export function awaitedIn(
   { backups = [] }: World,
-  { cluster, slots, at }: { readonly cluster: EtcdCluster; readonly slots: readonly Slot[]; readonly at: Date },
+  { at, ...seen }: Pick<Observation, 'cluster' | 'slots' | 'at' | 'backupOfSleep'>,
 ): AwaitedBackupView | undefined {
-  const wish = cluster.spec.backup && backupAhead({ cluster, slots });
+  const { cluster } = seen;
+  const wish = cluster.spec.backup && backupAhead(seen);
   if (!wish) return undefined;
   const { before } = wish;
   const first = backupBeforeName(cluster, wish);
@@ -46,12 +46,17 @@ function viewOf(backup: AskedBackup, before: Occasion, at: Date) {
 }
 
 /** As `observe` reads it, of a cluster that is being deleted. */
-export function sleptOnIn({ backups = [], cluster }: World, slots: readonly Slot[]): BackupOfSleep | undefined {
+export function sleptOnIn({ backups = [], cluster }: World, slots: readonly Slot[]): NamedBackup | undefined {
   const wanted = cluster.deleting && cluster.owesBackup ? backupSleptOn(slots) : undefined;
   if (!wanted) return undefined;
-  const { name, uid } = wanted;
+  const { name, uid, clusterId } = wanted;
   const found = backups.find((one) => uidOf(one) === uid && one.state === 'good');
-  return found ? { name } : { name, unfit: 'it was deleted' };
+  if (!found) return { name, kind: 'unfit', why: 'there is none of that name' };
+  return { name, kind: 'fit', backup: { name, uid, clusterId, snapshot: { object: objectOf(found) } } };
+}
+
+export function objectOf({ name }: Pick<AskedBackup, 'name'>): string {
+  return `gs://backups/${name}.db`;
 }
 
 /** Members run on what was put to sleep: what they write is in no backup that was taken before. */
@@ -60,8 +65,9 @@ export function outrunBackups(world: World): World {
   return changed(world, isOfSleep, (one) => ({ ...one, outrun: true })) ?? world;
 }
 
-export function madeBackup(world: World, name: string, before: Occasion): World {
-  const made: AskedBackup = { name, before, state: 'under-way', age: 0 };
+export function madeBackup(world: World, name: string, { before, existing }: BackupWish): World {
+  const looksFor = existing && { looksFor: existing.object };
+  const made: AskedBackup = { name, before, state: 'under-way', age: 0, ...looksFor };
   return { ...world, backups: [...(world.backups ?? []), made] };
 }
 
@@ -77,16 +83,34 @@ function changed(
 }
 
 const isUnderWay = ({ state }: AskedBackup) => state === 'under-way';
+const isTaking = (one: AskedBackup) => isUnderWay(one) && one.looksFor === undefined;
+const isLooking = (one: AskedBackup) => isUnderWay(one) && one.looksFor !== undefined;
 const isGood = ({ state, old }: AskedBackup) => state === 'good' && !old;
 
 /** A quorum serves, of which a snapshot is taken; it is restored and compared. */
 export function taken(world: World): World | undefined {
-  const formation = world.backups?.some(isUnderWay) ? serving(world) : undefined;
+  const formation = world.backups?.some(isTaking) ? serving(world) : undefined;
   if (!formation) return undefined;
   const versions = world.places.flatMap(({ process }) => (process?.formation === formation.id ? process.version : []));
   const [version = ''] = versions.toSorted((a, b) => minorNumber(b) - minorNumber(a));
   const holds = { formation: formation.id, version };
-  return changed(world, isUnderWay, (one) => ({ ...one, state: 'good', age: 0, holds }));
+  return changed(world, isTaking, (one) => ({ ...one, state: 'good', age: 0, holds }));
+}
+
+/** A Job reads what another one stored. */
+export function lookedFor(world: World): World | undefined {
+  const isThere = ({ looksFor }: AskedBackup) =>
+    world.backups?.some((one) => objectOf(one) === looksFor && one.state === 'good' && !one.lost);
+  return changed(world, isLooking, (one) => ({ ...one, state: isThere(one) ? 'good' : 'failed', age: 0 }));
+}
+
+/** In the store; what is known of it stays. */
+export function objectsGo(world: World): World | undefined {
+  return changed(
+    world,
+    ({ state, lost, looksFor }) => state === 'good' && !lost && looksFor === undefined,
+    (one) => ({ ...one, lost: true }),
+  );
 }
 
 export const fails = (world: World) => changed(world, isUnderWay, (one) => ({ ...one, state: 'failed', age: 0 }));

@@ -23,4 +23,8 @@ type MemberFault =
   | 'status'
   | 'backupFails'
   | 'backupAges'
-  | 'backupGoes';
+  | 'backupGoes'
+  | 'objectGoes'
+  | 'namedGoes'
+  | 'namedTurns'
+  | 'namedAnew';

@@ -1,5 +1,5 @@
 import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
-import { fails, goes, growsOld } from './backups.ts';
+import { fails, goes, growsOld, objectsGo } from './backups.ts';
 import {
   formationOf,
   hasQuorum,
@@ -16,6 +16,7 @@ import type { Fault } from './fault.ts';
 import type { WorldFault } from './fault-kind.ts';
 import { lettingGo, lettingPodGo } from './going.ts';
 import { clusterIdOf } from './lineage.ts';
+import { namedAnew, namedGo, namedTurn } from './named-backups.ts';
 import { nodeFaults } from './node-faults.ts';
 import { lacking, type Place, withoutPeer, withPlace } from './state.ts';
 
@@ -108,6 +109,22 @@ export const worldFaults = {
   backupGoes: {
     what: 'a person deletes the EtcdBackups',
     strike: (world, { ordinal }) => (ordinal > 0 ? undefined : goes(world)),
+  },
+  objectGoes: {
+    what: 'what is in the store goes',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : objectsGo(world)),
+  },
+  namedGoes: {
+    what: 'a person deletes the EtcdBackups that specs name',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : namedGo(world)),
+  },
+  namedTurns: {
+    what: 'the EtcdBackups that specs name become Ready, or are Ready no more',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : namedTurn(world)),
+  },
+  namedAnew: {
+    what: 'a person makes the EtcdBackups that specs name anew, of another etcd cluster',
+    strike: (world, { ordinal }) => (ordinal > 0 ? undefined : namedAnew(world)),
   },
   status: {
     what: 'the resource is restored without its status',

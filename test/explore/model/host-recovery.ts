@@ -1,5 +1,6 @@
 import type { RecoveryHost } from '../../../reconcile/cluster/act/requests/host.ts';
 import { nodeOf, recoveryPodName } from './look-recovery.ts';
+import { recordIn } from './objects.ts';
 import { lacking, placeOf, type World, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
 
@@ -14,9 +15,11 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
     },
     // Owned by a peer: one that has gone takes it along at once.
     makeJob: (world, name, attempt, work) =>
-      withPlace(world, name, (place) =>
-        place.peer ? { ...place, job: { uid: freshUid('job', place, referred), work, attempt } } : place,
-      ),
+      withPlace(world, name, (place) => {
+        const token = work === 'restore' ? recordIn(place)?.token : undefined;
+        const job = { uid: freshUid('job', place, referred), work, attempt, ...(token !== undefined && { token }) };
+        return place.peer ? { ...place, job } : place;
+      }),
     removeJob: (world, name) => withPlace(world, name, (place) => lacking(place, 'job')),
     pods: ({ places }) =>
       places.flatMap(({ name, jobPod }) =>

@@ -14,7 +14,8 @@ import { referredIn } from './uids.ts';
 /** One invocation: it looks, decides, claims, acts, reports. */
 
 export function nonceOf({ cluster }: World): string {
-  return `token${cluster.generation}${cluster.uid}`;
+  const { generation, uid, rollbacks = 0 } = cluster;
+  return `token${generation}${uid}${rollbacks > 1 ? `.${rollbacks}` : ''}`;
 }
 
 export function decideIn(world: World, code: Code): Decision {

@@ -1,4 +1,4 @@
-import { outrunBackups, taken, waitsLonger } from './backups.ts';
+import { lookedFor, outrunBackups, taken, waitsLonger } from './backups.ts';
 import {
   formationOf,
   hasQuorum,
@@ -41,6 +41,8 @@ export function happenings(world: World, referred: Referred, nature: Nature, hap
   }
   const backedUp = taken(world);
   if (backedUp && happens('the EtcdBackup is Ready', undefined, backedUp) === 'enough') return;
+  const found = lookedFor(world);
+  if (found && happens('a Job has looked for what an EtcdBackup stored', undefined, found) === 'enough') return;
   const gone = collected(world);
   if (gone) happens('what the deleted resource owned is collected', undefined, gone);
 }

@@ -17,6 +17,7 @@ import { awaitedIn, sleptOnIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
 import { clusterIdOf } from './lineage.ts';
 import { nodeOf, recoveryOf } from './look-recovery.ts';
+import { namedIn } from './named-backups.ts';
 import { recordIn } from './objects.ts';
 import type { Age, Cluster, Formation, Place, Pod, World } from './state.ts';
 
@@ -56,8 +57,10 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
   const formation = reachable.map(({ process }) => formationOf(world, process?.formation)).find(isServing(world));
   const recovery = recoveryOf(world);
   const resource = resourceOf(cluster, places);
-  const awaitedBackup = awaitedIn(world, { cluster: resource, slots, at: nowDate });
   const backupOfSleep = sleptOnIn(world, slots);
+  const asleep = backupOfSleep && { backupOfSleep };
+  const awaitedBackup = awaitedIn(world, { cluster: resource, slots, at: nowDate, ...asleep });
+  const namedBackups = namedIn(world, { cluster: resource, slots });
   return {
     at: nowDate,
     nonce,
@@ -69,7 +72,8 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
     ...(formation?.version !== undefined && { clusterVersion: `${formation.version}.0` }),
     ...(recovery && { recovery }),
     ...(awaitedBackup && { awaitedBackup }),
-    ...(backupOfSleep && { backupOfSleep }),
+    ...asleep,
+    ...(namedBackups && { namedBackups }),
     lease: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
   };
 }

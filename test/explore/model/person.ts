@@ -33,7 +33,8 @@ function rollbackApproved(world: World, decision: Decision): World | undefined {
   const [, text] = new RegExp(`${annotations.rollBack}=(\\S+)`).exec(told.join('\n')) ?? [];
   if (text === undefined) return undefined;
   const { cluster } = world;
-  return { ...world, cluster: { ...cluster, annotations: { ...cluster.annotations, [annotations.rollBack]: text } } };
+  const given = { ...cluster.annotations, [annotations.rollBack]: text };
+  return { ...world, cluster: { ...cluster, annotations: given, rollbacks: (cluster.rollbacks ?? 0) + 1 } };
 }
 
 function takenBack({ cluster, ...world }: World): World | undefined {

@@ -9,6 +9,8 @@ export interface Job {
   readonly work: JobWork;
   /** `<id>/<number>` */
   readonly attempt: string;
+  /** Of a restore: what its data are marked with, as its volume had it when the Job was made. */
+  readonly token?: string;
   /** Its pod was made: it gets no second one. */
   readonly begun?: true;
   readonly failed?: true;
@@ -21,6 +23,7 @@ export interface JobPod {
   /** UID of its Job. */
   readonly job: string;
   readonly attempt: string;
+  readonly token?: string;
   readonly leaving: boolean;
   /**
    * `marked`: the disk says that this attempt has run. `forced`: etcd has forgotten all others. `ready`: it leads

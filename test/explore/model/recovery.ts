@@ -36,8 +36,9 @@ export function recovering(world: World, place: Place, referred: Referred, natur
   if (jobPod?.leaving) return changed(world, name, 'the pod of the Job ends', endedJobPod);
   if (job && !jobPod && !job.begun && place.volume) {
     const uid = freshUid('jobPod', place, referred);
-    const { attempt, work } = job;
-    const made: JobPod = { uid, work, job: job.uid, attempt, leaving: false, stage: 'waiting' };
+    const { attempt, work, token } = job;
+    const of = { uid, work, job: job.uid, attempt, ...(token !== undefined && { token }) };
+    const made: JobPod = { ...of, leaving: false, stage: 'waiting' };
     return changed(world, name, 'the Job gets its pod', (one) => ({
       ...one,
       job: { ...job, begun: true },

@@ -34,7 +34,7 @@ export function restoring(world: World, place: Place, pod: JobPod, nature: Resto
     case 'marked': {
       const there = nature.keepsData ? whatIsThere(place, pod) : 'none';
       if (there === 'others') return fails('DataPresent', 3);
-      const token = recordIn(place)?.token;
+      const { token } = pod;
       const placed = there === 'made' || token === undefined ? world : withData(world, place, pod, token);
       return {
         what: 'the Job gives the data their name',
@@ -60,10 +60,10 @@ export function completed(world: World, { name }: Place, job: Job): Change {
 }
 
 /** As the mark beside the data says it, which counts as long as no etcd has opened them. */
-function whatIsThere({ disk, volume }: Place, { attempt }: JobPod): 'none' | 'made' | 'earlier' | 'others' {
+function whatIsThere({ disk }: Place, { attempt, token: mine }: JobPod): 'none' | 'made' | 'earlier' | 'others' {
   if (!disk) return 'none';
   const [token, number] = disk.made?.split('/') ?? [];
-  if (token === undefined || token !== recordIn({ ...(volume && { volume }) })?.token) return 'others';
+  if (token === undefined || token !== mine) return 'others';
   const difference = Number(number) - numberOf(attempt);
   if (difference === 0) return 'made';
   return difference < 0 ? 'earlier' : 'others';
@@ -88,6 +88,7 @@ function withData(world: World, place: Place, { attempt }: JobPod, token: string
     index: 'low',
     formed: false,
     restored: true,
+    wish: attempt.split('/')[0] ?? '',
     ...(gaveUp && { gaveUp }),
   };
   const disk: Disk = {

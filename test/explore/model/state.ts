@@ -10,7 +10,7 @@ import type {
   StatefulSetView,
   VolumeView,
 } from '../../../reconcile/cluster/know/observation.ts';
-import type { AskedBackup } from './backup-state.ts';
+import type { AskedBackup, MadeBackup } from './backup-state.ts';
 import type { Disk } from './disk.ts';
 import type { FaultKind } from './fault-kind.ts';
 import type { Approval, Forced, Job, JobPod } from './recovery-state.ts';
@@ -39,6 +39,8 @@ export interface World {
   readonly formations: readonly Formation[];
   /** In the order in which they were made; absent: the spec asked for none yet. */
   readonly backups?: readonly AskedBackup[];
+  /** Those that people made; absent: no spec of the scenario names one. */
+  readonly named?: readonly MadeBackup[];
 }
 
 export interface State {
@@ -69,6 +71,8 @@ export interface Cluster {
   readonly memory: Memory;
   /** The only action in a claim of the dead that `decide` looks at is a birth. */
   readonly abandoned?: Action;
+  /** How often a rollback was approved: each begins with a token of its own. */
+  readonly rollbacks?: number;
   /** What a person has agreed to, the last time. */
   readonly approval?: Approval;
 }
@@ -160,6 +164,8 @@ export interface Formation {
   readonly forced?: Forced;
   /** It began from a snapshot. */
   readonly restored?: true;
+  /** The snapshot that its Job was told to restore, by the hash of the wish. */
+  readonly wish?: string;
   /** The clusters that were given up for it, as etcd tells their IDs. */
   readonly gaveUp?: readonly string[];
 }

@@ -2,9 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Egress } from '../../../manifests/egress/egress.ts';
 import { runAgent } from '../../../reconcile/backup/agent/agent.ts';
 import type { AgentResult } from '../../../reconcile/backup/agent/result.ts';
-import { localSettings } from '../../support/network.ts';
+import { localEgress } from '../../support/network.ts';
 import { post } from '../clients/etcd-members.ts';
 
 export interface Place extends AsyncDisposable {
@@ -20,12 +21,13 @@ export async function temporary(): Promise<Place> {
 export async function agent(
   request: Readonly<Record<string, unknown>>,
   signal: AbortSignal = AbortSignal.timeout(60_000),
+  egress: Egress = localEgress,
 ): Promise<AgentResult & { readonly exitCode: number }> {
   const { result, exitCode } = await runAgent(JSON.stringify({ deadlineSeconds: 60, ...request }), {
     signal,
     now: () => new Date(),
     note: () => undefined,
-    plainHttpHosts: localSettings.RATCHET_PLAIN_HTTP_HOSTS,
+    egress,
   });
   return { ...result, exitCode };
 }

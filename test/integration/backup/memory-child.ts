@@ -4,7 +4,7 @@ import { collected } from '../../../reconcile/backup/agent/collected.ts';
 import { openStore } from '../../../reconcile/backup/agent/open-store.ts';
 import { type AgentRequest, parseRequest } from '../../../reconcile/backup/agent/request.ts';
 import { checkedTrailer } from '../../../reconcile/backup/agent/trailer.ts';
-import { localSettings } from '../../support/network.ts';
+import { localEgress } from '../../support/network.ts';
 
 /**
  * All that a snapshot goes through behind etcd's client, of so many MiB, to the store of a request; prints the most
@@ -29,7 +29,7 @@ async function* snapshot(): AsyncGenerator<Uint8Array> {
   yield hash.digest();
 }
 
-const store = await openStore(request.location, request.store, localSettings.RATCHET_PLAIN_HTTP_HOSTS);
+const store = await openStore(request.location, request.store, localEgress);
 const body = checkedTrailer(collected(snapshot()), () => undefined);
 const started = performance.now();
 const { bytes } = await store.put(request.location.path, body, { signal: AbortSignal.timeout(100_000) });

@@ -9,6 +9,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { BackupFailure } from '../../../reconcile/backup/agent/failure.ts';
 import { openStore } from '../../../reconcile/backup/agent/open-store.ts';
 import type { ObjectRequest } from '../../../reconcile/backup/agent/request.ts';
+import { localEgress } from '../../support/network.ts';
 import { authority, leaf } from '../clients/etcd-tls-members.ts';
 import { bucket, s3Secret, startFakeGcs, startVersity } from './emulators.ts';
 import { temporary } from './members.ts';
@@ -47,7 +48,7 @@ describe('a store over TLS with a private authority', async () => {
     const at = { scheme, bucket, path: 'a.db' };
     const failureOf = async (caFile?: string) => {
       const stored = async () => {
-        const store = await openStore(at, { ...stores[scheme], ...(caFile !== undefined && { caFile }) });
+        const store = await openStore(at, { ...stores[scheme], ...(caFile !== undefined && { caFile }) }, localEgress);
         return store.put('refused.db', pieces(Buffer.from('x')), limited());
       };
       const error = await stored().then(
@@ -65,7 +66,7 @@ describe('a store over TLS with a private authority', async () => {
     });
 
     test(`${scheme}: takes and gives what its bundle vouches for, in one part and in several`, async () => {
-      const store = await openStore(at, { ...stores[scheme], caFile: bundle });
+      const store = await openStore(at, { ...stores[scheme], caFile: bundle }, localEgress);
       for (const bytes of [10, 20 * 1024 * 1024]) {
         const stored = await store.put(`${bytes}.db`, pieces(Buffer.alloc(bytes, 7)), limited());
         assert.equal(stored.bytes, bytes);

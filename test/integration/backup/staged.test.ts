@@ -97,6 +97,20 @@ test('wherever an attempt is killed, the next one starts over and ends with the 
   assert.deepEqual((await readdir(volume.mount)).toSorted(), ['.restored-data.json', 'data']);
 });
 
+test('what a power cut tore under the name of the snapshot is fetched again', async () => {
+  await using at = await temporary();
+  const volume = await volumeWith(at);
+  const whole = await readFile(join(volume.store, 'a.db'));
+  assert.equal((await stage(volume, 1)).ok, true);
+  const { snapshot } = restorePaths(volume.data, 1);
+  const half = whole.length / 2;
+  for (const torn of [whole.subarray(0, 0), whole.subarray(0, half), Buffer.from(whole).fill(0, half)]) {
+    await writeFile(snapshot, torn);
+    assert.equal((await stage(volume, 1)).message, undefined);
+    assert.equal(sha256(await readFile(snapshot)), sha256(whole));
+  }
+});
+
 test('a pod that comes late does nothing beside a later attempt', async () => {
   await using at = await temporary();
   const volume = await volumeWith(at);

@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Etcd3 } from 'etcd3';
+import { egressFrom } from '../../../functions/environment.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { authority, clientLeaf, startTlsMembers } from '../clients/etcd-tls-members.ts';
 import { agent, temporary } from './members.ts';
@@ -62,5 +63,11 @@ for (const version of etcdVersions) {
     const refused = await agent(unnamed);
     assert.deepEqual([refused.ok, refused.reason], [false, 'Unreachable']);
     assert.doesNotMatch(JSON.stringify(refused), /PRIVATE KEY/);
+
+    const outside = { ...request, id: 'c', object: 'pvc://backups/c.db', source: { ...request.source, outside: true } };
+    assert.equal((await agent(outside)).reason, 'HostRefused');
+    const listed = egressFrom({ RATCHET_LOCAL_HOSTS: new URL(url).hostname });
+    const asked = await agent(outside, AbortSignal.timeout(60_000), listed);
+    assert.deepEqual([asked.ok, asked.proof?.hashKV], [true, asked.record?.hashKV], asked.message);
   });
 }

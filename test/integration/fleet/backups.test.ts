@@ -247,7 +247,10 @@ test('a change request says what becomes of backups and schedules, and where the
     'EtcdBackup payments/before: a backup is taken, once',
     'EtcdBackupSchedule payments/nightly: backups are made by it',
   ]);
-  assert.match(kept?.markdown ?? '', /Backups and schedules\n\n- EtcdBackup payments\/before: a backup is taken, once/);
+  assert.match(
+    kept?.markdown ?? '',
+    /Backups, schedules and node policies\n\n- EtcdBackup payments\/before: a backup is taken, once/,
+  );
   assert.deepEqual(parseReport(JSON.stringify(kept?.report)), kept?.report, 'the page can read it');
   assert.deepEqual(backups(stage.scene), []);
 

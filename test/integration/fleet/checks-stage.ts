@@ -30,6 +30,8 @@ export interface Stage extends AsyncDisposable {
 
 interface CheckOptions {
   readonly seconds?: number;
+  /** As where the component node-reboots is installed. */
+  readonly rebootsIn?: string;
   /** What is written down while it goes on. */
   readonly recorded?: (checks: readonly RequestCheck[]) => void;
 }
@@ -71,7 +73,7 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
     return headSha;
   }
 
-  async function check({ seconds = 30, recorded }: CheckOptions = {}): Promise<Checks> {
+  async function check({ seconds = 30, rebootsIn, recorded }: CheckOptions = {}): Promise<Checks> {
     const write = (status: EtcdFleet['status']) =>
       scene.fake.updateStatus(resources.fleets, { ...scene.fleet(), ...(status && { status }) });
     using reader = createReader();
@@ -88,6 +90,7 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
         fleets: scene.fake.stored<EtcdFleet>(resources.fleets),
         clusters: scene.fake.stored<EtcdCluster>(resources.clusters),
         log: () => {},
+        rebootsIn,
         signal: AbortSignal.timeout(60_000),
         deadline: Date.now() + seconds * 1000,
         record: async (change) => {

@@ -44,7 +44,11 @@ test('several at once are deleted only after a confirmation bound to the commit 
   assert.equal(names(scene).length, 3);
   assert.equal(conditionOf(scene.fleet().status, 'Stalled')?.reason, 'PruneNeedsConfirmation');
   const message = unlisted(scene)?.message ?? '';
-  const confirmation = /confirm-prune=(\S+)$/.exec(message)?.[1] ?? '';
+  const [approval, ...more] = scene.fleet().status?.approvals ?? [];
+  assert.deepEqual([approval?.annotation, more], ['etcd.ratchet.dev/confirm-prune', []]);
+  assert.match(approval?.approves ?? '', /orders|users/);
+  const confirmation = approval?.value ?? '';
+  assert.ok(message.endsWith(`confirm-prune=${confirmation}`), message);
   assert.ok(confirmation.startsWith(`${sha}/`), message);
 
   await scene.annotateFleet('production', 'etcd.ratchet.dev/confirm-prune', `${sha}/000000000000`);
@@ -53,6 +57,7 @@ test('several at once are deleted only after a confirmation bound to the commit 
   await scene.annotateFleet('production', 'etcd.ratchet.dev/confirm-prune', confirmation);
   await scene.pass();
   assert.deepEqual(names(scene), ['orders']);
+  assert.equal(scene.fleet().status?.approvals, undefined, 'what was confirmed is asked no more');
 });
 
 test('a typing error in a kind deletes nothing, in the same file or elsewhere', async () => {

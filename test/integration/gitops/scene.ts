@@ -37,9 +37,10 @@ export async function fetched(from: GitSource, limits?: Partial<GitLimits>): Pro
 
 export async function specsOf(
   from: GitSource,
+  signal = inTime(),
 ): Promise<Specs & { readonly notes: readonly string[]; readonly files: number }> {
   const { tree } = await fetched(from);
-  const read = await readDocuments(tree, from.path, {}, inTime());
+  const read = await readDocuments(tree, from.path, {}, signal);
   return { ...(await findSpecs(read, { validate: validateDocument })), notes: read.notes, files: read.files };
 }
 

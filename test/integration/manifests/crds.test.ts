@@ -14,8 +14,10 @@ import {
   fullBackup,
   fullCluster,
   fullFleet,
+  fullNodePolicy,
   fullRestore,
   fullSchedule,
+  nodePolicy,
   peer,
   restore,
   schedule,
@@ -32,10 +34,12 @@ const plural = {
   EtcdBackup: 'etcdbackups',
   EtcdBackupSchedule: 'etcdbackupschedules',
   EtcdRestore: 'etcdrestores',
+  EtcdNodePolicy: 'etcdnodepolicies',
 };
 
 function pathOf(kind: keyof typeof plural, name = ''): string {
-  return `/apis/etcd.ratchet.dev/v1alpha1/namespaces/default/${plural[kind]}${name && `/${name}`}`;
+  const place = kind === 'EtcdNodePolicy' ? '' : 'namespaces/default/';
+  return `/apis/etcd.ratchet.dev/v1alpha1/${place}${plural[kind]}${name && `/${name}`}`;
 }
 
 const good = {
@@ -50,6 +54,8 @@ const good = {
   fullSchedule,
   restore,
   fullRestore,
+  nodePolicy,
+  fullNodePolicy,
 };
 for (const [name, document] of Object.entries(good)) {
   test(`the API server takes the good ${name}`, async () => {

@@ -51,6 +51,39 @@ const deleting = (change?: (made: EtcdBackup) => EtcdBackup) => async (scene: Sc
   if (change) await makeAsked(scene, await scene.read<EtcdCluster>('cluster', clusterName), change);
 };
 
+/** All its members stopped after a backup, which is there; then it is deleted. */
+const deletingAsleep = (change?: (made: EtcdBackup) => EtcdBackup) => async (scene: Scene) => {
+  const at = new Date().toISOString().replace(/\.\d+/, '');
+  const ready = { type: 'Ready', status: 'True', reason: 'Verified', message: 'x', lastTransitionTime: at } as const;
+  const to = { object: 'gs://backups/orders/a.db', gcs: { keySecretName: 'key' } };
+  const { metadata } = await scene.makeWithStatus<EtcdBackup>(
+    resources.backups,
+    {
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdBackup',
+      metadata: { name: 'slept', namespace: scene.namespace },
+      spec: { clusterName, to, verify: 'Restore' },
+    },
+    {
+      observedGeneration: 1,
+      finishedAt: at,
+      ...{ object: to.object, sha256: 'ab'.repeat(32), clusterID: 'c1' },
+      verified: { at, revision: 7, etcdVersion: '3.6.16', took: '1s' },
+      conditions: [ready],
+    },
+  );
+  const sleptOn = { name: 'slept', uid: metadata.uid ?? '', endedAt: at };
+  await member(scene, { record: { state: 'hibernating', sleptOn }, upTo: 'configMap' });
+  const found = await scene.read<EtcdCluster>('cluster', clusterName);
+  const { metadata: kept } = await scene.kube.update<EtcdCluster>(resources.clusters, {
+    ...found,
+    metadata: { ...found.metadata, finalizers: [backupFinalizer] },
+    spec: { ...found.spec, replicas: 0, backup: settings },
+  });
+  await scene.kube.delete(resources.clusters, scene.namespace, clusterName, { preconditions: { uid: kept.uid ?? '' } });
+  if (change) await makeAsked(scene, await scene.read<EtcdCluster>('cluster', clusterName), change);
+};
+
 /** It ended three hours ago. */
 function ended(made: EtcdBackup): EtcdBackup {
   const at = new Date(Date.now() - 3 * 3600_000).toISOString();
@@ -71,6 +104,10 @@ function wishIn(seen: Observation): BackupWish {
 const asks = (seen: Observation) => {
   const wish = wishIn(seen);
   return createBackup({ name: backupBeforeName(seen.cluster, wish), wish });
+};
+const looks = (seen: Observation) => {
+  assert.equal(wishIn(seen).existing?.object, 'gs://backups/orders/a.db');
+  return asks(seen);
 };
 /** In the place of the one that is too old. */
 const asksAgain = ({ awaitedBackup }: Observation) => {
@@ -105,6 +142,19 @@ export const backup = {
     { when: 'the cluster is being deleted', start: deleting(), asks, also },
     { when: 'the cluster is being deleted, and it is there', start: deleting((made) => made), asks, also },
     { when: 'the cluster is being deleted, and it ended too long ago', start: deleting(ended), asks: asksAgain, also },
+    {
+      when: 'the cluster sleeps, and is being deleted: it looks for what is stored',
+      start: deletingAsleep(),
+      asks: looks,
+      also,
+    },
+    { when: 'the cluster sleeps, and it is looked for', start: deletingAsleep((made) => made), asks: looks, also },
+    {
+      when: 'the cluster sleeps, and it was looked for too long ago',
+      start: deletingAsleep(ended),
+      asks: asksAgain,
+      also,
+    },
     {
       when: 'the spec asks for another one by now',
       start: upgrading(),

@@ -49,7 +49,13 @@ function ofFound({ facts, defects }: { facts: LeafFacts | undefined; defects: Le
 function ofIssued({ name, certificate, secret, owned, facts, defects }: IssuedView, named: Named) {
   const asked =
     certificate?.state === 'ours'
-      ? { uid: named(certificate.uid), current: certificate.current, said: certificate.said.state }
+      ? {
+          uid: named(certificate.uid),
+          current: certificate.current,
+          said: certificate.said.state,
+          of: certificate.asked.issuerRef,
+          for: certificate.asked.names.toSorted(),
+        }
       : certificate?.state;
   return { name, asked, secret, owned, ...ofFound({ facts, defects }, named) };
 }

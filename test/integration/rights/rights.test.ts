@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { usedRight } from '../../support/fakes/used-rights.ts';
+import { notesOf, usedRight } from '../../support/fakes/used-rights.ts';
 
 /** What roles grant, against the requests that our code makes in these stories; and the other way round. */
 
@@ -14,31 +14,25 @@ const checkout = resolve(import.meta.dirname, '../../..');
 const directory = mkdtempSync(join(tmpdir(), 'used-rights-'));
 after(() => rmSync(directory, { recursive: true }));
 
-interface Story {
-  readonly file: string;
-  /** Of the tests' names. Absent: all. */
-  readonly only?: string;
-}
-
-const ofInvocations: readonly Story[] = [
-  { file: 'unit/cluster/world/member-defaults.test.ts' },
-  { file: 'unit/cluster/world/network-policy.test.ts' },
-  { file: 'unit/cluster/world/labels.test.ts', only: '\\(Service\\) loses all labels' },
-  { file: 'unit/cluster/world/newest-backup.test.ts' },
-  { file: 'unit/cluster/world/final-backup.test.ts' },
-  { file: 'unit/cluster/world/corruption.test.ts' },
-  { file: 'unit/cluster/world/cert-manager.test.ts', only: 'a birth asks for every leaf' },
-  { file: 'unit/cluster/actions/certificates-live.test.ts' },
-  { file: 'unit/cluster/world/certificates.test.ts', only: 'of a cluster of one: it restarts once' },
-  { file: 'unit/restore/restores.test.ts' },
-  { file: 'unit/schedule/lives.test.ts' },
-  { file: 'unit/backup/step.test.ts' },
-  { file: 'unit/functions/chain.test.ts' },
-  { file: 'unit/functions/stop.test.ts' },
-  { file: 'unit/functions/wake.test.ts' },
-  { file: 'integration/fleet/backups.test.ts' },
-  { file: 'integration/fleet/checks-forgotten.test.ts' },
-];
+const ofInvocations = [
+  'unit/cluster/world/member-defaults.test.ts',
+  'unit/cluster/world/network-policy.test.ts',
+  'unit/cluster/world/labels.test.ts',
+  'unit/cluster/world/newest-backup.test.ts',
+  'unit/cluster/world/final-backup.test.ts',
+  'unit/cluster/world/corruption.test.ts',
+  'unit/cluster/world/cert-manager.test.ts',
+  'unit/cluster/actions/certificates-live.test.ts',
+  'unit/cluster/world/certificates.test.ts',
+  'unit/restore/restores.test.ts',
+  'unit/schedule/lives.test.ts',
+  'unit/backup/step.test.ts',
+  'unit/functions/chain.test.ts',
+  'unit/functions/stop.test.ts',
+  'unit/functions/wake.test.ts',
+  'integration/fleet/backups.test.ts',
+  'integration/fleet/checks-forgotten.test.ts',
+] as const;
 
 /** What no story in memory shows, and the test that needs it. */
 const elsewhere = {
@@ -70,22 +64,24 @@ function granted(who: string, ...files: readonly string[]): ReadonlySet<string> 
   return new Set(rights);
 }
 
-let stories = 0;
-
-/** Runs them one after the other, as tests of their own. */
-async function used(list: readonly Story[]): Promise<ReadonlySet<string>> {
+/** The unit tests of this run have noted theirs (test/run.ts). The others run now, one file after the other. */
+async function used(stories: readonly string[]): Promise<ReadonlySet<string>> {
   const lines = new Set<string>();
-  for (const { file, only } of list) {
-    stories += 1;
-    const notes = join(directory, `${stories}`);
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const options = { cwd: checkout, env: { ...env, RATCHET_USED_RIGHTS: notes }, maxBuffer: 64 * 1024 * 1024 };
-    const pattern = only === undefined ? [] : ['--test-name-pattern', only];
-    await promisify(execFile)(process.execPath, ['--test', ...pattern, `test/${file}`], options);
-    assert.ok(existsSync(notes), `${file} makes no request`);
+  for (const story of stories) {
+    const noted = notesOf(process.env.RATCHET_USED_RIGHTS ?? directory, story);
+    const notes = story.startsWith('unit/') && existsSync(noted) ? noted : await told(story);
     for (const line of readFileSync(notes, 'utf8').trim().split('\n')) lines.add(line);
   }
   return lines;
+}
+
+async function told(story: string): Promise<string> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const options = { cwd: checkout, env: { ...env, RATCHET_USED_RIGHTS: directory }, maxBuffer: 64 * 1024 * 1024 };
+  await promisify(execFile)(process.execPath, ['--test', `test/${story}`], options);
+  const notes = notesOf(directory, story);
+  assert.ok(existsSync(notes), `${story} makes no request`);
+  return notes;
 }
 
 function compare(rights: ReadonlySet<string>, uses: ReadonlySet<string>): void {
@@ -115,8 +111,21 @@ test('an invocation and its fleets have every right that they use, and no other'
   compare(granted('fleet', 'cluster/fleet-role.yaml'), of('fleet'));
 });
 
+test('a step for node policies has every right that it uses, and no other', async () => {
+  const uses = [...(await used(['unit/nodes/stories.test.ts']))];
+  const ofNodes = /(nodes|etcdnodepolicies)/;
+  const own = new Set(uses.filter((line) => ofNodes.test(line)));
+  compare(granted('ours', 'components/node-reboots/controller-role.yaml'), own);
+  const others = granted('ours', 'cluster/role.yaml', 'cluster/node-role.yaml', 'cluster/priority.yaml');
+  assert.deepEqual(
+    uses.filter((line) => !own.has(line) && !others.has(line)),
+    [],
+    'used, and not granted',
+  );
+});
+
 test('the webhook server has every right that it uses, and no other', async () => {
-  const uses = await used([{ file: 'unit/serve/webhooks.test.ts' }]);
+  const uses = await used(['unit/serve/webhooks.test.ts']);
   // Its Jobs are the CronJob's. Where admission guards owner references it may make none, and the next tick looks.
   const guarded = usedRight('ours', 'delete', 'jobs', 'batch');
   compare(granted('ours', 'webhooks-access/access.yaml'), new Set([...uses].filter((one) => one !== guarded)));

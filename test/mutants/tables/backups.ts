@@ -5,16 +5,38 @@ const says = 'test/unit/backup/said.test.ts';
 const states = 'test/unit/backup/job-state.test.ts';
 const memberVolumes = 'test/unit/backup/member-volume.test.ts';
 const scratches = 'test/unit/backup/scratch.test.ts';
+const looks = 'test/integration/backup/look.test.ts';
 const steps = 'test/unit/backup/step.test.ts';
 
 /** What a backup is believed by, and what keeps two Jobs of one attempt apart. */
 export const ofBackups: readonly Mutant[] = [
   {
     file: 'reconcile/backup/decide.ts',
-    from: ' || record.id !== backup.metadata.uid || ',
-    to: ' || ',
+    from: 'id === metadata.uid;',
+    to: 'id !== metadata.name;',
     without: 'the record of another EtcdBackup makes this one good',
     killers: [decides],
+  },
+  {
+    file: 'reconcile/backup/decide.ts',
+    from: 'return existing ? sha256 === existing.sha256',
+    to: 'return existing ? sha256 !== ""',
+    without: 'a look that found another object counts as that of the one that was asked for',
+    killers: [decides],
+  },
+  {
+    file: 'reconcile/backup/agent/look.ts',
+    from: 'if (bytes === record.bytes && found === sha256) return record;',
+    to: 'if (bytes === record.bytes) return record;',
+    without: 'an object whose bytes have changed counts as what was stored',
+    killers: [looks],
+  },
+  {
+    file: 'reconcile/backup/agent/look.ts',
+    from: 'requireSame(object, record.sha256, sha256);',
+    to: '',
+    without: 'an object whose record is of another backup counts as what was stored',
+    killers: [looks],
   },
   {
     file: 'reconcile/backup/decide.ts',
@@ -31,14 +53,14 @@ export const ofBackups: readonly Mutant[] = [
     killers: [decides],
   },
   {
-    file: 'reconcile/backup/decide.ts',
+    file: 'reconcile/backup/orders.ts',
     from: "if (available?.status !== 'True' || voters.length === 0)",
     to: 'if (voters.length === 0)',
     without: 'a backup is begun of a cluster that has no quorum',
     killers: [decides],
   },
   {
-    file: 'reconcile/backup/decide.ts',
+    file: 'reconcile/backup/failed.ts',
     from: ' && attempt.number < maxAttempts) {',
     to: ') {',
     without: 'what fails is tried for ever',

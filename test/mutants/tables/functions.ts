@@ -79,4 +79,25 @@ export const ofFunctions: readonly Mutant[] = [
     without: 'a fleet has a Secret sent that its owner has not shared',
     killers: ['test/unit/serve/webhooks.test.ts'],
   },
+  {
+    file: 'functions/serve/shed-idle.ts',
+    from: '    if (open.size > most) oldestIdle()?.destroy();\n',
+    to: '',
+    without: 'connections that send nothing keep others out of the webhook server',
+    killers: ['test/integration/serve/silent.test.ts'],
+  },
+  {
+    file: 'functions/serve/directory.ts',
+    from: 'const { metadata, spec } = fleet ?? other ?? {};',
+    to: 'const { metadata, spec } = fleet ?? {};',
+    without: 'a refusal waits for a Secret only where there is a fleet of that name, and so tells which there are',
+    killers: ['test/unit/serve/same-work.test.ts'],
+  },
+  {
+    file: 'functions/printable.ts',
+    from: '\\p{Cf}',
+    to: '',
+    without: 'a log line is turned by the name of a file',
+    killers: ['test/unit/functions/log-lines.test.ts'],
+  },
 ];

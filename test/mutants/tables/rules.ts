@@ -5,6 +5,20 @@ const unit = 'test/unit/cluster';
 /** What a step is decided by: the pure rules. */
 export const ofRules: readonly Mutant[] = [
   {
+    file: 'reconcile/cluster/decide/wait-for-window.ts',
+    from: 'return waitForWindow(situation) ??',
+    to: 'return',
+    without: 'members are restarted outside of the windows that the spec gives',
+    killers: ['test/unit/cluster/maintenance.test.ts'],
+  },
+  {
+    file: 'reconcile/cluster/decide/wait-for-window.ts',
+    from: 'if (isOutOfSpace(slots) || isHalfDone(situation)) return undefined;',
+    to: 'if (isOutOfSpace(slots)) return undefined;',
+    without: 'a roll stops in its middle when the window shuts',
+    killers: ['test/unit/cluster/maintenance.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/decide/rules/membership/heal.ts',
     from: " || life.stage !== 'born' || !hasHealthyQuorum(situation)",
     to: " || life.stage !== 'born'",

@@ -19,8 +19,9 @@ export function takeDisruption(target: Target, pod: Stored, shelf: Shelf): void 
     const status = (budget.status ?? {}) as Fields & { disruptionsAllowed?: number };
     const left = (status.disruptionsAllowed ?? 0) - 1;
     if (left < 0) {
+      const causes = ['DisruptionBudget'];
       const message = `the disruption budget ${budget.metadata.name} needs this pod`;
-      throw refusal(target, { code: 429, reason: 'TooManyRequests', message, name: target.name });
+      throw refusal(target, { code: 429, reason: 'TooManyRequests', message, name: target.name, causes });
     }
     shelf.put(resources.disruptionBudgets, { ...budget, status: { ...status, disruptionsAllowed: left } } as Stored);
   }

@@ -202,8 +202,9 @@ export function kubeContract(name: string, open: () => Promise<World>): void {
       const pod = await kube.create<Widget>(resources.pods, { metadata, spec: podSpec() });
       const running = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
       const { metadata: live } = await kube.updateStatus<Widget>(resources.pods, { ...pod, status: running });
-      const eviction = kube.evict(namespace, 'a', { preconditions: { uid: live.uid ?? '' } });
-      await rejects(eviction, 'TooManyRequests', 'retryable');
+      const eviction = () => kube.evict(namespace, 'a', { preconditions: { uid: live.uid ?? '' } });
+      await rejects(eviction(), 'TooManyRequests', 'retryable');
+      await assert.rejects(eviction(), ({ causes }: KubeError) => causes.includes('DisruptionBudget'));
       assert.notEqual(await kube.get(resources.pods, namespace, 'a'), undefined);
     });
   });

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { group } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
@@ -20,12 +21,18 @@ interface Request extends Target {
   readonly body?: KubeObject | undefined;
 }
 
-const file = process.env.RATCHET_USED_RIGHTS;
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
+const directory = process.env.RATCHET_USED_RIGHTS;
+const file = directory && notesOf(directory, relative(join(checkout, 'test'), process.argv[1] ?? ''));
 const ours = ['functions', 'reconcile'].map((room) => `${checkout}${room}/`);
 const noted = new Set<string>();
 
-/** Lines of `RATCHET_USED_RIGHTS`: who (`ours` or `fleet`), the verb, and the resource with its group. */
+/** Where the tests of a file note them, in `RATCHET_USED_RIGHTS`. @param story like `unit/backup/step.test.ts` */
+export function notesOf(directory: string, story: string): string {
+  return join(directory, story.replaceAll('/', '~'));
+}
+
+/** A line of these notes: who (`ours` or `fleet`), the verb, and the resource with its group. */
 export function usedRight(who: string, verb: string, resource: string, itsGroup: string): string {
   return `${who} ${verb} ${itsGroup === '' ? resource : `${resource}.${itsGroup}`}`;
 }

@@ -186,7 +186,7 @@ export function schedule(state: State): void {
       : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' };
     put(state, resources.pods, pod, {
       ...pod,
-      spec: { ...pod.spec, ...(ready && { nodeName: 'node-1' }) },
+      spec: { ...pod.spec, ...(ready && { nodeName: state.room.home(pod) }) },
       status: { phase: 'Pending' as const, conditions: [condition] },
     });
   }

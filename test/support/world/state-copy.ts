@@ -25,7 +25,7 @@ export function newState({ kube, clock }: Place): State {
     ]),
     images: { has: (image) => knownVersions.some((version) => image === `quay.io/coreos/etcd:v${version}`) },
     deadly: { is: () => false },
-    room: { for: () => true },
+    room: { for: () => true, home: () => 'node-1' },
     heldUp: { by: () => undefined },
     violations: [],
     clock,

@@ -72,8 +72,8 @@ export interface State {
   readonly images: { has: (image: string) => boolean };
   /** Whether etcd dies of how this pod is made (too little memory, a bad flag). */
   readonly deadly: { is: (pod: Pod) => boolean };
-  /** Whether any node has room for it. */
-  readonly room: { for: (pod: Pod) => boolean };
+  /** Whether any node has room for it, and which one it gets. */
+  readonly room: { for: (pod: Pod) => boolean; home: (pod: Pod) => string };
   /**
    * What keeps this pod from coming to run etcd, if anything: its etcd reads a large database, or nothing starts at
    * all.

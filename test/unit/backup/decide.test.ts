@@ -93,6 +93,52 @@ test('what was stored is restored by the version that took it, unless its traile
   );
 });
 
+const looking = (status: Parameters<typeof backupWith>[0] = {}, verify: 'Trailer' | 'Restore' = 'Trailer') =>
+  backupWith(status, { to: { object }, existing: { sha256: record.sha256 }, verify });
+/** Of the EtcdBackup that took it. */
+const foundSaid = (more: object = {}) =>
+  job({ kind: 'said', said: { kind: 'record', record: { ...record, id: 'earlier', ...more } } });
+
+test('a look for an earlier backup needs no cluster that serves, and asks for the very object', () => {
+  const decision = decideBackup(situation(looking(), { cluster: undefined }));
+  assert.partialDeepStrictEqual(decision, {
+    kind: 'take',
+    message: `attempt 1 reads ${object}`,
+    order: { attempt: 1, location: { scheme: 'pvc', path: 'default/orders/20261122T230000Z.db' }, endpoints: [] },
+  });
+  const begun = backupStatusFor(situation(looking()), decision as never, { kind: 'acted', object });
+  assert.deepEqual(conditionsOf(begun), ['Ready=False Looking', 'Reconciling=True Looking']);
+  const waits = decideBackup(situation(looking({ attempt }), { job: job({ kind: 'under-way' }) }));
+  assert.partialDeepStrictEqual(waits, { kind: 'wait', reason: 'Looking', message: 'Job j reads what is stored' });
+});
+
+test('what a look finds is believed of that object alone, and of no other digest', () => {
+  const found = decideBackup(situation(looking({ attempt }), { job: foundSaid() }));
+  assert.partialDeepStrictEqual(found, { kind: 'done', reason: 'Found' });
+  const status = backupStatusFor(situation(looking({ attempt }), { job: foundSaid() }), found as never, {
+    kind: 'none',
+  });
+  assert.partialDeepStrictEqual(status, { object, sha256: record.sha256, clusterID: 'cafe', settled: true });
+  for (const other of [{ sha256: 'b'.repeat(64) }, { object: `${object}2` }])
+    assert.partialDeepStrictEqual(decideBackup(situation(looking({ attempt }), { job: foundSaid(other) })), {
+      kind: 'retry',
+      reason: 'AgentBroke',
+    });
+  // Its own ID does not make it another's object.
+  const own = { id: uid, sha256: 'b'.repeat(64) };
+  assert.notEqual(decideBackup(situation(looking({ attempt }), { job: foundSaid(own) })).kind, 'done');
+});
+
+test('what a look finds is restored where that is asked for; what it does not find is a person’s', () => {
+  const proving = decideBackup(situation(looking({ attempt }, 'Restore'), { job: foundSaid() }));
+  assert.partialDeepStrictEqual(proving, { kind: 'verify', order: { sha256: record.sha256 } });
+  assert.partialDeepStrictEqual(decideBackup(situation(looking({ attempt }), { job: failing('NotFound') })), {
+    kind: 'fail',
+    reason: 'NotFound',
+  });
+  assert.equal(decideBackup(situation(looking({ attempt }), { job: failing('Unreachable') })).kind, 'retry');
+});
+
 test('a digest pins the image only where it is that of the same version', () => {
   const done = job({ kind: 'said', said: { kind: 'record', record } });
   const digest = `sha256:${'0'.repeat(64)}`;

@@ -25,7 +25,9 @@ const takenToS3 = takeJob(full, { image, attempt: 1, location: inS3, endpoints: 
 const order = { image, attempt: 1, location, etcdImage: 'quay.io/coreos/etcd:v3.6.16', snapshotBytes: 2 ** 30 };
 const verified = verifyJob(backup, order);
 const verifiedInS3 = verifyJob(full, { ...order, location: inS3 });
-const all: readonly Job[] = [taken, takenToS3, verified, verifiedInS3];
+const looksFor = { ...full, spec: { ...full.spec, existing: { sha256: 'f'.repeat(64) } } };
+const looked = takeJob(looksFor, { image, attempt: 1, location: inS3, endpoints: [] });
+const all: readonly Job[] = [taken, takenToS3, looked, verified, verifiedInS3];
 
 function containersOf({ spec }: Job) {
   const { initContainers = [], containers } = spec.template.spec;
@@ -40,7 +42,13 @@ function requestsOf(job: Job) {
 
 test('the agent takes every request that a Job gives it', () => {
   const operations = all.map((job) => requestsOf(job).map((request) => parseRequest(request).operation));
-  assert.deepEqual(operations, [['backup'], ['backup'], ['stage-drill', 'compare'], ['stage-drill', 'compare']]);
+  assert.deepEqual(operations, [
+    ['backup'],
+    ['backup'],
+    ['look'],
+    ['stage-drill', 'compare'],
+    ['stage-drill', 'compare'],
+  ]);
   assert.partialDeepStrictEqual(parseRequest(requestsOf(taken)[0] ?? ''), {
     id: 'uid-1',
     object: 'pvc://backups/default/orders/a.db',
@@ -48,6 +56,14 @@ test('the agent takes every request that a Job gives it', () => {
     source: { clusterId: 'cafe', tls: { directory: '/etc/etcd-ratchet/etcd-tls' } },
     deadlineSeconds: 3600,
   });
+});
+
+test('a look is shown what reads the store, and neither a key of age nor a certificate of etcd', () => {
+  const [request = ''] = requestsOf(looked);
+  assert.partialDeepStrictEqual(parseRequest(request), { object: 's3://backups.example/a.db', sha256: 'f'.repeat(64) });
+  assert.doesNotMatch(request, /identity|recipients/);
+  const mounted = (looked.spec.template.spec.volumes ?? []).map(({ name }) => name);
+  assert.deepEqual(mounted.toSorted(), ['s3-credentials', 'store-ca', 'tmp']);
 });
 
 test('every file that a request names lies in a volume that its container mounts', () => {

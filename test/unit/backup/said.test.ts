@@ -8,6 +8,7 @@ const taken = { ok: true, operation: 'backup', record };
 
 test('what the agent says of a backup, of a proof and of a failure is read', () => {
   assert.deepEqual(parseSaid(JSON.stringify(taken)), { kind: 'record', record });
+  assert.deepEqual(parseSaid(JSON.stringify({ ...taken, operation: 'look' })), { kind: 'record', record });
   assert.deepEqual(parseSaid(JSON.stringify({ ok: true, operation: 'compare', proof })), { kind: 'proof', proof });
   assert.deepEqual(parseSaid(JSON.stringify({ ok: false, reason: 'Forbidden', message: 'no  way\n', record })), {
     kind: 'failure',

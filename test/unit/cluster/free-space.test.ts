@@ -267,8 +267,11 @@ describe('the data themselves fill the quota', () => {
   });
 
   test('a larger quota in the spec is rolled, one member at a time', () => {
-    const decision = decided({ ...filled, spec: { etcd: { quotaBackendBytes: '512Mi' } } }, none);
-    assert.equal(decision.reason, 'RollingConfiguration');
+    const etcd = { quotaBackendBytes: '512Mi' };
+    assert.equal(decided({ ...filled, spec: { etcd } }, none).reason, 'RollingConfiguration');
+    // That writes are accepted again waits for no window.
+    const shut = { ...filled, spec: { etcd, maintenance: { windows: [] } } };
+    assert.equal(decided(shut, none).reason, 'RollingConfiguration');
   });
 
   test('a larger volume makes a larger quota, one member at a time, the leader last', () => {

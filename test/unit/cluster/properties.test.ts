@@ -83,6 +83,18 @@ describe('whatever is observed', () => {
     });
   });
 
+  test('what waits for a window would start a member anew, disrupt, or back up before that', () => {
+    const maintenance = { windows: [] };
+    everyDecision((observation, decision) => {
+      const { cluster } = observation;
+      const shut = decide({ ...observation, cluster: { ...cluster, spec: { ...cluster.spec, maintenance } } });
+      if (shut.reason !== 'OutsideWindows') return assert.deepEqual(shut, decision);
+      if (decision.kind !== 'act') return;
+      const course = decision.action.kind === 'back-up' ? 'rolls' : courseOf(decision.reason);
+      assert.match(course ?? 'neither', /^(rolls|disrupts)$/, decision.reason);
+    });
+  });
+
   test('no message counts time', () => {
     everyDecision((_, { message }) =>
       assert.doesNotMatch(message, /\d\s?(ms|s|m|h|seconds|minutes|times)\b|\d\d:\d\d/),

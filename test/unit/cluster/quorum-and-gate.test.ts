@@ -215,6 +215,11 @@ describe('what a person is told', () => {
       status: { observedGeneration: 3, members: longAgo },
     });
     assert.match(cureIn(observation), /^AllMembersLost: bring node node-0, node-1, node-2 back: .*Only where/);
+    const snapshot = { object: 'gs://backups/orders/nightly.db', sha256: 'ab'.repeat(32) };
+    const newestBackup = { name: 'nightly', takenAt: '2026-01-01T00:00:00Z', verified: true, snapshot };
+    const cure = cureIn({ ...observation, newestBackup });
+    assert.match(cure, /^AllMembersLost: .*the newest verified backup is EtcdBackup nightly/);
+    assert.ok(cure.includes(JSON.stringify({ snapshot })), 'with the document that restores it');
   });
 
   test('of a handshake that fails: that the member is reachable, and what fails', () => {

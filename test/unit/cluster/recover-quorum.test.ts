@@ -251,3 +251,12 @@ test('the pod of a recovery that does not end is named with its node, and what t
     /^bring node node-a back, .* kubectl taint nodes node-a /,
   );
 });
+
+test('the approval of a recovery without a copy is a field of the refusal', () => {
+  const pods = [failure(setAsideCodes.noRoom, 'set-aside')];
+  const decision = decide(seen(chosen(1), outvoted, known({ job: { ...job, failed: true }, pods })));
+  assert.ok(decision.kind === 'refuse', decision.reason);
+  assert.equal(decision.approval?.value, 'c1c1/without-copy');
+  assert.match(decision.approval.loses, /there are no others: everything is lost then$/);
+  assert.ok(decision.cure.endsWith(`${decision.approval.annotation}=${decision.approval.value}`), decision.cure);
+});

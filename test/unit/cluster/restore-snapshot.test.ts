@@ -131,6 +131,11 @@ describe('while a snapshot is restored', () => {
       if (decision.kind === 'refuse') assert.ok(decision.cure.length > 10);
     });
 
+  test('a Job that runs is waited for by a watch of Jobs, which end after their pods', () => {
+    const decision = decide(seen(1, known({ job, pods: [pod] })));
+    assert.ok(decision.kind === 'wait' && decision.wakeOn.some((wake) => wake.on === 'change' && wake.of === 'jobs'));
+  });
+
   test('a failure that may pass is repeated after a pause, ten times at most', () => {
     const failed = says('Unreachable', 1);
     assert.ok(failed.kind === 'known');

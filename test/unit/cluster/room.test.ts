@@ -268,6 +268,14 @@ test('who waited for room comes before who has not asked', () => {
   assert.deepEqual(at(objectsOf('a'), waiting)(1), ['a']);
 });
 
+test('who waits for a window keeps the room from none', () => {
+  const outside = { lastDecision: { kind: 'wait', reason: 'OutsideWindows', message: '' } } as const;
+  const [a, z] = [objectsOf('a', { behind: 3, status: outside }), objectsOf('z', { behind: 3 })];
+  assert.deepEqual(at(a, z)(1), ['a']);
+  // One of its members was cured on the new configuration meanwhile.
+  assert.deepEqual(at(objectsOf('a', { behind: 1, status: outside }), z)(1), ['a']);
+});
+
 describe('of clusters at rest, the one that needs another number of members comes first', () => {
   const asleep = ['hibernating', 'hibernating', 'hibernating'] as const;
   const refused = { action: 'prepare-members', target: 'z-3', reason: 'Forbidden' } as never;

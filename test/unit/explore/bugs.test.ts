@@ -4,6 +4,7 @@ import { planFleet } from '../../../reconcile/fleet/plan.ts';
 import { bugs, scenarioOf } from '../../explore/bugs.ts';
 import { realCode } from '../../explore/model/code.ts';
 import { modelOf } from '../../explore/model/model.ts';
+import { nodesBugs } from '../../explore/nodes/bugs.ts';
 import { explorePrunes } from '../../explore/prunes.ts';
 import { run } from '../../explore/run.ts';
 import { search } from '../../explore/search/search.ts';
@@ -20,6 +21,14 @@ describe('a bug that is put in on purpose is found', () => {
       // The same search of the real rules finds nothing, as far as it went.
       const real = search(modelOf(scenarioOf(bug), realCode()), { ...limits, states: Math.min(states, 3000) });
       assert.equal(real.found, undefined);
+    });
+  }
+
+  for (const bug of nodesBugs) {
+    test(`nodes, ${bug.violates}: ${bug.what}`, () => {
+      const { found } = run({ scenario: bug.scenario, bug: bug.name, ...limits });
+      assert.equal(found?.violation.invariant, bug.violates, found?.violation.message);
+      assert.notEqual(found?.story.length, 0);
     });
   }
 

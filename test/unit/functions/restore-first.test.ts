@@ -86,6 +86,7 @@ test('a restore begins in the pass in which its backup becomes Ready', async () 
   const proven = {
     observedGeneration: 1,
     object: 'gs://backups/1.db',
+    clusterID: 'c1c1',
     sha256: 'a'.repeat(64),
     revision: 12,
     etcdVersion: '3.6.16',

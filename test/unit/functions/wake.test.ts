@@ -53,7 +53,7 @@ test('a pod that gets ready wakes its cluster, and no other', async () => {
 });
 
 test('what goes away wakes its cluster, of whatever kind a decision waits for', async () => {
-  for (const kind of ['pods', 'statefulSets', 'volumeClaims', 'peers'] as const) {
+  for (const kind of ['pods', 'statefulSets', 'volumeClaims', 'peers', 'jobs'] as const) {
     using scene = await stage();
     const { metadata } = pod('orders', false);
     scene.kube.seed(resources[kind], { metadata });
@@ -76,6 +76,19 @@ test('a pod that starts normally wakes no cluster; one in trouble does', async (
   assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(300))).size, 0);
   scene.kube.seed(resources.pods, pod('orders', false, 'ErrImagePull'));
   assert.equal((await scene.waker.wait([waiting('orders', onPods)], AbortSignal.timeout(5_000))).size, 1);
+});
+
+test('a Job that ends wakes its cluster, however long all was quiet; one that runs does not', async () => {
+  for (const end of ['Complete', 'Failed', 'FailureTarget']) {
+    using scene = await stage();
+    const { metadata } = pod('orders', false);
+    const results = [waiting('orders', { on: 'change', of: 'jobs' }, { on: 'time', afterSeconds: 2 })];
+    scene.kube.seed(resources.jobs, { metadata, status: { active: 1 } });
+    assert.equal((await scene.waker.wait(results, AbortSignal.timeout(300), 60)).size, 0);
+    const woken = scene.waker.wait(results, AbortSignal.timeout(5_000), 60);
+    scene.kube.seed(resources.jobs, { metadata, status: { conditions: [{ type: end, status: 'True' }] } });
+    assert.equal((await woken).size, 1, end);
+  }
 });
 
 test('what was heard before looking again is forgotten, what comes later is not', async () => {
@@ -155,5 +168,21 @@ test('another cluster that begins to change wakes a follow-up if asked, a settle
     const woken = await waker.wait([waiting('orders', onPods)], AbortSignal.timeout(others ? 5_000 : 300));
     assert.deepEqual([...woken], others ? ['payments/begun'] : []);
     waker.close();
+  }
+});
+
+test('a wait of months is one wait: a timer that overflows would fire at once, again and again', async () => {
+  using scene = await stage();
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => warnings.push(name);
+  process.on('warning', note);
+  try {
+    const months = waiting('orders', { on: 'time', afterSeconds: 90 * 24 * 3600 });
+    assert.equal((await scene.waker.wait([months], AbortSignal.timeout(50))).size, 0);
+    // Warnings come with the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(warnings, []);
+  } finally {
+    process.off('warning', note);
   }
 });

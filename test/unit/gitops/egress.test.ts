@@ -7,7 +7,7 @@ import { networkFrom, wrongSettings } from '../../../functions/environment.ts';
 import { openForge } from '../../../gitops/forges/forges.ts';
 import { connect } from '../../../gitops/git/http.ts';
 import type { Network } from '../../../gitops/net/agent.ts';
-import { assertAllowed, EgressError, strictEgress } from '../../../gitops/net/egress.ts';
+import { assertAllowed, EgressError, strictEgress } from '../../../manifests/egress/egress.ts';
 
 /** Fleets whose authors want to see what only this machine, its link or the API server may be asked. */
 
@@ -125,14 +125,24 @@ test('only hosts of the list are asked, by name, below a name, and by port', () 
 });
 
 test('a list without a valid entry allows nothing, and what is wrong is told', () => {
-  const env = { RATCHET_HOSTS: 'https://git.example.com/ a@b host:99999 host:0' };
+  const env = { RATCHET_HOSTS: 'https://git.example.com/ a@b host:99999 host:0 . *..' };
   assert.equal(refused('https://git.example.com', env), 'HostRefused');
   assert.deepEqual(wrongSettings(env), [
     'RATCHET_HOSTS: https://git.example.com/',
     'RATCHET_HOSTS: a@b',
     'RATCHET_HOSTS: host:99999',
     'RATCHET_HOSTS: host:0',
+    'RATCHET_HOSTS: .',
+    'RATCHET_HOSTS: *..',
   ]);
+});
+
+test('lists of hosts are read once, however many connections are made, and anew when they change', () => {
+  const env = { RATCHET_HOSTS: 'git.example.com', RATCHET_LOCAL_HOSTS: 'localhost', RATCHET_PLAIN_HTTP_HOSTS: 'a b' };
+  const [first, again] = [egressOf({ ...env }), egressOf({ ...env })];
+  assert.ok(first.hosts && first.hosts === again.hosts);
+  assert.ok(first.local === again.local && first.plainHttp === again.plainHttp);
+  assert.equal(refused('https://other.example.com', { ...env, RATCHET_HOSTS: 'other.example.com' }), undefined);
 });
 
 test('a Secret goes over plain HTTP only where the installation says so, without one it may', () => {

@@ -2,6 +2,7 @@ import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import type { EtcdPeer } from '../../../manifests/api/etcd-peer.ts';
 import type { EtcdRestore } from '../../../manifests/api/etcd-restore.ts';
 
@@ -180,6 +181,28 @@ export const fullRestore: EtcdRestore = {
       serviceAccountName: 'backups',
     },
     cluster: { name: 'orders-3', spec: fullCluster.spec },
+  },
+};
+
+export const nodePolicy: EtcdNodePolicy = {
+  apiVersion: 'etcd.ratchet.dev/v1alpha1',
+  kind: 'EtcdNodePolicy',
+  metadata: { name: 'all' },
+  spec: { nodeSelector: {} },
+};
+
+export const fullNodePolicy: EtcdNodePolicy = {
+  ...nodePolicy,
+  metadata: { name: 'workers' },
+  spec: {
+    nodeSelector: { 'node-role.kubernetes.io/worker': '' },
+    maxUnavailable: '25%',
+    windows: [{ start: '0 22 * * MON-FRI', duration: '6h', timeZone: 'Europe/Berlin' }],
+    suspend: false,
+    blockedBy: [{ namespace: 'batch', labels: { 'must-not-stop': 'yes' } }],
+    allowDowntimeOf: ['payments/orders'],
+    drain: { timeout: '1h', unmanagedPods: 'Evict' },
+    reboot: { method: 'Command', command: ['/sbin/reboot'], timeout: '30m' },
   },
 };
 
@@ -550,6 +573,20 @@ const badBackups = rows('a backup', backup, [
   ['spec/deadline', '10s', 'from 1m to 167h'],
   ['spec/scratch', { size: '1Ki' }, 'from 64Mi to 1Pi'],
   ['spec/to/namespace', 'other', 'spec.to.namespace is not a known field'],
+  ['spec/existing', { sha256: 'f'.repeat(64) }, 'existing goes with clusterName, and with the whole name of an object'],
+]);
+
+const existing = {
+  ...backup,
+  spec: { ...backup.spec, to: { object: 'pvc://backups/a.db' }, existing: { sha256: 'f'.repeat(64) } },
+};
+const badExisting = rows('a look for an existing backup', existing, [
+  ['spec/existing/sha256', 'F'.repeat(64), 'must be a sha256 in 64 lower-case hexadecimal digits'],
+  ['spec/existing/sha256', 'f'.repeat(65), 'must have at most 64 characters'],
+  ['spec/existing/sha256', undefined, 'spec.existing.sha256 is required'],
+  ['spec/existing', {}, 'spec.existing.sha256 is required'],
+  ['spec/existing/sha-256', 'f'.repeat(64), 'spec.existing.sha-256 is not a known field'],
+  ['spec/to/object', 'pvc://backups/{{name}}.db', 'existing goes with clusterName, and with the whole name'],
 ]);
 
 const badSources = rows('a backup of another etcd', fullBackup, [
@@ -640,12 +677,37 @@ const badRestores = [
   ]),
 ];
 
+const badNodePolicies = rows('a node policy', fullNodePolicy, [
+  ['metadata/name', 'x'.repeat(64), 'metadata.name must be at most 63 characters'],
+  ['spec/nodeSelector', undefined, 'spec.nodeSelector is required'],
+  ['spec/nodeSelector', { pool: 7 }, 'must be a string'],
+  ...[0, -1, '0%', '101%', '1.5', '10000', '%', 'all'].map(
+    (value): Row => ['spec/maxUnavailable', value, 'from 1 to 9999'],
+  ),
+  ['spec/windows/0/start', '0 25 * * *', 'must be a cron expression'],
+  ['spec/windows/0/start', '0 0 30 2 *', 'it is never due', 'later'],
+  ['spec/windows/0/duration', '1m', 'from 10m to 168h'],
+  ['spec/windows/0/duration', 'forever', 'must be a duration'],
+  ['spec/windows/0/timeZone', 'Mars/Olympus', 'is not known', 'later'],
+  ['spec/windows/0/timeZone', '+02:00', 'must be a time zone'],
+  ['spec/allowDowntimeOf', ['orders'], 'must be the namespace and the name'],
+  ['spec/drain/timeout', '25h', 'from 1m to 24h'],
+  ['spec/drain/unmanagedPods', 'Lose', 'must be one of'],
+  ['spec/reboot', { method: 'DBus', command: ['reboot'] }, 'command belongs to method Command'],
+  ['spec/reboot', { method: 'Command' }, 'command belongs to method Command'],
+  ['spec/reboot', { command: ['reboot'] }, 'command belongs to method Command'],
+  ['spec/reboot/command', [''], 'must not be empty'],
+  ['spec/blockedBy', [{}], 'labels is required'],
+]);
+
 export const badDocuments: readonly BadDocument[] = [
   ...badClusters,
   ...badFleets,
   ...badPeers,
   ...badBackups,
+  ...badExisting,
   ...badSources,
   ...badSchedules,
   ...badRestores,
+  ...badNodePolicies,
 ];

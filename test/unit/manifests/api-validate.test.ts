@@ -3,10 +3,28 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { mostProblems } from '../../../manifests/api/problem.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
-import { badDocuments, changed, cluster, fleet, fullCluster, fullFleet, peer } from './api-documents.ts';
+import {
+  badDocuments,
+  changed,
+  cluster,
+  fleet,
+  fullCluster,
+  fullFleet,
+  fullNodePolicy,
+  nodePolicy,
+  peer,
+} from './api-documents.ts';
 import { refusedSources, takenSources } from './network-sources.ts';
 
-for (const [name, document] of Object.entries({ cluster, fullCluster, fleet, fullFleet, peer })) {
+for (const [name, document] of Object.entries({
+  cluster,
+  fullCluster,
+  fleet,
+  fullFleet,
+  peer,
+  nodePolicy,
+  fullNodePolicy,
+})) {
   test(`the good ${name} has nothing to complain about`, () => {
     assert.deepEqual(validateDocument(document), []);
   });
@@ -34,6 +52,7 @@ for (const [title, document, says] of [
   ['no name', changed(cluster, 'metadata/name', undefined), 'metadata.name is required'],
   ['a name that is a number', changed(cluster, 'metadata/name', 7), 'metadata.name must be a string, is 7'],
   ['no namespace', changed(cluster, 'metadata/namespace', undefined), 'metadata.namespace is required'],
+  ['a namespace of what has none', changed(nodePolicy, 'metadata/namespace', 'x'), 'does not belong here'],
   ['a long namespace', changed(cluster, 'metadata/namespace', 'n'.repeat(64)), 'must have at most 63 characters'],
   ['an owner label', changed(cluster, 'metadata/labels', { 'etcd.ratchet.dev/fleet': 'x' }), 'belongs to etcd-ratchet'],
   ['an exported object', changed(cluster, 'metadata/uid', 'x'), 'metadata.uid is set by the API server'],

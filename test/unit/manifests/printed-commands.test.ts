@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { annotateCommand } from '../../../manifests/render/kubectl.ts';
+import { approveCommand } from '../../../manifests/render/kubectl.ts';
 import { approvals } from '../../../manifests/render/names.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
 test('a command to copy names the resource with its group', () => {
   assert.equal(
-    annotateCommand('etcdclusters', { namespace: 'payments', name: 'orders' }, 'a.b/c', 'd'),
-    'kubectl -n payments annotate --overwrite etcdclusters.etcd.ratchet.dev orders a.b/c=d',
+    approveCommand('etcdclusters', { namespace: 'payments', name: 'orders' }, { annotation: approvals[0], value: 'd' }),
+    `kubectl -n payments annotate --overwrite etcdclusters.etcd.ratchet.dev orders ${approvals[0]}=d`,
   );
 });
 

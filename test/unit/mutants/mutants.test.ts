@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { scenarios } from '../../explore/scenarios.ts';
+import { searched } from '../../explore/run.ts';
 import { culprit } from '../../mutants/kill.ts';
 import { chosen, DoesNotApply, lineOf, type Mutant, mutated, nameOf } from '../../mutants/mutant.ts';
 import { parseOptions } from '../../mutants/options.ts';
@@ -90,9 +90,7 @@ test('every mutant applies to the sources as they are, and its killers are there
     assert.doesNotThrow(() => mutated(text, one), `${one.file}: ${one.without}`);
     for (const killer of one.killers) {
       const isThere =
-        typeof killer === 'string'
-          ? existsSync(join(checkout, killer))
-          : scenarios.some(({ name }) => name === killer.search);
+        typeof killer === 'string' ? existsSync(join(checkout, killer)) : searched.includes(killer.search);
       assert.ok(isThere, `${one.file}: ${nameOf(killer)} is not there`);
     }
   }

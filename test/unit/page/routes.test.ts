@@ -110,7 +110,11 @@ test('a storm of reloads of every page costs what one reload does', async () => 
   const { get, kube } = pages(full);
   await Promise.all(Array.from({ length: 100 }, () => paths.map((path) => get(path))).flat());
   const keys = kube.journal().map(({ key }) => key);
-  assert.deepEqual(keys.toSorted(), ['LIST configmaps', 'LIST etcdbackups', 'LIST etcdclusters', 'LIST etcdfleets']);
+  const kinds = ['configmaps', 'etcdbackups', 'etcdbackupschedules', 'etcdclusters', 'etcdfleets', 'etcdnodepolicies'];
+  assert.deepEqual(
+    keys.toSorted(),
+    kinds.map((kind) => `LIST ${kind}`),
+  );
 });
 
 test('reports of another namespace, of another commit, or that are none, are not shown', async () => {

@@ -62,6 +62,7 @@ function backup(status: 'True' | 'False', etcdVersion = '3.6.16'): EtcdBackup {
     status: {
       observedGeneration: 1,
       object: 'gs://backups/1.db',
+      clusterID: 'c1c1',
       sha256: 'a'.repeat(64),
       revision: 12,
       etcdVersion,
@@ -129,6 +130,22 @@ describe('of a restore', () => {
       const decision = decideRestore(observation);
       assert.equal(decision.kind === 'tell' ? decision.reason : decision.kind, expected);
     });
+});
+
+test('a restore takes no backup that is being deleted, or does not say what it is', () => {
+  const good = backup('True');
+  const { clusterID: _, ...ofNone } = good.status ?? {};
+  const told = (status: object, metadata: object = {}) => {
+    const one = { ...good, metadata: { ...good.metadata, ...metadata }, status } as EtcdBackup;
+    const decision = decideRestore({ restore: ofBackup, cluster: undefined, backup: one });
+    return decision.kind === 'tell' ? `${decision.reason}: ${decision.message}` : decision.kind;
+  };
+  assert.equal(told({ ...good.status }), 'make');
+  assert.match(told({ ...good.status }, { deletionTimestamp: '2026-01-02T00:00:00Z' }), /^BackupNotReady: .*deleted$/);
+  assert.match(told({ ...good.status, sha256: 'x' }), /^BackupNotReady: .*which object/);
+  assert.match(told({ ...good.status, object: 'file:///etc/passwd' }), /^BackupNotReady: .*which object/);
+  assert.match(told(ofNone), /^BackupNotReady: .*of which etcd cluster$/);
+  assert.match(told({ ...good.status, clusterID: 'c1; rm' }), /^BackupNotReady: .*of which etcd cluster$/);
 });
 
 test('a backup is read with its private key and its digest, and without what only writes', () => {

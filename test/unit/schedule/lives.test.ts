@@ -328,6 +328,29 @@ test('retention runs once after each good backup, one at a time, and its result 
   assert.deepEqual(life.prunes(), ['nightly-202603010010-prune', 'nightly-202603010030-prune']);
 });
 
+test('a dry run of retention is asked for as such, and tells what would go', async () => {
+  const life = createLife({ retention: { last: 2, dryRun: true } });
+  await life.run(12);
+  const [job] = life.kube.stored<Job>(resources.jobs);
+  const [{ env = [] } = {}] = job?.spec.template.spec.containers ?? [];
+  const { value = '' } = env.find(({ name }) => name === 'RATCHET_BACKUP_REQUEST') ?? {};
+  assert.partialDeepStrictEqual(JSON.parse(value), { operation: 'prune', dryRun: true });
+  life.endPrune({
+    ok: true,
+    pruned: { dryRun: true, kept: 2, removed: 3, left: 0, others: 0, names: ['1.db', '2.db'] },
+  });
+  await life.run(1);
+  const { retention, conditions } = life.schedule().status ?? {};
+  assert.partialDeepStrictEqual(retention, { dryRun: true, kept: 2, removed: 3, names: ['1.db', '2.db'] });
+  assert.equal(conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
+  await life.kube.update<EtcdBackupSchedule>(resources.schedules, {
+    ...life.schedule(),
+    spec: { ...life.schedule().spec, retention: { last: 2 } },
+  });
+  await life.run(20);
+  assert.equal(life.schedule().status?.retention?.dryRun, undefined, 'the next one deletes');
+});
+
 test('a retention that fails, or says nonsense, is told and tried again after the next backup', async () => {
   for (const [said, words] of [
     [{ ok: false, reason: 'Forbidden', message: 'may not delete' }, /RetentionFailed: Forbidden: may not delete/],

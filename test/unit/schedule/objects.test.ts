@@ -27,7 +27,7 @@ test('the agent takes what the Job of a retention asks, wherever the backups are
     ],
   ] as const) {
     const asked = withUid({ ...one, spec: { retention: { last: 3 }, ...one.spec } });
-    const job = pruneJob(asked, { after: dueBackup(asked, at), spare: [] }, 'image');
+    const job = pruneJob(asked, { after: dueBackup(asked, at), spare: [] }, { image: 'image' });
     assert.partialDeepStrictEqual(requestOf(job), { operation: 'prune', schedule: 'schedule-uid', ...expected });
     const text = JSON.stringify(job);
     assert.doesNotMatch(text, /age-|identity/, 'nothing is decrypted');
@@ -44,7 +44,7 @@ test('names of the longest schedule fit their kinds', () => {
   const long = withUid({ ...schedule, metadata: { namespace: 'default', name: 'x'.repeat(39) } });
   const backup = dueBackup(long, at);
   assert.ok(backup.metadata.name.length <= 52);
-  assert.ok(pruneJob(long, { after: backup, spare: [] }, 'image').metadata.name.length <= 63);
+  assert.ok(pruneJob(long, { after: backup, spare: [] }, { image: 'image' }).metadata.name.length <= 63);
 });
 
 test("a scheduled backup's record bears the schedule that controls it, whatever its labels say", () => {

@@ -35,6 +35,17 @@ const callRetries = { maxRetries: 4, totalTimeout: 60, maxRetryDelay: 10 };
 /** By which an upload whose answer was lost knows its own object. */
 const nonceKey = 'ratchet-upload';
 
+type Interceptor = File['interceptors'][number];
+
+/** For all requests of one upload. */
+function bearing(token: string | null | undefined): Interceptor {
+  const headers = { Authorization: `Bearer ${token}` };
+  return {
+    request: (options) =>
+      ({ ...options, headers: { ...options.headers, ...headers } }) as ReturnType<Interceptor['request']>,
+  };
+}
+
 export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
   setMaxListeners(mostListeners);
   const place = `gs://${bucketName}`;
@@ -49,6 +60,8 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
   };
   const uploads = new Storage({ ...common, retryOptions: uploadRetries }).bucket(bucketName);
   const calls = new Storage({ ...common, retryOptions: callRetries }).bucket(bucketName);
+  // The client's streams upload without credentials to any endpoint but Google's, whatever it is told.
+  const forgetsToken = settings.endpoint !== undefined && settings.anonymous !== true;
   let known: Promise<unknown> | undefined;
   return { place, put, read, list, stat, delete: remove, close: () => undefined };
 
@@ -75,13 +88,16 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
   async function put(name: string, body: AsyncIterable<Uint8Array>, { signal }: StoreOptions): Promise<StoredObject> {
     await credentials();
     const nonce = randomUUID();
-    const stream = uploads.file(name).createWriteStream({
+    const file = uploads.file(name);
+    const contentType = name.endsWith('.json') ? 'application/json' : 'application/octet-stream';
+    if (forgetsToken) file.interceptors.push(bearing(await uploads.storage.authClient.getAccessToken()));
+    const stream = file.createWriteStream({
       resumable: true,
       chunkSize,
       // The name is free, or nothing is made.
       preconditionOpts: { ifGenerationMatch: 0 },
       validation: 'crc32c',
-      contentType: name.endsWith('.json') ? 'application/json' : 'application/octet-stream',
+      contentType,
       metadata: { metadata: { [nonceKey]: nonce } },
     });
     const ended = finished(stream, { signal });

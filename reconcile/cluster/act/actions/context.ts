@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { Egress } from '../../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
 import { labels } from '../../../../manifests/render/names.ts';
 import { isReason, type Kube, type KubeObject, type Preconditions, type Resource } from '../../../kube.ts';
@@ -14,6 +15,8 @@ export interface ActContext {
   readonly cluster: EtcdCluster;
   /** What issuers may be asked for besides the cluster's own names. */
   readonly nameAllowances?: readonly NameAllowance[];
+  /** Where Jobs of restores may go. */
+  readonly egress?: Egress;
   /** Aborts at the claim's deadline. */
   readonly signal: AbortSignal;
 }

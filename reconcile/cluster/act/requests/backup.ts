@@ -28,6 +28,6 @@ export const createBackup = defineRequest('createBackup', {
   model: (state, { name, wish }, host) => {
     const found = host.awaitedBackup(state, name);
     if (found === 'foreign') throw nameTaken(resources.backups, name);
-    return { state: found === 'missing' ? host.makeBackup(state, name, wish.before) : state, answer: undefined };
+    return { state: found === 'missing' ? host.makeBackup(state, name, wish) : state, answer: undefined };
   },
 });

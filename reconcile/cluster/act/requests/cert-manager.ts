@@ -1,3 +1,4 @@
+import { issuerDefaults } from '../../../../manifests/api/spec-defaults.ts';
 import type { Secret } from '../../../../manifests/kube-types.ts';
 import {
   type CertManagerCertificate,
@@ -124,7 +125,7 @@ export const orderCertificate = defineRequest('orderCertificate', {
     const { uid, createdAt } =
       found.state === 'ours' ? found : { uid: `certificate-${issued.name}`, createdAt: host.certificates.now(state) };
     const said = { state: 'issuing', reason: 'NotObserved', message: 'it was not looked at yet' } as const;
-    const asked = { issuerRef, names: namesOf(plan) };
+    const asked = { issuerRef: { ...issuerDefaults, ...issuerRef }, names: namesOf(plan) };
     const certificate = { state: 'ours', uid, asked, current: true, createdAt, said } as const;
     return {
       state: host.certificates.putIssued(state, plan.secretName, { ...issued, certificate }),

@@ -1,4 +1,4 @@
-import type { Occasion } from '../../../../manifests/render/backup-before.ts';
+import type { BackupWish } from '../../../../manifests/render/backup-before.ts';
 import type { Authority } from '../../../../manifests/render/certificate-names.ts';
 import type { JobWork } from '../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
@@ -51,7 +51,7 @@ export interface Host<S> {
   readonly recovery: RecoveryHost<S>;
   /** The EtcdBackup that is awaited before the cluster changes or goes. */
   awaitedBackup(state: S, name: string): 'missing' | 'ours' | 'foreign';
-  makeBackup(state: S, name: string, before: Occasion): S;
+  makeBackup(state: S, name: string, wish: BackupWish): S;
 }
 
 export interface Stored {

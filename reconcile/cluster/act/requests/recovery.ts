@@ -1,6 +1,7 @@
 import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { EtcdPeer } from '../../../../manifests/api/etcd-peer.ts';
 import { claimNamedIn, parseLocation } from '../../../../manifests/api/object-template.ts';
+import { hostRefusal } from '../../../../manifests/egress/stores.ts';
 import type { Job, Pod, StatefulSet } from '../../../../manifests/kube-types.ts';
 import {
   annotations,
@@ -21,7 +22,7 @@ import { resources } from '../../../kube.ts';
 import { problemOfClaim } from '../../../member-volume.ts';
 import { ownImage } from '../../../own-image.ts';
 import { curedBy, moved, needsPerson } from '../../know/outcome.ts';
-import { onMember } from '../../know/restore.ts';
+import { endpointOf, hostRefusedCure, onMember } from '../../know/restore.ts';
 import { isReady } from '../../observe/pods.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
@@ -236,7 +237,7 @@ type RestoreAsked = Omit<Order, 'withoutCopy'> & {
  * Made of the snapshot that the spec names when the step is claimed, or that the volume remembers. Done already where
  * there is a Job of this very attempt.
  *
- * @throws {StepError} `NameTaken` where there is any other; `SnapshotOnMember`: no Job is made.
+ * @throws {StepError} `NameTaken` where there is any other; `SnapshotOnMember`, `SnapshotHostRefused`: no Job is made.
  */
 export const createRestoreJob = defineRequest('createRestoreJob', {
   words: ({ peer: { name }, attempt }: RestoreAsked) => `makes the Job that restores ${name}, attempt ${attempt}`,
@@ -247,8 +248,9 @@ export const createRestoreJob = defineRequest('createRestoreJob', {
     const snapshot = [bootstrap?.snapshot, rollback?.snapshot, resolved].find((one) => one && wishOf(one) === id);
     if (!snapshot) throw moved('the spec names another snapshot by now');
     await keepOffMembers(snapshot, live);
+    keepToHosts(snapshot, live);
     const [image, offered] = await Promise.all([holdersImage(live), offeredToMembers(live)]);
-    await postJob(live, peer, restoreJob(peer, { image, snapshot, id, attempt, token }, offered));
+    await postJob(live, peer, restoreJob(peer, { image, snapshot, id, attempt, token, egress: live.egress }, offered));
   },
   model: (state, { peer: { name }, id, attempt }, host) => ({
     state: withJob(state, { name, work: 'restore' }, `${id}/${attempt}`, host),
@@ -264,6 +266,12 @@ async function keepOffMembers({ object }: SnapshotSource, { kube, cluster, signa
   const problem = await problemOfClaim(kube, { namespace, claimName, clusters: [name] }, signal);
   if (problem === undefined) return;
   throw needsPerson('SnapshotOnMember', curedBy(`${problem}: ${onMember.means}`, onMember.cure));
+}
+
+/** @throws {StepError} `SnapshotHostRefused` */
+function keepToHosts(snapshot: SnapshotSource, { egress }: Live): void {
+  const refused = hostRefusal(endpointOf(snapshot), egress);
+  if (refused !== undefined) throw needsPerson('SnapshotHostRefused', curedBy(refused, hostRefusedCure));
 }
 
 /** With its pod, which ends as any other does. */

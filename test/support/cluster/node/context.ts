@@ -27,6 +27,8 @@ export type NodeContext = {
   readonly pulled: Set<string>;
   /** Image references that are being pulled → when that is over, by `Date.now()`. */
   readonly pulling: Map<string, number>;
+  /** Paths of the host that pods may mount → what is there. All others are this machine's. */
+  readonly hostPaths: Readonly<Record<string, string>>;
   readonly pulls: { paused: boolean };
   /** Claims that can't be mounted, as `<namespace>/<name>`. */
   readonly unmountable: Set<string>;

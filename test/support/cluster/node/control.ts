@@ -15,6 +15,7 @@ const methods = [
   'loseNode',
   'cutNode',
   'restoreNode',
+  'rebootNode',
   'wipeVolume',
   'corruptVolume',
   'alterVolume',

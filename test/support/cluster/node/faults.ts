@@ -30,6 +30,8 @@ export type Faults = {
   cutNode(node: string): Promise<void>;
   /** After `loseNode` or `cutNode`. */
   restoreNode(node: string): Promise<void>;
+  /** It reboots without a word to anybody: all its processes die, and after so long it is back with another boot. */
+  rebootNode(node: string, downMs?: number): Promise<void>;
   /** Empties the claim's volume, under whatever uses it. */
   wipeVolume(namespace: string, claim: string): Promise<void>;
   /** Overwrites the middle of each of the volume's files (or those whose path contains `part`); says how many. */
@@ -60,6 +62,9 @@ export type FaultContext = {
   readonly pulls: { paused: boolean };
   readonly unmountable: Set<string>;
 };
+
+/** How long a reboot takes, in milliseconds. On a real node: a minute and more. */
+export const defaultDownMs = 2_000;
 
 export function createFaults(context: FaultContext): Faults {
   const { dir, nodes, pods, claims, persistentVolumes, pulls, unmountable } = context;
@@ -128,6 +133,7 @@ export function createFaults(context: FaultContext): Faults {
     loseNode: (node) => nodeNamed(node).lose(),
     cutNode: async (node) => nodeNamed(node).cut(),
     restoreNode: (node) => nodeNamed(node).restore(pods.list()),
+    rebootNode: (node, downMs = defaultDownMs) => nodeNamed(node).reboot(downMs, pods.list),
     wipeVolume: async (namespace, claim) => {
       const path = volumePath(namespace, claim);
       for (const entry of await readdir(path)) await rm(join(path, entry), { recursive: true, force: true });

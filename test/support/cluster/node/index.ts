@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemBus } from '../../../../manifests/render/reboot-job.ts';
 import { addressesOf } from '../families.ts';
 import { type Api, createApi } from './api.ts';
 import type { NodeContext } from './context.ts';
@@ -8,7 +9,8 @@ import { startDns } from './dns.ts';
 import { rememberingMisses } from './dns-misses.ts';
 import { createEventRecorder } from './events.ts';
 import { startExpansion } from './expansion.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { createFaults, defaultDownMs, type Faults } from './faults.ts';
+import { startHostBus } from './host-bus.ts';
 import { type Informer, startInformer } from './informer.ts';
 import { startKubeletServer } from './kubelet-server.ts';
 import { createLocalNode, type LocalNode, linkedApi } from './local-node.ts';
@@ -90,6 +92,10 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
     const kubelet = await startKubeletServer(addresses[0], findLog(dir, pods));
     parts.defer(() => kubelet.close());
   }
+  for (const node of nodes) {
+    const bus = await startHostBus(busOf(dir, node.index), () => node.reboot(defaultDownMs, pods.list));
+    parts.defer(() => bus.close());
+  }
   pods.onChange((pod, previous) => {
     for (const node of nodes) node.see(pod, previous);
   });
@@ -107,6 +113,10 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
     stop().catch((error: unknown) => log.warn({ error: String(error) }, 'the process node did not stop cleanly'));
   });
   return { ...faults, controlSocket, stop };
+}
+
+function busOf(dir: string, index: number): string {
+  return join(dir, `bus-${index}.sock`);
 }
 
 type Shared = Pick<
@@ -140,6 +150,7 @@ function createNodes(options: ProcessNodeOptions, timing: Timing, api: Api, shar
       events: createEventRecorder(ownApi, identity.name, log),
       allocatable: nodeCapacity(),
       images: { binaries, checkout, nodeBinary: process.execPath, images },
+      hostPaths: { [systemBus]: busOf(dir, index) },
       pulled: new Set(),
       pulling: new Map(),
     });

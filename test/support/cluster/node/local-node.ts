@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, ApiError } from './api.ts';
 import { type Heartbeat, type NodeIdentity, registerNode, reportReady, startHeartbeat } from './node-object.ts';
 import type { Log, Timing } from './options.ts';
@@ -13,10 +15,18 @@ export type LocalNode = NodeIdentity & {
   lose(): Promise<void>;
   /** The node hears and says nothing, its processes go on. */
   cut(): void;
+  /**
+   * It goes down as on a reboot, without a word, and is back after so long (milliseconds): with another boot, for a
+   * moment not Ready, and then with the pods that it has.
+   */
+  reboot(downMs: number, pods: () => readonly Pod[]): Promise<void>;
   /** After `lose` or `cut`. */
   restore(pods: readonly Pod[]): Promise<void>;
   stop(): Promise<void>;
 };
+
+/** Until a kubelet that has started has its network, in milliseconds. */
+const notReadyMs = 300;
 
 export type Link = { up: boolean };
 
@@ -44,6 +54,7 @@ export function createLocalNode(
   { api, link, pods, timing, log }: { api: Api; link: Link; pods: NodePods; timing: Timing; log: Log },
 ): LocalNode {
   let heartbeat: Heartbeat | undefined;
+  const boot = { id: randomUUID() };
   let powered = true;
 
   function catchUp(present: readonly Pod[]): void {
@@ -53,36 +64,50 @@ export function createLocalNode(
     for (const pod of mine) pods.update(pod);
   }
 
+  async function lose(): Promise<void> {
+    powered = false;
+    link.up = false;
+    heartbeat?.stop();
+    await pods.powerOff();
+  }
+
+  async function restore(present: readonly Pod[]): Promise<void> {
+    heartbeat?.stop();
+    link.up = true;
+    powered = true;
+    await reportReady(api, identity, boot);
+    heartbeat = startHeartbeat(api, identity, boot, timing, log);
+    catchUp(present);
+  }
+
   return {
     ...identity,
     pods,
     start: async () => {
-      await registerNode(api, identity);
-      heartbeat = startHeartbeat(api, identity, timing, log);
+      await registerNode(api, identity, boot);
+      heartbeat = startHeartbeat(api, identity, boot, timing, log);
     },
     see: (pod, previous) => {
       if (!powered || !link.up) return;
       if (pod?.spec.nodeName === identity.name) pods.update(pod);
       else if (!pod && previous?.spec.nodeName === identity.name) pods.remove(previous);
     },
-    lose: async () => {
-      powered = false;
-      link.up = false;
-      heartbeat?.stop();
-      await pods.powerOff();
-    },
+    lose,
     cut: () => {
       link.up = false;
       heartbeat?.stop();
     },
-    restore: async (present) => {
-      heartbeat?.stop();
+    reboot: async (downMs, present) => {
+      if (!powered) return;
+      await lose();
+      boot.id = randomUUID();
+      await delay(downMs);
       link.up = true;
-      powered = true;
-      await reportReady(api, identity);
-      heartbeat = startHeartbeat(api, identity, timing, log);
-      catchUp(present);
+      await reportReady(api, identity, boot, false);
+      await delay(notReadyMs);
+      await restore(present());
     },
+    restore,
     stop: async () => {
       heartbeat?.stop();
       powered = false;

@@ -13,6 +13,9 @@ export type NodeIdentity = {
   readonly podCIDRs: readonly string[];
 };
 
+/** Which boot of the node it is, and whether its kubelet is up. */
+export type Boot = { id: string };
+
 export type Heartbeat = { stop(): void };
 
 /** What a node offers. The processes share this machine, so the amounts only steer the scheduler. */
@@ -26,7 +29,7 @@ export function nodeCapacity(): Record<string, string> {
 }
 
 /** Makes the Node object, or takes over the one of an earlier run. */
-export async function registerNode(api: Api, node: NodeIdentity): Promise<void> {
+export async function registerNode(api: Api, node: NodeIdentity, boot: Boot): Promise<void> {
   const { podCIDRs } = node;
   const labels = {
     'kubernetes.io/hostname': node.name,
@@ -43,11 +46,11 @@ export async function registerNode(api: Api, node: NodeIdentity): Promise<void> 
   } catch (error) {
     if (!isStatus(error, 409)) throw error;
   }
-  await reportReady(api, node);
+  await reportReady(api, node, boot);
 }
 
 /** Renews the node's Lease, and its Ready condition every five minutes, until stopped. */
-export function startHeartbeat(api: Api, node: NodeIdentity, timing: Timing, log: Log): Heartbeat {
+export function startHeartbeat(api: Api, node: NodeIdentity, boot: Boot, timing: Timing, log: Log): Heartbeat {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let readyAt = Date.now();
@@ -56,7 +59,7 @@ export function startHeartbeat(api: Api, node: NodeIdentity, timing: Timing, log
     try {
       await renewLease(api, node.name, timing.leaseSeconds);
       if (Date.now() - readyAt > 300_000) {
-        await reportReady(api, node);
+        await reportReady(api, node, boot);
         readyAt = Date.now();
       }
     } catch (error) {
@@ -85,7 +88,8 @@ async function renewLease(api: Api, name: string, leaseSeconds: number): Promise
   }
 }
 
-export async function reportReady(api: Api, node: NodeIdentity): Promise<void> {
+/** @param ready `false`: as a kubelet says that has just started, and has no network yet */
+export async function reportReady(api: Api, node: NodeIdentity, boot: Boot, ready = true): Promise<void> {
   const now = formatTime(Date.now());
   const condition = (type: string, status: string, reason: string, message: string) => {
     return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime: now };
@@ -104,12 +108,14 @@ export async function reportReady(api: Api, node: NodeIdentity): Promise<void> {
         condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
         condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
         condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-        condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
+        ready
+          ? condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
+          : condition('Ready', 'False', 'KubeletNotReady', 'container runtime network not ready'),
       ],
       nodeInfo: {
         machineID: node.name,
         systemUUID: node.name,
-        bootID: node.name,
+        bootID: boot.id,
         kernelVersion: 'process-node',
         osImage: 'etcd-ratchet process node',
         containerRuntimeVersion: 'process://1.0.0',

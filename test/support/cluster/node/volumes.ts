@@ -18,6 +18,7 @@ export type VolumeContext = {
   readonly persistentVolumes: Informer<PersistentVolume>;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly unmountable: ReadonlySet<string>;
+  readonly hostPaths: Readonly<Record<string, string>>;
   onClaimMounted(key: string, by: 1 | -1): void;
 };
 
@@ -67,7 +68,7 @@ export function createPodVolumes(context: VolumeContext, firstPod: Pod, director
   async function place(volume: Volume, pod: Pod, at: PodPlace): Promise<string> {
     const claimName = claimOf(pod, volume);
     if (claimName !== undefined) return claimPath(claimName);
-    if (volume.hostPath) return volume.hostPath.path;
+    if (volume.hostPath) return context.hostPaths[volume.hostPath.path] ?? volume.hostPath.path;
     const path = join(directory, 'volumes', volume.name);
     const payload = await volumePayload(volume, sources(pod, at));
     if (payload) await writePayload(path, payload);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SnapshotSource } from '../../../../manifests/api/backup-settings.ts';
 import type { Job, PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
 import { wishOf } from '../../../../manifests/render/snapshot-id.ts';
 import { livePeer } from '../../../../reconcile/cluster/act/requests/objects.ts';
@@ -14,8 +15,12 @@ import { kubeOf } from './on-kube.ts';
 
 const observation = healthy(1);
 
-async function restoreFrom(object: string, metadata: Partial<PersistentVolumeClaim['metadata']> = {}) {
-  const snapshot = { object };
+async function restoreFrom(
+  object: string,
+  metadata: Partial<PersistentVolumeClaim['metadata']> = {},
+  store: Pick<SnapshotSource, 's3'> = {},
+) {
+  const snapshot = { object, ...store };
   const cluster = { ...observation.cluster, spec: { ...observation.cluster.spec, bootstrap: { snapshot } } };
   const kube = kubeOf({ ...observation, cluster });
   kube.seed<PersistentVolumeClaim>(resources.volumeClaims, {
@@ -41,6 +46,12 @@ for (const [what, object, metadata] of [
     assert.deepEqual([failure?.class, failure?.reason, jobs], ['terminal', 'SnapshotOnMember', 0]);
     assert.match(toldIn(failure?.message ?? '').cure, /^copy the file to another PersistentVolumeClaim/);
   });
+
+test('no Job restores from a store at a host that the installation refuses, whatever was decided', async () => {
+  const { failure, jobs } = await restoreFrom('s3://bucket/a.db', {}, { s3: { endpoint: 'http://127.0.0.1:9000' } });
+  assert.deepEqual([failure?.class, failure?.reason, jobs], ['terminal', 'SnapshotHostRefused', 0]);
+  assert.match(toldIn(failure?.message ?? '').cure, /^name a store at another host/);
+});
 
 test("a Job restores from a volume that is no member's", async () => {
   assert.deepEqual(await restoreFrom('pvc://files/a.db'), { failure: undefined, jobs: 1 });

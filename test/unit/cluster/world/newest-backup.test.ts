@@ -4,6 +4,7 @@ import type { EtcdBackup } from '../../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../../manifests/api/validate.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
+import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import { approvalIn } from '../../../support/world/recovery.ts';
@@ -144,7 +145,7 @@ describe('when a cluster that was rolled back loses its data', () => {
     await tickUntilConverged(world, { limit: 300 });
     world.advance(60);
     await tickUntilConverged(world, { limit: 300 });
-    return { message: stalledOf(world), former, present };
+    return { world, message: stalledOf(world), former, present };
   }
 
   test('the backup that it went back to is named, and that it is of an earlier life', async () => {
@@ -166,6 +167,37 @@ describe('when a cluster that was rolled back loses its data', () => {
     const { message, former } = await rolledBack([]);
     assert.match(message, new RegExp(`Of etcd cluster ${former}, which was given up .* may hold what was rolled back`));
     assert.match(message, /EtcdBackup wrong/);
+  });
+
+  test('where no volume is left, the next rollback remembers what earlier ones gave up', async () => {
+    const { world, former, present = assert.fail('no cluster ID') } = await rolledBack([]);
+    await world.apply({ replicas: 3, healing, rollback: { clusterID: present, backupName: origin.name } });
+    await tickUntilConverged(world);
+    await annotate(world, /roll-back=(\S+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
+    const { trail } = await tickUntilConverged(world, { limit: 300 });
+    assert.deepEqual(world.cluster()?.status?.gaveUp, [former, present], trail.join('\n'));
+    const records = world.claims().map(({ metadata }) => readVolumeRecord(metadata.annotations));
+    for (const read of records) assert.deepEqual(read.kind === 'valid' && read.record.gaveUp, [former, present]);
+    await world.apply({ replicas: 3, healing });
+    for (const { metadata } of world.claims()) world.loseVolume(metadata.name);
+    world.advance(60);
+    await tickUntilConverged(world, { limit: 300 });
+    assert.match(stalledOf(world), new RegExp(`Of etcd cluster ${former}, which was given up`));
+  });
+
+  test('what a status says that is no ID of an etcd cluster is not remembered', async () => {
+    const { world, former, present = assert.fail('no cluster ID') } = await rolledBack([]);
+    const cluster = world.cluster() ?? assert.fail('no cluster');
+    const gaveUp = ['', 'a,b', 'x'.repeat(5000), former, present];
+    await world.kube.updateStatus(resources.clusters, {
+      ...cluster,
+      status: { ...(cluster.status ?? assert.fail('no status')), gaveUp },
+    });
+    await world.apply({ replicas: 3, healing, rollback: { clusterID: present, backupName: origin.name } });
+    await tickUntilConverged(world);
+    await annotate(world, /roll-back=(\S+)/.exec(stalledOf(world))?.[1] ?? assert.fail(stalledOf(world)));
+    const { trail } = await tickUntilConverged(world, { limit: 300 });
+    assert.deepEqual(world.cluster()?.status?.gaveUp, [former, present], trail.join('\n'));
   });
 });
 

@@ -35,9 +35,12 @@ function restore(world: World, name: string): void {
 }
 
 async function approve(world: World, message: string): Promise<void> {
-  const [, text] = new RegExp(`${annotations.acceptDisks}=(\\S+)`).exec(message) ?? [];
-  assert.ok(text, message);
   const cluster = world.cluster() ?? assert.fail();
+  const [asked] = cluster.status?.approvals ?? [];
+  assert.equal(asked?.annotation, annotations.acceptDisks);
+  assert.match(asked.loses, /writ/);
+  const text = asked.value;
+  assert.ok(message.endsWith(`${annotations.acceptDisks}=${text}`), message);
   const metadata = { ...cluster.metadata, annotations: { [annotations.acceptDisks]: text } };
   await world.kube.update<EtcdCluster>(resources.clusters, { ...cluster, metadata });
 }

@@ -40,7 +40,11 @@ async function approved(world: World): Promise<string> {
   }
   assert.equal(end.reason, 'QuorumLost', end.trail.join('\n'));
   const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
-  const text = approvalIn(stalled?.message ?? '') ?? assert.fail(stalled?.message);
+  const [approval, ...more] = world.cluster()?.status?.approvals ?? [];
+  assert.deepEqual([approval?.annotation, approval?.reason, more], [annotations.recoverQuorum, 'QuorumLost', []]);
+  assert.match(approval?.loses ?? '', /^the data of orders-\d.* for ever: every write that orders-\d does not have$/);
+  const text = approval?.value ?? assert.fail();
+  assert.equal(approvalIn(stalled?.message ?? ''), text);
   await annotate(world, text);
   return text;
 }
@@ -66,6 +70,7 @@ describe('a quorum that is lost for good', () => {
       await approved(world);
       const end = await tickUntilConverged(world, { limit: 400 });
       assert.equal(end.kind, 'done', end.trail.join('\n'));
+      assert.equal(world.cluster()?.status?.approvals, undefined, 'what was approved is asked no more');
       assertWhole(world, left, end.trail.join('\n'));
       const [formation] = world.formations.values();
       assert.ok((formation?.acknowledged ?? 0) >= before, 'what the survivor had is kept');

@@ -41,8 +41,11 @@ async function approved(replicas: number): Promise<Before> {
   const asked = await tickUntilConverged(world);
   assert.equal(asked.reason, 'RollbackNotApproved', asked.trail.join('\n'));
   const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled');
-  const [, text] = new RegExp(`${annotations.rollBack}=(\\S+)`).exec(stalled?.message ?? '') ?? [];
-  await annotate(world, text ?? assert.fail(stalled?.message));
+  const [approval, ...more] = world.cluster()?.status?.approvals ?? [];
+  assert.deepEqual([approval?.annotation, approval?.reason, more], [annotations.rollBack, 'RollbackNotApproved', []]);
+  assert.match(approval?.loses ?? '', /is given up, and with it everything that was written after/);
+  assert.ok(stalled?.message.endsWith(`${annotations.rollBack}=${approval?.value}`), stalled?.message);
+  await annotate(world, approval?.value);
   return start;
 }
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { ClusterBackup } from '../../../../manifests/api/cluster-backup.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../../../manifests/api/etcd-backup.ts';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import { validateDocument } from '../../../../manifests/api/validate.ts';
 import { annotations } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import { type Converged, tickUntilConverged } from '../../../support/world/converge.ts';
@@ -24,8 +25,10 @@ async function backupsIn({ kube }: World): Promise<readonly EtcdBackup[]> {
   return (await kube.list<EtcdBackup>(resources.backups, { namespace })).items;
 }
 
+/** That which takes a snapshot. */
 async function onlyBackup(world: World): Promise<EtcdBackup> {
-  const [made = assert.fail('no EtcdBackup was made'), ...others] = await backupsIn(world);
+  const all = (await backupsIn(world)).filter(({ spec }) => spec.existing === undefined);
+  const [made = assert.fail('no EtcdBackup was made'), ...others] = all;
   assert.deepEqual(others, []);
   return made;
 }
@@ -37,13 +40,36 @@ async function take(world: World, status: 'True' | 'False' = 'True'): Promise<vo
   const verified = { at, revision: 7, etcdVersion: '3.6.16', took: '1s' };
   const clusterID = world.cluster()?.status?.clusterID;
   if (clusterID === undefined) return;
-  const status_ = { observedGeneration: 1, finishedAt: at, clusterID, conditions: [ready] };
+  const stored = { object: 'pvc://backups/orders/a.db', sha256: 'ab'.repeat(32), clusterID };
+  const status_ = { observedGeneration: 1, finishedAt: at, ...stored, conditions: [ready] };
   for (const one of await backupsIn(world))
     if (one.status?.finishedAt === undefined)
       await world.kube.updateStatus<EtcdBackup>(resources.backups, {
         ...one,
         status: { ...status_, ...(status === 'True' && { verified }) },
       });
+}
+
+/** As a Job ends that has read it: every byte is there, or the object is gone. */
+async function lookedFor(world: World, status: 'True' | 'False' = 'True'): Promise<void> {
+  const looks = await looksIn(world);
+  const at = new Date(world.now()).toISOString();
+  const said = { reason: 'Told', message: 'gs://x is not in the store any more', lastTransitionTime: at };
+  for (const one of looks.filter((look) => look.status?.finishedAt === undefined))
+    await world.kube.updateStatus<EtcdBackup>(resources.backups, {
+      ...one,
+      status: { observedGeneration: 1, finishedAt: at, conditions: [{ type: 'Ready', status, ...said }] },
+    });
+}
+
+async function looksIn(world: World): Promise<readonly EtcdBackup[]> {
+  return (await backupsIn(world)).filter(({ spec }) => spec.existing !== undefined);
+}
+
+/** Its deletion, to its end. */
+async function goneAfterLook(world: World): Promise<Converged> {
+  await world.remove();
+  return tickUntilConverged(world, { meanwhile: () => lookedFor(world), limit: 200 });
 }
 
 async function born(spec: Partial<EtcdClusterSpec> = {}): Promise<World> {
@@ -94,10 +120,10 @@ describe('a cluster that hibernates and is deleted', () => {
       world.advance(40 * 24 * hour);
       await world.apply({ ...goes, ...spec, backup, replicas: 0, version: '3.6.17' });
       await tickUntilConverged(world);
-      await world.remove();
-      const { steps, trail } = await tickUntilConverged(world);
+      const { steps, trail } = await goneAfterLook(world);
       assert.equal(world.cluster(), undefined, trail.join('\n'));
       assert.equal(world.claims().length, left);
+      assert.equal((await looksIn(world)).length, 1);
       assert.equal((await onlyBackup(world)).metadata.uid, metadata.uid);
       const said = `EtcdBackup ${metadata.name} is the last backup`;
       assert.ok(
@@ -110,16 +136,15 @@ describe('a cluster that hibernates and is deleted', () => {
   test('is planned as it goes', async () => {
     const world = await asleep();
     const { planned } = await world.plan('delete');
-    await world.remove();
-    const gone = await tickUntilConverged(world);
+    const gone = await goneAfterLook(world);
     const named = ({ steps }: Pick<Converged, 'steps'>) => steps.map(({ action, target }) => `${action} ${target}`);
     assert.deepEqual(named(gone), planned && named(planned));
-    assert.doesNotMatch(planned?.summary ?? '', /a backup/);
+    assert.match(planned?.summary ?? '', /a look for its last backup/);
   });
 
   for (const [what, spoil, because] of [
-    ['was deleted', async (world: World) => remove(world), /orders-before-hibernation-.* it was deleted/],
-    ['was made anew under its name', remake, /it was deleted/],
+    ['was deleted', async (world: World) => remove(world), /orders-before-hibernation-.* there is none of that name/],
+    ['was made anew under its name', remake, /it was deleted, and another one has its name/],
     [
       'is of another etcd cluster',
       async (world: World) => change(world, (was) => ({ ...was, clusterID: 'dead' })),
@@ -132,12 +157,17 @@ describe('a cluster that hibernates and is deleted', () => {
           ...was,
           conditions: (was.conditions ?? []).map((one) => ({ ...one, status: 'False' as const })),
         })),
-      /it is not Ready/,
+      /it is not Ready: as it went/,
     ],
     [
       'was not restored and compared',
       async (world: World) => change(world, ({ verified: _, ...rest }) => rest),
       /not restored and compared/,
+    ],
+    [
+      'does not say which object it is',
+      async (world: World) => change(world, (was) => ({ ...was, sha256: 'AB'.repeat(32) })),
+      /its status does not say which object/,
     ],
     ['can’t be read', async (world: World) => world.forbidden.add('GET etcdbackups'), /cannot be read/],
     ['is named by some volumes only', forget, /name no EtcdBackup/],
@@ -153,9 +183,108 @@ describe('a cluster that hibernates and is deleted', () => {
   test('takes one whose checksum alone was proven where the spec asks for no more', async () => {
     const world = await asleep({ backup: { ...backup, verify: 'Trailer' } });
     await change(world, ({ verified: _, ...rest }) => rest);
-    await world.remove();
-    await tickUntilConverged(world);
+    await goneAfterLook(world);
     assert.equal(world.cluster(), undefined);
+  });
+
+  test('has the object read, by another EtcdBackup, before any of its volumes goes', async () => {
+    const world = await asleep({ backup: { ...backup, to: { ...backup.to, compression: 'zstd' }, deadline: '2h' } });
+    const { metadata, status } = await onlyBackup(world);
+    await world.remove();
+    for (let ticks = 0; ticks < 20; ticks += 1) {
+      await world.tick();
+      world.advance(60);
+    }
+    assert.equal(world.claims().length, 3);
+    const { message } = world.cluster()?.status?.lastDecision ?? assert.fail('nothing was decided');
+    assert.match(message, /the deletion waits until EtcdBackup orders-before-deletion-/);
+    const [look = assert.fail('nothing looks'), ...others] = await looksIn(world);
+    await lookedFor(world);
+    assert.deepEqual(others, []);
+    assert.deepEqual(look.spec, {
+      ...{ clusterName: 'orders', verify: 'Trailer', deadline: '2h' },
+      to: { object: status?.object },
+      existing: { sha256: status?.sha256 },
+    });
+    const { metadata: own, status: _, ...rest } = look;
+    assert.deepEqual(validateDocument({ ...rest, metadata: { name: own.name, namespace } }), []);
+    const { steps } = await tickUntilConverged(world);
+    assert.equal(world.cluster(), undefined);
+    assert.equal(world.claims().length, 0);
+    const said = new RegExp(
+      `EtcdBackup ${metadata.name} is the last backup: .* EtcdBackup ${look.metadata.name} found`,
+    );
+    assert.ok(steps.some((step) => said.test(step.message)));
+  });
+
+  test('stays where that object is gone, and goes on when it is back, or nothing waits for it', async () => {
+    for (const goOn of ['it is put back', 'the spec asks for none'] as const) {
+      const world = await asleep();
+      await world.remove();
+      const held = await tickUntilConverged(world, { meanwhile: () => lookedFor(world, 'False') });
+      assert.deepEqual([held.kind, held.reason], ['refuse', 'BackupFailed'], held.trail.join('\n'));
+      const message = stalledMessage(world);
+      assert.match(message, /EtcdBackup orders-before-deletion-\S+ has failed: gs:\/\/x is not in the store any more/);
+      assert.match(message, /the volumes go then, unless spec\.volumeRetention\.whenDeleted is Retain/);
+      assert.equal(world.claims().length, 3);
+      if (goOn === 'it is put back') {
+        const [, name = assert.fail(message)] = /delete etcdbackups\S* (\S+):/.exec(message) ?? [];
+        world.kube.remove(resources.backups, namespace, name);
+        await tickUntilConverged(world, { meanwhile: () => lookedFor(world) });
+      } else {
+        const found = world.cluster() ?? assert.fail('it is gone');
+        const spec = { ...found.spec, backup: { ...backup, beforeDeletion: 'Never' as const } };
+        await world.kube.update(resources.clusters, { ...found, spec });
+        await tickUntilConverged(world);
+      }
+      assert.equal(world.cluster(), undefined, goOn);
+    }
+  });
+
+  test('BestEffort: goes on without a last backup where that object is gone', async () => {
+    const lenient = { ...backup, beforeDeletion: 'BestEffort' } as const;
+    const world = await asleep({ backup: lenient });
+    await world.remove();
+    const { steps } = await tickUntilConverged(world, { meanwhile: () => lookedFor(world, 'False') });
+    assert.equal(world.cluster(), undefined);
+    assert.ok(
+      steps.some(({ message }) => /was not found, so the deletion goes on without a last backup/.test(message)),
+    );
+  });
+
+  test('does not go on a look that is hours old: the object is read again', async () => {
+    const world = await asleep();
+    await world.remove();
+    await world.tick();
+    await lookedFor(world);
+    world.advance(2 * hour);
+    await tickUntilConverged(world, { meanwhile: () => lookedFor(world, 'False') });
+    assert.equal(world.claims().length, 3);
+    assert.match(stalledMessage(world), /has failed: .* not in the store/);
+  });
+
+  test('an invocation that dies at any write of the deletion leaves one look', async () => {
+    const counting = killer();
+    const first = await asleep();
+    await first.remove();
+    await tickUntilConverged(first, { faults: counting, meanwhile: () => lookedFor(first) });
+    assert.ok(counting.writes() > 6, 'it writes');
+    for (const crash of squares(crashesIn(counting.writes()), 'white')) {
+      const world = await asleep();
+      await world.remove();
+      const looks = async () => {
+        if (world.claims().length < 3)
+          assert.ok(
+            (await looksIn(world)).some(({ status }) => status),
+            'a volume went',
+          );
+        await lookedFor(world);
+      };
+      await tickUntilConverged(world, { faults: killer(crash), meanwhile: looks, limit: 200 });
+      await tickUntilConverged(world, { meanwhile: looks, limit: 200 });
+      assert.equal(world.cluster(), undefined, `${JSON.stringify(crash)} ${stalledMessage(world)}`);
+      assert.equal((await looksIn(world)).length, 1);
+    }
   });
 
   test('does not go on the backup of an earlier sleep', async () => {
@@ -222,8 +351,7 @@ describe('a cluster that hibernates and is deleted', () => {
       await tickUntilConverged(world, { faults: killer(crash), meanwhile: () => take(world), limit: 200 });
       const reached = await tickUntilConverged(world, { meanwhile: () => take(world), limit: 200 });
       assert.equal(reached.reason, 'Hibernating', JSON.stringify(crash));
-      await world.remove();
-      await tickUntilConverged(world, { limit: 200 });
+      await goneAfterLook(world);
       assert.equal(world.cluster(), undefined, `${JSON.stringify(crash)} ${stalledMessage(world)}`);
       await onlyBackup(world);
     }

@@ -1,11 +1,12 @@
 import { claimNamedIn, parseLocation } from '../../../../../manifests/api/object-template.ts';
+import { hostRefusal } from '../../../../../manifests/egress/stores.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observation.ts';
-import { onMember, restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
+import { hostRefusedCure, onMember, restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
 import { handOver } from '../recovery/hand-over.ts';
@@ -66,6 +67,8 @@ function begin({ chosen, record, wanted }: Restore, situation: Situation): Decis
   const claimName = claimNamedIn(parseLocation(wanted.object));
   const problem = situation.snapshotClaims?.find((one) => one.name === claimName)?.problem;
   if (problem !== undefined) return refuse('SnapshotOnMember', `${problem}: ${onMember.means}`, onMember.cure);
+  const refused = hostRefusal(wanted.endpoint, situation.egress);
+  if (refused !== undefined) return refuse('SnapshotHostRefused', refused, hostRefusedCure);
   const { inputs } = situation.effective;
   if (peer && isOutdated(chosen, situation)) {
     return act(
@@ -128,6 +131,7 @@ function follow(
     wait(
       'AwaitingRestore',
       `a Job restores ${name} from ${wanted.object}; where it is: ${kubectl(situation.cluster.metadata, `describe job ${job.name}`)}`,
+      { on: 'change', of: 'jobs' },
       ...soon,
     )
   );

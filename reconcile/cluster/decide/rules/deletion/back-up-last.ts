@@ -19,6 +19,8 @@ export function backUpLast(situation: Situation): Decision | undefined {
   if (!cluster.metadata.finalizers?.includes(backupFinalizer)) return undefined;
   const needless = whyNone(situation);
   if (needless !== undefined) return letGo(`${needless}, so the deletion goes on without a last backup`);
+  const { backupOfSleep } = situation;
+  if (backupOfSleep?.kind === 'fit') return lookFor(backupOfSleep.name, situation);
   const made = lastBackup(situation);
   const asleep = made === undefined ? ofSleep(situation) : undefined;
   if (asleep) return asleep;
@@ -45,6 +47,20 @@ function without(stopped: string, situation: Situation): Decision {
 }
 
 /**
+ * All members stopped after that backup, and none has run since: its volumes are all there is besides. Whether it is
+ * still in its store, as it was, is not known before another Job has read it.
+ */
+function lookFor(name: string, situation: Situation): Decision {
+  const held = awaitBackup(situation, { ...deletion, looksFor: name });
+  if (held) return held;
+  const by = lastBackup(situation);
+  if (by === undefined) return without(`what EtcdBackup ${name} stored was not found`, situation);
+  return letGo(
+    `EtcdBackup ${name} is the last backup: the members stopped after it, to hibernate, none has run since, and EtcdBackup ${by} found what it stored`,
+  );
+}
+
+/**
  * The members hibernate, or were about to: what was written last is in the backup that they stopped after, where every
  * volume says so. While a quorum runs yet, another one is taken of it.
  */
@@ -58,13 +74,10 @@ function ofSleep(situation: Situation): Decision | undefined {
     const still = { on: 'change', of: 'pods' } as const;
     if (!running) return podThatStays(slots, situation) ?? wait('MembersStopping', 'the members are stopping', still);
   }
-  if (found && found.unfit === undefined)
-    return letGo(
-      `EtcdBackup ${found.name} is the last backup: the members stopped after it, to hibernate, and none has run since`,
-    );
-  const why = found
-    ? `EtcdBackup ${found.name}, after which they stopped, is not the last backup: ${found.unfit}`
-    : 'and their volumes name no EtcdBackup that was taken just before all of them stopped';
+  const why =
+    found?.kind === 'unfit'
+      ? `EtcdBackup ${found.name}, after which they stopped, is not the last backup: ${found.why}`
+      : 'and their volumes name no EtcdBackup that was taken just before all of them stopped';
   return without(`the members hibernate${found ? ', and ' : ', '}${why}`, situation);
 }
 

@@ -1,4 +1,4 @@
-import { type Refused, refuse } from '../../../know/decision.ts';
+import type { Refused } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /**
@@ -6,5 +6,5 @@ import type { Situation } from '../../../know/situation.ts';
  * converged. The rest of the commit was applied before.
  */
 export function nameRefusals({ effective }: Situation): readonly Refused[] {
-  return effective.refusals.map(({ reason, message, cure }) => refuse(reason, message, cure));
+  return effective.refusals.map(({ field: _, ...told }) => ({ kind: 'refuse', ...told }));
 }

@@ -14,6 +14,7 @@ import { firstStartOfLearner } from '../../first-start.ts';
 import { freeName } from '../../free-name.ts';
 import { removalOf } from '../../removal.ts';
 import { waitForRoom } from '../../wait-for-room.ts';
+import { waitToBegin } from '../../wait-for-window.ts';
 
 /** More members than there are: the volume and the peer of one more are recorded, and `join` makes it a member. */
 export function grow(situation: Situation): Decision | undefined {
@@ -128,7 +129,8 @@ export function shrink(situation: Situation): Decision | undefined {
     .toSorted((a, b) => b.ordinal - a.ordinal);
   const member = last && memberOf(last, members);
   if (!last || !member) return undefined;
-  if (situation.crowdedBy) return waitForRoom(situation);
+  const held = waitToBegin(situation);
+  if (held) return held;
   return act(
     removalOf(last, member, membership.clusterId, situation),
     'RemovingMember',

@@ -1,10 +1,10 @@
-import { annotateCommand, kubectl } from '../../../../../manifests/render/kubectl.ts';
+import { kubectl } from '../../../../../manifests/render/kubectl.ts';
 import { annotations, ordinalOf } from '../../../../../manifests/render/names.ts';
 import type { OutvotedMember } from '../../../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../../../etcd.ts';
 import type { Reason } from '../../../../reasons.ts';
 import type { Ailment } from '../../../know/ailment.ts';
-import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import { ailmentOf } from '../../../know/health.ts';
 import { isHeldUpFor } from '../../../know/held-up.ts';
 import { isToBeTold } from '../../../know/leftovers.ts';
@@ -183,11 +183,21 @@ function quorumLost(loss: Loss, situation: Situation): Decision {
   const given = approvalGiven(situation);
   const other =
     given === undefined ? '' : `; the present approval (${annotations.recoverQuorum}) is for another loss, and void`;
-  return refuse(
+  const approves = `the cluster goes on with the data of ${best.name}, and without the others for ever`;
+  const givenUp = listed([...lost, ...silent]);
+  return refuseUntil(
+    {
+      approval: {
+        annotation: annotations.recoverQuorum,
+        value: text,
+        approves,
+        loses: `the data of ${givenUp} for ever: every write that ${best.name} does not have`,
+      },
+      cure: `restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)${orRestore(situation)}; or approve that ${approves}`,
+      cluster,
+    },
     'QuorumLost',
     `${gone}; ${holding(best)}${unseen}${other}`,
-    `restore lost members (their nodes, or their disks: the PersistentVolumeClaims with annotations, bound to the same PersistentVolumes; no older copies)${orRestore(situation)}; or approve that the cluster goes on with the data of ${best.name}, and without the others for ever: ` +
-      annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, text),
   );
 }
 

@@ -1,11 +1,10 @@
 import { isHigher } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
-import { annotateCommand } from '../../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
 import type { Ref } from '../../../know/action.ts';
-import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import type { Inputs } from '../../../know/inputs.ts';
 import { recordOf } from '../../../know/life.ts';
 import { approvalGiven } from '../../../know/lost.ts';
@@ -145,11 +144,19 @@ function failed(name: string, pod: RecoveryPodView | undefined, job: Ref, situat
   const { namespace = 'default' } = cluster.metadata;
   if (failure.code === setAsideCodes.noRoom && failure.container === 'set-aside') {
     if (mayDoWithoutCopy(situation)) return again;
-    return refuse(
+    return refuseUntil(
+      {
+        approval: {
+          annotation: annotations.recoverQuorum,
+          value: withoutCopyText(situation),
+          approves: `the recovery of ${cluster.metadata.name} from the data of ${name} goes on without a copy of them`,
+          loses: `nothing by itself; but if the recovery damages the data of ${name}, there are no others: everything is lost then`,
+        },
+        cure: `enlarge the volume (kubectl -n ${namespace} patch pvc ${name}) or back it up, then kubectl -n ${namespace} delete job ${job.name}; or approve the recovery without a copy`,
+        cluster,
+      },
       'NoRoomForCopy',
       `volume ${name} has no room for the safety copy that precedes --force-new-cluster: ${failure.words}`,
-      `enlarge the volume (kubectl -n ${namespace} patch pvc ${name}) or back it up, then kubectl -n ${namespace} delete job ${job.name}; or approve the recovery without a copy: ` +
-        annotateCommand('etcdclusters', cluster.metadata, annotations.recoverQuorum, withoutCopyText(situation)),
     );
   }
   return refuse(

@@ -4,7 +4,7 @@ import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
-import { gaveUpBy } from '../../../know/outvoted.ts';
+import { livesGivenUp } from '../../../know/outvoted.ts';
 import { approvedRollback, aspirantsIn, type WantedRollback } from '../../../know/rollback.ts';
 import { inWords } from '../../../know/rollback-refusal.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -63,11 +63,12 @@ function callOff({ name, peer, volume }: Slot): Decision {
 }
 
 function begin(approved: WantedRollback, situation: Situation): Decision {
-  const { lease, nonce, membership, effective, slots, cluster } = situation;
+  const { lease, nonce, membership, effective, cluster, life } = situation;
   const { approval, clusterId, id, revision, backup } = approved;
   const { inputs } = effective;
   const listed = membership.kind === 'known' ? membership.members : (membership.last ?? []);
   const member = freeName(situation, listed);
+  const former = livesGivenUp(situation, life).filter((one) => one !== clusterId);
   const record: VolumeRecord = {
     token: nonce,
     initialCluster: [member],
@@ -75,7 +76,7 @@ function begin(approved: WantedRollback, situation: Situation): Decision {
     tlsMode: inputs.tls.mode,
     state: 'restoring',
     recovery: { id, attempt: 0, lastSeenOn: {} },
-    gaveUp: [...gaveUpBy(slots), clusterId].slice(-mostRemembered),
+    gaveUp: [...former, clusterId].slice(-mostRemembered),
     ...authoritiesOf(situation),
     ...(backup && { goesBackTo: backup }),
   };

@@ -3,7 +3,7 @@ import { isUpgradeAhead } from '../../../know/backup-ahead.ts';
 import type { Decision } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { awaitBackup } from '../../await-backup.ts';
-import { waitForRoom } from '../../wait-for-room.ts';
+import { waitToUpgrade } from '../../wait-for-window.ts';
 import { upgrade } from './upgrade.ts';
 
 /**
@@ -11,11 +11,12 @@ import { upgrade } from './upgrade.ts';
  * there is no way back but that. A version that is refused asks for none.
  */
 export function backUpFirst(situation: Situation): Decision | undefined {
-  const { cluster, effective, awaitedBackup, crowdedBy } = situation;
+  const { cluster, effective, awaitedBackup } = situation;
   const version = formatVersion(parseVersion(cluster.spec.version));
   const target = effective.pending?.to ?? effective.inputs.version;
   if (awaitedBackup?.before !== 'upgrade' || target !== version || !isUpgradeAhead(situation)) return undefined;
-  if (crowdedBy) return waitForRoom(situation);
+  const held = waitToUpgrade(situation);
+  if (held) return held;
   const begins = () => upgrade(situation)?.kind === 'act';
   return awaitBackup(situation, { before: 'upgrade', what: `the upgrade to ${version}`, begins });
 }

@@ -4,7 +4,7 @@ import { leads } from '../../../know/leadership.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
-import { waitForRoom } from '../../wait-for-room.ts';
+import { waitToBegin } from '../../wait-for-window.ts';
 
 /**
  * Another configuration for a healthy cluster: one member at a time, the leader last, gets the template and restarts.
@@ -14,14 +14,15 @@ import { waitForRoom } from '../../wait-for-room.ts';
  * Guards I1.
  */
 export function rollConfiguration(situation: Situation): Decision | undefined {
-  const { slots, effective, crowdedBy } = situation;
+  const { slots, effective } = situation;
   const { inputs } = effective;
   const wanted = inputsHash(inputs);
   const outdated = slots.filter((slot) => isOutdated(slot, wanted));
   const [next] = outdated.toSorted((a, b) => reluctance(a, situation) - reluctance(b, situation));
   if (!next?.peer) return undefined;
   const begun = outdated.length < slots.filter(({ peer }) => peer?.current).length;
-  if (crowdedBy && !begun) return waitForRoom(situation);
+  const held = waitToBegin(situation, begun);
+  if (held) return held;
   const left = outdated.length > 1 ? `; ${outdated.length - 1} to follow` : '';
   const restart = restartOf(next, situation);
   const anew = restart ? `, and restarting it${meanwhile(situation)}` : '';

@@ -14,7 +14,7 @@ import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { meanwhile, restartOf } from '../../restarting.ts';
-import { waitForRoom } from '../../wait-for-room.ts';
+import { waitToUpgrade } from '../../wait-for-window.ts';
 import { reluctance } from './roll-configuration.ts';
 
 /**
@@ -54,7 +54,7 @@ function refuseOtherImage({ slots, effective }: Situation): Decision | undefined
 }
 
 function changeVersion(situation: Situation): Decision | undefined {
-  const { slots, effective, crowdedBy } = situation;
+  const { slots, effective } = situation;
   const { version, image } = effective.inputs;
   const ours = slots.filter(({ peer }) => peer?.current);
   const outdated = ours.filter((slot) => hasAnother(slot, version));
@@ -65,7 +65,8 @@ function changeVersion(situation: Situation): Decision | undefined {
     (a, b) => isNews(a) - isNews(b) || reluctance(a, situation) - reluctance(b, situation),
   );
   if (!next?.peer) return undefined;
-  if (crowdedBy && outdated.length === ours.length) return waitForRoom(situation);
+  const held = waitToUpgrade(situation, outdated.length < ours.length);
+  if (held) return held;
   const { name, peer } = next;
   const goesBack = isHigher(runs(next) ?? peer.inputs.version, version);
   const restart = restartOf(next, situation);

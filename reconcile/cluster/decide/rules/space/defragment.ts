@@ -6,7 +6,7 @@ import { act, type Decision } from '../../../know/decision.ts';
 import { wasAsked } from '../../../know/defragmented.ts';
 import { successorOf } from '../../../know/leadership.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { waitForRoom } from '../../wait-for-room.ts';
+import { waitToBegin } from '../../wait-for-window.ts';
 
 /** The shortest time between two defragmentations of a member, whatever came of the first, in seconds. */
 const atMostEvery = 3600;
@@ -28,7 +28,8 @@ export function defragment(situation: Situation): Decision | undefined {
       !wasAsked(slot, at, { within: atMostEvery }),
   );
   if (!next) return undefined;
-  if (situation.crowdedBy) return waitForRoom(situation);
+  const held = waitToBegin(situation);
+  if (held) return held;
   const alone = successorOf(next.slot, situation) === undefined;
   return act(
     defragmentation(next, situation),

@@ -1,6 +1,5 @@
-import { annotateCommand } from '../../../../../manifests/render/kubectl.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
-import { act, type Decision, refuse } from '../../../know/decision.ts';
+import { act, type Decision, refuseUntil } from '../../../know/decision.ts';
 import { acceptedDisks, diskApprovalOf, isAccepted } from '../../../know/disk-approval.ts';
 import { recordOf } from '../../../know/life.ts';
 import { lossOf, type Voter } from '../../../know/lost.ts';
@@ -69,19 +68,37 @@ export function askAbout(strangers: readonly Slot[], situation: Situation, which
   const { name } = cluster.metadata;
   const other =
     given === undefined ? '' : `; the present approval (${annotations.acceptDisks}) is for other disks, and void`;
-  const text = diskApprovalOf(clusterId, strangers);
-  const approve = annotateCommand('etcdclusters', cluster.metadata, annotations.acceptDisks, text);
+  const asked = { annotation: annotations.acceptDisks, value: diskApprovalOf(clusterId, strangers) };
   const what = strangers.map(otherDiskInWords).join('; ');
   if (which === 'all') {
-    return refuse(
+    return refuseUntil(
+      {
+        approval: {
+          ...asked,
+          approves: `${name} goes back to the data of the disks that all its members have now: ${what}`,
+          loses:
+            'every write after these disks were copied; of copies of different times also earlier ones, or they form no cluster',
+        },
+        cure: `if all of them were copied at one point in time (a group snapshot, or copies made while no member ran), the cluster goes back to the data of that time, and later writes are lost; copies of different times may also lose earlier writes, or not form a cluster. Restore the disks themselves (${strangers.map(sealedDiskInWords).join('; ')}), or approve all of these at once`,
+        cluster,
+      },
       'AllDisksRestored',
       `every member of ${name} has another disk than the one it was sealed on, as after a restore of all of them: ${what}${other}`,
-      `if all of them were copied at one point in time (a group snapshot, or copies made while no member ran), the cluster goes back to the data of that time, and later writes are lost; copies of different times may also lose earlier writes, or not form a cluster. Restore the disks themselves (${strangers.map(sealedDiskInWords).join('; ')}), or approve all of these at once: ${approve}`,
     );
   }
-  return refuse(
+  const lost =
+    'acknowledged after that copy was made may be lost for ever, although clients were told that they are kept';
+  return refuseUntil(
+    {
+      approval: {
+        ...asked,
+        approves: `${names} goes on with its present disk: ${what}`,
+        loses: `writes that ${names} ${lost}`,
+      },
+      cure: `restore the disk itself (${strangers.map(sealedDiskInWords).join('; ')}), or another member; or approve that ${names} goes on with its present disk: writes that it ${lost}`,
+      cluster,
+    },
     'AnotherDisk',
     `${what}${which === 'voting' ? '; it votes all the same, and without it there is no healthy quorum: writes that it acknowledged since that copy was made may be lost already' : `; without ${names} ${name} has no quorum`}${other}`,
-    `restore the disk itself (${strangers.map(sealedDiskInWords).join('; ')}), or another member; or approve that ${names} goes on with its present disk: writes that it acknowledged after that copy was made may be lost for ever, although clients were told that they are kept: ${approve}`,
   );
 }

@@ -1,9 +1,9 @@
 import { lookup as lookupOfSystem } from 'node:dns';
-import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
-import { unbracketed, urlOf } from '../../manifests/render/hosts.ts';
-import { type HostPattern, hostOf, isListed, portOf } from '../../manifests/render/listed-hosts.ts';
+import { isIP, type LookupFunction } from 'node:net';
+import { type HostPattern, hostOf, isListed, portOf } from '../render/listed-hosts.ts';
+import { isForbiddenAddress, isSameHost } from './addresses.ts';
 
-/** Where an installation lets us go for those who write fleets. */
+/** Where an installation lets us go for those who write fleets and backups. */
 export interface Egress {
   /** Only there. Absent: anywhere but to forbidden hosts. */
   readonly hosts?: readonly HostPattern[];
@@ -73,21 +73,31 @@ export function refusalOf(...asked: Parameters<typeof assertAllowed>): EgressErr
  * @param lookup the system's; another one in tests
  */
 export function guardedLookup(url: URL, egress: Egress, lookup: LookupFunction = lookupOfSystem): LookupFunction {
-  const isLocal = isListed(egress.local, url);
   return (hostname, options, callback) => {
     // A proxy's name is the installation's own choice.
     if (hostname !== url.hostname) return lookup(hostname, options, callback);
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error || !Array.isArray(found)) return callback(error ?? new Error('no address'), []);
-      const open = found.filter(
-        ({ address }) => !isApiServer(address, url, egress) && (isLocal || !isForbidden(address, egress)),
-      );
+      const open = found.filter(({ address }) => isOpen(address, url, egress));
       const [first] = open;
       if (first === undefined) return callback(localRefused(url.origin), []);
       if (options.all) return callback(null, open);
       return callback(null, first.address, first.family);
     });
   };
+}
+
+/**
+ * Whether the installation lets us connect to the address to which the host of a URL has led.
+ *
+ * @throws {EgressError}
+ */
+export function assertAddress(address: string, url: URL, egress: Egress): void {
+  if (!isOpen(address, url, egress)) throw localRefused(url.origin);
+}
+
+function isOpen(address: string, url: URL, egress: Egress): boolean {
+  return !isApiServer(address, url, egress) && (isListed(egress.local, url) || !isForbidden(address, egress));
 }
 
 function localRefused(origin: string): EgressError {
@@ -98,7 +108,10 @@ function localRefused(origin: string): EgressError {
 }
 
 function apiServerRefused(origin: string): EgressError {
-  return new EgressError('HostRefused', `${origin} is the API server of Kubernetes, and is never asked for a fleet`);
+  return new EgressError(
+    'HostRefused',
+    `${origin} is the API server of Kubernetes, and is never asked for those who write specs`,
+  );
 }
 
 function isReservedName(host: string): boolean {
@@ -115,69 +128,7 @@ function isApiServer(host: string, url: URL, { apiServer }: Egress): boolean {
 }
 
 function isForbidden(found: string, { apiServer }: Egress): boolean {
-  const addresses = meantBy(found).filter((one) => isIP(one) !== 0);
-  if (addresses.length === 0) return false;
-  if (apiServer !== undefined && isSameHost(apiServer.host, found)) return true;
-  return addresses.some((one) => forbidden.check(one, isIPv6(one) ? 'ipv6' : 'ipv4'));
-}
-
-/** However it is written, and whatever it is mapped to or translated from. */
-function isSameHost(known: string, asked: string): boolean {
-  const wanted = meantBy(known);
-  return meantBy(asked).some((one) => wanted.includes(one));
-}
-
-/** A name, or an address, and the IPv4 address that it stands for: mapped, compatible, NAT64 or 6to4. */
-function meantBy(host: string): readonly string[] {
-  const plain = unbracketed(host).replace(/%.*$/, '').toLowerCase();
-  if (!isIPv6(plain)) return [plain];
-  const words = wordsOf(plain);
-  const inside = insideOf(words);
-  const canonical = words.map((word) => word.toString(16)).join(':');
-  return [canonical, ...(inside ? [inside.flatMap((word) => [word >> 8, word & 255]).join('.')] : [])];
-}
-
-/** The two words of an IPv6 address that are an IPv4 address. */
-function insideOf(words: readonly number[]): readonly number[] | undefined {
-  const starts = (...prefix: readonly number[]) => prefix.every((word, index) => words[index] === word);
-  if (starts(0x2002)) return words.slice(1, 3);
-  // RFC 6052, and the prefix of RFC 8215 for networks that translate for themselves.
-  if (starts(0x64, 0xff9b, 0) || starts(0x64, 0xff9b, 1)) return words.slice(6);
-  if (starts(0, 0, 0, 0, 0, 0xffff) || (starts(0, 0, 0, 0, 0, 0) && (words[6] ?? 0) > 0)) return words.slice(6);
-  return undefined;
-}
-
-/** The eight numbers of an IPv6 address. */
-function wordsOf(address: string): readonly number[] {
-  const plain = unbracketed(URL.parse(urlOf('http', address, 80))?.hostname ?? '');
-  const [head = '', tail] = plain.split('::');
-  const numbers = (text: string) => (text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16)));
-  const [first, last] = [numbers(head), numbers(tail ?? '')];
-  return tail === undefined ? first : [...first, ...Array(8 - first.length - last.length).fill(0), ...last];
-}
-
-const forbidden = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-  // Metadata of clouds outside of the link: Azure's, Alibaba's, Oracle's.
-  ['168.63.129.16', 32],
-  ['100.100.100.200', 32],
-  ['192.0.0.192', 32],
-] as const) {
-  forbidden.addSubnet(network, bits, 'ipv4');
-}
-for (const [network, bits] of [
-  ['::', 128],
-  ['::1', 128],
-  ['fe80::', 10],
-  ['ff00::', 8],
-  // Metadata: Amazon's, Google's.
-  ['fd00:ec2::', 32],
-  ['fd20:ce::254', 128],
-] as const) {
-  forbidden.addSubnet(network, bits, 'ipv6');
+  return (
+    isForbiddenAddress(found) || (apiServer !== undefined && isIP(found) !== 0 && isSameHost(apiServer.host, found))
+  );
 }

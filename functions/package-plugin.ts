@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { build } from 'esbuild';
+import { stringify } from 'yaml';
+import { bundling } from './build.ts';
+import { plugins } from './bundled/plugins.ts';
+import { entryOf, oldestNode } from './entry.ts';
+import { billOfMaterials, writeNotices } from './materials.ts';
+import { completionScript } from './plugin/complete.ts';
+import { version } from './version.ts';
+
+const checkout = join(import.meta.dirname, '..');
+
+/** What the packages of both kinds run. */
+const files = { plugin: 'kubectl-ratchet.js', completion: 'kubectl_complete-ratchet', bundle: 'plugin.js' } as const;
+const description = 'Looks at etcd clusters of etcd-ratchet, says why they do what they do, plans, and approves.';
+
+/**
+ * Packs `kubectl ratchet` for npm and for krew: one archive for both, which needs Node and nothing else. Asks no
+ * network, and publishes nothing.
+ *
+ * @param releaseUrl where people will get the archive from; without it, no manifest for krew is written
+ * @returns the files that were written
+ * @throws when a source does not build, or npm can't pack
+ */
+export async function packagePlugin(
+  outdir = join(checkout, 'dist/package'),
+  releaseUrl?: string,
+): Promise<{ readonly archive: string; readonly manifest?: string }> {
+  const staging = join(outdir, 'kubectl-ratchet');
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { recursive: true });
+  await build({
+    ...bundling,
+    splitting: false,
+    legalComments: 'none',
+    plugins: [...plugins, billOfMaterials()],
+    entryPoints: [{ in: 'functions/plugin.ts', out: 'plugin' }],
+    outdir: staging,
+  });
+  await writeNotices(staging);
+  await copyFile(join(checkout, 'LICENSE'), join(staging, 'LICENSE'));
+  await writeFile(join(staging, files.plugin), entryOf('plugin', `./${files.bundle}`), { mode: 0o755 });
+  await writeFile(join(staging, files.completion), completionScript, { mode: 0o755 });
+  await writeFile(join(staging, 'package.json'), `${JSON.stringify(packageJson, null, 2)}\n`);
+
+  const packed = await promisify(execFile)(
+    'npm',
+    ['pack', '--json', '--offline', '--ignore-scripts', `--pack-destination=${outdir}`],
+    {
+      cwd: staging,
+    },
+  );
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  const archive = join(outdir, filename);
+  if (releaseUrl === undefined) return { archive };
+  const sha256 = createHash('sha256')
+    .update(await readFile(archive))
+    .digest('hex');
+  const manifest = join(outdir, 'ratchet.yaml');
+  await writeFile(manifest, stringify(krewManifest(`${releaseUrl.replace(/\/$/, '')}/${filename}`, sha256)));
+  return { archive, manifest };
+}
+
+const packageJson = {
+  name: 'kubectl-ratchet',
+  version,
+  description,
+  license: 'Apache-2.0',
+  type: 'module',
+  engines: { node: `>=${oldestNode}` },
+  bin: { 'kubectl-ratchet': files.plugin, 'kubectl_complete-ratchet': files.completion },
+} as const;
+
+/** krew links one file, under the name of the plugin; the script for completion is linked by hand. */
+function krewManifest(uri: string, sha256: string) {
+  return {
+    apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
+    kind: 'Plugin',
+    metadata: { name: 'ratchet' },
+    spec: {
+      version: `v${version}`,
+      homepage: 'https://github.com/etcd-ratchet/etcd-ratchet',
+      shortDescription: 'Looks at, plans and approves etcd clusters',
+      description: `${description}\nIt has no rights of its own: it uses your kubeconfig.\n`,
+      caveats: `It needs Node ${oldestNode} or later on PATH.\nFor completion: kubectl ratchet completion > DIRECTORY_ON_PATH/${files.completion}, and make it executable.\n`,
+      platforms: [
+        {
+          selector: { matchExpressions: [{ key: 'os', operator: 'In', values: ['darwin', 'linux'] }] },
+          uri,
+          sha256,
+          files: [{ from: 'package/*', to: '.' }],
+          bin: files.plugin,
+        },
+      ],
+    },
+  };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'release-url': { type: 'string' } } });
+  const { archive, manifest } = await packagePlugin(values.outdir, values['release-url']);
+  console.log(manifest === undefined ? archive : `${archive}\n${manifest}`);
+}

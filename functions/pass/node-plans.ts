@@ -1,0 +1,35 @@
+import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
+import type { FleetPlan } from '../../reconcile/fleet/plan.ts';
+import type { NodePlan } from '../../reconcile/nodes/foresee.ts';
+import type { PassContext } from './pass-context.ts';
+
+type NodePlansContext = Pick<
+  PassContext,
+  'kube' | 'etcd' | 'wire' | 'holder' | 'nonce' | 'nameAllowances' | 'egress' | 'log' | 'signal' | 'rebootsIn'
+>;
+
+/** EtcdNodePolicies as a commit asks for them. */
+export function policiesIn({ applies }: Pick<FleetPlan, 'applies'>): readonly EtcdNodePolicy[] {
+  return applies.flatMap((apply): readonly EtcdNodePolicy[] => {
+    const { kind, name, object } = apply.spec;
+    if (kind !== 'EtcdNodePolicy' || apply.kind === 'settled') return [];
+    // `findSpecs` has validated it.
+    const { spec } = object as unknown as EtcdNodePolicy;
+    return [{ apiVersion: 'etcd.ratchet.dev/v1alpha1', kind, metadata: { name }, spec }];
+  });
+}
+
+/**
+ * Which nodes would be rebooted, in which order, with these policies applied. None where the component node-reboots is
+ * not installed.
+ *
+ * @throws {KubeError}
+ */
+export async function nodePlans(
+  { rebootsIn, ...context }: NodePlansContext,
+  asked: readonly EtcdNodePolicy[],
+): Promise<readonly NodePlan[]> {
+  if (rebootsIn === undefined) return [];
+  const { planNodePolicies } = await import('../../reconcile/nodes/pass.ts');
+  return planNodePolicies({ ...context, rebootsIn }, asked);
+}

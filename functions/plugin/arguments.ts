@@ -1,0 +1,30 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { dnsSubdomain } from '../../manifests/api/common-rules.ts';
+
+const installation = 'etcd-ratchet/etcd-ratchet';
+
+/** A time to wait. @throws {InvalidArgumentError} */
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= 3600) return value;
+  throw new InvalidArgumentError('a whole number of seconds from 0 to 3600');
+}
+
+/** The API server looks for no other name: it is not asked. */
+export function kubernetesName(text: string): string {
+  if (text.length <= 253 && new RegExp(dnsSubdomain).test(text)) return text;
+  throw new InvalidArgumentError('lower-case letters, digits, "-" and "."');
+}
+
+function installationName(text: string): { readonly namespace: string; readonly name: string } {
+  const [namespace, name, ...more] = text.split('/');
+  if (namespace && name && more.length === 0)
+    return { namespace: kubernetesName(namespace), name: kubernetesName(name) };
+  throw new InvalidArgumentError('like namespace/name');
+}
+
+export function ofInstallation(): Option {
+  return new Option('--installation <namespace/name>', 'the CronJob of etcd-ratchet')
+    .argParser(installationName)
+    .default(installationName(installation), installation);
+}

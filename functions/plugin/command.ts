@@ -1,0 +1,45 @@
+import type { PlanContext } from '../../reconcile/cluster/foresee/plan-clusters.ts';
+import type { Kube } from '../../reconcile/kube.ts';
+import type { Terminal } from './terminal.ts';
+
+export const formats = ['text', 'json', 'yaml'] as const;
+type Format = (typeof formats)[number];
+
+/** What every command can be told. */
+export interface Common {
+  readonly namespace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly output: Format;
+}
+
+/** How members are asked from this machine. */
+export type Reach = Pick<PlanContext, 'etcd' | 'wire'>;
+
+/** The API server that a person's kubeconfig leads to. */
+export interface Opened {
+  readonly kube: Kube;
+  /** Of the kubeconfig's context, where it names one. */
+  readonly namespace: string | undefined;
+  readonly reach: Reach;
+}
+
+/** A command under way. */
+export interface Asked extends Terminal {
+  readonly kube: Kube;
+  readonly reach: Reach;
+  /** That of `-n`, else that of the kubeconfig's context, else `default`. */
+  readonly namespace: string;
+  readonly output: Format;
+}
+
+/**
+ * The exit codes of `kubectl ratchet`: 1, the command could not be carried out; 2, it was not understood; 3, a cluster
+ * that it tells of needs a person (`--exit-code`, `check`); 4, steps are to be taken (`plan --exit-code`, `check`).
+ */
+export type ExitCode = 0 | 1 | 2 | 3 | 4;
+
+/** What a person asked for and can't have, in words for that person. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+}

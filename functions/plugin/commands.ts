@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { kubernetesName, ofInstallation, seconds } from './arguments.ts';
+import type { Asked, Common, ExitCode } from './command.ts';
+
+/** How the commands of a program are added. */
+export interface Adding {
+  readonly plain: (name: string, description: string) => Command;
+  /** Of one cluster. */
+  readonly add: (name: string, description: string) => Command;
+  /** Of one cluster, without options. */
+  readonly about: (name: string, description: string, load: () => Promise<AboutCluster>) => void;
+  readonly common: () => Common;
+  readonly connect: Connect;
+}
+
+type CarryOut = (asked: Asked) => Promise<ExitCode>;
+type AboutCluster = (cluster: string, asked: Asked) => Promise<ExitCode>;
+export type Connect = (common: Common, carryOut: CarryOut) => Promise<void>;
+
+export function addingTo(program: Command, connect: Connect): Adding {
+  const plain = (name: string, description: string) =>
+    program.command(name).description(description).allowExcessArguments(false);
+  const add = (name: string, description: string) => plain(name, description).argument('<cluster>', '', kubernetesName);
+  const common = () => program.opts<Common>();
+  const about = (name: string, description: string, load: () => Promise<AboutCluster>) =>
+    add(name, description).action(async (cluster: string) => {
+      const carryOut = await load();
+      await connect(common(), (asked) => carryOut(cluster, asked));
+    });
+  return { plain, add, about, common, connect };
+}
+
+/** What is, and why. */
+export function addLooking({ plain, about, common, connect }: Adding): void {
+  plain('status', 'all clusters, those that need a person first')
+    .option('-A, --all-namespaces', 'of all namespaces', false)
+    .option('--exit-code', 'exit with 3 if one of them needs a person', false)
+    .action(async (options: { allNamespaces: boolean; exitCode: boolean }) => {
+      const { status } = await import('./status.ts');
+      await connect(common(), (asked) => status(asked, options));
+    });
+  about(
+    'why',
+    'what it is doing or waiting for, and what you can do about it',
+    async () => (await import('./why.ts')).why,
+  );
+  about('members', 'its members, as etcd and their pods have it', async () => (await import('./look.ts')).members);
+  about('history', 'its last steps and why they were taken', async () => (await import('./look.ts')).history);
+}
+
+/** What a person asks of etcd-ratchet. */
+export function addAsking({ add, about, common, connect }: Adding): void {
+  about('pause', 'observe it, and take no step', async () => (await import('./annotate.ts')).pause);
+  about('resume', 'take steps again', async () => (await import('./annotate.ts')).resume);
+  add('reconcile', 'ask for a pass now, and wait for it')
+    .option('--wait <seconds>', 'until a pass has answered; 0: do not wait', seconds, 90)
+    .addOption(ofInstallation())
+    .action(async (name: string, options: Parameters<typeof import('./reconcile.ts').reconcile>[2]) => {
+      const { reconcile } = await import('./reconcile.ts');
+      await connect(common(), (asked) => reconcile(name, asked, options));
+    });
+  add('approve', 'show what it asks a person to approve and what is lost with it, ask, and approve exactly that')
+    .option('--fleet', 'the name is that of an EtcdFleet', false)
+    .option('--for <word>', 'which, where it asks for several, like recover-quorum')
+    .option('-y, --yes', 'do not ask', false)
+    .action(async (name: string, options: Parameters<typeof import('./approve.ts').approve>[2]) => {
+      const { approve } = await import('./approve.ts');
+      await connect(common(), (asked) => approve(name, asked, options));
+    });
+}
+
+/** What would be done, and whether all is well. */
+export function addPlanning({ add, about, common, connect }: Adding): void {
+  add('plan', 'what etcd-ratchet would do, step by step; nothing is changed')
+    .option('-f, --file <file>', 'for the spec in this YAML file (-: stdin), not for that in the cluster')
+    .option('--exit-code', 'exit with 3 if it ends with a person, with 4 if there is anything to do', false)
+    .option('--in-cluster', 'by a Job of the installation, which reaches the members', false)
+    .addOption(ofInstallation())
+    .action(async (name: string, options: Parameters<typeof import('./plan.ts').plan>[2]) => {
+      const [{ plan }, { kubectlLog }] = await Promise.all([import('./plan.ts'), import('./support-bundle.ts')]);
+      await connect(common(), (asked) => plan(name, asked, options, kubectlLog(common())));
+    });
+  about(
+    'check',
+    'look at it now, by the rules of a step: the exit code tells',
+    async () => (await import('./plan.ts')).check,
+  );
+}
+
+export function addBackups({ plain, add, common, connect }: Adding): void {
+  plain('backups', 'of that cluster, or of all, the newest first')
+    .argument('[cluster]', '', kubernetesName)
+    .action(async (name: string | undefined) => {
+      const { backups } = await import('./backups.ts');
+      await connect(common(), (asked) => backups(name, asked));
+    });
+  add('backup', 'take one now, as a schedule of the cluster takes them')
+    .option('--schedule <name>', 'the EtcdBackupSchedule, where the cluster has several', kubernetesName)
+    .action(async (name: string, options: { schedule?: string }) => {
+      const { backup } = await import('./backups.ts');
+      await connect(common(), (asked) => backup(name, asked, options));
+    });
+  plain('restore', 'make a new cluster with the data of a backup, beside the one that was backed up')
+    .argument('<backup>', '', kubernetesName)
+    .requiredOption('--to <cluster>', 'the name of the new cluster', kubernetesName)
+    .option('-f, --file <file>', 'a YAML file with its spec (-: stdin), not that of the cluster that was backed up')
+    .action(async (name: string, options: Parameters<typeof import('./restore.ts').restore>[2]) => {
+      const { restore } = await import('./restore.ts');
+      await connect(common(), (asked) => restore(name, asked, options));
+    });
+}
+
+export function addSupport({ plain, common, connect }: Adding): void {
+  plain('support-bundle', 'objects, events and logs of the namespace in one file, for others to read; no Secrets')
+    .option('-f, --file <file>', 'instead of etcd-ratchet-<namespace>-<time>.yaml')
+    .action(async (options: { file?: string }) => {
+      const { kubectlLog, supportBundle } = await import('./support-bundle.ts');
+      await connect(common(), (asked) => supportBundle(asked, options, kubectlLog(common())));
+    });
+}

@@ -1,0 +1,33 @@
+import { stringify } from 'yaml';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { type Asked, Refusal } from './command.ts';
+
+/** @throws {Refusal} when there is none of that name, naming those that there are. */
+export async function clusterNamed(name: string, { kube, namespace, stop }: Asked): Promise<EtcdCluster> {
+  const found = await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop });
+  if (found) return found;
+  const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace, limit: 20, signal: stop });
+  const names = items.map(({ metadata }) => metadata.name);
+  const there =
+    names.length === 0 ? 'there is none in this namespace; name another by -n' : `there are: ${names.join(', ')}`;
+  throw new Refusal(`there is no EtcdCluster ${namespace}/${name}; ${there}`);
+}
+
+/** @throws {Refusal} when there is none of that name. */
+export async function fleetNamed(name: string, { kube, namespace, stop }: Asked): Promise<EtcdFleet> {
+  const found = await kube.get<EtcdFleet>(resources.fleets, namespace, name, { signal: stop });
+  if (found) return found;
+  throw new Refusal(`there is no EtcdFleet ${namespace}/${name}; name another namespace by -n`);
+}
+
+/** For a program: the same in both. */
+export function dataText(data: unknown, output: 'json' | 'yaml'): string {
+  return output === 'json' ? `${JSON.stringify(data, null, 2)}\n` : stringify(data);
+}
+
+/** The result of a command that has one thing to say: a sentence for a person, the same as data for a program. */
+export function say({ out, output }: Asked, sentence: string, data: object): void {
+  out(output === 'text' ? `${sentence}\n` : dataText(data, output));
+}

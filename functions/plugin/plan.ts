@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { type ClusterPlan, type Intent, planClusters } from '../../reconcile/cluster/foresee/plan-clusters.ts';
+import { isTrue } from '../../reconcile/conditions.ts';
+import { resources } from '../../reconcile/kube.ts';
+import type { ShownCluster } from '../page/check-report.ts';
+import { printable } from '../printable.ts';
+import { clusterPlanText } from '../tick/plan-output.ts';
+import { type Asked, type ExitCode, Refusal } from './command.ts';
+import { clusterNamed, dataText } from './objects.ts';
+import { planInCluster } from './plan-in-cluster.ts';
+import type { Installation } from './reconcile.ts';
+import { clusterInFile } from './spec-file.ts';
+import type { ReadLog } from './support-bundle.ts';
+import { nothingUnread, notingEtcd, notingKube, type Unread } from './unread.ts';
+
+interface PlanOptions {
+  /** A YAML file with the spec that is planned; `-`: stdin. Absent: the spec in the cluster. */
+  readonly file?: string;
+  readonly exitCode: boolean;
+  /** By a Job of the installation, where members can be reached. */
+  readonly inCluster: boolean;
+  readonly installation: Installation;
+}
+
+/** Milliseconds for all of it. */
+const patience = 60_000;
+
+/**
+ * What etcd-ratchet would do, by the same code, with the person's rights: for the spec in the cluster, or in a file.
+ *
+ * @throws {Refusal} when no plan can be made, or it would be wrong because no member can be asked from here.
+ */
+export async function plan(name: string, asked: Asked, options: PlanOptions, readLog: ReadLog): Promise<ExitCode> {
+  const { file, exitCode, inCluster, installation } = options;
+  if (inCluster) {
+    if (file !== undefined) throw new Refusal('--in-cluster plans the spec in the cluster: leave --file out');
+    const made = await planInCluster(name, asked, { installation, readLog });
+    if (!made.planned) throw new Refusal(`no plan can be made: ${made.problem ?? 'nothing was found'}`);
+    show(made, made, asked);
+    return exitCode ? codeOf(made) : 0;
+  }
+  const intent = await intentFor(name, asked, file);
+  const { made, unread } = await foresee(intent, asked);
+  show(made, { ...made, unread: dataOf(unread) }, asked);
+  tell(unread, asked);
+  return exitCode ? codeOf(made) : 0;
+}
+
+/**
+ * Looks at a cluster now, by the rules of a step: whether all is as asked, what comes next, or what needs a person.
+ *
+ * @returns 0: nothing is to be done; 3: a person is needed; 4: steps are to be taken, or something is awaited
+ */
+export async function check(name: string, asked: Asked): Promise<ExitCode> {
+  const { made, unread } = await foresee(await intentFor(name, asked, undefined), asked);
+  const { steps = [], end } = made.planned ?? {};
+  const next = steps[0] ?? end;
+  const code = codeOf(made);
+  const word = ({ 0: 'well', 3: 'needs a person', 4: 'not settled' } as const)[code];
+  const { reason, message } = next ?? {};
+  const cure = steps.length === 0 && end?.kind === 'refused' ? end.cure : undefined;
+  if (asked.output === 'text')
+    asked.out(
+      `${asked.namespace}/${name}: ${word}\n  ${printable(`${reason}: ${message}`)}\n${cure === undefined ? '' : `  to go on: ${printable(cure)}\n`}`,
+    );
+  else
+    asked.out(
+      dataText(
+        { namespace: asked.namespace, name, state: word, reason, message, cure, unread: dataOf(unread) },
+        asked.output,
+      ),
+    );
+  tell(unread, asked);
+  return code;
+}
+
+async function intentFor(name: string, asked: Asked, file: string | undefined): Promise<Intent> {
+  const { kube, namespace, stop } = asked;
+  if (file === undefined) return { kind: 'keep', cluster: await clusterNamed(name, asked) };
+  const desired = await clusterInFile(file, { namespace, name });
+  const live = await kube.get<EtcdCluster>(resources.clusters, namespace, name, { signal: stop });
+  if (!live) return { kind: 'create', cluster: desired };
+  const isSame = isDeepStrictEqual(live.spec, desired.spec);
+  return isSame ? { kind: 'keep', cluster: live } : { kind: 'update', cluster: live, desired };
+}
+
+async function foresee(intent: Intent, asked: Asked): Promise<{ readonly made: ClusterPlan; readonly unread: Unread }> {
+  const { kube, reach, namespace, stop } = asked;
+  const unread = nothingUnread();
+  const context = {
+    kube: notingKube(kube, unread),
+    etcd: async (...tls: Parameters<typeof reach.etcd>) => notingEtcd(await reach.etcd(...tls), unread),
+    wire: reach.wire,
+    holder: { pod: 'kubectl-ratchet/plan', uid: 'plan' },
+    nonce: () => randomBytes(16).toString('hex'),
+    signal: AbortSignal.any([stop, AbortSignal.timeout(patience)]),
+  };
+  const [made] = await planClusters(context, { namespace, intents: [intent] });
+  if (!made?.planned) throw new Refusal(`no plan can be made: ${made?.problem ?? 'nothing was found'}`);
+  const [[endpoint, cause] = []] = unread.silent;
+  if (intent.kind !== 'create' && unread.heard.size === 0 && isTrue(intent.cluster.status, 'Available')) {
+    const because = endpoint === undefined ? blind(unread) : `${endpoint}: ${cause}`;
+    throw new Refusal(
+      `etcd-ratchet reaches the members, and this machine does not (${because}): a plan from here would be wrong. Run it where the addresses of pods lead, or with --in-cluster; or see kubectl ratchet why ${made.name}`,
+    );
+  }
+  return { made, unread };
+}
+
+function blind({ forbidden }: Unread): string {
+  return forbidden.size === 0 ? 'no member was asked' : `you may not read ${[...forbidden].join(', ')}`;
+}
+
+function dataOf({ forbidden, silent }: Unread) {
+  return { forbidden: [...forbidden], silent: [...silent].map(([endpoint, cause]) => ({ endpoint, cause })) };
+}
+
+function tell({ forbidden, silent }: Unread, { err }: Asked): void {
+  if (forbidden.size > 0) err(`you may not read ${[...forbidden].join(', ')}: what depends on them is unknown here\n`);
+  for (const [endpoint, cause] of silent) err(`${endpoint} did not answer: ${printable(cause)}\n`);
+}
+
+function show(made: ShownCluster, data: object, { out, output }: Asked): void {
+  if (output === 'text') out(`${clusterPlanText(made).split('\n').map(printable).join('\n')}\n`);
+  else out(dataText(data, output));
+}
+
+function codeOf({ planned }: ShownCluster): 0 | 3 | 4 {
+  if (planned?.end.kind === 'refused' || planned?.end.kind === 'circles') return 3;
+  return planned?.end.kind === 'done' && planned.steps.length === 0 ? 0 : 4;
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { annotations } from '../../manifests/render/names.ts';
+import { KubeError, resources } from '../../reconcile/kube.ts';
+import { type CronJob, jobOf } from '../pass/follow-up/chain.ts';
+import { printable } from '../printable.ts';
+import { annotate } from './annotate.ts';
+import { type Asked, type ExitCode, Refusal } from './command.ts';
+import { clusterNamed, dataText, say } from './objects.ts';
+
+/** Where etcd-ratchet is installed: its CronJob's namespace and name. */
+export interface Installation {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface ReconcileOptions {
+  readonly installation: Installation;
+  /** Seconds to wait until a pass has answered; 0: not at all. */
+  readonly wait: number;
+}
+
+/**
+ * Asks for a look now: by an annotation, which the next pass answers, and by a Job of the CronJob where this person may
+ * make one, so that the next pass is at once.
+ */
+export async function reconcile(name: string, asked: Asked, options: ReconcileOptions): Promise<ExitCode> {
+  const word = asked.now().toISOString();
+  await annotate(name, asked, { [annotations.reconcile]: word });
+  asked.err(`${await startJob(name, asked, options)}\n`);
+  const facts = { namespace: asked.namespace, name, request: word };
+  if (options.wait === 0) {
+    if (asked.output !== 'text') asked.out(dataText(facts, asked.output));
+    return 0;
+  }
+  const deadline = performance.now() + options.wait * 1000;
+  while (performance.now() < deadline) {
+    if (asked.stop.aborted) throw new Refusal('stopped; the pass was asked for, and comes all the same');
+    const { status } = await clusterNamed(name, asked);
+    if (status?.lastHandledReconcileAt === word) {
+      const { kind = 'done', reason = '', message = '' } = status.lastDecision ?? {};
+      const decision = { kind, reason, message };
+      say(asked, printable(`${asked.namespace}/${name}  ${kind}  ${reason}: ${message}`), { ...facts, decision });
+      return 0;
+    }
+    await pause(500, undefined, { signal: asked.stop }).catch(() => undefined);
+  }
+  throw new Refusal(`no pass has looked at ${asked.namespace}/${name} within ${options.wait} s: does the CronJob run?`);
+}
+
+/** @returns what became of it, for the person. */
+async function startJob(name: string, asked: Asked, { installation }: ReconcileOptions): Promise<string> {
+  const { kube, stop } = asked;
+  const place = `${installation.namespace}/${installation.name}`;
+  try {
+    const cronJob = await kube.get<CronJob>(resources.cronJobs, installation.namespace, installation.name, {
+      signal: stop,
+    });
+    if (!cronJob)
+      return `there is no CronJob ${place}: the next pass answers (name the installation by --installation)`;
+    if (cronJob.spec.suspend) return `CronJob ${place} is suspended: no pass comes before that is taken back`;
+    const job = jobOf(cronJob, {
+      suffix: randomBytes(4).toString('hex'),
+      labels: {},
+      annotations: {},
+      args: [`--cluster=${asked.namespace}/${name}`, '--go-on'],
+    });
+    await kube.create(resources.jobs, job, { signal: stop });
+    return `Job ${installation.namespace}/${job.metadata.name} looks now`;
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.reason !== 'Forbidden') throw error;
+    return `you may not start Jobs of CronJob ${place}: its next pass answers`;
+  }
+}

@@ -1,0 +1,52 @@
+import { EtcdError } from '../../reconcile/etcd.ts';
+import type { EtcdAdmin } from '../../reconcile/etcd-admin.ts';
+import { type Kube, KubeError } from '../../reconcile/kube.ts';
+import { readOnly } from '../pass/read-only.ts';
+
+/** What could not be read while something was looked at with a person's own rights and from where that person is. */
+export interface Unread {
+  /** Plurals that this person may not read. */
+  readonly forbidden: Set<string>;
+  /** Endpoints of members that did not answer, each with its cause. */
+  readonly silent: Map<string, string>;
+  /** Endpoints that answered. */
+  readonly heard: Set<string>;
+}
+
+export function nothingUnread(): Unread {
+  return { forbidden: new Set(), silent: new Map(), heard: new Set() };
+}
+
+/** The same API server; nothing is written, and what is forbidden is noted. */
+export function notingKube(kube: Kube, { forbidden }: Unread): Kube {
+  const noted = async <T>(plural: string, asked: Promise<T>): Promise<T> => {
+    try {
+      return await asked;
+    } catch (error) {
+      if (error instanceof KubeError && error.reason === 'Forbidden') forbidden.add(plural);
+      throw error;
+    }
+  };
+  return {
+    ...readOnly(kube),
+    get: (resource, ...rest) => noted(resource.plural, kube.get(resource, ...rest)),
+    list: (resource, options) => noted(resource.plural, kube.list(resource, options)),
+  };
+}
+
+/** The same members; which of them answer is noted. */
+export function notingEtcd(etcd: EtcdAdmin, { silent, heard }: Unread): EtcdAdmin {
+  return {
+    ...etcd,
+    status: async (endpoint, options) => {
+      try {
+        const status = await etcd.status(endpoint, options);
+        heard.add(endpoint);
+        return status;
+      } catch (error) {
+        if (error instanceof EtcdError) silent.set(endpoint, error.message);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { conditionOf } from '../../reconcile/conditions.ts';
+import { meaningOf } from '../../reconcile/reasons.ts';
+import { clusterState } from '../page/state.ts';
+import { printable } from '../printable.ts';
+import { approvalsOf } from './approve.ts';
+import type { Asked, ExitCode } from './command.ts';
+import { clusterNamed, dataText } from './objects.ts';
+import { coloured } from './table.ts';
+import { concernsOf, cureLines, since, stateCell } from './words.ts';
+
+/** What a cluster is doing or waiting for, why, and what a person can do about it. */
+export async function why(name: string, asked: Asked): Promise<ExitCode> {
+  const cluster = await clusterNamed(name, asked);
+  const { out, output, colours } = asked;
+  const state = clusterState(cluster);
+  const concerns = concernsOf(cluster);
+  if (output !== 'text') {
+    const told = concerns.map(({ tone, reason, message }) => ({
+      ...{ needsAPerson: tone === 'bad', reason, message },
+      ...{ means: meaningOf(reason)?.means, cure: meaningOf(reason)?.cure },
+    }));
+    const approvals = approvalsOf(cluster);
+    out(dataText({ state: state.word, message: state.message, concerns: told, approvals }, output));
+    return 0;
+  }
+  const { metadata, status } = cluster;
+  out(`${metadata.namespace}/${metadata.name}: ${coloured(stateCell(state), colours)}\n`);
+  if (concerns.length === 0) out(`  ${printable(state.message)}\n`);
+  for (const { tone, reason, message } of concerns) {
+    out(`\n${coloured({ tone, text: reason }, colours)}: ${printable(message)}\n`);
+    for (const line of cureLines(reason)) out(`  ${line}\n`);
+  }
+  for (const { reason, approves, loses } of approvalsOf(cluster)) {
+    out(`\n${coloured({ tone: 'bad', text: 'asks for an approval' }, colours)} (${printable(reason)})\n`);
+    out(`  approves: ${printable(approves)}\n  loses:    ${printable(loses)}\n`);
+    out(`  do:       kubectl ratchet -n ${metadata.namespace} approve ${metadata.name}\n`);
+  }
+  for (const { action, target, reason, message, until } of status?.setAside ?? []) {
+    out(`\nset aside: ${printable(`${action} ${target ?? ''}`.trim())} (${reason}), tried again at ${until}\n`);
+    out(`  ${printable(message)}\n`);
+  }
+  const last = conditionOf(status, 'Ready')?.lastTransitionTime;
+  if (last !== undefined) out(`\nReady is ${conditionOf(status, 'Ready')?.status} for ${since(last, asked.now())}\n`);
+  return 0;
+}

@@ -1,0 +1,50 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { meaningOf } from '../../reconcile/reasons.ts';
+import { clusterConcerns } from '../page/attention.ts';
+import { firstSentence } from '../page/first-sentence.ts';
+import { size } from '../page/size.ts';
+import { clusterState, type State } from '../page/state.ts';
+import { duration } from '../page/time.ts';
+import type { Cell } from './table.ts';
+
+const longest = 90;
+
+/** A table is to be looked over, and `why` has all of it. */
+export function inShort(message: string): string {
+  return firstSentence(message, longest);
+}
+
+export function stateCell({ tone, word }: State): Cell {
+  return { tone, text: word };
+}
+
+/** `3h`, as long as something is there; `-` of what never was. */
+export function since(time: string | undefined, now: Date): string {
+  const at = Date.parse(time ?? '');
+  return Number.isNaN(at) ? '-' : duration(Math.max(0, now.getTime() - at));
+}
+
+/** `-` of what is not known. */
+export function sizeOf(bytes: number | undefined): string {
+  return bytes === undefined ? '-' : size(bytes);
+}
+
+/** What a reason means and what to do about it, as lines of text: links of the documentation are written out. */
+export function cureLines(reason: string): readonly string[] {
+  const meaning = meaningOf(reason);
+  if (meaning === undefined) return [];
+  const links: string[] = [];
+  const cure = meaning.cure.replaceAll(/ ?\(?\[([^\]]+)\]\(([^)]+)\)\)?/g, (_, words: string, link: string) => {
+    links.push(link);
+    return words === 'runbook' ? '' : ` ${words}`;
+  });
+  return [`means: ${meaning.means}`, `do:    ${cure}`, ...links.map((link) => `see:   ${link}`)];
+}
+
+/** All that a person should know of a cluster now, the most urgent first. */
+export function concernsOf(cluster: EtcdCluster): ReturnType<typeof clusterConcerns> {
+  const { tone, reason, message } = clusterState(cluster);
+  const found = clusterConcerns(cluster);
+  if (tone !== 'busy' || reason === undefined || found.some((one) => one.reason === reason)) return found;
+  return [...found, { tone, reason, message }];
+}

@@ -1,0 +1,193 @@
+import Type, { type Static } from 'typebox';
+import { dnsLabel, durationBetween } from './common-rules.ts';
+import { longestDurationText } from './duration.ts';
+import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { celEscape, matching, type Rule, rule } from './rule.ts';
+import { int32, int64, intOrString, list, object, type ReadonlyDeep, stringMap, text, time } from './schema.ts';
+import { nodePolicyDefaults } from './spec-defaults.ts';
+import { observedGeneration } from './status-fields.ts';
+import { windowsSchema } from './windows.ts';
+
+/** Nodes that are rebooted one after the other, and etcd is asked first. */
+
+const countPattern = '^([1-9][0-9]{0,3}|[1-9][0-9]?%|100%)$';
+
+const isCount = rule<number | string>({
+  message: 'must be a number from 1 to 9999, or a percentage from 1% to 100%',
+  cel: `string(self).matches('${celEscape(countPattern)}')`,
+  holds: (value) => new RegExp(countPattern).test(String(value)),
+});
+
+const clusterName = matching(
+  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+  'must be the namespace and the name of an EtcdCluster, like payments/orders',
+);
+
+const drainSchema = object(
+  {
+    timeout: Type.Optional(
+      text(longestDurationText, {
+        default: nodePolicyDefaults.drain.timeout,
+        description:
+          'How long a node may stay cordoned before it is rebooted. Then it is uncordoned, put off for as long, and others have their turn.',
+        rules: [durationBetween('1m', '24h')],
+      }),
+    ),
+    unmanagedPods: Type.Optional(
+      Type.Enum(['Keep', 'Evict'], {
+        default: nodePolicyDefaults.drain.unmanagedPods,
+        description: 'Pods that no controller makes anew. Keep: a node with one is not rebooted. Evict: they are lost.',
+      }),
+    ),
+  },
+  { description: 'How pods leave the node: by the Eviction API, so that every PodDisruptionBudget holds.' },
+);
+
+interface Reboot {
+  readonly method?: string;
+  readonly command?: readonly string[];
+}
+
+const commandFits = rule<Reboot>({
+  message: 'command belongs to method Command, and to no other',
+  cel: "(has(self.method) && self.method == 'Command') == has(self.command)",
+  holds: ({ method, command }) => (method === 'Command') === (command !== undefined),
+  fieldPath: '.command',
+});
+
+const rebootSchema = object(
+  {
+    method: Type.Optional(
+      Type.Enum(['DBus', 'Signal', 'Command', 'External'], {
+        default: nodePolicyDefaults.reboot.method,
+        description:
+          "DBus: systemd-logind is asked on the host's system bus; the Job runs as root with that socket, and is not privileged. Signal: SIGRTMIN+5 for the host's systemd; the Job sees the host's processes and may signal them. Command: a privileged Job runs the command. External: no Job; tooling of your own reboots a node with the annotation etcd.ratchet.dev/reboot-now.",
+      }),
+    ),
+    command: Type.Optional(
+      list(text(1024, { minLength: 1 }), 32, {
+        description: "Of method Command: what is run, in etcd-ratchet's image, with the host's process IDs. No shell.",
+      }),
+    ),
+    timeout: Type.Optional(
+      text(longestDurationText, {
+        default: nodePolicyDefaults.reboot.timeout,
+        description:
+          'How long a reboot may take, from the order until the node is Ready, and from then until its members are healthy. Later a person is asked, and no other node begins.',
+        rules: [durationBetween('1m', '24h')],
+      }),
+    ),
+  },
+  { description: 'How the node is rebooted.', rules: [commandFits] },
+);
+
+export const etcdNodePolicySpecSchema = object({
+  nodeSelector: stringMap({
+    description:
+      'Labels of the nodes that this policy is about. Empty: all nodes. A node takes its first policy by name.',
+  }),
+  maxUnavailable: Type.Optional(
+    intOrString({
+      default: nodePolicyDefaults.maxUnavailable,
+      description:
+        'How many of these nodes may be unavailable at once: a number, or a percentage (rounded down, at least 1). A node counts that is not Ready, or under way.',
+      rules: [isCount],
+    }),
+  ),
+  windows: Type.Optional(
+    windowsSchema(
+      'When the reboot of a node may begin: within any of these. Absent: always. One that has begun goes on.',
+    ),
+  ),
+  suspend: Type.Optional(
+    Type.Boolean({ default: false, description: 'No reboot begins. One that has begun goes on.' }),
+  ),
+  blockedBy: Type.Optional(
+    list(
+      object({
+        namespace: Type.Optional(text(63, { description: 'Of the pods. Absent: any.' })),
+        labels: stringMap({ description: 'Labels that such a pod has, all of them. Not empty.' }),
+      }),
+      16,
+      { description: 'A node with a running pod like this does not begin: a batch job that must not be cut off, say.' },
+    ),
+  ),
+  allowDowntimeOf: Type.Optional(
+    list(text(127, { rules: [clusterName] }), 100, {
+      description:
+        'EtcdClusters that may lose their quorum while a node of theirs is away, as namespace/name. All others keep it.',
+    }),
+  ),
+  drain: Type.Optional(drainSchema),
+  reboot: Type.Optional(rebootSchema),
+});
+
+const grantSchema = object({
+  node: text(253, { minLength: 1, description: 'The node.' }),
+  uid: text(64, { description: 'Of its Node object. Another one of the same name is another node.' }),
+  id: text(32, { description: 'Of this grant. The marks on the Node have it.' }),
+  at: time({ description: 'When it was given.' }),
+  why: text(256, { description: 'What the Node said that it needs a reboot for.' }),
+  bootID: text(64, { description: 'Of the boot that is to end.' }),
+  clusters: list(text(127), 200, { description: 'EtcdClusters with a member there, as namespace/name.' }),
+  ordered: Type.Optional(
+    time({
+      description:
+        'Of method External: when the node was drained and the order given. An annotation reboot-now without it is none.',
+    }),
+  ),
+});
+
+export const etcdNodePolicyStatusSchema = object({
+  observedGeneration,
+  nodes: Type.Optional(int32({ minimum: 0, description: 'Nodes that the policy is about.' })),
+  needed: Type.Optional(int32({ minimum: 0, description: 'Nodes that need a reboot and have not begun.' })),
+  inProgress: Type.Optional(int32({ minimum: 0, description: 'Nodes under way.' })),
+  done: Type.Optional(int64({ minimum: 0, description: 'Reboots that have been completed.' })),
+  lastDone: Type.Optional(
+    object(
+      { node: text(253, { description: 'The node.' }), at: time({ description: 'When it was done.' }) },
+      { description: 'The last reboot that was completed.' },
+    ),
+  ),
+  grants: Type.Optional(
+    list(grantSchema, 1000, {
+      description: 'The nodes under way. Only what is listed here is cordoned, drained and rebooted.',
+    }),
+  ),
+  blocked: Type.Optional(
+    list(
+      object({
+        node: text(253, { description: 'The node.' }),
+        reason: text(128, { description: 'Why, in one word of docs/reference/reasons.md.' }),
+        message: text(1024, { description: 'Why, in words.' }),
+      }),
+      20,
+      { description: 'The first of the nodes that need a reboot and can not begin, or are under way and wait.' },
+    ),
+  ),
+  conditions: Type.Optional(conditionsSchema),
+});
+
+export const etcdNodePolicyRules: readonly Rule[] = [
+  rule<{ metadata: { name: string } }>({
+    message: 'metadata.name must be at most 63 characters, lower-case letters, digits and "-"',
+    cel: `size(self.metadata.name) <= 63 && self.metadata.name.matches('${celEscape(dnsLabel)}')`,
+    holds: ({ metadata }) => metadata.name.length <= 63 && new RegExp(dnsLabel).test(metadata.name),
+    fieldPath: '.metadata.name',
+  }),
+];
+
+export type EtcdNodePolicySpec = ReadonlyDeep<Static<typeof etcdNodePolicySpecSchema>>;
+export type EtcdNodePolicyStatus = ReadonlyDeep<Static<typeof etcdNodePolicyStatusSchema>>;
+/** One node that a policy has begun with. */
+export type NodeGrant = NonNullable<EtcdNodePolicyStatus['grants']>[number];
+
+/** Which nodes are rebooted, when, and how many at once. Of the whole cluster: it has no namespace. */
+export interface EtcdNodePolicy {
+  readonly apiVersion: 'etcd.ratchet.dev/v1alpha1';
+  readonly kind: 'EtcdNodePolicy';
+  readonly metadata: ObjectMeta;
+  readonly spec: EtcdNodePolicySpec;
+  readonly status?: EtcdNodePolicyStatus;
+}

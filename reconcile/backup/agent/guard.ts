@@ -1,0 +1,88 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { assertAllowed, type Egress, EgressError, guardedLookup } from '../../../manifests/egress/egress.ts';
+import { urlOf } from '../../../manifests/render/hosts.ts';
+
+/** While it is not disposed of, every HTTP connection of this process goes only where the installation lets it. */
+export interface Guard extends Disposable {
+  /** Resolves when one is not made, with the reason. */
+  readonly refused: Promise<EgressError>;
+}
+
+interface Watch {
+  readonly egress: Egress;
+  readonly refuse: (why: EgressError) => void;
+}
+
+type Options = Parameters<HttpAgent['createConnection']>[0];
+
+/**
+ * Google's and Amazon's own: tokens come from there, and regions. And where a pod gets its identity from, at port 80,
+ * which clients ask by these very names; a store that names one of them is refused before it is opened.
+ */
+const vendors = [
+  { host: 'googleapis.com', below: true },
+  { host: 'amazonaws.com', below: true },
+] as const;
+const identity = new Set(['metadata.google.internal', '169.254.169.254', '169.254.170.2', '169.254.170.23']);
+
+/** Of stores that are open: one, but for tests. */
+const watches = new Set<Watch>();
+let restore: readonly (() => void)[] = [];
+
+/**
+ * The clients of stores make their own agents, and follow redirects: so connections are judged where all agents make
+ * them. What is judged is what is connected to, however often a name changes its mind.
+ */
+export function guardConnections(egress: Egress): Guard {
+  const { hosts } = egress;
+  const { promise: refused, resolve: refuse } = Promise.withResolvers<EgressError>();
+  const watch: Watch = { egress: { ...egress, ...(hosts && { hosts: [...hosts, ...vendors] }) }, refuse };
+  if (watches.size === 0) restore = [judgeAll(HttpAgent, 'http'), judgeAll(HttpsAgent, 'https')];
+  watches.add(watch);
+  return {
+    refused,
+    [Symbol.dispose]: () => {
+      watches.delete(watch);
+      if (watches.size > 0) return;
+      for (const one of restore) one();
+      restore = [];
+    },
+  };
+}
+
+function judgeAll({ prototype }: typeof HttpAgent, scheme: 'http' | 'https'): () => void {
+  const { createConnection } = prototype;
+  prototype.createConnection = function (options, callback) {
+    return createConnection.call(this, judged(options, scheme), callback);
+  };
+  return () => {
+    prototype.createConnection = createConnection;
+  };
+}
+
+/** @throws {EgressError} */
+function judged(options: Options, scheme: 'http' | 'https'): Options {
+  const { host, port, lookup } = options as { host?: string; port?: number | string; lookup?: LookupFunction };
+  const url = new URL(urlOf(scheme, host ?? 'localhost', port ?? (scheme === 'https' ? 443 : 80)));
+  if (scheme === 'http' && url.port === '' && identity.has(url.hostname)) return options;
+  const guarded = [...watches].reduce<LookupFunction | undefined>((last, watch) => watched(url, watch, last), lookup);
+  return { ...options, lookup: guarded };
+}
+
+/** @throws {EgressError} where the words of the address tell that it is refused */
+function watched(url: URL, watch: Watch, lookup: LookupFunction | undefined): LookupFunction {
+  try {
+    assertAllowed(url, false, watch.egress);
+  } catch (error) {
+    if (error instanceof EgressError) watch.refuse(error);
+    throw error;
+  }
+  const guarded = guardedLookup(url, watch.egress, lookup);
+  return (_, options, callback) =>
+    guarded(url.hostname, options, (error, ...found) => {
+      if (error instanceof EgressError) watch.refuse(error);
+      callback(error, ...found);
+    });
+}

@@ -1,0 +1,142 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import {
+  expandTemplate,
+  type ObjectLocation,
+  parseLocation,
+  parseObjectTemplate,
+  timestampOf,
+  urlOf,
+} from '../../manifests/api/object-template.ts';
+import { imageDefaults } from '../../manifests/api/spec-defaults.ts';
+import { endpointNamed, hostRefusal } from '../../manifests/egress/stores.ts';
+import type { TakeOrder } from '../../manifests/render/backup-jobs.ts';
+import { applicationSecretName } from '../../manifests/render/certificate-names.ts';
+import { etcdImage } from '../../manifests/render/image.ts';
+import { clientUrl, schemeOf } from '../../manifests/render/names.ts';
+import { conditionOf } from '../conditions.ts';
+import { failures } from './agent/failure.ts';
+import type { BackupDecision, Facts } from './decision.ts';
+import { failed } from './failed.ts';
+import { type BackupSituation, isOverdue } from './situation.ts';
+
+/** The first stage: a snapshot is taken, or what is stored is read. */
+export function take(situation: BackupSituation): BackupDecision {
+  const { backup, attempt } = situation;
+  const from = sourceOf(situation);
+  if ('reason' in from) return { kind: 'wait', ...from, stalled: isOverdue(situation) };
+  const location = locationOf(situation);
+  if ('problem' in location) return failed(situation, 'InvalidRequest', location.problem, 'request');
+  const refused = hostRefused(situation, location, from.outside ? from.endpoints : []);
+  if (refused) return refused;
+  const does = backup.spec.existing ? 'reads' : 'stores the snapshot as';
+  const message = `attempt ${attempt.number} ${does} ${urlOf(location)}`;
+  return { kind: 'take', message, order: { attempt: attempt.number, location, ...from } };
+}
+
+/** Before a Job is made, which would have the rights of its namespace there. */
+function hostRefused(
+  situation: BackupSituation,
+  location: ObjectLocation,
+  sources: readonly string[] = [],
+): BackupDecision | undefined {
+  const { backup, egress } = situation;
+  const named = [endpointNamed(location, backup.spec.to), ...sources];
+  const problem = named.flatMap((endpoint) => hostRefusal(endpoint, egress) ?? [])[0];
+  return problem === undefined ? undefined : failed(situation, 'HostRefused', problem, failures.HostRefused);
+}
+
+type Source = Pick<TakeOrder, 'endpoints' | 'outside' | 'clusterId' | 'tlsSecretName'>;
+
+type NoSource = { readonly reason: 'ClusterAbsent' | 'ClusterNotAvailable'; readonly message: string };
+
+/** What is stored is read from no etcd. */
+function sourceOf({ backup, cluster }: BackupSituation): Source | NoSource {
+  const { clusterName = '', source, existing } = backup.spec;
+  if (existing) return { endpoints: [] };
+  if (source) return { endpoints: source.endpoints, outside: true, tlsSecretName: source.tlsSecretName };
+  return votersOf(cluster, clusterName);
+}
+
+/** The voters of a cluster, and the certificate that applications use. */
+function votersOf(cluster: EtcdCluster | undefined, name: string): Source | NoSource {
+  if (cluster === undefined)
+    return {
+      reason: 'ClusterAbsent',
+      message: `there is no EtcdCluster ${name} here: create it, or delete this backup`,
+    };
+  const { metadata, spec, status } = cluster;
+  const available = conditionOf(status, 'Available');
+  const voters = (status?.members ?? []).filter(({ role }) => role === 'voter');
+  if (available?.status !== 'True' || voters.length === 0)
+    return {
+      reason: 'ClusterNotAvailable',
+      message: `the backup waits until EtcdCluster ${name} is Available, or this backup is deleted: ${available?.message ?? 'it was not looked at yet'}`,
+    };
+  const mode = spec.tls?.mode ?? 'Managed';
+  const tlsSecretName =
+    mode === 'Disabled' ? undefined : mode === 'Provided' ? spec.tls?.clientSecretName : applicationSecretName(name);
+  const { namespace = '' } = metadata;
+  return {
+    endpoints: voters.map((voter) => clientUrl(namespace, name, voter.name, schemeOf(mode))),
+    clusterId: status?.clusterID,
+    tlsSecretName,
+  };
+}
+
+/** Each attempt has a name of its own, where the template has {{timestamp}}: an earlier one may have left an object. */
+function locationOf({ backup, at }: BackupSituation): ObjectLocation | { readonly problem: string } {
+  const { namespace = '', name, uid = '' } = backup.metadata;
+  const { clusterName, to } = backup.spec;
+  const template = parseObjectTemplate(to.object);
+  if ('problem' in template) return template;
+  try {
+    const cluster = clusterName === undefined ? {} : { cluster: clusterName };
+    return expandTemplate(template, { namespace, name, uid, timestamp: timestampOf(at), ...cluster });
+  } catch (error) {
+    if (error instanceof RangeError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** Another attempt at the second stage. */
+export function verifyAgain(situation: BackupSituation): BackupDecision {
+  const { object = '', etcdVersion = '', snapshotBytes = 0, sha256 } = situation.backup.status ?? {};
+  const facts = { etcdVersion, sha256, snapshot: { bytes: snapshotBytes } };
+  return verify(situation, object, facts, situation.attempt.number, {});
+}
+
+/** The second stage: what is stored is restored, started and compared. */
+export function verify(
+  situation: BackupSituation,
+  object: string,
+  taken: {
+    readonly etcdVersion: string;
+    readonly sha256: string | undefined;
+    readonly snapshot: { readonly bytes: number };
+  },
+  attempt: number,
+  facts: Facts,
+): BackupDecision {
+  const location = parseLocation(object);
+  if ('problem' in location) return failed(situation, 'InvalidRequest', location.problem, 'request');
+  const refused = hostRefused(situation, location);
+  if (refused) return refused;
+  const { image = imageDefaults, version } = situation.cluster?.spec ?? {};
+  // A digest names the bytes of one version.
+  const { digest, ...unpinned } = { digest: undefined, ...image };
+  const sameVersion = version?.replace(/^v/, '') === taken.etcdVersion;
+  const pinned = digest !== undefined && sameVersion ? { ...unpinned, digest } : unpinned;
+  return {
+    kind: 'verify',
+    message: `${object} is stored; attempt ${attempt} restores it with etcd ${taken.etcdVersion}`,
+    order: {
+      attempt,
+      location,
+      etcdImage: etcdImage({ image: { ...imageDefaults, ...pinned }, version: taken.etcdVersion }),
+      pullSecrets: 'pullSecrets' in image ? (image.pullSecrets ?? []) : [],
+      snapshotBytes: taken.snapshot.bytes,
+      sha256: taken.sha256,
+    },
+    facts,
+  };
+}

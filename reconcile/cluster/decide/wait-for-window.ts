@@ -1,0 +1,79 @@
+import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import type { Reason } from '../../reasons.ts';
+import { openingOf } from '../../schedule/windows.ts';
+import { timestamp } from '../../timestamp.ts';
+import { isOutOfSpace } from '../know/databases.ts';
+import { type Decision, refuse, wait } from '../know/decision.ts';
+import type { Situation } from '../know/situation.ts';
+import { waitForRoom } from './wait-for-room.ts';
+
+/**
+ * For changes that applications may notice and that can wait: a restart, an upgrade and the backup before it, a
+ * defragmentation, a removal. They begin within a window of `spec.maintenance`, and while there is room in the fleet.
+ * What has begun goes on.
+ *
+ * @param hasRoom it takes the room of its fleet already
+ * @returns `undefined`: it may begin.
+ */
+export function waitToBegin(situation: Situation, hasRoom = false): Decision | undefined {
+  return waitForWindow(situation) ?? (hasRoom || !situation.crowdedBy ? undefined : waitForRoom(situation));
+}
+
+/**
+ * The same for an upgrade. The backup before it is its beginning: else one that takes longer than the window would be
+ * too old in the next one, and be taken again in each.
+ */
+export function waitToUpgrade(situation: Situation, hasRoom = false): Decision | undefined {
+  const { awaitedBackup: view } = situation;
+  const isBackedUp = view?.before === 'upgrade' && view.kind === 'known' && !view.tooOld;
+  if (!isBackedUp) return waitToBegin(situation, hasRoom);
+  return hasRoom || !situation.crowdedBy ? undefined : waitForRoom(situation);
+}
+
+/** What gives members what the spec asks for: as a roll of all, or of some that are down, or new. */
+const rolls: readonly string[] = ['RollingConfiguration', 'UpgradingMember', 'RollingBackVersion'] satisfies Reason[];
+const byTheWay: readonly string[] = [
+  ...(['CuringConfiguration', 'CorrectingTemplates', 'ReplacingMember'] satisfies Reason[]),
+  ...(['PreparingMember', 'PreparingMembers', 'UpdatingPeers', 'WakingMembers'] satisfies Reason[]),
+];
+
+/**
+ * Whether a roll is half done: members differ, and the last step that made them differ was one of a roll. One that was
+ * cured or made anew on the new configuration, because it was down, begins no roll of the others. Without a history the
+ * answer is no: then it waits, which costs time only.
+ */
+function isHalfDone({ slots, cluster }: Situation): boolean {
+  const given = slots.flatMap(({ peer, statefulSet }) =>
+    peer?.current ? [inputsHash(peer.inputs), ...(statefulSet ? [statefulSet.inputsHash] : [])] : [],
+  );
+  if (new Set(given).size < 2) return false;
+  const made = cluster.status?.history?.findLast(({ reason }) => [...rolls, ...byTheWay].includes(reason));
+  return made !== undefined && rolls.includes(made.reason);
+}
+
+function waitForWindow(situation: Situation): Decision | undefined {
+  const { cluster, at, slots } = situation;
+  // What frees space, a larger quota among it, is no care that can wait.
+  if (isOutOfSpace(slots) || isHalfDone(situation)) return undefined;
+  const opening = openingOf(cluster.spec.maintenance?.windows, at);
+  switch (opening.kind) {
+    case 'open':
+      return undefined;
+    case 'unreadable':
+      return refuse(
+        'InvalidWindow',
+        `spec.maintenance.${opening.problem}: a change that can wait does not begin`,
+        'correct that window of spec.maintenance.windows, or remove it',
+      );
+    case 'shut': {
+      const { opensAt } = opening;
+      const opens = opensAt ? `the next opens at ${timestamp(opensAt)}` : 'none ever opens';
+      const afterSeconds = opensAt ? Math.ceil((opensAt.getTime() - at.getTime()) / 1000) : 3600;
+      return wait(
+        'OutsideWindows',
+        `a change that applications may notice begins within a window of spec.maintenance.windows: ${opens}`,
+        { on: 'time', afterSeconds },
+      );
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { type ApprovalAsked, longestApprovalText } from '../../../manifests/api/approval.ts';
+import type { Decision } from '../know/decision.ts';
+import type { Situation } from '../know/situation.ts';
+
+/** All that a person may approve now: what the decision asks for, what it passed over, and what the spec wants. */
+export function approvalsAsked(
+  decision: Decision,
+  { effective }: Pick<Situation, 'effective'>,
+): readonly ApprovalAsked[] {
+  const refused = [
+    ...(decision.kind === 'refuse' ? [decision] : []),
+    ...(decision.besides ?? []),
+    ...effective.refusals,
+  ];
+  const asked = refused.flatMap(({ reason, approval }): ApprovalAsked[] =>
+    approval
+      ? [
+          {
+            reason,
+            ...approval,
+            approves: approval.approves.slice(0, longestApprovalText),
+            loses: approval.loses.slice(0, longestApprovalText),
+          },
+        ]
+      : [],
+  );
+  return [...new Map(asked.map((one) => [`${one.annotation}=${one.value}`, one])).values()];
+}

@@ -1,0 +1,60 @@
+import { annotations } from '../../manifests/render/names.ts';
+import { decide } from '../cluster/decide/decide.ts';
+import { ailmentOf, isInSync, memberOf, serves } from '../cluster/know/health.ts';
+import { leads } from '../cluster/know/leadership.ts';
+import type { Slot } from '../cluster/know/observation.ts';
+import type { Situation } from '../cluster/know/situation.ts';
+import { votersOf } from '../cluster/know/voters.ts';
+import type { ClusterSeen, MemberSeen } from './observation.ts';
+
+/** What matters of a cluster when a node is to go, by what its own step would see and decide. Pure. */
+export function clusterSeen(situation: Situation): ClusterSeen {
+  const { cluster, membership, slots } = situation;
+  const { namespace, name } = cluster.metadata;
+  const stopped = stoppedBecause(situation);
+  const busy = busyWith(situation);
+  const members = membership.kind === 'known' ? membership.members : [];
+  const voters = votersOf(members).length;
+  return {
+    key: `${namespace}/${name}`,
+    ...(stopped !== undefined && { stopped }),
+    ...(busy && { busy }),
+    mayLoseQuorum: cluster.spec.disruption?.whenQuorumIsLost === 'Allow',
+    ...(membership.kind === 'known' && { clusterId: membership.clusterId }),
+    voters,
+    learners: members.length - voters,
+    members: slots.flatMap((slot) => memberSeen(slot, situation) ?? []),
+  };
+}
+
+function memberSeen(slot: Slot, situation: Situation): MemberSeen | undefined {
+  const { membership, slots } = situation;
+  const member = membership.kind === 'known' ? memberOf(slot, membership.members) : undefined;
+  if (!member && !slot.pod) return undefined;
+  const isWell = serves(slot, situation) && isInSync(slot, slots);
+  const ailment = isWell ? undefined : (ailmentOf(slot, situation)?.message ?? 'it is not in sync');
+  return {
+    name: slot.name,
+    ...(member && { memberId: member.id }),
+    ...(slot.pod?.node !== undefined && { node: slot.pod.node }),
+    voter: member !== undefined && !member.isLearner,
+    serves: isWell,
+    leads: leads(slot),
+    ...(ailment !== undefined && { ailment }),
+    log: slot.endpoint.kind === 'known' ? slot.endpoint.status.raftAppliedIndex : 0n,
+  };
+}
+
+function stoppedBecause({ cluster }: Situation): string | undefined {
+  if (cluster.metadata.deletionTimestamp !== undefined) return 'is being deleted';
+  if (cluster.spec.suspend) return 'is suspended';
+  if (cluster.metadata.annotations?.[annotations.paused] !== undefined) return 'is paused';
+  return undefined;
+}
+
+/** By the very rules of its own step. */
+function busyWith(situation: Situation): ClusterSeen['busy'] {
+  if (situation.lease.kind === 'held') return { kind: 'held', why: `${situation.lease.holder} acts on it` };
+  const { kind, message } = decide(situation);
+  return kind === 'act' || kind === 'wait' ? { kind, why: message } : undefined;
+}

@@ -1,0 +1,90 @@
+/** Every reason of a node policy's conditions and events: one closed table, from which its documents follow. */
+
+export interface NodeMeaning {
+  readonly means: string;
+  /** What a person does about it. Absent: nothing, it ends by itself or is as it should be. */
+  readonly cure?: string;
+  /** Something went wrong: the policy is Stalled, and no other node begins. */
+  readonly stuck?: true;
+}
+
+const names = 'Do what the message says.';
+
+export const nodeMeanings = {
+  // As it should be.
+  NothingToDo: { means: 'No node needs a reboot.' },
+  Granted: { means: 'The node begins: it is cordoned.' },
+  Cordoned: { means: 'The node is cordoned for its reboot.' },
+  Draining: { means: 'Pods leave the node; members of etcd clusters last.' },
+  MovingLeaders: { means: 'Leadership moves to members on other nodes.' },
+  EvictingMembers: { means: 'The members of etcd clusters leave the node.' },
+  Rebooting: { means: 'The node was told to reboot, and is awaited.' },
+  Returned: { means: 'The node is back with another boot, and takes pods again.' },
+  AwaitingMembers: { means: 'The node is back. Its members are not all healthy and in sync yet.' },
+  RebootDone: { means: 'The node was rebooted, and its members are healthy and in sync.' },
+  CalledOff: { means: 'The wish for a reboot was taken away before it was too late: the node takes pods again.' },
+  NodeGone: { means: 'The Node object is gone, or another one has its name.' },
+  PolicyGone: {
+    means:
+      'The node bears marks of a reboot that no policy has begun with: they are taken away, and it stays cordoned.',
+    cure: 'Uncordon the node, if it was cordoned for that reboot: `kubectl uncordon <node>`.',
+  },
+  // Waiting to begin.
+  Suspended: { means: '`spec.suspend` is true: no reboot begins.' },
+  OutsideWindows: { means: 'None of `spec.windows` is open.' },
+  InvalidWindow: { means: 'A window can not be read. No reboot begins.', cure: names },
+  NoRoom: { means: 'As many nodes as `spec.maxUnavailable` allows are unavailable.' },
+  PutOff: { means: 'The node was begun with, and could not be drained in time: others have their turn.' },
+  NodeNotReady: { means: 'The node is not Ready: nothing can be started there.', cure: 'Repair the node.' },
+  OfOtherPolicy: { means: 'Another policy has begun with this node, or comes before this one by name.' },
+  KuredAtWork: {
+    means: 'kured says that it reboots a node of this policy.',
+    cure: 'Let one of the two do it: docs/how-to/node-reboots.md.',
+  },
+  BlockingPod: { means: 'A pod of `spec.blockedBy` runs on the node, or one of a backup, restore or recovery.' },
+  UnmanagedPod: {
+    means: 'A pod on the node belongs to no controller, and would be lost.',
+    cure: 'Delete that pod, or set `spec.drain.unmanagedPods` to Evict.',
+  },
+  // What etcd says.
+  ClusterWithoutQuorum: { means: 'No quorum of a cluster with a member there answers.', cure: names },
+  ClusterStopped: { means: 'A cluster with a member there is suspended, paused or being deleted.', cure: names },
+  ClusterBusy: { means: 'A cluster with a member there is in the middle of a step, or about to take one.' },
+  MemberDown: { means: 'Another member of a cluster with a member there is down or lags.' },
+  TwoMembersThere: { means: 'Two members of one cluster are on the node.', cure: names },
+  QuorumNeedsNode: { means: 'A cluster would lose its quorum without its member on the node.', cure: names },
+  // What keeps one that has begun.
+  EvictionRefused: { means: 'A PodDisruptionBudget does not let a pod leave.' },
+  OrderTakenBack: {
+    means: 'Since the node was told to reboot, a pod or a member came there, or a cluster can not spare it any more.',
+  },
+  DrainTimedOut: { means: 'The node could not be drained within `spec.drain.timeout`. It takes pods again.' },
+  RebootNotBegun: {
+    means: 'The Job that reboots the node did not come to do it in time. The node takes pods again.',
+    cure: 'Read the events and the log of that Job: mostly its method does not fit the host.',
+  },
+  JobRefused: { means: 'The API server refuses the Job that reboots the node.', cure: names },
+  RebootNotComing: {
+    means: 'The Job told the host to reboot, and the same boot is still there after `spec.reboot.timeout`.',
+    cure: 'Reboot the node by hand. Or remove its annotation `etcd.ratchet.dev/reboot-needed`: it takes pods again.',
+    stuck: true,
+  },
+  NodeNotBack: {
+    means: 'The node does not come back. No other node begins.',
+    cure: 'Repair the node, or delete its Node object. Members whose volumes are lost with it are replaced.',
+    stuck: true,
+  },
+  MembersNotBack: {
+    means: 'The node is back, and a cluster with a member there is not whole in time. No other node begins.',
+    cure: 'Do what the conditions of that EtcdCluster say.',
+    stuck: true,
+  },
+} as const satisfies Record<string, NodeMeaning>;
+
+export type NodeReason = keyof typeof nodeMeanings;
+
+/** Whether a person must look, and no other node begins. */
+export function isStuck(reason: NodeReason): boolean {
+  const meaning: NodeMeaning = nodeMeanings[reason];
+  return meaning.stuck === true;
+}

@@ -1,0 +1,105 @@
+import type { EtcdNodePolicy, EtcdNodePolicyStatus, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
+import { conditionsFrom, type Said } from '../conditions.ts';
+import { timestamp } from '../timestamp.ts';
+import type { NodesDecision, NodeVerdict } from './decision.ts';
+import type { NodesObservation } from './observation.ts';
+import { isStuck, type NodeMeaning, type NodeReason, nodeMeanings } from './reasons.ts';
+
+/** What became of the one action of a step. */
+export type NodeOutcome =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'acted'; readonly kept: readonly string[] }
+  | { readonly kind: 'failed'; readonly message: string; readonly refused: boolean };
+
+/** The verdicts as they are told: with what the action came to. Pure. */
+export function toldVerdicts({ verdicts, action }: NodesDecision, outcome: NodeOutcome): readonly NodeVerdict[] {
+  return verdicts.map((verdict) => {
+    if (verdict.action === undefined || verdict.action !== action) return verdict;
+    if (outcome.kind === 'failed') {
+      const isJob = outcome.refused && action.kind === 'order';
+      return {
+        ...verdict,
+        ...(isJob && { reason: 'JobRefused' as const }),
+        message: `${verdict.message}: ${outcome.message}`,
+      };
+    }
+    if (outcome.kind === 'none' || outcome.kept.length === 0) return verdict;
+    const names = outcome.kept.slice(0, 3).join(', ');
+    return { ...verdict, reason: 'EvictionRefused', message: `${verdict.node}: a PodDisruptionBudget keeps ${names}` };
+  });
+}
+
+/** The status after a step. Pure. At rest it is what it was. */
+export function nodePolicyStatus(
+  { policy, at }: NodesObservation,
+  decision: NodesDecision,
+  outcome: NodeOutcome,
+  written: EtcdNodePolicy = policy,
+): EtcdNodePolicyStatus {
+  const { generation = 0 } = policy.metadata;
+  const before = written.status;
+  const over = outcome.kind === 'acted' ? endedBy(decision) : undefined;
+  const grants = (before?.grants ?? []).filter(({ id }) => id !== over?.id);
+  const verdicts = toldVerdicts(decision, outcome);
+  const begun = decision.action?.kind === 'grant' && outcome.kind === 'acted' ? 1 : 0;
+  const done = (before?.done ?? 0) + (over?.completed ? 1 : 0);
+  const lastDone = over?.completed ? { node: over.node, at: timestamp(at) } : before?.lastDone;
+  const waiting = verdicts.filter(({ node, reason }) => reason !== 'RebootDone' && over?.node !== node);
+  return {
+    observedGeneration: generation,
+    nodes: decision.selected,
+    needed: Math.max(0, decision.needed - begun),
+    inProgress: grants.length,
+    done,
+    ...(lastDone && { lastDone }),
+    ...(grants.length > 0 && { grants }),
+    ...(waiting.length > 0 && { blocked: waiting.slice(0, 20).map(blockedOf) }),
+    conditions: conditionsFrom(statements(waiting, grants), before?.conditions, { generation, at }),
+  };
+}
+
+function endedBy({ action }: NodesDecision) {
+  switch (action?.kind) {
+    case 'finish':
+      return { node: action.node, id: action.id, completed: true };
+    case 'put-off':
+      return { node: action.node, id: action.id, completed: false };
+    case 'drop':
+      return { node: action.node, id: action.id, completed: action.completed === true };
+    case 'grant':
+    case 'cordon':
+    case 'move-leaders':
+    case 'evict':
+    case 'order':
+    case 'welcome':
+    case undefined:
+      return undefined;
+  }
+}
+
+function blockedOf({ node, reason, message }: NodeVerdict) {
+  return { node, reason, message: message.slice(0, 1000) };
+}
+
+/** The most urgent first: what is stuck, what is under way, what a person can do, what waits. */
+function statements(verdicts: readonly NodeVerdict[], grants: readonly NodeGrant[]): readonly Said[] {
+  const stuck = verdicts.find(({ reason }) => isStuck(reason));
+  const begun = verdicts.find(({ node }) => grants.some((grant) => grant.node === node));
+  const asking = verdicts.find(({ reason }) => cureOf(reason) !== undefined);
+  const first = stuck ?? begun ?? asking ?? verdicts[0];
+  if (!first) return [{ type: 'Ready', status: 'True', reason: 'NothingToDo', message: 'no node needs a reboot' }];
+  const { reason } = first;
+  const cure = cureOf(reason);
+  const message = cure === undefined ? first.message : `${first.message}. ${cure}`;
+  const isStalled = stuck !== undefined || reason === 'InvalidWindow';
+  return [
+    { type: 'Ready', status: isStalled ? 'False' : 'True', reason, message },
+    ...(grants.length > 0 && !stuck ? [{ type: 'Reconciling', status: 'True', reason, message } as const] : []),
+    ...(isStalled ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
+  ];
+}
+
+function cureOf(reason: NodeReason): string | undefined {
+  const meaning: NodeMeaning = nodeMeanings[reason];
+  return meaning.cure;
+}

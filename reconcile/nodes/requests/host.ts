@@ -1,0 +1,26 @@
+import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
+import type { LeavingPod } from '../decision.ts';
+import type { LeaderMove } from '../etcd.ts';
+import type { JobSeen, NodeSeen } from '../observation.ts';
+
+/**
+ * Stores a model's state: what a plan has seen, or the world of a search. It does what Kubernetes and etcd do at once,
+ * and knows no action.
+ */
+export interface NodesHost<S> {
+  /** The API server's clock. */
+  readonly at: (state: S) => Date;
+  readonly node: (state: S, name: string) => NodeSeen | undefined;
+  readonly withNode: (state: S, node: NodeSeen) => S;
+  readonly withPolicy: (state: S, policy: EtcdNodePolicy) => S;
+  /** The Job of a grant. */
+  readonly job: (state: S, id: string) => JobSeen | undefined;
+  readonly withNewJob: (state: S, id: string, node: string) => S;
+  readonly withoutJob: (state: S, id: string) => S;
+  /** The lease of a cluster's steps. @throws {StepError} where the cluster was written to since it was observed. */
+  readonly held: (state: S, cluster: string) => S;
+  readonly letGo: (state: S, cluster: string) => S;
+  /** A pod that is another one now stays; `kept`: a disruption budget refuses. */
+  readonly evicted: (state: S, pod: LeavingPod) => { readonly state: S; readonly kept: boolean };
+  readonly led: (state: S, move: LeaderMove) => S;
+}

@@ -1,0 +1,87 @@
+import { begun } from '../cluster/act/requests/program.ts';
+import { actOnNode } from './act.ts';
+import type { NodesDecision } from './decision.ts';
+import type { NodeSeen, NodesObservation } from './observation.ts';
+import { nodePolicyStatus } from './report.ts';
+import { nodeBehaviourOf } from './requests/all.ts';
+import { type Away, onNode, type Sim, simHost, withClusters } from './sim-host.ts';
+
+/** A step's own lines, run where nothing disturbs them; the world does what is expected of it at once. Pure. */
+
+/** What the action of a decision leaves, and its report. `undefined`: it can't be carried out. */
+export function applied(sim: Sim, decision: NodesDecision): Sim | undefined {
+  const { action } = decision;
+  if (!action) return undefined;
+  const program = actOnNode(action, sim.seen);
+  let now = sim;
+  let standing = begun(program);
+  for (;;) {
+    const { position } = standing;
+    if (position.kind === 'ended') return undefined;
+    if (position.kind === 'done') break;
+    const { request } = position;
+    const done = nodeBehaviourOf(request).model(now, request.ask, simHost);
+    now = done.state;
+    standing = standing.after({ answer: done.answer });
+  }
+  return reported(sim.seen, decision, now);
+}
+
+function reported(before: NodesObservation, decision: NodesDecision, { seen, ...sim }: Sim): Sim {
+  const {
+    conditions: _,
+    blocked: __,
+    ...status
+  } = nodePolicyStatus(before, decision, { kind: 'acted', kept: [] }, seen.policy);
+  const began = decision.action?.kind === 'grant' ? 1 : 0;
+  const grants = sim.grants + began;
+  const nonce = [...String(grants).padStart(32, '0')].toReversed().join('');
+  return { ...sim, grants, seen: { ...seen, policy: { ...seen.policy, status }, ...(began > 0 && { nonce }) } };
+}
+
+/**
+ * What happens by itself: a node that has its order reboots, and what was on one that is back returns. Not where that
+ * is overdue already.
+ */
+export function movedOn(sim: Sim, stuck: ReadonlySet<string>): Sim | undefined {
+  const goingDown = sim.seen.nodes.find(
+    ({ name, bootId, marks }) =>
+      marks.granted && !stuck.has(name) && (marks.now !== undefined || marks.inProgress?.word === bootId),
+  );
+  if (goingDown) return rebooted(sim, goingDown);
+  for (const { name, marks } of sim.seen.nodes) {
+    const away = marks.returned && !stuck.has(name) && (sim.away.get(name) ?? awayBefore(sim, name));
+    if (away) return returned(sim, name, away);
+  }
+  return undefined;
+}
+
+function rebooted(sim: Sim, { name, bootId }: NodeSeen): Sim {
+  return onNode(sim, name, ({ marks: { now: _, ...marks }, ...node }) => ({
+    ...node,
+    ready: true,
+    bootId: `${bootId}+`,
+    marks: { ...marks, inProgress: { at: sim.seen.at, word: bootId } },
+  }));
+}
+
+/** Of a node that was down when the plan was made: members of its clusters that are nowhere. */
+function awayBefore({ seen }: Sim, name: string): Away | undefined {
+  const keys = new Set(seen.policy.status?.grants?.find(({ node }) => node === name)?.clusters);
+  const nowhere = seen.clusters.flatMap(({ key, members }) =>
+    members.flatMap((one) => (keys.has(key) && one.node === undefined ? [`${key}/${one.name}`] : [])),
+  );
+  return nowhere.length > 0 ? { pods: [], members: new Set(nowhere) } : undefined;
+}
+
+function returned(sim: Sim, name: string, { pods, members }: Away): Sim {
+  const away = new Map(sim.away);
+  away.delete(name);
+  const home = onNode({ ...sim, away }, name, (node) => ({ ...node, pods }));
+  return withClusters(home, (cluster) => ({
+    ...cluster,
+    members: cluster.members.map((member) =>
+      members.has(`${cluster.key}/${member.name}`) ? { ...member, node: name, serves: true } : member,
+    ),
+  }));
+}

@@ -1,0 +1,184 @@
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
+import type { Node, Pod } from '../../manifests/kube-types.ts';
+import { annotations, labels } from '../../manifests/render/names.ts';
+import { isReason, resources } from '../../reconcile/kube.ts';
+import { isWholeOf } from '../e2e/support/conditions.ts';
+import { startKnowingWriter } from '../e2e/support/knowing-writer.ts';
+import { clusterYaml } from '../e2e/support/specs.ts';
+import { until } from '../e2e/support/until.ts';
+import { createWarmTicks, type WarmTicks } from '../e2e/support/warm-ticks.ts';
+import { load } from './conditions.ts';
+import { rest } from './rest.ts';
+import type { Stage } from './stage.ts';
+import { aim, table } from './table.ts';
+
+const namespace = 'reboots';
+const names = ['carts', 'orders', 'users'] as const;
+const nodeNames = ['node-1', 'node-2', 'node-3'] as const;
+const component = resolve(import.meta.dirname, '../../manifests/install/components/node-reboots');
+/** In milliseconds. */
+const gapLimit = 100;
+
+interface Figures {
+  readonly seconds: number;
+  readonly invocations: number;
+  readonly requests: number;
+  readonly acknowledged: number;
+  readonly lost: number;
+  readonly longestGap: number;
+}
+
+/** Three nodes reboot under three clusters of three, each with a writer: by a policy, and by eviction alone. */
+export async function measureReboots(stage: Stage): Promise<void> {
+  const { kubectl, cluster } = stage;
+  await kubectl(['create', 'namespace', namespace]);
+  for (const file of ['namespace.yaml', 'agent-role.yaml'])
+    await kubectl(['apply', '--server-side', '-f', resolve(component, file)]);
+  await using ticks = createWarmTicks({
+    KUBECONFIG: cluster.kubeconfigPath,
+    RATCHET_NODE_REBOOTS: 'etcd-ratchet-reboots',
+  });
+  await using plain = createWarmTicks({ KUBECONFIG: cluster.kubeconfigPath });
+  for (const name of names)
+    await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace) });
+  await whole(stage, plain);
+  const before = `${await rest()}\n${load()}`;
+  const byPolicy = await during(stage, plain, () => rebootByPolicy(stage, ticks));
+  const byEviction = await during(stage, plain, () => rebootByEviction(stage, plain));
+  const row = (what: string, { seconds, invocations, requests, acknowledged, lost, longestGap }: Figures) => [
+    what,
+    seconds.toFixed(1),
+    String(invocations),
+    requests === 0 ? '–' : String(requests),
+    String(acknowledged),
+    String(lost),
+    longestGap.toFixed(0),
+  ];
+  console.log('## Three nodes reboot, each 2 s down; three clusters of three, a writer for each\n');
+  console.log(`Before: ${before}\n`);
+  console.log(
+    table([
+      ['', 's', 'invocations', 'API requests', 'writes', 'lost', 'longest gap ms'],
+      row('EtcdNodePolicy', byPolicy),
+      row('eviction alone: no leader moved, etcd not asked', byEviction),
+    ]),
+  );
+  console.log('');
+  console.log(aim(`no acknowledged write is lost`, byPolicy.lost === 0));
+  console.log(aim(`the longest gap is under ${gapLimit} ms`, byPolicy.longestGap < gapLimit));
+}
+
+interface Counted {
+  readonly invocations: number;
+  readonly requests: number;
+}
+
+async function during(stage: Stage, plain: WarmTicks, reboot: () => Promise<Counted>): Promise<Figures> {
+  const { kube } = stage;
+  const writers = await Promise.all(names.map((name) => startKnowingWriter(kube, { namespace, name }, 'bench')));
+  await until('fifty writes each', () => writers.every(({ acknowledged }) => acknowledged >= 50));
+  for (const writer of writers) writer.longestGap();
+  const started = performance.now();
+  const counted = await reboot();
+  const seconds = (performance.now() - started) / 1000;
+  await whole(stage, plain);
+  const longestGap = Math.max(...writers.map((writer) => writer.longestGap()));
+  const ends = await Promise.all(writers.map((writer) => writer.finish()));
+  const sum = (of: (end: (typeof ends)[number]) => number) => ends.reduce((total, end) => total + of(end), 0);
+  return {
+    seconds,
+    ...counted,
+    acknowledged: sum((end) => end.acknowledged),
+    lost: sum((end) => end.lost),
+    longestGap,
+  };
+}
+
+async function whole({ kube }: Stage, ticks: WarmTicks): Promise<void> {
+  await until(
+    'all clusters are whole',
+    async () => {
+      await ticks.tick('--namespace', namespace, '--wait=2');
+      const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace });
+      return items.length === names.length && items.every(isWholeOf(3));
+    },
+    { within: 240 },
+  );
+}
+
+async function rebootByPolicy({ kubectl, kube }: Stage, ticks: WarmTicks): Promise<Counted> {
+  const about = { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdNodePolicy', metadata: { name: 'bench' } };
+  await kubectl(['apply', '--server-side', '-f', '-'], {
+    stdin: JSON.stringify({ ...about, spec: { nodeSelector: {} } }),
+  });
+  await kubectl(['annotate', 'nodes', '--all', `${annotations.rebootNeeded}=bench`]);
+  let [invocations, requests] = [0, 0];
+  await until(
+    'three reboots are done',
+    async () => {
+      const { stdout } = await ticks.tick('--namespace', namespace, '--wait=10', '--output=json');
+      invocations += 1;
+      const asked = (JSON.parse(stdout) as { requests: Record<string, number> }).requests;
+      requests += Object.values(asked).reduce((a, b) => a + b, 0);
+      const found = await kube.get<EtcdNodePolicy>(resources.nodePolicies, undefined, 'bench');
+      return found?.status?.done === 3 && found.status.inProgress === 0;
+    },
+    { within: 300 },
+  );
+  return { invocations, requests };
+}
+
+/** As a drain of each node in turn, with the clusters' own ticks beside it. */
+async function rebootByEviction(stage: Stage, ticks: WarmTicks): Promise<Counted> {
+  let isOver = false;
+  let invocations = 0;
+  const ticking = (async () => {
+    while (!isOver) {
+      await ticks.tick('--namespace', namespace, '--wait=2');
+      invocations += 1;
+    }
+  })();
+  try {
+    for (const name of nodeNames) await drainAndReboot(stage, name);
+  } finally {
+    isOver = true;
+    await ticking;
+  }
+  return { invocations, requests: 0 };
+}
+
+async function drainAndReboot({ kubectl, kube, cluster }: Stage, name: string): Promise<void> {
+  const bootOf = async () => {
+    const found = await kube.get<Node>(resources.nodes, undefined, name);
+    const isReady = found?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+    return isReady ? (found?.status?.nodeInfo?.bootID ?? '') : '';
+  };
+  const before = await bootOf();
+  await kubectl(['cordon', name]);
+  await until(
+    `${name} is drained`,
+    async () => {
+      const { items } = await kube.list<Pod>(resources.pods, {
+        namespace,
+        labelSelector: labels.cluster,
+        fieldSelector: `spec.nodeName=${name}`,
+      });
+      for (const { metadata } of items) {
+        const { uid = '', resourceVersion = '' } = metadata;
+        const preconditions = { uid, resourceVersion };
+        await kube.evict(namespace, metadata.name, { preconditions }).catch((error: unknown) => {
+          if (!isReason(error, 'TooManyRequests') && !isReason(error, 'Conflict')) throw error;
+        });
+      }
+      if (items.length > 0) await pause(100);
+      return items.length === 0;
+    },
+    { within: 180 },
+  );
+  await cluster.node?.rebootNode(name);
+  await until(`${name} is back`, async () => ![before, ''].includes(await bootOf()), { within: 60 });
+  await kubectl(['uncordon', name]);
+}

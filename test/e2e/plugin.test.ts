@@ -1,0 +1,62 @@
+/** `kubectl ratchet` beside a cluster of real members: what it foresees is what the next step does. */
+
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
+import { isWholeOf } from './support/conditions.ts';
+import { installNamespaced } from './support/installed.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+
+const stage = scene({ fleet: false });
+const made: Awaited<ReturnType<typeof kubectlRatchet>>[] = [];
+after(() => Promise.all(made.map((plugin) => plugin[Symbol.asyncDispose]())));
+
+test('plan and check ask the members themselves, and plan of a file is what then is done', async () => {
+  const { kubectl, namespace, tickUntil } = stage();
+  const plugin = await kubectlRatchet(process.env.KUBECONFIG ?? assert.fail('KUBECONFIG is not set'));
+  made.push(plugin);
+  const ratchet = (...args: readonly string[]) => plugin.ratchet('-n', namespace, ...args);
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('orders', namespace, { replicas: 1 }) });
+  const before = await ratchet('check', 'orders');
+  assert.equal(before.code, 4, before.stderr);
+  await tickUntil('orders', isWholeOf(1), 120);
+
+  const well = await ratchet('check', 'orders', '-o', 'json');
+  assert.equal(well.code, 0, well.stderr + well.stdout);
+  assert.deepEqual(JSON.parse(well.stdout).unread, { forbidden: [], silent: [] });
+
+  const file = join(plugin.directory, 'orders.yaml');
+  await writeFile(file, clusterYaml('orders', namespace, { replicas: 2 }));
+  const planned = await ratchet('plan', 'orders', '-f', file, '--exit-code', '-o', 'json');
+  assert.equal(planned.code, 4, planned.stderr);
+  const steps: readonly { action: string }[] = JSON.parse(planned.stdout).planned.steps;
+  assert.ok(steps.length > 0);
+  await kubectl(['apply', '--server-side', '-f', file]);
+  const whole = await tickUntil('orders', isWholeOf(2), 120);
+  const done = (whole.status?.history ?? []).map(({ action }) => action);
+  assert.deepEqual(
+    done.slice(-steps.length),
+    steps.map(({ action }) => action),
+  );
+});
+
+test('where no member can be reached from, a Job of the installation makes the same plan', async () => {
+  const { namespace } = stage();
+  const [plugin = assert.fail('the first test installs it')] = made;
+  await installNamespaced(stage());
+  const args = ['plan', 'orders', '-o', 'json', '--exit-code'];
+  const here = await plugin.ratchet('-n', namespace, ...args);
+  const there = await plugin.ratchet(
+    '-n',
+    namespace,
+    ...args,
+    '--in-cluster',
+    `--installation=${namespace}/etcd-ratchet`,
+  );
+  assert.deepEqual([here.code, there.code], [0, 0], here.stderr + there.stderr);
+  const { unread: _, ...plan } = JSON.parse(here.stdout);
+  assert.deepEqual(JSON.parse(there.stdout), plan);
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fleetSource } from '../../../functions/pass/fleet-git.ts';
+import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
+import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { install, startApiServer } from './api-server.ts';
+
+/** The commands of docs/how-to/tenants.md, as two teams would type them. */
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/how-to/tenants.md'), 'utf8');
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+await api.kubectl(['apply', '-k', install]);
+const kube = await api.kubeOf({ namespace: 'etcd-ratchet', name: 'etcd-ratchet' });
+const signal = AbortSignal.timeout(60_000);
+
+type Team = 'team-a' | 'team-b';
+const adminOf = { 'team-a': 'alice', 'team-b': 'bob' } as const;
+
+/** Blocks of this kind below that heading, as they are for a team. */
+function blocks(heading: string, kind: 'sh' | 'yaml', team: Team): string {
+  const [, section = assert.fail(heading)] = page.split(`## ${heading}\n`);
+  const [own = ''] = section.split('\n## ');
+  const found = [...own.matchAll(new RegExp(`^\`\`\`${kind}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
+  return found.join('').replaceAll('team-a', team).replaceAll('alice', adminOf[team]);
+}
+
+function commandsOf(heading: string, team: Team): readonly string[][] {
+  const lines = blocks(heading, 'sh', team).trim().split('\n');
+  assert.ok(lines.length >= 4);
+  return lines.map((line) =>
+    line
+      .replace('-f fleet.yaml', '-f -')
+      .replace(/^kubectl /, '')
+      .split(' '),
+  );
+}
+
+const as = (team: Team) => [`--as=${adminOf[team]}`, '--as-group=system:authenticated'];
+const stdin = (team: Team) => ({ stdin: blocks('What a team does', 'yaml', team) });
+
+test('two teams set themselves up by the commands of the page', async () => {
+  for (const team of ['team-a', 'team-b'] as const) {
+    for (const command of commandsOf('What the platform does', team)) await api.kubectl(command);
+    for (const command of commandsOf('What a team does', team))
+      await api.kubectl([...as(team), ...command], stdin(team));
+  }
+});
+
+test('no team gets through with any of these commands in the namespace of another', async () => {
+  for (const command of commandsOf('What a team does', 'team-a'))
+    await assert.rejects(api.kubectl([...as('team-b'), ...command], stdin('team-a')), /forbidden/i, command.join(' '));
+});
+
+test('the fleet of a team reads its own Secret, and writes where it may', async () => {
+  for (const [team, other] of [
+    ['team-a', 'team-b'],
+    ['team-b', 'team-a'],
+  ] as const) {
+    const fleet = (await kube.get<EtcdFleet>(resources.fleets, team, 'clusters', { signal })) ?? assert.fail();
+    assert.equal((await fleetSource(fleet, { kube, signal })).credentials?.token, '…');
+    const own = kube.as({ namespace: team, name: 'fleet' });
+    const cluster = (namespace: string): KubeObject => ({
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { name: `of-${team}`, namespace },
+      ...{ spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' } } },
+    });
+    await own.create(resources.clusters, cluster(team), { signal });
+    await assert.rejects(own.create(resources.clusters, cluster(other), { signal }), { reason: 'Forbidden' });
+  }
+});
+
+test('etcd-ratchet acts as the account of that name in a team’s namespace, and as no other one', async () => {
+  await api.kubectl(['-n', 'team-a', 'create', 'serviceaccount', 'boss']);
+  const boss = kube.as({ namespace: 'team-a', name: 'boss' });
+  await assert.rejects(boss.list(resources.clusters, { namespace: 'team-a', signal }), /impersonate/);
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type CronJob, jobOf } from '../../../functions/pass/follow-up/chain.ts';
+import { handOver } from '../../../functions/serve/hand-over.ts';
+import { type Kube, KubeError, resources } from '../../../reconcile/kube.ts';
+import { until } from '../../e2e/support/until.ts';
+import { fleet } from '../../unit/serve/installation.ts';
+import { install, startApiServer } from './api-server.ts';
+
+/** What someone may do who has taken the webhook server over: look now, and nothing else. */
+
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+await api.kubectl(['apply', '-k', install]);
+await api.kubectl(['apply', '-k', join(install, 'webhooks-access')]);
+
+const namespace = 'etcd-ratchet';
+const name = 'etcd-ratchet';
+const signal = AbortSignal.timeout(120_000);
+const server = await api.kubeOf({ namespace, name: 'etcd-ratchet-webhooks' });
+const cronJob =
+  (await server.get<CronJob>(resources.cronJobs, namespace, name, { signal })) ?? assert.fail('no CronJob');
+let made = 0;
+
+type Fields = Record<string, unknown>;
+interface Whole {
+  readonly metadata: Fields;
+  readonly spec: Fields & {
+    readonly template: { readonly metadata: Fields; readonly spec: Fields & { containers: Fields[] } };
+  };
+}
+
+/** As the server makes one, for a fleet. */
+function job(args: readonly string[] = ['--fleet=etcd-ratchet/production', '--go-on']): Whole {
+  const labels = { 'etcd.ratchet.dev/trigger': 'webhook', 'etcd.ratchet.dev/fleet': 'uid' };
+  return structuredClone(jobOf(cronJob, { suffix: `t-${made++}`, labels, args })) as unknown as Whole;
+}
+
+async function tried(kube: Kube, wanted: Whole): Promise<string> {
+  try {
+    await kube.create(resources.jobs, wanted as never, { signal });
+    return 'made';
+  } catch (error) {
+    assert.ok(error instanceof KubeError, String(error));
+    return `${error.status} ${error.message}`;
+  }
+}
+
+/** A policy counts a moment after it was made. */
+test('until the policy counts', async () => {
+  await until('a Job of another account is refused', async () => {
+    const wanted = job();
+    wanted.spec.template.spec.serviceAccountName = 'fleet';
+    return (await tried(server, wanted)).startsWith('403');
+  });
+});
+
+const pod = (change: (spec: Whole['spec']['template']['spec']) => void) => () => {
+  const wanted = job();
+  change(wanted.spec.template.spec);
+  return wanted;
+};
+const container = (fields: Fields) => pod(({ containers }) => Object.assign(containers[0] ?? {}, fields));
+const whole = (change: (wanted: Whole) => void) => () => {
+  const wanted = job();
+  change(wanted);
+  return wanted;
+};
+const first = job().spec.template.spec.containers[0] ?? {};
+
+const hostile: Readonly<Record<string, () => Whole>> = {
+  'another service account': pod((spec) =>
+    Object.assign(spec, { serviceAccountName: 'fleet', serviceAccount: 'fleet' }),
+  ),
+  'another image': container({ image: 'registry.example.com/own' }),
+  'another program': container({ command: ['node', '-e', 'x'] }),
+  'a variable more': container({
+    env: [...((first.env as Fields[]) ?? []), { name: 'NODE_OPTIONS', value: '--import=data:text/javascript,x' }],
+  }),
+  'no variables': container({ env: [] }),
+  'variables of another Secret': container({ envFrom: [{ secretRef: { name: 'git-credentials' } }] }),
+  'rights of its own': container({ securityContext: { runAsUser: 0, runAsNonRoot: false } }),
+  'a mount': pod((spec) => {
+    spec.volumes = [{ name: 'v', secret: { secretName: 'git-credentials' } }];
+    Object.assign(spec.containers[0] ?? {}, { volumeMounts: [{ name: 'v', mountPath: '/v' }] });
+  }),
+  'a volume more': pod((spec) =>
+    Object.assign(spec, {
+      volumes: [...((spec.volumes as Fields[]) ?? []), { name: 'v', secret: { secretName: 'webhook' } }],
+    }),
+  ),
+  'a container more': pod((spec) => spec.containers.push({ name: 'b', image: 'i' })),
+  'a container before': pod((spec) => Object.assign(spec, { initContainers: [{ name: 'b', image: 'i' }] })),
+  'the network of its node': pod((spec) => Object.assign(spec, { hostNetwork: true })),
+  'the processes of its node': pod((spec) => Object.assign(spec, { hostPID: true })),
+  'a node': pod((spec) => Object.assign(spec, { nodeName: 'n' })),
+  'a class of priority': pod((spec) => Object.assign(spec, { priorityClassName: 'system-node-critical' })),
+  'less than the CronJob says': pod((spec) => delete spec.securityContext),
+  'a dry run that prints': () => job(['--fleet=a/b', '--plan']),
+  'another fleet, and more': () => job(['--fleet=a/b', '--go-on', '--delay=12', '--kubeconfig=/x']),
+  'a fleet that is no name': () => job(['--fleet=a/b --cluster=c/d']),
+  'two lines': () => job(['--fleet=a/b\n--plan']),
+  'a delay of hours': () => job(['--fleet=a/b', '--delay=9999']),
+  'too many arguments': () => job(Array.from({ length: 9 }, () => '--go-on')),
+  'many pods': whole(({ spec }) => Object.assign(spec, { parallelism: 50, completions: 50 })),
+  'the label of a follow-up': whole(({ metadata }) =>
+    Object.assign(metadata, { labels: { 'etcd.ratchet.dev/follow-up': 'true', 'etcd.ratchet.dev/chain': 'x' } }),
+  ),
+};
+
+for (const [what, wanted] of Object.entries(hostile)) {
+  test(`the webhook server can not make a Job with ${what}`, async () => {
+    const answer = await tried(server, wanted());
+    assert.match(answer, /^403 .*etcd-ratchet-webhook-jobs/);
+  });
+}
+
+test('the webhook server makes the Jobs that it makes, at once and late', async () => {
+  const kube = { ...server, now: () => new Date() } as Kube;
+  const deliveries = ['a', 'b', 'c'].map((text) => ({
+    fleet: fleet('production'),
+    body: Buffer.from(text),
+    reason: 'push',
+  }));
+  for (const delivered of deliveries)
+    assert.equal((await handOver(delivered, { kube, cronJob: { namespace, name }, signal })).kind, 'accepted');
+  const { items } = await server.list(resources.jobs, {
+    namespace,
+    labelSelector: 'etcd.ratchet.dev/trigger=webhook',
+    signal,
+  });
+  assert.ok(items.some((one) => JSON.stringify(one).includes('--delay=12')));
+});
+
+test('it makes the one that the CronJob of an admin would make, whatever the admin has changed', async () => {
+  const patch = { spec: { jobTemplate: { spec: { template: { spec: { nodeSelector: { disk: 'ssd' } } } } } } };
+  await api.kubectl(['-n', namespace, 'patch', 'cronjob', name, '-p', JSON.stringify(patch)]);
+  await until('its Job is that of the changed one', async () => {
+    const changed = await server.get<CronJob>(resources.cronJobs, namespace, name, { signal });
+    const wanted = jobOf(changed ?? assert.fail(), { suffix: `c-${made++}`, labels: {}, args: ['--fleet=a/b'] });
+    return (await tried(server, wanted as unknown as Whole)) === 'made';
+  });
+});
+
+test('others make what they may', async () => {
+  const ours = await api.kubeOf({ namespace, name: 'etcd-ratchet' });
+  const wanted = job();
+  wanted.spec.template.spec.terminationGracePeriodSeconds = 7;
+  assert.equal(await tried(ours, wanted), 'made');
+});

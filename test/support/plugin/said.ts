@@ -1,0 +1,45 @@
+import type { Reach } from '../../../functions/plugin/command.ts';
+import { runPlugin } from '../../../functions/plugin/run.ts';
+import type { Terminal } from '../../../functions/plugin/terminal.ts';
+import type { FakeKube } from '../fakes/kube.ts';
+
+export interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export const now = new Date('2026-11-23T15:00:00Z');
+
+/** A machine that reaches no member. */
+export const unreachable: Reach = {
+  etcd: async () => Promise.reject(new Error('no member is to be asked here')),
+  wire: async () => undefined,
+};
+
+/** What `kubectl ratchet` says for these arguments; `terminal` is what differs from a pipe. */
+export async function saidOn(
+  kube: FakeKube,
+  args: readonly string[],
+  terminal: Partial<Pick<Terminal, 'stop' | 'ask'>> = {},
+  { namespace = 'payments', reach = unreachable }: { readonly namespace?: string; readonly reach?: Reach } = {},
+): Promise<Said> {
+  let [out, err] = ['', ''];
+  const code = await runPlugin(
+    args,
+    {
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+      colours: false,
+      now: () => now,
+      stop: new AbortController().signal,
+      ...terminal,
+    },
+    async () => ({ kube, namespace, reach }),
+  );
+  return { code, out, err };
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { after, before, test } from 'node:test';
+import { EgressError, strictEgress } from '../../../manifests/egress/egress.ts';
+import { guardConnections } from '../../../reconcile/backup/agent/guard.ts';
+
+/** Pods get their identities at these hosts, on port 80. What else listens there is nothing to a store's client. */
+const hosts = ['metadata.google.internal', '169.254.169.254', '169.254.170.2', '169.254.170.23'];
+
+const dialled: string[] = [];
+const restore: (() => void)[] = [];
+before(() => {
+  for (const { prototype } of [HttpAgent, HttpsAgent]) {
+    const { createConnection } = prototype;
+    // Nothing is connected to: what is asked for is written down.
+    prototype.createConnection = (options) => {
+      dialled.push(`${options.host}:${options.port}`);
+      return undefined;
+    };
+    restore.push(() => {
+      prototype.createConnection = createConnection;
+    });
+  }
+});
+after(() => {
+  for (const one of restore) one();
+});
+
+for (const host of hosts) {
+  test(`${host} is asked for a pod's identity, at port 80 without TLS`, () => {
+    using _ = guardConnections(strictEgress);
+    dialled.length = 0;
+    new HttpAgent().createConnection({ host, port: 80 });
+    assert.deepEqual(dialled, [`${host}:80`]);
+  });
+
+  test(`${host} is not connected to at any other port, nor with TLS`, () => {
+    using _ = guardConnections(strictEgress);
+    dialled.length = 0;
+    for (const port of [1, 79, 81, 443, 2379, 8080, 10250])
+      assert.throws(() => new HttpAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
+    for (const port of [80, 443])
+      assert.throws(() => new HttpsAgent().createConnection({ host, port }), EgressError, `${host}:${port}`);
+    assert.deepEqual(dialled, []);
+  });
+}

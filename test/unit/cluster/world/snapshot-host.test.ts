@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import type { Job } from '../../../../manifests/kube-types.ts';
+import { resources } from '../../../../reconcile/kube.ts';
+import { tickUntilConverged } from '../../../support/world/converge.ts';
+import { createWorld } from '../../../support/world/world.ts';
+
+/** A snapshot in a store at a host that no Job may ask: a plan says of it what the run says. */
+
+const places = {
+  's3 on this machine': { object: 's3://bucket/a.db', s3: { endpoint: 'http://localhost:9000' } },
+  's3 at the metadata of a cloud': { object: 's3://bucket/a.db', s3: { endpoint: 'http://169.254.169.254' } },
+  'Google’s at this machine': { object: 'gs://bucket/a.db', gcs: { endpoint: 'https://[::ffff:127.0.0.1]' } },
+} as const;
+
+for (const [what, snapshot] of Object.entries(places)) {
+  test(`a snapshot in a store like ${what} refuses a birth in the plan as in the run`, async () => {
+    const spec: Partial<EtcdClusterSpec> = { replicas: 1, bootstrap: { snapshot } };
+    const world = createWorld();
+    const { planned } = await world.plan(spec);
+    await world.apply(spec);
+    const run = await tickUntilConverged(world);
+    assert.deepEqual([run.kind, run.reason], ['refuse', 'SnapshotHostRefused'], run.trail.join('\n'));
+    const stalled = world.cluster()?.status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
+    const end = planned?.end;
+    assert.ok(end?.kind === 'refused', JSON.stringify(planned));
+    assert.equal(end.reason, 'SnapshotHostRefused');
+    assert.ok(stalled.includes(end.message) && stalled.includes(end.cure), `${stalled}\n${JSON.stringify(end)}`);
+    assert.match(stalled, /RATCHET_LOCAL_HOSTS/);
+    assert.deepEqual(world.kube.stored<Job>(resources.jobs), []);
+  });
+}
+
+test('a store of one’s own network begins the birth', async () => {
+  const world = createWorld();
+  await world.apply({
+    replicas: 1,
+    bootstrap: { snapshot: { object: 's3://bucket/a.db', s3: { endpoint: 'https://10.0.0.7:9000' } } },
+  });
+  assert.equal((await tickUntilConverged(world)).kind, 'done');
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { rebootByLogind } from '../../../reconcile/nodes/agent/dbus.ts';
+import { message, readMessage } from '../../../reconcile/nodes/agent/dbus-wire.ts';
+import { startHostBus } from '../../support/cluster/node/host-bus.ts';
+
+async function inDirectory(use: (path: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'bus-'));
+  try {
+    await use(join(directory, 'bus.sock'));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+test('a host whose logind takes it is told to reboot, once', () =>
+  inDirectory(async (path) => {
+    let reboots = 0;
+    const bus = await startHostBus(path, async () => {
+      reboots += 1;
+    });
+    await rebootByLogind(path, 0);
+    bus.close();
+    assert.equal(reboots, 1);
+  }));
+
+test('a bus that is not there, hangs up or talks nonsense is an error, and never a reboot', () =>
+  inDirectory(async (path) => {
+    await assert.rejects(rebootByLogind(path, 0), /ENOENT/);
+    for (const answer of [
+      'REJECTED EXTERNAL\r\n',
+      'OK x\r\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0',
+      '',
+      'x'.repeat(70_000),
+    ]) {
+      const server = createServer((socket) => {
+        socket.on('error', () => socket.destroy());
+        socket.once('data', () => socket.end(answer));
+      }).listen(path);
+      await assert.rejects(rebootByLogind(path, 0), Error, answer.slice(0, 20));
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }));
+
+test('a call is laid out as the specification says', () => {
+  const bytes = message({ serial: 1, path: '/a', interface: 'b.c', member: 'D', destination: 'b.c', flag: true });
+  assert.equal(bytes.length % 4, 0);
+  assert.deepEqual([...bytes.subarray(0, 4)], [0x6c, 1, 0, 1]);
+  assert.equal(bytes.readUInt32LE(4), 4, 'the length of its body');
+  assert.equal(bytes.readUInt32LE(bytes.length - 4), 1, 'the flag');
+});
+
+test('half a message is awaited, and two are taken one by one', () => {
+  const one = message({ serial: 1, path: '/a', interface: 'b.c', member: 'D', destination: 'b.c' });
+  for (let length = 0; length < one.length; length++)
+    assert.deepEqual(readMessage(one.subarray(0, length)), { message: undefined, length: 0 });
+  const { message: first, length } = readMessage(Buffer.concat([one, one]));
+  assert.deepEqual([first?.kind, length], ['other', one.length]);
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decideNodes } from '../../../reconcile/nodes/decide.ts';
+import type { NodesDecision } from '../../../reconcile/nodes/decision.ts';
+import { leadersToMove } from '../../../reconcile/nodes/etcd.ts';
+import type { ClusterSeen, NodeSeen, NodesObservation, PodSeen } from '../../../reconcile/nodes/observation.ts';
+import { clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
+
+function actionOf(decision: NodesDecision): string {
+  const { action } = decision;
+  return action ? `${action.kind} ${action.node}` : 'none';
+}
+
+function reasonsOf({ verdicts }: NodesDecision): Readonly<Record<string, string>> {
+  return Object.fromEntries(verdicts.map(({ node, reason }) => [node, reason]));
+}
+
+/** One node that needs a reboot, with these pods, beside two that need none. */
+function asking(pods: readonly PodSeen[], changes: Partial<NodesObservation> = {}): NodesDecision {
+  const nodes = [nodeOf('node-1', { needed: 'kernel', pods }), nodeOf('node-2'), nodeOf('node-3')];
+  return decideNodes(seenOf({ nodes, ...changes }));
+}
+
+test('the first node by name is granted, and the others wait for room', () => {
+  const decision = decideNodes(seenOf());
+  assert.equal(actionOf(decision), 'grant node-1');
+  assert.ok(decision.action?.kind === 'grant');
+  assert.deepEqual(decision.action.grant.clusters, ['default/orders']);
+  assert.equal(decision.action.grant.bootID, 'boot-1');
+  assert.equal(decision.needed, 3);
+});
+
+test('a node without a wish is left alone', () => {
+  const decision = decideNodes(seenOf({ nodes: [nodeOf('node-1'), nodeOf('node-2')] }));
+  assert.deepEqual([actionOf(decision), decision.verdicts], ['none', []]);
+});
+
+const objections: readonly (readonly [why: string, reason: string, cluster: ClusterSeen])[] = [
+  ['no quorum answers', 'ClusterWithoutQuorum', { ...clusterOf(), clusterId: undefined as never, voters: 0 }],
+  [
+    'another member is down',
+    'MemberDown',
+    clusterOf({ members: [memberOf(0), memberOf(1, { serves: false }), memberOf(2)] }),
+  ],
+  ['etcd lists a voter without a pod', 'MemberDown', clusterOf({ voters: 4 })],
+  ['a learner joins', 'ClusterBusy', clusterOf({ learners: 1 })],
+  ['its next step would act', 'ClusterBusy', clusterOf({ busy: { kind: 'act', why: 'an upgrade' } })],
+  ['it waits for something', 'ClusterBusy', clusterOf({ busy: { kind: 'wait', why: 'a roll' } })],
+  ['a person has suspended it', 'ClusterStopped', clusterOf({ stopped: 'is suspended' })],
+  ['it has one member', 'QuorumNeedsNode', clusterOf({ members: [memberOf(0)] })],
+  ['it has two members', 'QuorumNeedsNode', clusterOf({ members: [memberOf(0), memberOf(1)] })],
+  [
+    'two of its members are there',
+    'TwoMembersThere',
+    clusterOf({ members: [memberOf(0), memberOf(1, { node: 'node-1' }), memberOf(2)] }),
+  ],
+];
+
+for (const [why, reason, cluster] of objections) {
+  test(`a node is refused where of a cluster with a member there ${why}`, () => {
+    const decision = asking([memberPod('orders-0')], { clusters: [cluster] });
+    assert.deepEqual([actionOf(decision), reasonsOf(decision)], ['none', { 'node-1': reason }]);
+    assert.match(decision.verdicts[0]?.message ?? '', /default\/orders/);
+  });
+
+  test(`a node without a member begins although elsewhere ${why}`, () => {
+    const members = cluster.members.filter(({ node }) => node !== 'node-1');
+    const decision = asking([podOf('web')], { clusters: [{ ...cluster, members }] });
+    assert.equal(actionOf(decision), 'grant node-1');
+  });
+}
+
+test('a cluster that could not be looked at keeps its node', () => {
+  const decision = asking([memberPod('orders-0')], { clusters: [] });
+  assert.deepEqual(reasonsOf(decision), { 'node-1': 'ClusterBusy' });
+});
+
+test('a cluster that is named may lose its quorum, but not in the middle of a step', () => {
+  const policy = policyOf({ allowDowntimeOf: ['default/orders'] });
+  const one = [memberOf(0)];
+  const pods = [memberPod('orders-0')];
+  assert.equal(actionOf(asking(pods, { policy, clusters: [clusterOf({ members: one })] })), 'grant node-1');
+  const busy = clusterOf({ members: one, busy: { kind: 'act', why: 'an upgrade' } });
+  assert.deepEqual(reasonsOf(asking(pods, { policy, clusters: [busy] })), { 'node-1': 'ClusterBusy' });
+});
+
+test('a cluster of one whose own spec allows the loss of its quorum needs no name', () => {
+  const cluster = clusterOf({ members: [memberOf(0)], mayLoseQuorum: true });
+  assert.equal(actionOf(asking([memberPod('orders-0')], { clusters: [cluster] })), 'grant node-1');
+});
+
+test('a member that ails on the very node does not keep it from its reboot', () => {
+  const members = [memberOf(0, { serves: false }), memberOf(1), memberOf(2)];
+  const waiting = clusterOf({ members, busy: { kind: 'wait', why: 'orders-0 is starting' } });
+  assert.equal(actionOf(asking([memberPod('orders-0')], { clusters: [waiting] })), 'grant node-1');
+});
+
+const ofPolicy: readonly (readonly [why: string, reason: string, changes: Partial<NodesObservation>])[] = [
+  ['the policy is suspended', 'Suspended', { policy: policyOf({ suspend: true }) }],
+  ['no window is open', 'OutsideWindows', { policy: policyOf({ windows: [{ start: '0 22 * * *', duration: '2h' }] }) }],
+  [
+    'a window can not be read',
+    'InvalidWindow',
+    { policy: policyOf({ windows: [{ start: '0 22 30 2 *', duration: '2h' }] }) },
+  ],
+];
+for (const [why, reason, changes] of ofPolicy) {
+  test(`no node begins while ${why}`, () => {
+    const decision = asking([], changes);
+    assert.deepEqual([actionOf(decision), reasonsOf(decision)], ['none', { 'node-1': reason }]);
+  });
+}
+
+const ofNode: readonly (readonly [why: string, reason: string, change: Partial<NodeSeen>])[] = [
+  ['it is not Ready', 'NodeNotReady', { ready: false }],
+  ['it does not say which boot it runs', 'NodeNotReady', { bootId: '' }],
+  ['another policy has it', 'OfOtherPolicy', { ofOther: 'first' }],
+  ['kured is at it', 'KuredAtWork', { kured: true }],
+  ['a pod of spec.blockedBy runs there', 'BlockingPod', { pods: [podOf('batch', { blocks: true })] }],
+  ['a pod there would be lost', 'UnmanagedPod', { pods: [podOf('bare', { kind: 'unmanaged' })] }],
+  ['it was put off a minute ago', 'PutOff', { marks: { putOff: { at: minutesAgo(1), word: 'DrainTimedOut' } } }],
+];
+for (const [why, reason, change] of ofNode) {
+  test(`a node does not begin while ${why}`, () => {
+    const decision = decideNodes(seenOf({ nodes: [nodeOf('node-1', { needed: 'kernel', pods: [], ...change })] }));
+    assert.deepEqual([actionOf(decision), reasonsOf(decision)], ['none', { 'node-1': reason }]);
+  });
+}
+
+test('a node that was put off has its turn after the others', () => {
+  const putOff = { at: minutesAgo(60), word: 'DrainTimedOut' };
+  const nodes = [
+    nodeOf('node-1', { needed: 'a', pods: [], marks: { putOff } }),
+    nodeOf('node-2', { needed: 'b', pods: [] }),
+  ];
+  assert.equal(actionOf(decideNodes(seenOf({ nodes }))), 'grant node-2');
+});
+
+test('spec.drain.unmanagedPods Evict lets a node begin with a pod that is lost', () => {
+  const policy = policyOf({ drain: { unmanagedPods: 'Evict' } });
+  assert.equal(actionOf(asking([podOf('bare', { kind: 'unmanaged' })], { policy })), 'grant node-1');
+});
+
+for (const [maxUnavailable, nodes, room] of [
+  [1, 3, 1],
+  [2, 3, 2],
+  ['50%', 5, 2],
+  ['1%', 5, 1],
+  ['100%', 3, 3],
+] as const) {
+  test(`of ${nodes} nodes maxUnavailable ${maxUnavailable} lets ${room} be away`, () => {
+    const all = Array.from({ length: nodes }, (_, index) => nodeOf(`node-${index}`, { needed: 'kernel', pods: [] }));
+    const policy = (away: number) =>
+      policyOf(
+        { maxUnavailable },
+        all.slice(0, away).map(({ name }) => grantOf(name, { clusters: [] })),
+      );
+    // Those under way are told to cordon first; what counts is whether the next one may begin.
+    const begins = (away: number) =>
+      decideNodes(seenOf({ nodes: all, policy: policy(away) })).verdicts.some(({ reason }) => reason === 'Granted');
+    if (room < nodes) assert.deepEqual([begins(room - 1), begins(room)], [true, false]);
+    else assert.ok(begins(room - 1));
+  });
+}
+
+test('a node that is not Ready takes room, and so does one that another grant has marked', () => {
+  const asks = nodeOf('node-1', { needed: 'kernel', pods: [] });
+  for (const other of [
+    nodeOf('node-2', { ready: false }),
+    nodeOf('node-2', { marks: { granted: { at: minutesAgo(1), word: 'lost' } } }),
+  ])
+    assert.deepEqual(reasonsOf(decideNodes(seenOf({ nodes: [asks, other] }))), { 'node-1': 'NoRoom' });
+});
+
+test('a node waits while another one with a member of its cluster is under way', () => {
+  const pods = [memberPod('orders-0')];
+  const policy = policyOf({ maxUnavailable: 2 });
+  const begun = grantOf('node-2');
+  const reason = (changes: Partial<NodesObservation>) => reasonsOf(asking(pods, changes))['node-1'];
+  assert.equal(reason({ policy: policyOf({ maxUnavailable: 2 }, [begun]) }), 'ClusterBusy');
+  assert.equal(reason({ policy, ofOthers: [begun] }), 'ClusterBusy');
+  assert.equal(reason({ policy, ofOthers: [{ ...begun, clusters: ['default/carts'] }] }), 'Granted');
+  const allowing = policyOf({ maxUnavailable: 2, allowDowntimeOf: ['default/orders'] }, [begun]);
+  assert.equal(reason({ policy: allowing }), 'Granted');
+});
+
+test('leadership goes to no node that is under way itself', () => {
+  const moves = (...leaving: readonly string[]) =>
+    leadersToMove([clusterOf()], 'node-1', new Set(['node-1', ...leaving])).map(({ name }) => name);
+  assert.deepEqual(moves(), ['orders-1']);
+  assert.deepEqual(moves('node-2'), ['orders-2']);
+  assert.deepEqual(moves('node-2', 'node-3'), []);
+});

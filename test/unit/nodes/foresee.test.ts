@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { foreseeNodes } from '../../../reconcile/nodes/foresee.ts';
+import { clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
+
+test('a plan has every node that would be rebooted, in order, with what leaves it', () => {
+  const nodes = [1, 2, 3].map((index) =>
+    nodeOf(`node-${index}`, { needed: 'kernel', pods: [memberPod(`orders-${index - 1}`), podOf(`web-${index}`)] }),
+  );
+  const { reboots, left } = foreseeNodes(seenOf({ nodes }));
+  assert.deepEqual(
+    reboots.map(({ node, pods, leaders, members }) => ({ node, pods, leaders, members })),
+    [
+      { node: 'node-1', pods: 1, leaders: ['default/orders to orders-1'], members: ['default/orders: orders-0-0'] },
+      { node: 'node-2', pods: 1, leaders: ['default/orders to orders-0'], members: ['default/orders: orders-1-0'] },
+      { node: 'node-3', pods: 1, leaders: [], members: ['default/orders: orders-2-0'] },
+    ],
+  );
+  assert.deepEqual(left, []);
+});
+
+test('a plan says which nodes would not begin, and why', () => {
+  const single = clusterOf({ key: 'default/single', members: [memberOf(0, { node: 'node-2' })] });
+  const nodes = [
+    nodeOf('node-1', { needed: 'kernel', pods: [] }),
+    nodeOf('node-2', { needed: 'kernel', pods: [memberPod('single-0', { cluster: 'default/single' })] }),
+  ];
+  const { reboots, left } = foreseeNodes(seenOf({ nodes, clusters: [single] }));
+  assert.deepEqual(
+    reboots.map(({ node }) => node),
+    ['node-1'],
+  );
+  assert.deepEqual(
+    left.map(({ node, reason }) => `${node} ${reason}`),
+    ['node-2 QuorumNeedsNode'],
+  );
+});
+
+test('a plan goes on from a node that is under way, and waits for the window of the next', () => {
+  const marks = { granted: { at: minutesAgo(1), word: 'id-node-1' }, cordoned: { at: minutesAgo(1), word: 'by-us' } };
+  const nodes = [
+    nodeOf('node-1', { needed: 'kernel', pods: [podOf('web')], marks, unschedulable: true }),
+    nodeOf('node-2', { needed: 'kernel', pods: [] }),
+  ];
+  const policy = policyOf({ windows: [{ start: '0 22 * * *', duration: '2h' }] }, [
+    grantOf('node-1', { clusters: [] }),
+  ]);
+  const { reboots } = foreseeNodes(seenOf({ nodes, policy }));
+  assert.deepEqual(
+    reboots.map(({ node, notBefore }) => `${node} ${notBefore}`),
+    ['node-1 undefined', 'node-2 2026-11-23T22:00:00Z'],
+  );
+});
+
+test('a plan comes to its end also where no window ever opens, or a node is stuck', () => {
+  const nodes = [nodeOf('node-1', { needed: 'kernel', pods: [] })];
+  assert.deepEqual(
+    foreseeNodes(seenOf({ nodes, policy: policyOf({ windows: [] }) })).left[0]?.reason,
+    'OutsideWindows',
+  );
+  const inProgress = { at: minutesAgo(60), word: 'boot-1' };
+  const marks = { granted: { at: minutesAgo(61), word: 'id-node-1' }, inProgress };
+  const stuck = [nodeOf('node-1', { needed: 'kernel', pods: [], ready: false, marks })];
+  const { left } = foreseeNodes(seenOf({ nodes: stuck, policy: policyOf({}, [grantOf('node-1')]) }));
+  assert.deepEqual(left[0]?.reason, 'NodeNotBack');
+});
+
+test('a plan goes on from a node that is down, with its member that waits for it', () => {
+  const marks = {
+    granted: { at: minutesAgo(2), word: 'id-node-1' },
+    inProgress: { at: minutesAgo(1), word: 'boot-1' },
+  };
+  const { node: _, ...waiting } = memberOf(0, { serves: false, leads: false });
+  const members = [waiting, memberOf(1, { leads: true }), memberOf(2)];
+  const nodes = [
+    nodeOf('node-1', { needed: 'kernel', ready: false, unschedulable: true, marks }),
+    nodeOf('node-2', { needed: 'kernel', pods: [memberPod('orders-1')] }),
+    nodeOf('node-3'),
+  ];
+  const { reboots, left } = foreseeNodes(
+    seenOf({ nodes, policy: policyOf({}, [grantOf('node-1')]), clusters: [clusterOf({ members })] }),
+  );
+  assert.deepEqual([reboots.map(({ node }) => node), left], [['node-2'], []]);
+});
+
+test('a plan goes through reboots of method External', () => {
+  const policy = policyOf({ reboot: { method: 'External' } });
+  const nodes = [1, 2].map((index) => nodeOf(`node-${index}`, { needed: 'kernel', pods: [] }));
+  const { reboots, left } = foreseeNodes(seenOf({ nodes, policy }));
+  assert.deepEqual([reboots.map(({ node }) => node), left], [['node-1', 'node-2'], []]);
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { labels, restorePodLabels } from '../../../manifests/render/names.ts';
+import { podsSeen } from '../../../reconcile/nodes/pods.ts';
+import { policyOf } from './seen.ts';
+
+const around = { policy: policyOf(), clusters: [], holder: { uid: 'holder' }, rebootsIn: 'etcd-ratchet-reboots' };
+
+function podOfJob(found: Readonly<Record<string, string>>): Pod {
+  const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'job', controller: true };
+  return {
+    metadata: { namespace: 'default', name: 'pod', uid: 'pod', labels: found, ownerReferences: [owner] },
+    spec: { containers: [] },
+  };
+}
+
+test('the pod of a backup or a restore blocks, and that of any other Job does not', () => {
+  const backup = { [labels.managedBy]: 'etcd-ratchet', [labels.name]: 'etcd-backup' };
+  const others = [{}, { [labels.name]: 'etcd-backup' }, { ...backup, [labels.name]: 'etcd-ratchet' }];
+  const blocking = (found: Readonly<Record<string, string>>) => podsSeen([podOfJob(found)], around)[0]?.blocks;
+  assert.deepEqual([backup, restorePodLabels('orders')].map(blocking), [true, true]);
+  assert.deepEqual(others.map(blocking), [false, false, false]);
+});

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdNodePolicySpec, NodeGrant } from '../../../manifests/api/etcd-node-policy.ts';
+import { decideNodes } from '../../../reconcile/nodes/decide.ts';
+import type { Marks } from '../../../reconcile/nodes/marks.ts';
+import type { NodeSeen, NodesObservation } from '../../../reconcile/nodes/observation.ts';
+import { at, clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
+
+/** One node that has begun, beside another one that would like to. */
+function onTheWay(
+  node: Partial<NodeSeen>,
+  changes: Partial<NodesObservation> = {},
+  spec: Partial<EtcdNodePolicySpec> = {},
+  grant: Partial<NodeGrant> = {},
+) {
+  const begun = nodeOf('node-1', { needed: 'kernel', unschedulable: true, pods: [], ...node });
+  const nodes = [begun, nodeOf('node-2', { needed: 'kernel', pods: [] })];
+  const policy = policyOf(spec, [grantOf('node-1', grant)]);
+  const decision = decideNodes(seenOf({ nodes, policy, ...changes }));
+  const [verdict] = decision.verdicts;
+  const { action } = decision;
+  return { reason: verdict?.reason, message: verdict?.message ?? '', action, kind: action?.kind };
+}
+
+const granted = { granted: { at: minutesAgo(1), word: 'id-node-1' } } as const;
+const cordoned = { ...granted, cordoned: { at: minutesAgo(1), word: 'by-us' } } as const;
+const ordered = { ...cordoned, now: { at: minutesAgo(1), word: 'job' } } as const;
+const gone = { ...cordoned, inProgress: { at: minutesAgo(1), word: 'boot-1' } } as const;
+const back = { ...granted, returned: { at: minutesAgo(1), word: 'boot-2' } } as const;
+
+test('a grant whose node bears no mark yet is gone on with: the node is cordoned', () => {
+  assert.equal(onTheWay({ unschedulable: false, marks: {} }).kind, 'cordon');
+});
+
+test('a mark of another grant is a stranger: the node is cordoned anew', () => {
+  const marks: Marks = { ...ordered, granted: { at, word: 'stranger' } };
+  assert.equal(onTheWay({ marks }).kind, 'cordon');
+});
+
+test('marks on a node without a grant in the status do nothing', () => {
+  const nodes = [nodeOf('node-1', { unschedulable: true, marks: { ...ordered }, pods: [] })];
+  const { action, verdicts } = decideNodes(seenOf({ nodes, policy: policyOf() }));
+  assert.deepEqual([action, verdicts], [undefined, []]);
+});
+
+test('a node that a person uncordoned on its way is cordoned again', () => {
+  assert.equal(onTheWay({ marks: cordoned, unschedulable: false }).kind, 'cordon');
+});
+
+test('other pods leave before members, and what stays does not count', () => {
+  const pods = [memberPod('orders-0'), podOf('web'), podOf('agent', { kind: 'stays' })];
+  const { action } = onTheWay({ marks: cordoned, pods });
+  assert.ok(action?.kind === 'evict');
+  assert.deepEqual(
+    action.pods.map(({ name }) => name),
+    ['web'],
+  );
+});
+
+test('a pod that blocks is awaited on the way as well, and not evicted', () => {
+  const seen = onTheWay({ marks: cordoned, pods: [podOf('backup', { blocks: true }), podOf('web')] });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'BlockingPod']);
+});
+
+test('of more pods than one step evicts, each has its turn', () => {
+  const pods = Array.from({ length: 120 }, (_, index) => podOf(`web-${index}`));
+  const tried = new Set<string>();
+  for (let seconds = 0; seconds < 120; seconds += 5) {
+    const { action } = onTheWay({ marks: cordoned, pods }, { at: new Date(at.getTime() + seconds * 1000) });
+    assert.ok(action?.kind === 'evict' && action.pods.length === 50);
+    for (const { name } of action.pods) tried.add(name);
+  }
+  assert.equal(tried.size, 120);
+});
+
+test('leadership moves to the member with the most of the log, before its member leaves', () => {
+  const members = [memberOf(0), memberOf(1, { log: 90n }), memberOf(2, { log: 95n })];
+  const { action } = onTheWay(
+    { marks: cordoned, pods: [memberPod('orders-0')] },
+    { clusters: [clusterOf({ members })] },
+  );
+  assert.ok(action?.kind === 'move-leaders');
+  assert.deepEqual(
+    action.moves.map(({ name }) => name),
+    ['orders-2'],
+  );
+});
+
+test('a member that does not lead is evicted', () => {
+  const members = [memberOf(0, { leads: false }), memberOf(1, { leads: true }), memberOf(2)];
+  const { action } = onTheWay(
+    { marks: cordoned, pods: [memberPod('orders-0')] },
+    { clusters: [clusterOf({ members })] },
+  );
+  assert.ok(action?.kind === 'evict');
+  assert.equal(action.pods[0]?.byDeletion, undefined);
+});
+
+test('a member stays where another one of its cluster went down since the grant', () => {
+  const members = [memberOf(0), memberOf(1, { serves: false }), memberOf(2)];
+  const seen = onTheWay({ marks: cordoned, pods: [memberPod('orders-0')] }, { clusters: [clusterOf({ members })] });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'MemberDown']);
+});
+
+test('a pod without a controller that came since the grant is not lost', () => {
+  const seen = onTheWay({ marks: cordoned, pods: [podOf('bare', { kind: 'unmanaged' })] });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'UnmanagedPod']);
+});
+
+test('the members of a cluster that may lose its quorum are deleted, not evicted', () => {
+  const members = [memberOf(0, { leads: false }), memberOf(1, { leads: true, node: 'node-1' })];
+  const pods = [memberPod('orders-0'), memberPod('orders-1')];
+  const clusters = [clusterOf({ members })];
+  const { action } = onTheWay({ marks: cordoned, pods }, { clusters }, { allowDowntimeOf: ['default/orders'] });
+  assert.ok(action?.kind === 'evict');
+  assert.ok(action.pods.every(({ byDeletion }) => byDeletion));
+});
+
+const left = [memberOf(0, { serves: false, node: undefined as never }), memberOf(1), memberOf(2)];
+
+test('an empty node is told to reboot, with its one member waiting for it', () => {
+  assert.equal(onTheWay({ marks: cordoned }, { clusters: [clusterOf({ members: left })] }).kind, 'order');
+});
+
+test('an empty node is not told to reboot while another member is down', () => {
+  const members = [left[0] ?? memberOf(0), memberOf(1, { serves: false }), memberOf(2)];
+  const seen = onTheWay({ marks: cordoned }, { clusters: [clusterOf({ members })] });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'MemberDown']);
+});
+
+for (const kind of ['held', 'act', 'wait'] as const)
+  test(`a member stays while its cluster is in the middle of a step since the grant: ${kind}`, () => {
+    const clusters = [clusterOf({ busy: { kind, why: 'removes orders-2' } })];
+    for (const allowDowntimeOf of [[], ['default/orders']]) {
+      const node = { marks: cordoned, pods: [memberPod('orders-0')] };
+      const seen = onTheWay(node, { clusters }, { allowDowntimeOf });
+      assert.deepEqual([seen.kind, seen.reason], [undefined, 'ClusterBusy']);
+    }
+  });
+
+test('an empty node is not told to reboot while a step of its cluster is under way', () => {
+  const orderOf = (kind: 'held' | 'act' | 'wait') =>
+    onTheWay({ marks: cordoned }, { clusters: [clusterOf({ members: left, busy: { kind, why: 'a step' } })] });
+  assert.deepEqual([orderOf('held').kind, orderOf('held').reason], [undefined, 'ClusterBusy']);
+  // What it would do about the member that is away does not keep the node.
+  assert.deepEqual([orderOf('act').kind, orderOf('wait').kind], ['order', 'order']);
+});
+
+test('a node that can not be drained in time is put off', () => {
+  const marks = { ...cordoned, cordoned: { at: minutesAgo(31), word: 'by-us' } };
+  const seen = onTheWay({ marks, pods: [podOf('web')] });
+  assert.deepEqual([seen.kind, seen.reason], ['put-off', 'DrainTimedOut']);
+});
+
+test('a wish that is taken away before the reboot calls it off', () => {
+  for (const marks of [cordoned, ordered]) {
+    const seen = onTheWay({ marks, needed: undefined as never });
+    assert.deepEqual([seen.kind, seen.reason], ['put-off', 'CalledOff']);
+  }
+});
+
+test('an order waits for its Job, and is taken back where that failed or did not come', () => {
+  const job = { name: 'reboot-x', uid: 'job', state: 'under-way' } as const;
+  assert.equal(onTheWay({ marks: ordered, job }).kind, undefined);
+  assert.equal(onTheWay({ marks: ordered, job: { ...job, state: 'failed' } }).kind, 'put-off');
+  const late = { ...ordered, now: { at: minutesAgo(16), word: 'job' } };
+  assert.deepEqual(onTheWay({ marks: late, job }).reason, 'RebootNotBegun');
+});
+
+test('an order is taken back where a pod came to the node, or another member went down', () => {
+  const job = { name: 'reboot-x', uid: 'job', state: 'under-way' } as const;
+  const down = [left[0] ?? memberOf(0), memberOf(1, { serves: false }), memberOf(2)];
+  const cases = [
+    onTheWay({ marks: ordered, job, pods: [memberPod('orders-0')] }),
+    onTheWay({ marks: ordered, job, pods: [podOf('web')] }),
+    onTheWay({ marks: ordered, job }, { clusters: [clusterOf({ members: down })] }),
+    onTheWay({ marks: ordered, job }, { clusters: [clusterOf({ busy: { kind: 'held', why: 'a step' } })] }),
+  ];
+  for (const { kind, reason } of cases) assert.deepEqual([kind, reason], ['cordon', 'OrderTakenBack']);
+  assert.equal(onTheWay({ marks: ordered, job, pods: [podOf('agent', { kind: 'stays' })] }).kind, undefined);
+});
+
+test('an order that a stranger wrote, or whose Job is gone, is given anew', () => {
+  const job = { name: 'reboot-x', uid: 'another', state: 'under-way' } as const;
+  assert.equal(onTheWay({ marks: ordered, job }).kind, 'order');
+  assert.equal(onTheWay({ marks: ordered }).kind, 'order');
+});
+
+test('of method External an annotation is no order unless the status says that it was given', () => {
+  const marks = { ...cordoned, now: { at: minutesAgo(1), word: 'id-node-1' } };
+  const spec = { reboot: { method: 'External' } } as const;
+  assert.equal(onTheWay({ marks, pods: [podOf('web')] }, {}, spec).kind, 'evict');
+  const given = onTheWay({ marks }, {}, spec, { ordered: '2026-11-23T11:59:30Z' });
+  assert.deepEqual([given.kind, given.reason], [undefined, 'Rebooting']);
+});
+
+test('a node that is lost while its pods end is stuck, and one that is Ready is put off', () => {
+  const marks = { ...cordoned, cordoned: { at: minutesAgo(31), word: 'by-us' } };
+  const members = [memberOf(0, { serves: false }), memberOf(1), memberOf(2)];
+  const pods = [memberPod('orders-0', { leaving: true })];
+  const clusters = [clusterOf({ members })];
+  const lost = onTheWay({ marks, pods, ready: false }, { clusters });
+  assert.deepEqual([lost.kind, lost.reason], [undefined, 'NodeNotBack']);
+  const slow = onTheWay({ marks, pods }, { clusters });
+  assert.deepEqual([slow.kind, slow.reason], ['put-off', 'DrainTimedOut']);
+});
+
+test('a cluster that is stopped, or may be down, does not keep a node from being done', () => {
+  const after = { marks: back, bootId: 'boot-2', unschedulable: false, needed: undefined as never };
+  const stopped = clusterOf({ members: left, stopped: 'is suspended' });
+  assert.equal(onTheWay(after, { clusters: [stopped] }).kind, 'finish');
+  const spec = { allowDowntimeOf: ['default/orders'] };
+  assert.equal(onTheWay(after, { clusters: [clusterOf({ members: left })] }, spec).kind, 'finish');
+});
+
+test('a host that refused the reboot is put off in time, and takes pods again', () => {
+  const marks = { ...gone, inProgress: { at: minutesAgo(16), word: 'boot-1' } };
+  const job = { name: 'reboot-x', uid: 'job', state: 'failed' } as const;
+  const late = onTheWay({ marks, job });
+  assert.deepEqual([late.kind, late.reason], ['put-off', 'RebootNotBegun']);
+  assert.equal(onTheWay({ marks: gone, job }).kind, undefined);
+  assert.equal(onTheWay({ marks, job: { ...job, state: 'done' } }).reason, 'RebootNotComing');
+});
+
+test('a stranger that claims a reboot or a return does not end the way', () => {
+  const claimed = { ...cordoned, inProgress: { at: minutesAgo(60), word: 'any' }, returned: { at, word: 'boot-1' } };
+  assert.equal(onTheWay({ marks: claimed }).kind, 'order');
+});
+
+test('a node that went down is awaited, and holds the line when it does not come back', () => {
+  assert.equal(onTheWay({ marks: gone, ready: false }).reason, 'Rebooting');
+  const late = { ...gone, inProgress: { at: minutesAgo(16), word: 'boot-1' } };
+  const seen = onTheWay({ marks: late, ready: false }, {}, { maxUnavailable: 2 });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'NodeNotBack']);
+});
+
+test('a reboot that does not come holds the line, until its wish is taken away', () => {
+  const marks = { ...gone, inProgress: { at: minutesAgo(16), word: 'boot-1' } };
+  const seen = onTheWay({ marks }, {}, { maxUnavailable: 2 });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'RebootNotComing']);
+  assert.equal(onTheWay({ marks, needed: undefined as never }).kind, 'put-off');
+});
+
+test('a node with another boot takes pods again as soon as it is Ready, however it came about', () => {
+  for (const marks of [cordoned, ordered, gone]) {
+    assert.equal(onTheWay({ marks, bootId: 'boot-2', ready: false }).kind, undefined);
+    assert.equal(onTheWay({ marks, bootId: 'boot-2' }).kind, 'welcome');
+  }
+});
+
+test('a node that does not say which boot it runs is not taken for one that is back', () => {
+  assert.equal(onTheWay({ marks: gone, bootId: '' }).kind, undefined);
+});
+
+test('a node is done when every cluster that had a member there is whole', () => {
+  const after = { marks: back, bootId: 'boot-2', unschedulable: false, needed: undefined as never };
+  assert.equal(onTheWay(after, { clusters: [clusterOf({ members: left })] }).reason, 'AwaitingMembers');
+  assert.equal(onTheWay(after).kind, 'finish');
+  const lasting = { ...after, marks: { ...back, returned: { at: minutesAgo(16), word: 'boot-2' } } };
+  assert.equal(onTheWay(lasting, { clusters: [clusterOf({ members: left })] }).reason, 'MembersNotBack');
+});
+
+test('a grant is dropped where its node is done, gone or another one of that name', () => {
+  const done = { done: { at, word: 'id-node-1' } };
+  const seen = onTheWay({ marks: done });
+  assert.ok(seen.action?.kind === 'drop' && seen.action.completed);
+  assert.equal(onTheWay({ uid: 'another' }).reason, 'NodeGone');
+  assert.equal(onTheWay({ marks: { putOff: { at, word: 'DrainTimedOut' } } }).kind, 'drop');
+});

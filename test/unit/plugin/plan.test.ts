@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { stringify } from 'yaml';
+import type { Reach } from '../../../functions/plugin/command.ts';
+import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
+import { EtcdError } from '../../../reconcile/etcd.ts';
+import { KubeError, resources } from '../../../reconcile/kube.ts';
+import { createFakeKube } from '../../support/fakes/kube.ts';
+import { saidOn } from '../../support/plugin/said.ts';
+import { bornWith } from '../../support/world/born.ts';
+import { etcdOf } from '../../support/world/etcd.ts';
+import { wireOf } from '../../support/world/wire.ts';
+import { createWorld, name, namespace, type World } from '../../support/world/world.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'ratchet-plan-'));
+after(() => rmSync(directory, { recursive: true }));
+let files = 0;
+
+function reachOf(world: World): Reach {
+  return { etcd: async (tls) => etcdOf(world.state, tls), wire: wireOf(world.state) };
+}
+
+async function ratchet(world: World, args: readonly string[], reach = reachOf(world)) {
+  const before = world.kube.journal().length;
+  const said = await saidOn(world.kube, args, {}, { namespace, reach });
+  const writes = world.kube
+    .journal()
+    .slice(before)
+    .filter(({ key }) => !/^(GET|LIST)/.test(key));
+  assert.deepEqual(writes, [], 'a plan writes nothing');
+  return said;
+}
+
+function fileOf(content: string | Uint8Array): string {
+  const file = join(directory, `${files++}.yaml`);
+  writeFileSync(file, content);
+  return file;
+}
+
+function documentOf(spec: Partial<EtcdClusterSpec>, called: string = name): string {
+  const whole = { replicas: 3, version: '3.6.16', storage: { size: '8Gi' }, ...spec };
+  const metadata = { name: called, namespace };
+  return stringify({ apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata, spec: whole });
+}
+
+test('of a cluster at rest there is nothing to do, and check says that it is well', async () => {
+  const world = await bornWith({ replicas: 3 });
+  const { code, out, err } = await ratchet(world, ['plan', name, '--exit-code']);
+  assert.equal(code, 0, err);
+  assert.match(out, /^shop\/orders .*\n→ \w+: /);
+  const checked = await ratchet(world, ['check', name]);
+  assert.equal(checked.code, 0);
+  assert.match(checked.out, /^shop\/orders: well\n/);
+});
+
+test('what the spec in a file would do is what a step would do, and 4 is the code for it', async () => {
+  const world = await bornWith({ replicas: 3 });
+  const spec = world.cluster()?.spec ?? assert.fail();
+  const file = fileOf(documentOf({ ...spec, replicas: 5 }));
+  const { code, out } = await ratchet(world, ['plan', name, '-f', file, '--exit-code', '-o', 'json']);
+  assert.equal(code, 4);
+  const planned = JSON.parse(out);
+  const foreseen = await world.plan({ replicas: 5 });
+  assert.deepEqual(planned.planned.steps, JSON.parse(JSON.stringify(foreseen.planned?.steps)));
+  assert.ok(planned.planned.steps.length > 0);
+});
+
+test('of a cluster that is not there yet, its birth is planned without asking any member', async () => {
+  const world = createWorld();
+  const silent: Reach = { ...reachOf(world), etcd: async () => assert.fail('no member is there') };
+  const { code, out } = await ratchet(world, ['plan', name, '-f', fileOf(documentOf({}))], silent);
+  assert.equal(code, 0);
+  assert.match(out, /^shop\/orders is created .*\n *# +ACTION/);
+});
+
+test('a person is needed: 3, with what to do', async () => {
+  const world = await bornWith({ replicas: 3 });
+  await world.apply({ replicas: 3, version: '3.4.0' });
+  const { code, out } = await ratchet(world, ['check', name]);
+  assert.equal(code, 3);
+  assert.match(out, /: needs a person\n {2}\w+: .*\n {2}to go on: /);
+});
+
+test('from a machine that reaches no member, no wrong plan is made', async () => {
+  const world = await bornWith({ replicas: 3 });
+  const away: Reach = {
+    ...reachOf(world),
+    etcd: async (tls) => ({
+      ...etcdOf(world.state, tls),
+      members: async () => Promise.reject(new EtcdError('no answer', 'down')),
+      lastMembers: async () => Promise.reject(new EtcdError('no answer', 'down')),
+      status: async () => Promise.reject(new EtcdError('no answer', 'down')),
+      version: async () => Promise.reject(new EtcdError('no answer', 'down')),
+    }),
+  };
+  const { code, out, err } = await ratchet(world, ['plan', name], away);
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(err, /this machine does not \(http:.*no answer\): a plan from here would be wrong/);
+});
+
+test('what this person may not read is said, and no wrong plan is made of the rest', async () => {
+  const world = await bornWith({ replicas: 3, tls: { mode: 'Managed' } });
+  const forbidden = new KubeError('secrets are forbidden to you', {
+    class: 'terminal',
+    reason: 'Forbidden',
+    status: 403,
+  });
+  const { kube } = world;
+  const blind: typeof kube = {
+    ...kube,
+    get: (resource, ...rest) =>
+      resource === resources.secrets ? Promise.reject(forbidden) : kube.get(resource, ...rest),
+    list: (resource, options) =>
+      resource === resources.secrets ? Promise.reject(forbidden) : kube.list(resource, options),
+  };
+  const { code, out, err } = await saidOn(blind, ['plan', name], {}, { namespace, reach: reachOf(world) });
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(err, /this machine does not \(you may not read secrets\)/);
+});
+
+test('a file is judged as a fleet judges it, and nothing is asked for one that is wrong', async () => {
+  const bad: readonly (readonly [string | Uint8Array, RegExp])[] = [
+    [documentOf({}, 'other'), /has no EtcdCluster shop\/orders; it has: shop\/other/],
+    [documentOf({ replicas: 2.5 }), /\.yaml:\d+:\d+.*replicas/],
+    [`${documentOf({})}---\n${documentOf({})}`, /shop\/orders/],
+    ['a: [1', /has no EtcdCluster|YAML/],
+    ['', /it has: none/],
+    [documentOf({}).replace('EtcdCluster', 'EtcdClustre'), /did you mean EtcdCluster/],
+    [new Uint8Array([0xff, 0xfe, 0x00]), /has no EtcdCluster/],
+    [`# ${'x'.repeat(1024 * 1024)}\n${documentOf({})}`, /is larger than/],
+    [documentOf({}).replace('replicas: 3', 'replicas: &a [*a]'), /error: /],
+  ];
+  for (const [content, words] of bad) {
+    const kube = createFakeKube();
+    const { code, err } = await saidOn(kube, ['plan', name, '-f', fileOf(content)], {}, { namespace });
+    assert.equal(code, 1, err);
+    assert.match(err, words);
+    assert.equal(kube.journal().length, 0);
+  }
+  const kube = createFakeKube();
+  for (const file of [join(directory, 'none.yaml'), directory])
+    assert.match(
+      (await saidOn(kube, ['plan', name, '-f', file], {}, { namespace })).err,
+      /can't be read: (ENOENT|EISDIR)/,
+    );
+});
+
+test('a restore asks for a new cluster like the one that was backed up, and touches no other', async () => {
+  const world = await bornWith({ replicas: 3 });
+  const { kube } = world;
+  const run = (...args: readonly string[]) => saidOn(kube, ['restore', ...args], {}, { namespace });
+  assert.match((await run('nightly', '--to', 'anew')).err, /no EtcdBackup shop\/nightly/);
+  const backup = (status: 'True' | 'False') => ({
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { namespace, name: 'nightly' },
+    spec: { clusterName: name, to: { object: 's3://b/o', credentialsSecretName: 'x' } },
+    status: {
+      conditions: [{ type: 'Ready', status, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    },
+  });
+  kube.seed(resources.backups, backup('False'));
+  assert.match((await run('nightly', '--to', 'anew')).err, /is not Ready/);
+  kube.seed(resources.backups, backup('True'));
+  assert.match((await run('nightly', '--to', name)).err, /EtcdCluster shop\/orders exists/);
+  assert.equal((await run('nightly')).code, 2, 'the new name is given');
+  const { code, out } = await run('nightly', '--to', 'anew');
+  assert.equal(code, 0);
+  assert.match(out, /EtcdRestore shop\/anew is asked for/);
+  const [made] = kube.stored<{ metadata: { name: string }; spec: unknown }>(resources.restores);
+  const { bootstrap: _, rollback: __, ...spec } = world.cluster()?.spec ?? assert.fail();
+  assert.deepEqual(made?.spec, { backupName: 'nightly', cluster: { name: 'anew', spec } });
+  assert.match((await run('nightly', '--to', 'anew')).err, /EtcdRestore shop\/anew exists/);
+  const small = fileOf(documentOf({ replicas: 1 }, 'small'));
+  assert.equal((await run('nightly', '--to', 'small', '-f', small)).code, 0);
+  assert.equal(kube.stored(resources.restores).length, 2);
+});
