@@ -51,8 +51,8 @@ export interface SceneOptions {
   /** Where Git server and forge listen; default 127.0.0.1, which pods don't reach. */
   readonly host?: string;
   /**
-   * No test needs what another one made: when one has passed, its members go. They would take a third of the processors
-   * from the tests that run.
+   * No test of the file's top level needs what another one made: when one has passed, its members go. They would take a
+   * third of the processors from the tests that run.
    */
   readonly clearedBetween?: boolean;
   /** What else its tests find there. Not a hook of its own: those of a file's top level don't wait for each other. */
@@ -68,7 +68,9 @@ export function scene(options: SceneOptions = {}): () => Scene {
   });
   if (options.clearedBetween) {
     afterEach(async (t) => {
-      if (opened && 'passed' in t && t.passed) await removeClusters(opened);
+      // The hook also runs after the tests within a test, which share what their test made.
+      const whole = 'passed' in t && t.fullName === t.name;
+      if (opened && whole && t.passed) await removeClusters(opened);
     });
   }
   after(async () => opened?.close());
