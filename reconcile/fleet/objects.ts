@@ -92,10 +92,11 @@ export function listApplied(
 
 async function listEach(kube: Kube, options: ListOptions): Promise<readonly OtherObject[]> {
   const lists = otherKinds.map(async (kind) => {
-    // An installation of one namespace sees nothing that belongs to none.
-    if (isClusterScoped(kind) && options?.namespace !== undefined) return [];
+    // What belongs to no namespace is a fleet's own also where the look is at one namespace: unseen, it would leave the
+    // inventory, and never be pruned.
+    const where = isClusterScoped(kind) ? { ...options, namespace: undefined } : options;
     try {
-      const { items } = await kube.list<OtherObject>(resourceOf(kind), options);
+      const { items } = await kube.list<OtherObject>(resourceOf(kind), where);
       return items.map((item) => withKind(kind, item) as OtherObject);
     } catch (error) {
       if (error instanceof KubeError && error.class === 'terminal') return [];
