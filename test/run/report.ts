@@ -1,3 +1,4 @@
+import { relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { run } from 'node:test';
@@ -22,17 +23,45 @@ export interface Totals {
 export async function report(events: AsyncIterable<unknown>, output: NodeJS.WritableStream): Promise<Totals> {
   const totals: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
   const started = performance.now();
+  const files: FileTime[] = [];
   async function* joined() {
     for await (const event of events as AsyncIterable<TestEvent>) {
+      const file = timeOfFile(event);
+      if (file) files.push(file);
       if (isSummary(event)) addCounts(totals, event.data.counts);
       else if (!isSummaryLine(event)) yield event;
     }
-    for (const message of summaryLines(totals, performance.now() - started)) {
+    for (const message of [...slowestLines(files), ...summaryLines(totals, performance.now() - started)]) {
       yield { type: 'test:diagnostic', data: { nesting: 0, message, level: 'info' } };
     }
   }
   await pipeline(Readable.from(joined()), new spec(), output, { end: false });
   return totals;
+}
+
+interface FileTime {
+  /** From the checkout. */
+  readonly file: string;
+  readonly milliseconds: number;
+}
+
+const checkout = resolve(import.meta.dirname, '../..');
+
+/** Only newer Node versions say it. */
+function timeOfFile({ type, data }: TestEvent): FileTime | undefined {
+  if (type !== 'test:summary' || !hasFields(data)) return undefined;
+  const { file, duration_ms } = data;
+  if (typeof file !== 'string' || typeof duration_ms !== 'number') return undefined;
+  return { file: relative(checkout, file), milliseconds: duration_ms };
+}
+
+const slowest = 10;
+
+/** Where the time of a run of many files goes: who wants it shorter begins here. */
+function slowestLines(files: readonly FileTime[]): string[] {
+  if (files.length <= slowest) return [];
+  const bySpan = files.toSorted((a, b) => b.milliseconds - a.milliseconds).slice(0, slowest);
+  return bySpan.map(({ file, milliseconds }) => `${(milliseconds / 1000).toFixed(0).padStart(4)} s ${file}`);
 }
 
 /** Each test file's process ends with a summary of its own; the one without a file is that of the whole run. */

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { report } from '../../run/report.ts';
 import { bareMachine } from '../local-cluster/fake-tools.ts';
 
 test('two runs are reported as one: one summary, one list of failures', async () => {
@@ -32,3 +35,24 @@ test('two runs are reported as one: one summary, one list of failures', async ()
   assert.match(stdout, / fail 1\n/);
   assert.equal(stdout.match(/failing tests:/g)?.length, 1);
 });
+
+test('a run of many files ends with the slowest of them', async () => {
+  const ended = (index: number) => ({
+    type: 'test:summary',
+    data: { file: `/of/tests/${index}.test.ts`, duration_ms: index * 1000, counts: {} },
+  });
+  const printed = await reported(Array.from({ length: 12 }, (_, index) => ended(index)));
+  const named = [...printed.matchAll(/(\d+) s \S*\/(\d+)\.test\.ts/g)].map(([, seconds, index]) => [seconds, index]);
+  assert.deepEqual(
+    named,
+    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((n) => [`${n}`, `${n}`]),
+  );
+  assert.doesNotMatch(await reported([ended(1)]), /1\.test\.ts/);
+});
+
+async function reported(events: readonly object[]): Promise<string> {
+  const output = new PassThrough();
+  await report(Readable.from(events), output);
+  output.end();
+  return text(output);
+}
