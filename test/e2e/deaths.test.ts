@@ -4,6 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { approvalAskedBy, approve } from './support/approvals.ts';
 import { connectTo } from './support/client.ts';
 import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
 import { type Dying, dyingUntil } from './support/deaths.ts';
@@ -147,9 +148,7 @@ async function recovering(name: string): Promise<Change> {
   await kubectl(['-n', namespace, 'delete', 'pod', ...lost.map((member) => `${member}-0`), '--grace-period=1']);
   // A survivor on a slow disk still works off what the lost ones told it: an approval of less than it has then is void.
   const stalled = await livingUntil(name, isStalledFor('QuorumLost', { unchanged: true }));
-  const [approval = assert.fail('no approval is named')] =
-    /etcd\.ratchet\.dev\/recover-quorum=\S+$/.exec(condition(stalled, 'Stalled')?.message ?? '') ?? [];
-  await kubectl(['-n', namespace, 'annotate', 'etcdcluster', name, approval]);
+  await approve(stage(), name, approvalAskedBy(stalled));
   // From then on it grows like any other.
   const serves = (cluster: EtcdCluster) => condition(cluster, 'Available')?.status === 'True';
   return { what: 'the quorum recovered', size: 3, writes: [/POST jobs/, /DELETE jobs/], until: serves };

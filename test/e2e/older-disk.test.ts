@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { approvalAskedBy, approve } from './support/approvals.ts';
 import { condition, isStalledFor, isWhole } from './support/conditions.ts';
 import { copyDisk, type DiskCopy, restoreClaim } from './support/disks.ts';
 import { readKey, writeKey } from './support/keys.ts';
@@ -41,24 +41,6 @@ async function stop(name: string): Promise<void> {
 
 function etcdOf(pod: Pod | undefined) {
   return pod?.status?.containerStatuses?.find(({ name }) => name === 'etcd');
-}
-
-/** As the refusal says it. */
-async function approve(cluster: EtcdCluster): Promise<void> {
-  const { kubectl, namespace } = stage();
-  const { name } = cluster.metadata;
-  const message = condition(cluster, 'Stalled')?.message ?? '';
-  const [, text] = new RegExp(`${annotations.acceptDisks}=(\\S+)$`).exec(message) ?? [];
-  assert.ok(text, message);
-  await kubectl([
-    '-n',
-    namespace,
-    'annotate',
-    'etcdcluster',
-    name,
-    '--overwrite',
-    `${annotations.acceptDisks}=${text}`,
-  ]);
 }
 
 test('on an older disk under the old name etcd is not started, and the member is replaced', async () => {
@@ -126,7 +108,7 @@ test('without a quorum a person is told what may be lost, and approves exactly t
     /writes that it acknowledged after that copy was made may be lost/,
   );
   assert.equal(etcdOf(await get<Pod>(resources.pods, 'restored-2-0'))?.state?.running, undefined);
-  await approve(one);
+  await approve(stage(), one.metadata.name, approvalAskedBy(one));
   await tickUntil('restored', isWhole, 240);
   assert.equal(await readKey(await access('restored'), 'after'), 'in no copy');
 
@@ -138,7 +120,7 @@ test('without a quorum a person is told what may be lost, and approves exactly t
   await apply('restored');
   const all = await tickUntil('restored', isStalledFor('AllDisksRestored'), 120);
   for (const name of names) assert.equal(etcdOf(await get<Pod>(resources.pods, `${name}-0`)), undefined);
-  await approve(all);
+  await approve(stage(), all.metadata.name, approvalAskedBy(all));
   const back = await tickUntil('restored', isWhole, 240);
   assert.equal(back.status?.members?.length, 3);
   assert.equal(await readKey(await access('restored'), 'before'), 'in every copy');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
 import { peerLabels } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { etcdVersions } from '../support/cluster/binaries.ts';
+import { approvalAskedBy, approve } from './support/approvals.ts';
 import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { node } from './support/node.ts';
@@ -47,24 +47,6 @@ async function loseVolumes(names: readonly string[]): Promise<void> {
   await kubectl(['-n', namespace, 'delete', 'pod', ...names.map((name) => `${name}-0`), '--grace-period=1']);
 }
 
-async function approve(name: string, text: string): Promise<void> {
-  const { kubectl, namespace } = stage();
-  await kubectl([
-    '-n',
-    namespace,
-    'annotate',
-    '--overwrite',
-    'etcdcluster',
-    name,
-    `etcd.ratchet.dev/recover-quorum=${text}`,
-  ]);
-}
-
-function approvalIn(cluster: EtcdCluster): string {
-  const message = condition(cluster, 'Stalled')?.message ?? '';
-  return /recover-quorum=(\S+)$/.exec(message)?.[1] ?? assert.fail(message);
-}
-
 /** Of each kind one, where a life takes a minute; `EXHAUSTIVE=1` gives all. */
 const lives = process.env.EXHAUSTIVE
   ? etcdVersions.flatMap((version) => [2, 3, 5].map((replicas) => ({ version, replicas })))
@@ -82,11 +64,12 @@ for (const { version, replicas } of lives) {
     assert.ok(said.includes(`${leader} has the most data`), said);
     assert.equal(condition(stalled, 'Available')?.status, 'False');
 
-    await approve(name, `${stalled.status?.clusterID}/000000000000`);
+    const { annotation } = approvalAskedBy(stalled);
+    await approve(stage(), name, { annotation, value: `${stalled.status?.clusterID}/000000000000` });
     const refused = await tickUntil(name, (found) => /void/.test(condition(found, 'Stalled')?.message ?? ''), 30);
     assert.equal(condition(refused, 'Stalled')?.reason, 'QuorumLost');
 
-    await approve(name, approvalIn(refused));
+    await approve(stage(), name, approvalAskedBy(refused));
     const whole = await tickUntil(name, isWholeOf(replicas), 240);
     assert.equal(whole.status?.clusterID, stalled.status?.clusterID);
     const before = writer.acknowledged;
@@ -137,7 +120,7 @@ test('a lagging survivor keeps what it has; a member left behind never serves, e
   assert.ok(said.includes(`${survivor} has the most data`), said);
   for (const member of lost) assert.ok(said.includes(`${member} (its pod does not end`), said);
 
-  await approve(name, approvalIn(stalled));
+  await approve(stage(), name, approvalAskedBy(stalled));
   // They should long have ended: it is not only waited for that, it is said whose pod it is, where, and what helps.
   const fencing = await tickUntil(name, isStalledFor('PodStays'), 60);
   assert.match(condition(fencing, 'Stalled')?.message ?? '', /should have ended and has not.*To go on: bring node /);

@@ -8,6 +8,7 @@ import type { PersistentVolumeClaim, Secret, Service } from '../../manifests/kub
 import { annotations } from '../../manifests/render/names.ts';
 import { snapshotOf } from '../../manifests/render/restored-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { approvalAskedBy, approve } from './support/approvals.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { backupUntil, createBackup, reasonOf } from './support/backups.ts';
 import { connectTo } from './support/client.ts';
@@ -33,16 +34,7 @@ async function backUp(name: string): Promise<{ readonly backup: EtcdBackup; read
   return { backup, snapshot: snapshotOf(backup) ?? assert.fail('there is no object') };
 }
 
-async function approve(name: string, text: string): Promise<void> {
-  const { kubectl, namespace } = stage();
-  await kubectl(['-n', namespace, 'annotate', '--overwrite', 'etcdcluster', name, `${annotations.rollBack}=${text}`]);
-}
-
 const said = (cluster: EtcdCluster) => condition(cluster, 'Stalled')?.message ?? '';
-
-function approvalIn(cluster: EtcdCluster): string {
-  return /roll-back=(\S+)$/.exec(said(cluster))?.[1] ?? assert.fail(said(cluster));
-}
 
 async function revisionOf(name: string): Promise<number> {
   const client = connectTo(await stage().access(name), 5000);
@@ -94,20 +86,20 @@ test('wrong writes are rolled back under the same Service and certificates, once
 
   await apply(name, { rollback: { clusterID: old, snapshot } });
   const asked = await tickUntil(name, isStalledFor('RollbackNotApproved', { unchanged: true }), 30);
-  const approval = approvalIn(asked);
-  assert.ok(approval.startsWith(`${old}/`));
+  const approval = approvalAskedBy(asked);
+  assert.ok(approval.value.startsWith(`${old}/`));
   assert.match(said(asked), new RegExp(`everything that was written after revision ${snapshot.revision}`));
   for (const [given, whose] of [
-    [`dead/${approval.split('/')[1]}`, 'another etcd cluster'],
+    [`dead/${approval.value.split('/')[1]}`, 'another etcd cluster'],
     [`${old}/000000000000`, 'another snapshot'],
   ] as const) {
-    await approve(name, given);
+    await approve(stage(), name, { ...approval, value: given });
     await tickUntil(name, (found) => said(found).includes(`is for ${whose}, and void`), 30);
   }
   assert.equal(await readKey(client, 'balance'), 'wrong', 'without its approval nothing happens');
   assert.equal((await volumesOf(name)).length, 3);
 
-  await approve(name, approval);
+  await approve(stage(), name, approval);
   const foretold = await foretell(stage(), name);
   const words = besidesLeaves(foretold.steps).map(({ reason }) => reason);
   assert.deepEqual(
@@ -145,7 +137,7 @@ test('wrong writes are rolled back under the same Service and certificates, once
 
   // The same document again, and the same approval: it is over.
   await apply(name, { rollback: { clusterID: old, snapshot } });
-  await approve(name, approval);
+  await approve(stage(), name, approval);
   await writeKey(client, 'since', 'kept');
   const again = await tickUntil(name, isWhole, 60);
   assert.equal(again.status?.clusterID, whole.status?.clusterID);
@@ -162,7 +154,7 @@ test('a snapshot that is refused costs nothing, and taking the approval back cal
   await writeKey(await access(name), 'still', 'here');
   const rollback = { clusterID, snapshot: { ...snapshot, sha256: 'f'.repeat(64) } };
   await apply(name, { replicas: 1, rollback });
-  await approve(name, approvalIn(await tickUntil(name, isStalledFor('RollbackNotApproved'), 30)));
+  await approve(stage(), name, approvalAskedBy(await tickUntil(name, isStalledFor('RollbackNotApproved'), 30)));
   const refused = await tickUntil(name, isStalledFor('SnapshotDefective'), 90);
   assert.match(said(refused), /f{64} was asked for/);
   assert.equal(await readKey(await access(name), 'still'), 'here', 'it serves on');
@@ -178,7 +170,7 @@ test('a snapshot that is refused costs nothing, and taking the approval back cal
   assert.deepEqual((await volumesOf(name)).map(stateOf), ['sealed'], 'what was prepared is gone');
   assert.equal(await readKey(await access(name), 'still'), 'here');
 
-  await approve(name, approvalIn(asked));
+  await approve(stage(), name, approvalAskedBy(asked));
   const whole = await tickUntil(name, (found) => isWholeOf(1)(found) && found.status?.clusterID !== clusterID, 120);
   assert.deepEqual(whole.status?.gaveUp, [clusterID]);
   assert.equal(await readKey(await access(name), 'still'), null);
@@ -200,9 +192,8 @@ test('a cluster whose volumes are all gone goes on from a backup under its own n
   assert.deepEqual(JSON.parse(printed), { clusterID, snapshot });
 
   await apply(name, { replicas: 1, rollback: JSON.parse(printed) as unknown });
-  const asked = await tickUntil(name, (found) => said(found).includes('roll-back='), 60);
-  const text = /roll-back=(\S+)/.exec(said(asked))?.[1] ?? '';
-  await approve(name, text);
+  const asked = await tickUntil(name, ({ status }) => status?.approvals !== undefined, 60);
+  await approve(stage(), name, approvalAskedBy(asked));
   const whole = await tickUntil(name, (found) => isWholeOf(1)(found) && found.status?.clusterID !== clusterID, 120);
   assert.deepEqual(whole.status?.gaveUp, [clusterID]);
   assert.equal(await readKey(client, 'saved'), 'yes');
