@@ -6,7 +6,7 @@ export const checkout = join(import.meta.dirname, '../../..');
 /** Every document of the repository, as seen from the checkout. */
 export const documents: readonly string[] = globSync('**/*.md', {
   cwd: checkout,
-  exclude: ['node_modules', '.git', 'dist'],
+  exclude: ['**/node_modules', '.git', 'dist'],
 }).toSorted();
 
 export function read(path: string): string {
