@@ -8,6 +8,7 @@ import { serves } from './backup-by-hand.ts';
 import { version } from './backup-stage.ts';
 import type { Sizes } from './full-size-by-hand.ts';
 import { isPodReady, namespace, podsOf, type Stage } from './stage.ts';
+import { trace } from './trace.ts';
 
 /** What is seen of a birth from a snapshot, in this order. */
 export const moments = [
@@ -37,13 +38,16 @@ export interface Wanted {
   readonly size: string;
   readonly keys: number;
   readonly object: string;
+  /** Print all that is seen of it. */
+  readonly traced: boolean;
 }
 
 /** Of namespace etcd-ratchet, as its owner would make it who does not wait for the next tick. */
 const invocations = 'etcd-ratchet';
 
 /** Applies an EtcdCluster of three that begins with a snapshot, and a Job of the CronJob's; then it only looks. */
-export async function bearRestored({ kube, kubectl }: Stage, { name, size, keys, object }: Wanted): Promise<Restored> {
+export async function bearRestored({ kube, kubectl }: Stage, wanted: Wanted): Promise<Restored> {
+  const { name, size, keys, object, traced } = wanted;
   const document = {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdCluster',
@@ -53,6 +57,7 @@ export async function bearRestored({ kube, kubectl }: Stage, { name, size, keys,
   const stdin = JSON.stringify(document);
   const started = performance.now();
   const since = () => (performance.now() - started) / 1000;
+  const watching = traced ? await trace(kube, [namespace, invocations], started) : undefined;
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
   await kubectl(['-n', invocations, 'create', 'job', `look-at-${name}`, `--from=cronjob/${invocations}`]);
 
@@ -101,5 +106,6 @@ export async function bearRestored({ kube, kubectl }: Stage, { name, size, keys,
     await until(`${name}: ${moment}`, looks[moment], { within: 600, every: 50 });
     seen[moment] = since();
   }
+  if (watching) console.log(`## All that was seen of ${name}, seconds\n\n${watching.stop().join('\n')}\n`);
   return { seen, first: seen['first Ready'], full: seen['third Ready'] };
 }

@@ -21,6 +21,7 @@ export interface FullSizeOptions {
   readonly volumes: string;
   readonly mebibytes: number;
   readonly times: number;
+  readonly traced: boolean;
 }
 
 const claimName = 'backups';
@@ -31,7 +32,7 @@ const object = 'bench.db';
  * applied, and by hand, by turns.
  */
 export async function measureFullSize(stage: Stage, options: FullSizeOptions): Promise<void> {
-  const { programs, volumes, mebibytes, times } = options;
+  const { programs, volumes, mebibytes, times, traced } = options;
   const keys = Math.ceil((mebibytes * 1024 ** 2) / valueBytes);
   // Space for the database, for a second one beside it, and for the log.
   const size = `${Math.ceil((mebibytes * 4) / 1024) + 1}Gi`;
@@ -47,7 +48,7 @@ export async function measureFullSize(stage: Stage, options: FullSizeOptions): P
   for (let n = 1; n <= times; n++) {
     await flushed();
     const name = `restored-${n}`;
-    ours.push(await bearRestored(stage, { name, size, keys, object: `pvc://${claimName}/${object}` }));
+    ours.push(await bearRestored(stage, { name, size, keys, object: `pvc://${claimName}/${object}`, traced }));
     await takeAway(stage, name, volumes);
     await flushed();
     grown.push(await growByHand({ ...task, directory }));

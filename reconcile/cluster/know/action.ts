@@ -244,10 +244,14 @@ export type Action =
       readonly kind: 'conclude-restore';
       readonly volume: Ref;
       readonly job: Ref;
+      /** The pod of it that has succeeded, which is known a second before the Job says that it is complete. */
+      readonly pod?: Ref;
       readonly id: string;
       readonly attempt: number;
       /** Of a rollback: from now on it is finished. */
       readonly approval?: string;
+      /** Its member has everything but a StatefulSet, and is started at once. */
+      readonly starts?: true;
     }
   /** A rollback: the member of the cluster to come is recorded. The present cluster runs on meanwhile. */
   | {
@@ -326,6 +330,8 @@ export interface FirstStart {
   };
   /** A learner, which is put on the member list before it is started; absent: a birth. */
   readonly joins?: { readonly url: string; readonly clusterId: string };
+  /** The one member of a birth from a snapshot: it is not started, but the Job that makes its data. */
+  readonly restores?: { readonly id: string; readonly source: string };
 }
 
 /** How a pod is ended. */

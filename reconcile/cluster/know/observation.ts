@@ -383,6 +383,10 @@ export interface RecoveryJobView extends View {
 
 export interface RecoveryPodView extends View {
   readonly name: string;
+  /** UID of the Job that controls it. */
+  readonly job?: string;
+  /** It has come to its end, and well: the kubelet says so of a pod all of whose containers have. */
+  readonly succeeded?: true;
   /** The node that it was bound to. */
   readonly node?: string;
   /** When it should have ended, where it was told to. */

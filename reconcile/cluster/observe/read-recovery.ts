@@ -31,7 +31,7 @@ export async function readRecovery(
   { at, signal }: { readonly at: Date; readonly signal: AbortSignal },
 ): Promise<RecoveryView | undefined> {
   const { namespace, name } = cluster.metadata;
-  const found = pods.filter(({ metadata }) => isRecoveryPod(metadata.labels, name));
+  const found = pods.filter((pod) => isRecoveryPod(pod, name));
   const chosen = slots.find(hasJob);
   const jobName = chosen ? jobNameIn(chosen) : found[0]?.metadata.labels?.['batch.kubernetes.io/job-name'];
   if (jobName === undefined) return undefined;
@@ -87,9 +87,10 @@ function jobNameIn(slot: Slot): string {
   return jobNameOf(slot.name, isRestore(slot) ? 'restore' : 'recovery');
 }
 
-function isRecoveryPod(found: Readonly<Record<string, string>> | undefined, cluster: string): boolean {
+/** Of a restore as well. */
+export function isRecoveryPod({ metadata }: Pick<Pod, 'metadata'>, cluster: string): boolean {
   const ours = [recoveryPodLabels(cluster), restorePodLabels(cluster)].map((pod) => pod[labels.name]);
-  return ours.includes(found?.[labels.name] ?? '');
+  return ours.includes(metadata.labels?.[labels.name] ?? '');
 }
 
 function jobView(job: Job): RecoveryJobView {
@@ -118,6 +119,8 @@ function podView(pod: Pod): RecoveryPodView {
     name: metadata.name,
     uid: metadata.uid ?? '',
     leaving: metadata.deletionTimestamp !== undefined,
+    ...jobOf(pod),
+    ...(status?.phase === 'Succeeded' && { succeeded: true as const }),
     ...(metadata.deletionTimestamp !== undefined && { endsBy: new Date(metadata.deletionTimestamp) }),
     ...(spec.nodeName !== undefined && { node: spec.nodeName }),
     ready: isReady(pod),
@@ -125,6 +128,12 @@ function podView(pod: Pod): RecoveryPodView {
     ...(waiting !== undefined && { waiting }),
     ...(failure && { failure }),
   };
+}
+
+/** The Job that controls it. */
+export function jobOf({ metadata }: Pick<Pod, 'metadata'>): Pick<RecoveryPodView, 'job'> {
+  const job = metadata.ownerReferences?.find(({ kind, controller }) => kind === 'Job' && controller === true)?.uid;
+  return job === undefined ? {} : { job };
 }
 
 function failureOf({ name, state }: ContainerStatus): NonNullable<RecoveryPodView['failure']>[] {

@@ -1,5 +1,5 @@
 import type { RecoveryHost } from '../../../reconcile/cluster/act/requests/host.ts';
-import { nodeOf, recoveryPodName } from './look-recovery.ts';
+import { nodeOf, podOfRestore, recoveryPodName } from './look-recovery.ts';
 import { recordIn } from './objects.ts';
 import { lacking, placeOf, type World, withPlace } from './state.ts';
 import { freshUid, type Referred } from './uids.ts';
@@ -22,8 +22,10 @@ export function recoveryIn(referred: Referred): RecoveryHost<World> {
       }),
     removeJob: (world, name) => withPlace(world, name, (place) => lacking(place, 'job')),
     pods: ({ places }) =>
-      places.flatMap(({ name, jobPod }) =>
-        jobPod ? [{ name: recoveryPodName(name, jobPod.work), uid: jobPod.uid, ready: jobPod.stage === 'ready' }] : [],
-      ),
+      places.flatMap(({ name, jobPod }) => {
+        if (!jobPod) return [];
+        const { uid, work, stage } = jobPod;
+        return [{ name: recoveryPodName(name, work), uid, ready: stage === 'ready', ...podOfRestore(jobPod) }];
+      }),
   };
 }

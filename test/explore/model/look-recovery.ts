@@ -46,10 +46,16 @@ function podOf({ name, jobPod, nodeDead }: Place): readonly RecoveryPodView[] {
       uid,
       leaving,
       ready: stage === 'ready' && !nodeDead,
+      ...podOfRestore(jobPod),
       ...(nodeDead && stage === 'waiting' && { unscheduled: 'Unschedulable' }),
       ...(exit && { failure: failureOf(exit) }),
     },
   ];
+}
+
+/** Whose it is, and whether its kubelet has said that it ended well. */
+export function podOfRestore({ job, stage }: JobPod): Pick<RecoveryPodView, 'job' | 'succeeded'> {
+  return { job, ...(stage === 'done' && { succeeded: true }) };
 }
 
 /** As the Job controller makes it up. */

@@ -8,6 +8,7 @@ import {
   recoveryJobName,
   recoveryPodLabels,
   restoreJobName,
+  restorePodLabels,
 } from '../../../manifests/render/names.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { restoreJob } from '../../../manifests/render/restore-job.ts';
@@ -16,6 +17,7 @@ import { livePeer } from '../../../reconcile/cluster/act/requests/objects.ts';
 import {
   askQuorum,
   askRemains,
+  askRestoresEnded,
   askWhatRuns,
   createRecoveryJob,
   createRestoreJob,
@@ -67,12 +69,23 @@ async function podNamed(
   scene: Scene,
   called: string,
   of: Readonly<Record<string, string>>,
-  { node, isReady = false }: { readonly node?: string; readonly isReady?: boolean } = {},
+  { node, isReady = false, phase = 'Running', job }: NamedPod = {},
 ): Promise<void> {
   const spec = { containers: [{ name: 'etcd', image: 'etcd' }], ...(node !== undefined && { nodeName: node }) };
   const conditions = isReady ? [{ type: 'Ready', status: 'True' }] : [];
-  const object = { metadata: { name: called, labels: of }, spec } as Pod;
-  await scene.makeWithStatus<Pod>(resources.pods, object, { phase: 'Running', conditions });
+  const ownerReferences = job && [
+    { apiVersion: 'batch/v1', kind: 'Job', name: job.name, uid: job.uid, controller: true },
+  ];
+  const object = { metadata: { name: called, labels: of, ...(ownerReferences && { ownerReferences }) }, spec } as Pod;
+  await scene.makeWithStatus<Pod>(resources.pods, object, { phase, conditions });
+}
+
+interface NamedPod {
+  readonly node?: string;
+  readonly isReady?: boolean;
+  readonly phase?: 'Running' | 'Succeeded' | 'Failed';
+  /** Controls it. */
+  readonly job?: { readonly name: string; readonly uid: string };
 }
 
 const on = (node: string, ordinal = 0): MemberStart => ({ ordinal, pod: { node } });
@@ -138,7 +151,15 @@ function* restoreCreated(attempt = 1) {
   return yield* createRestoreJob({ peer, id: wish, attempt, token: 'token' });
 }
 
-const readRestore = () => readAttempt({ name, pod: `${restoreJobName(name)}-x`, work: 'restore' });
+const restorePod = `${restoreJobName(name)}-x`;
+const readRestore = () => readAttempt({ name, pod: restorePod, work: 'restore' });
+
+const restoredIn = (phase: NonNullable<NamedPod['phase']>) => async (scene: Scene) => {
+  await restoring({ attempt: 1 })(scene);
+  const { metadata } = await scene.read<Job>('job', restoreJobName(name));
+  const job = { name: metadata.name, uid: metadata.uid ?? '' };
+  await podNamed(scene, restorePod, restorePodLabels(clusterName), { phase, job });
+};
 
 function* restoreDeleted() {
   const found = yield* readRestore();
@@ -205,7 +226,24 @@ export const recovery = {
     },
     { when: 'nothing does', start: (scene) => member(scene, { upTo: 'configMap' }), asks: () => askWhatRuns({ name }) },
   ],
+  askRestoresEnded: [
+    { when: 'there is no pod', start: restoring({ attempt: 1 }), asks: () => askRestoresEnded({ name }) },
+    ...(['Running', 'Succeeded', 'Failed'] as const).map((phase) => ({
+      when: `its pod is ${phase}`,
+      start: restoredIn(phase),
+      asks: () => askRestoresEnded({ name }),
+    })),
+    {
+      when: 'a pod of an earlier attempt runs beside it',
+      start: async (scene: Scene) => {
+        await restoredIn('Succeeded')(scene);
+        await podNamed(scene, `${restorePod}-earlier`, restorePodLabels(clusterName));
+      },
+      asks: () => askRestoresEnded({ name }),
+    },
+  ],
   readAttempt: [
+    { when: 'the pod of a restore has succeeded', start: restoredIn('Succeeded'), asks: readRestore },
     { when: 'its pod is ready', start: recovering({ attempt: 1, pod: 'ready' }), asks: read },
     { when: 'its pod is not ready', start: recovering({ attempt: 1, pod: 'not ready' }), asks: read },
     { when: 'it has no pod yet', start: recovering({ attempt: 2 }), asks: read },

@@ -8,9 +8,12 @@ import { sourceOf, wishOf } from '../../../manifests/render/snapshot-id.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { toldFailure } from '../../../reconcile/backup/agent/told.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { beginFromSnapshot } from '../../../reconcile/cluster/decide/rules/birth/begin-from-snapshot.ts';
 import { nothingOf, planChange } from '../../../reconcile/cluster/foresee/change.ts';
 import type { Observation, RecoveryPodView, RecoveryView } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import { peer } from '../manifests/api-documents.ts';
+import { managed, nothingYet } from './certificates.ts';
 import { all, healthy, initialCluster, prepared, unborn, without, withRecord } from './observations.ts';
 
 const snapshot = { object: 'gs://backups/orders/a.db' };
@@ -58,7 +61,7 @@ test('a birth from a snapshot records one sealed member, whatever the size', () 
   const decision = decide(unborn(3, { spec }));
   assert.ok(decision.kind === 'act' && decision.action.kind === 'prepare-members');
   const { members, starts } = decision.action;
-  assert.equal(starts, undefined, 'nothing is started with it');
+  assert.deepEqual(starts?.restores, { id, source: sourceOf(snapshot) }, 'the Job is made in the same step');
   assert.deepEqual(
     members.map(({ name }) => name),
     ['orders-0'],
@@ -76,6 +79,16 @@ const steps: readonly (readonly [string, Observation, string])[] = [
     'a Job that is done is concluded',
     seen(1, known({ job: { ...job, failed: true, completed: true } })),
     'ConcludingRestore',
+  ],
+  [
+    'a Job whose pod has succeeded is concluded',
+    seen(1, known({ job, pods: [{ ...pod, job: 'job', succeeded: true }] })),
+    'ConcludingRestore',
+  ],
+  [
+    'a Job beside the pod of another that has succeeded is waited for',
+    seen(1, known({ job, pods: [{ ...pod, job: 'another', succeeded: true }] })),
+    'AwaitingRestore',
   ],
   ['a Job of another attempt is replaced', seen(2, known({ job, pods: [pod] })), 'RepeatingRestore'],
   ['a pod of an earlier attempt is awaited', seen(1, known({ pods: [pod] })), 'RecoveryPodLeaving'],
@@ -134,6 +147,27 @@ describe('while a snapshot is restored', () => {
   test('a Job that runs is waited for by a watch of Jobs, which end after their pods', () => {
     const decision = decide(seen(1, known({ job, pods: [pod] })));
     assert.ok(decision.kind === 'wait' && decision.wakeOn.some((wake) => wake.on === 'change' && wake.of === 'jobs'));
+  });
+
+  test('the step that concludes a restore starts its member, where that is prepared', () => {
+    const done = known({ job: { ...job, failed: true, completed: true } });
+    const starts = (observation: Observation) => {
+      const decision = decide(observation);
+      assert.ok(decision.kind === 'act' && decision.action.kind === 'conclude-restore', JSON.stringify(decision));
+      return decision.action.starts === true;
+    };
+    assert.ok(starts(seen(1, done)));
+    const unread = seen(1, done);
+    assert.ok(!starts({ ...unread, certificates: { kind: 'unknown', cause: 'forbidden' } }));
+  });
+
+  test('no member starts in that step that lacks its certificates, where these are passed over', () => {
+    const situation = situate(seen(1, known({ job: { ...job, failed: true, completed: true } })));
+    const started = [managed(1), nothingYet(1)].map((certificates) => {
+      const decision = beginFromSnapshot({ ...situation, certificates });
+      return decision?.kind === 'act' && decision.action.kind === 'conclude-restore' && decision.action.starts;
+    });
+    assert.deepEqual(started, [true, undefined]);
   });
 
   test('a failure that may pass is repeated after a pause, ten times at most', () => {
@@ -226,11 +260,11 @@ test('a plan restores one member and adds the others', () => {
   assert.deepEqual(
     made.steps.map(({ reason }) => reason),
     [
-      ...['PreparingMembers', 'MakingAuthorities', 'RestoringSnapshot', 'ConcludingRestore', 'StartingMembers'],
-      ...['RestoredSnapshot', 'PreparingMember', 'SealingMembers', 'PreparingMember', 'SealingMembers'],
+      ...['PreparingMembers', 'ConcludingRestore', 'RestoredSnapshot'],
+      ...['PreparingMember', 'SealingMembers', 'PreparingMember', 'SealingMembers'],
     ],
   );
-  assert.ok(made.steps.some(({ message }) => message === 'restoring orders-0 from gs://backups/orders/a.db'));
+  assert.ok(made.steps.some(({ message }) => message.endsWith('restoring it from gs://backups/orders/a.db')));
 });
 
 test('of a termination message only a failure that the agent knows is believed', () => {

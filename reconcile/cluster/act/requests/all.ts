@@ -14,6 +14,7 @@ import { deletePod, evictPod, readOtherPods, readPod } from './pods.ts';
 import {
   askQuorum,
   askRemains,
+  askRestoresEnded,
   askWhatRuns,
   createRecoveryJob,
   createRestoreJob,
@@ -109,6 +110,7 @@ export const requests = named({
   askQuorum,
   askRemains,
   seeWhereTheyRun,
+  askRestoresEnded,
   askWhatRuns,
   readAttempt,
   createRecoveryJob,

@@ -143,6 +143,10 @@ export interface RecoveryPodSeen {
   readonly uid: string;
   /** etcd in it leads itself. */
   readonly ready: boolean;
+  /** UID of the Job that controls it. */
+  readonly job?: string;
+  /** All of its containers have ended well. */
+  readonly succeeded?: true;
 }
 
 /** What there is of a recovery or restore outside of the volumes. Jobs go by the names of their members. */

@@ -24,6 +24,7 @@ import { ownImage } from '../../../own-image.ts';
 import { curedBy, moved, needsPerson } from '../../know/outcome.ts';
 import { endpointOf, hostRefusedCure, onMember } from '../../know/restore.ts';
 import { isReady } from '../../observe/pods.ts';
+import { isRecoveryPod, jobOf } from '../../observe/read-recovery.ts';
 import { createOurs, listOursAnd, nameTaken } from '../actions/context.ts';
 import { offeredToMembers } from '../actions/offered.ts';
 import type { Host, JobSeen, LogSeen, RecoveryPodSeen } from './host.ts';
@@ -158,7 +159,7 @@ export const readAttempt = defineRequest('readAttempt', {
     ]);
     return {
       ...(job && { job: jobSeen(job) }),
-      ...(found && { pod: { name: pod, uid: found.metadata.uid ?? '', ready: isReady(found) } }),
+      ...(found && { pod: podSeen(found) }),
     };
   },
   model: (state, { name, pod, work = 'recovery' }, host) => {
@@ -166,10 +167,42 @@ export const readAttempt = defineRequest('readAttempt', {
     const found = host.recovery.pods(state).find((one) => one.name === pod);
     const answer: Attempt = {
       ...(job && { job: { uid: job.uid, attempt: job.attempt, ...(job.completed && { completed: true }) } }),
-      ...(found && { pod: { name: pod, uid: found.uid, ready: found.ready } }),
+      ...(found && { pod: seenAs(found) }),
     };
     return { state, answer };
   },
+});
+
+function podSeen(pod: Pod): RecoveryPodSeen {
+  const { metadata, status } = pod;
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    ready: isReady(pod),
+    ...jobOf(pod),
+    ...(status?.phase === 'Succeeded' && { succeeded: true as const }),
+  };
+}
+
+function seenAs({ name, uid, ready, job, succeeded }: RecoveryPodSeen): RecoveryPodSeen {
+  return { name, uid, ready, ...(job !== undefined && { job }), ...(succeeded && { succeeded }) };
+}
+
+/**
+ * Whether no pod of a restore can still write. Only a kubelet says that a pod has succeeded, when all of its containers
+ * have ended; that one failed may be said of a node that is silent.
+ */
+export const askRestoresEnded = defineRequest('askRestoresEnded', {
+  words: ({ name }: OfMember) => `sees whether the pod that restored ${name} has ended`,
+  live: async (_, live): Promise<boolean> => {
+    const pods = await listOursAnd<Pod>(live, resources.pods, []);
+    const ofRestores = pods.filter((pod) => isRecoveryPod(pod, live.cluster.metadata.name));
+    return ofRestores.every(({ status }) => status?.phase === 'Succeeded');
+  },
+  model: (state, _, host) => ({
+    state,
+    answer: host.recovery.pods(state).every(({ succeeded }) => succeeded),
+  }),
 });
 
 function jobSeen(job: Job): JobSeen {

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { VolumeRecord } from '../../../../manifests/render/volume-record.ts';
 import type { ActionOf } from '../../../../reconcile/cluster/know/action.ts';
-import type { Observation, RecoveryJobView, RecoveryView } from '../../../../reconcile/cluster/know/observation.ts';
+import type {
+  Observation,
+  RecoveryJobView,
+  RecoveryPodView,
+  RecoveryView,
+} from '../../../../reconcile/cluster/know/observation.ts';
 import { all, healthy, noQuorum, silent, withEndpoint, without, withRecord } from '../observations.ts';
 import { assertStopped, sentBy } from './sent.ts';
 
@@ -66,6 +71,35 @@ describe('a restore', () => {
   test('is concluded on the volume first, and then its Job is deleted', () => {
     const { writes } = sentBy(action, seen(restoring(1), { job: done }));
     assert.deepEqual(writes, ['writeRecord orders-0', 'deleteJob orders-0']);
+  });
+
+  const ownPod: RecoveryPodView = { name: 'x', uid: 'pod', leaving: false, ready: false, job: 'job', succeeded: true };
+  const byPod = { ...action, pod: { name: 'x', uid: 'pod' } };
+  const beside = (pods: readonly RecoveryPodView[], job: Partial<RecoveryJobView> = {}): Observation => {
+    const observation = seen(restoring(1), { job });
+    assert.ok(observation.recovery?.kind === 'known');
+    return { ...observation, recovery: { ...observation.recovery, pods } };
+  };
+
+  test('is concluded as soon as the pod of its Job has succeeded', () => {
+    assert.deepEqual(sentBy(byPod, beside([ownPod])).writes, ['writeRecord orders-0', 'deleteJob orders-0']);
+    assertStopped(sentBy(byPod, beside([{ ...ownPod, job: 'another' }])));
+    assertStopped(sentBy(byPod, beside([])));
+    const { succeeded: _, ...running } = ownPod;
+    assertStopped(sentBy(byPod, beside([running])));
+  });
+
+  test('starts its member where no pod of a restore can still write (I11)', () => {
+    const starting = { ...byPod, starts: true as const };
+    const concluded = ['writeRecord orders-0', 'deleteJob orders-0'];
+    const { writes } = sentBy(starting, beside([ownPod]));
+    assert.deepEqual(
+      writes.filter((write) => !write.startsWith('writeConfigMap')),
+      [...concluded, 'makeStatefulSet orders-0'],
+    );
+    const { succeeded: _, ...running } = ownPod;
+    const late = { ...running, name: 'y', uid: 'late' };
+    assert.deepEqual(sentBy(starting, beside([ownPod, late], done)).writes, concluded);
   });
 
   for (const [what, observation] of [

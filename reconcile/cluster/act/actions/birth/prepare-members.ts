@@ -12,13 +12,15 @@ import { issueLeaves } from '../certificates/issue-leaves.ts';
 import { makeAuthorities } from '../certificates/make-authorities.ts';
 import { defineAction, type Leased, namesOf } from '../define.ts';
 import { addLearner } from '../membership/add-learner.ts';
+import { restoreSnapshot } from '../recovery/restore-snapshot.ts';
 import { isOnSealedDisk, unmarked } from '../volumes/following.ts';
 import { noteFirstStart } from './first-start.ts';
 import { startMembers } from './start-members.ts';
 
 /**
  * Records members before any of them starts: what they share, all volumes, then all peers, then all ConfigMaps. Only
- * then are they started, with the certificates that they need; a member that joins is added to the member list before.
+ * then are they started, with the certificates that they need; a member that joins is added to the member list before,
+ * and for one whose data come from a snapshot the Job is made that restores it.
  *
  * Guards I5. Every object is made by POST and is the same from any invocation, so an invocation that was frozen
  * half-way and wakes after another took over can only find its work done.
@@ -47,6 +49,15 @@ export const prepareMembers = defineAction('prepare-members', {
     });
     if (!starts) return;
     requireOneBirth(members, prepared);
+    if (starts.restores) {
+      const { id, source } = starts.restores;
+      for (const { name, volume, peer } of prepared) {
+        const of = { volume: { name, uid: volume.uid }, peer: { name, uid: peer.uid } };
+        yield* restoreSnapshot.run({ kind: 'restore-snapshot', ...of, id, attempt: 1, source }, cluster);
+      }
+      // The Job needs none: these are made while it runs.
+      return yield* certificatesFor(prepared, members[0]?.record.token ?? '', starts.certificates, cluster);
+    }
     yield* certificatesFor(prepared, members[0]?.record.token ?? '', starts.certificates, cluster);
     if (starts.joins) {
       for (const { name } of members)

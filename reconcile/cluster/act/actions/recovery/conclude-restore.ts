@@ -1,26 +1,29 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
 import { moved } from '../../../know/outcome.ts';
 import { together } from '../../requests/program.ts';
-import { deleteJob, readAttempt } from '../../requests/recovery.ts';
+import { type Attempt, askRestoresEnded, deleteJob, readAttempt } from '../../requests/recovery.ts';
 import { liveVolume, writeRecord } from '../../requests/volumes.ts';
+import { startMembers } from '../birth/start-members.ts';
 import { defineAction } from '../define.ts';
 
 /**
  * The Job has done its work. First its volume records that: from then on no other Job is made, because the member may
- * start. Then the Job is deleted.
+ * start. Then the Job is deleted, and the member started; not while a pod may still have the volume: the next step sees
+ * to that.
  *
  * A rollback is finished from here on: the approval is looked at for the last time.
  */
 export const concludeRestore = defineAction('conclude-restore', {
   target: ({ volume }) => volume.name,
-  *run({ volume, job, id, attempt, approval }, { annotations: given }) {
+  *run({ volume, job, pod, id, attempt, approval, starts }, cluster) {
     const { name } = volume;
-    if (approval !== undefined && given[annotations.rollBack] !== approval) throw moved('the approval was taken back');
+    if (approval !== undefined && cluster.annotations[annotations.rollBack] !== approval)
+      throw moved('the approval was taken back');
     const { ran, found } = yield* together({
-      ran: readAttempt({ name, pod: job.name, work: 'restore' }),
+      ran: readAttempt({ name, pod: pod?.name ?? job.name, work: 'restore' }),
       found: liveVolume(name),
     });
-    if (ran.job?.uid !== job.uid || !ran.job.completed || ran.job.attempt !== `${id}/${attempt}`)
+    if (ran.job?.uid !== job.uid || ran.job.attempt !== `${id}/${attempt}` || !(ran.job.completed || hasSucceeded(ran)))
       throw moved(`Job ${job.name} has not come to its end`);
     if (found.uid !== volume.uid) throw moved(`volume ${name} is another one than was looked at`);
     const { record, readAt } = found;
@@ -29,5 +32,12 @@ export const concludeRestore = defineAction('conclude-restore', {
       throw moved(`volume ${name} is ${record.state}, or at another attempt`);
     yield* writeRecord({ readAt, record: { ...record, state: 'restored' } });
     yield* deleteJob({ name, uid: job.uid, work: 'restore' });
+    if (!starts || !(yield* askRestoresEnded({ name }))) return;
+    yield* startMembers.run({ kind: 'start-members', peers: [name] }, cluster);
   },
 });
+
+/** The Job makes one pod, once: when that has succeeded, it will be complete. */
+function hasSucceeded({ job, pod }: Attempt): boolean {
+  return pod?.succeeded === true && pod.job === job?.uid;
+}

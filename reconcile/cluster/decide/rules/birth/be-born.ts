@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
+import type { FirstStart } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
@@ -11,6 +12,7 @@ import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfBirth } from '../../first-start.ts';
 import { orRestore, orRollBack } from '../../restoring.ts';
 import { adoptable } from './adopt.ts';
+import { refusedSnapshot } from './begin-from-snapshot.ts';
 import { dueShared } from './support-members.ts';
 
 /**
@@ -65,7 +67,7 @@ function conceive(situation: Situation): Decision {
     ...ofSnapshot(situation),
   };
   const shared = dueShared({ ...situation, effective: { ...effective, replicas: members.length } });
-  const starts = record.state === 'restoring' ? undefined : firstStartOfBirth(situation, members, nonce);
+  const starts = startOfBirth(situation, members);
   return act(
     {
       kind: 'prepare-members',
@@ -75,10 +77,21 @@ function conceive(situation: Situation): Decision {
       ...(starts && { starts }),
     },
     'PreparingMembers',
-    starts
-      ? `recording the volumes and peers of ${members.join(', ')}, and starting them when all are recorded`
-      : `recording the volumes and peers of ${members.join(', ')} before any of them starts`,
+    starts?.restores
+      ? `recording the volume and peer of ${members.join(', ')}, and restoring it from ${cluster.spec.bootstrap?.snapshot?.object}`
+      : starts
+        ? `recording the volumes and peers of ${members.join(', ')}, and starting them when all are recorded`
+        : `recording the volumes and peers of ${members.join(', ')} before any of them starts`,
   );
+}
+
+/** `undefined`: another step starts them, or restores the one that there is. */
+function startOfBirth(situation: Situation, members: readonly string[]): FirstStart | undefined {
+  const starts = firstStartOfBirth(situation, members, situation.nonce);
+  const wanted = wantedSnapshot(situation.cluster);
+  if (!starts || !wanted) return starts;
+  const { id, source } = wanted;
+  return refusedSnapshot(wanted, situation) ? undefined : { ...starts, restores: { id, source } };
 }
 
 /** From a snapshot one member is born, where nothing else ever was. */

@@ -9,8 +9,10 @@ import type { RecoveryJobView, RecoveryView, Slot } from '../../../know/observat
 import { hostRefusedCure, onMember, restoringIn, type WantedSnapshot, wantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
+import { lackedBeforeAStart } from '../certificates/certify.ts';
 import { handOver } from '../recovery/hand-over.ts';
 import { failed, isHeld, notStarted, podStuck, repeating } from './restore-failures.ts';
+import { runMembers } from './run-members.ts';
 
 /**
  * A birth from a snapshot: one member is recorded, and a Job makes its data. Then it starts, sealed from the beginning;
@@ -64,11 +66,8 @@ export function restore(restore: Restore, situation: Situation): Decision {
 
 function begin({ chosen, record, wanted }: Restore, situation: Situation): Decision {
   const { name, volume, peer } = chosen;
-  const claimName = claimNamedIn(parseLocation(wanted.object));
-  const problem = situation.snapshotClaims?.find((one) => one.name === claimName)?.problem;
-  if (problem !== undefined) return refuse('SnapshotOnMember', `${problem}: ${onMember.means}`, onMember.cure);
-  const refused = hostRefusal(wanted.endpoint, situation.egress);
-  if (refused !== undefined) return refuse('SnapshotHostRefused', refused, hostRefusedCure);
+  const refused = refusedSnapshot(wanted, situation);
+  if (refused) return refused;
   const { inputs } = situation.effective;
   if (peer && isOutdated(chosen, situation)) {
     return act(
@@ -91,6 +90,18 @@ function begin({ chosen, record, wanted }: Restore, situation: Situation): Decis
   );
 }
 
+/** Where it lies, nothing is restored from. */
+export function refusedSnapshot(
+  { object, endpoint }: WantedSnapshot,
+  { snapshotClaims, egress }: Situation,
+): Decision | undefined {
+  const claimName = claimNamedIn(parseLocation(object));
+  const problem = snapshotClaims?.find((one) => one.name === claimName)?.problem;
+  if (problem !== undefined) return refuse('SnapshotOnMember', `${problem}: ${onMember.means}`, onMember.cure);
+  const refused = hostRefusal(endpoint, egress);
+  return refused === undefined ? undefined : refuse('SnapshotHostRefused', refused, hostRefusedCure);
+}
+
 /** What its Job is made from. No member ran on it, so any version may still be asked for. */
 function isOutdated({ peer }: Slot, { effective }: Situation): boolean {
   return peer !== undefined && inputsHash(peer.inputs) !== inputsHash(effective.inputs);
@@ -108,15 +119,19 @@ function follow(
   if (job.leaving) return leaving('the Job of an earlier attempt is being deleted', situation);
   const isStale = job.attempt !== `${wanted.id}/${attempt}` || isOutdated(chosen, situation);
   if (isStale) return repeating(job);
-  if (job.completed) {
+  const ended = view.pods.find((one) => one.succeeded && one.job === job.uid);
+  if (job.completed || ended) {
+    const starts = approval === undefined && mayStartThen(chosen, record, situation);
     return act(
       {
         kind: 'conclude-restore',
         volume: { name, uid: volume?.uid ?? '' },
         job: { name: job.name, uid: job.uid },
+        ...(ended && { pod: { name: ended.name, uid: ended.uid } }),
         id: wanted.id,
         attempt,
         ...(approval !== undefined && { approval }),
+        ...(starts && { starts: true as const }),
       },
       'ConcludingRestore',
       `${name} has the data of ${wanted.object}: it starts on them${approval === undefined ? '' : ', when all members of the cluster that is given up have ended'}`,
@@ -135,6 +150,20 @@ function follow(
       ...soon,
     )
   );
+}
+
+/** Whether the member would be started next, once its volume says that its data are there. */
+function mayStartThen(chosen: Slot, record: VolumeRecord, situation: Situation): boolean {
+  const { certificates, slots } = situation;
+  if (record.gaveUp || !chosen.volume) return false;
+  // Where these are passed over, no member starts.
+  if (certificates.kind === 'read' && lackedBeforeAStart(situation, certificates).length > 0) return false;
+  const volume = { ...chosen.volume, record: { kind: 'valid', record: { ...record, state: 'restored' } } } as const;
+  const then = runMembers({
+    ...situation,
+    slots: slots.map((slot) => (slot === chosen ? { ...slot, volume } : slot)),
+  });
+  return then?.kind === 'act' && then.action.kind === 'start-members' && then.action.peers.join() === chosen.name;
 }
 
 const soon = [
