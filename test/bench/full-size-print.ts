@@ -11,6 +11,7 @@ export interface FullSizeFigures {
   readonly bytes: number;
   readonly times: number;
   readonly ours: readonly Restored[];
+  readonly applied: readonly Sizes[];
   readonly grown: readonly Sizes[];
   readonly three: readonly Sizes[];
 }
@@ -18,7 +19,8 @@ export interface FullSizeFigures {
 /** How many times as long as by hand. */
 const limit = 1.3;
 
-export function printFullSize({ version, keys, valueBytes, bytes, times, ours, grown, three }: FullSizeFigures): void {
+export function printFullSize({ version, keys, valueBytes, bytes, times, ...figures }: FullSizeFigures): void {
+  const { ours, applied, grown, three } = figures;
   const runs = times === 1 ? 'one run each' : `medians of ${times}, by turns, the disk flushed before each`;
   console.log(`## From a snapshot to the first member and to three, seconds, ${runs}\n`);
   console.log(
@@ -26,7 +28,7 @@ export function printFullSize({ version, keys, valueBytes, bytes, times, ours, g
   );
   console.log('First: one member serves every key to a linearizable read. Full size: three voters do.');
   console.log(
-    "Ours, from kubectl apply and a Job of the CronJob: it includes each invocation (a pod of its own), the pods of the restore and of the members, probes, and both checksums. By hand is without Kubernetes: processes on this machine with etcd's defaults, started by a script that loses no moment.",
+    "Ours, from kubectl apply and a Job of the CronJob: it includes each invocation (a pod of its own), the pods of the restore and of the members, probes, and both checksums. By hand with kubectl: the same pods and probes, by a script that loses no moment. By hand without Kubernetes: processes on this machine with etcd's defaults, by such a script.",
   );
   console.log(
     'In all: etcd adds no learner within 5 s after another member came, and one that gets a snapshot in its first moment serves no client for 7 s, until it repeats what it lost.\n',
@@ -36,6 +38,10 @@ export function printFullSize({ version, keys, valueBytes, bytes, times, ours, g
     table([
       ['', 'first', 'full size'],
       row('EtcdCluster applied with bootstrap.snapshot', ours),
+      row(
+        'by hand, with kubectl: the same objects, an init container with etcdutl, each further one a learner',
+        applied,
+      ),
       row('by hand: copy, etcdutl, start; then each further member as a learner, started, promoted', grown),
       row('by hand: copy and etcdutl for each of three, then all started', three),
     ]),
@@ -44,6 +50,8 @@ export function printFullSize({ version, keys, valueBytes, bytes, times, ours, g
   console.log(`\nThe middle run: ${moments.map((moment) => `${moment} ${middle[moment].toFixed(1)}`).join(', ')}.\n`);
   console.log(compared('first member that serves, beside by hand', ours, grown, 'first'));
   console.log(compared('full size, beside by hand with learners', ours, grown, 'full'));
+  console.log(compared('first member that serves, beside by hand with kubectl', ours, applied, 'first'));
+  console.log(compared('full size, beside by hand with kubectl', ours, applied, 'full'));
   console.log(`${load()}\n`);
 }
 

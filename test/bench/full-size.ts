@@ -11,6 +11,7 @@ import { startMembers } from '../integration/clients/etcd-members.ts';
 import { type Programs, saveSnapshot } from './backup-by-hand.ts';
 import { valueBytes, version } from './backup-stage.ts';
 import { growByHand, restoreThreeByHand, type Sizes, type Task } from './full-size-by-hand.ts';
+import { growByKubectl, objectsOf, removeByKubectl } from './full-size-by-kubectl.ts';
 import { printFullSize } from './full-size-print.ts';
 import { bearRestored, type Restored } from './full-size-restored.ts';
 import { namespace, remove, type Stage } from './stage.ts';
@@ -42,6 +43,7 @@ export async function measureFullSize(stage: Stage, options: FullSizeOptions): P
   const bytes = (await stat(snapshot)).size;
   const task: Omit<Task, 'directory'> = { programs, snapshot, keys };
   const ours: Restored[] = [];
+  const applied: Sizes[] = [];
   const grown: Sizes[] = [];
   const three: Sizes[] = [];
   const directory = join(volumes, 'by-hand');
@@ -49,7 +51,14 @@ export async function measureFullSize(stage: Stage, options: FullSizeOptions): P
     await flushed();
     const name = `restored-${n}`;
     ours.push(await bearRestored(stage, { name, size, keys, object: `pvc://${claimName}/${object}`, traced }));
+    const byHand = `by-hand-${n}`;
+    const objects = await objectsOf(stage, name, byHand);
     await takeAway(stage, name, volumes);
+    await flushed();
+    const shelved = { claimName, file: object };
+    applied.push(await growByKubectl(stage, objects, { name: byHand, keys, shelf: shelved }));
+    await removeByKubectl(stage, byHand);
+    await volumesGone(byHand, volumes);
     await flushed();
     grown.push(await growByHand({ ...task, directory }));
     await flushed();
@@ -58,7 +67,7 @@ export async function measureFullSize(stage: Stage, options: FullSizeOptions): P
       `run ${n} of ${times}: ${ours.at(-1)?.full.toFixed(1)} s, by hand ${grown.at(-1)?.full.toFixed(1)} s`,
     );
   }
-  printFullSize({ version, keys, valueBytes, bytes, times, ours, grown, three });
+  printFullSize({ version, keys, valueBytes, bytes, times, ours, applied, grown, three });
 }
 
 /** A PVC with a directory of its own on the disk of the volumes, which every node reaches. Its path. */
@@ -103,6 +112,10 @@ async function takeAway(stage: Stage, name: string, volumes: string): Promise<vo
   const cluster = await stage.kube.get<EtcdCluster>(resources.clusters, namespace, name);
   if (!cluster) throw new Error(`EtcdCluster ${name} has gone`);
   await remove(stage, cluster);
+  await volumesGone(name, volumes);
+}
+
+async function volumesGone(name: string, volumes: string): Promise<void> {
   const gone = async () => (await readdir(volumes)).every((entry) => !entry.startsWith('pvc-'));
   await until(`the volumes of ${name} are gone`, gone);
 }

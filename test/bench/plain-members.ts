@@ -2,9 +2,10 @@ import { memberLeaves } from '../../manifests/render/certificate-names.ts';
 import type { Kube } from '../../reconcile/kube.ts';
 import { leafOf, newAuthority, putSecret } from '../e2e/support/certificates.ts';
 import { until } from '../e2e/support/until.ts';
+import type { Kubectl } from '../support/cluster/kubectl.ts';
 import { isPodReady, namespace, podsOf, type Stage } from './stage.ts';
 
-interface Listed {
+export interface Listed {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -27,11 +28,11 @@ const chosen = new Set(['clusterIP', 'clusterIPs', 'volumeName']);
  * included.
  */
 export async function plainMembers({ kubectl, kube }: Stage, name: string, into: string): Promise<number> {
-  const listed = await kubectl(['-n', namespace, 'get', kinds, '-l', `etcd.ratchet.dev/cluster=${name}`, '-o', 'json']);
-  const { items } = JSON.parse(listed) as { readonly items: readonly Listed[] };
+  const items = await listedOf(kubectl, name);
   const members = items.flatMap(({ metadata }) => metadata.annotations?.[annotation] ?? [])[0];
   if (members === undefined) throw new Error(`no volume of ${name} says who its members were`);
-  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: items.map((item) => afresh(item, members)) });
+  const bootstrap = { initialCluster: members, state: 'new' } as const;
+  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: items.map((item) => afresh(item, bootstrap)) });
   const stdin = text.replaceAll(`.${namespace}.svc`, `.${into}.svc`);
   await kubectl(['create', 'namespace', into]);
   await until(`${into} has its service account`, () => kubectl(['-n', into, 'get', 'serviceaccount', 'default']));
@@ -65,7 +66,17 @@ async function provideCertificates(kube: Kube, namespace: string, cluster: strin
   }
 }
 
-function afresh({ apiVersion, kind, metadata: { name, labels = {} }, data, spec }: Listed, members: string): Listed {
+/** What a cluster consists of, without its pods. */
+export async function listedOf(kubectl: Kubectl, name: string): Promise<readonly Listed[]> {
+  const listed = await kubectl(['-n', namespace, 'get', kinds, '-l', `etcd.ratchet.dev/cluster=${name}`, '-o', 'json']);
+  return (JSON.parse(listed) as { readonly items: readonly Listed[] }).items;
+}
+
+/** To be applied once more, its member with this list. */
+export function afresh(
+  { apiVersion, kind, metadata: { name, labels = {} }, data, spec }: Listed,
+  { initialCluster, state }: { readonly initialCluster: string; readonly state: 'new' | 'existing' },
+): Listed {
   const ours =
     spec && Object.fromEntries(Object.entries(spec).filter(([key]) => !chosen.has(key) || spec.clusterIP === 'None'));
   return {
@@ -73,7 +84,7 @@ function afresh({ apiVersion, kind, metadata: { name, labels = {} }, data, spec 
     kind,
     metadata: { name, labels },
     // Sealed since it was born; these are to be born again.
-    ...(data && { data: { ETCD_INITIAL_CLUSTER: members, ETCD_INITIAL_CLUSTER_STATE: 'new' } }),
+    ...(data && { data: { ETCD_INITIAL_CLUSTER: initialCluster, ETCD_INITIAL_CLUSTER_STATE: state } }),
     ...(ours && { spec: ours }),
   };
 }

@@ -3,7 +3,11 @@ import type { ApprovalAsked } from '../../../manifests/api/approval.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Scene } from './scene.ts';
 
-/** What the cluster's status asks a person to approve. @throws {AssertionError} with its conditions if that is not one thing. */
+/**
+ * What the cluster's status asks a person to approve.
+ *
+ * @throws {AssertionError} with its conditions if that is not one thing.
+ */
 export function approvalAskedBy({ status }: EtcdCluster): ApprovalAsked {
   const [asked, ...others] = status?.approvals ?? [];
   assert.ok(asked && others.length === 0, JSON.stringify(status?.conditions));
