@@ -26,12 +26,6 @@ const timeouts = {
   e2e: process.env.EXHAUSTIVE ? 14_400_000 : 900_000,
 } as const satisfies Record<Room, number>;
 
-/**
- * Files at a time. The smallest machine we care for has two processors; end-to-end tests are waiting for a third of
- * their time.
- */
-const sideBySide = { unit: 2, explore: 1, integration: 3, e2e: 3 } as const satisfies Record<Room, number>;
-
 /** Every file is a process of its own: most of what a small one costs is to compile what it imports. */
 const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet/compiled');
 
@@ -119,12 +113,12 @@ function sharedCluster(binaries: Binaries | undefined): SharedCluster {
 }
 
 async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined, signal: AbortSignal) {
-  for (const { room, files, pattern } of selections) {
+  for (const { room, files, pattern, sideBySide } of selections) {
     if (files.length === 0 || signal.aborted) continue;
     if (room === 'e2e' && cluster && !(await describe(cluster))) return;
     yield* run({
       files: [...files],
-      concurrency: sideBySide[room],
+      concurrency: sideBySide,
       timeout: timeouts[room],
       signal,
       // A failed test may leave a connection open; that must not hold up the others until the time-out.

@@ -9,13 +9,33 @@ export interface Selection {
   readonly files: readonly string[];
   /** Which tests of those files; all if not given. */
   readonly pattern: RegExp | undefined;
+  /** Files at a time. */
+  readonly sideBySide: number;
 }
+
+/** The smallest machine we care for has two processors; end-to-end tests are waiting for a third of their time. */
+const sideBySide = { unit: 2, explore: 1, integration: 3, e2e: 4 } as const satisfies Record<Room, number>;
+
+/**
+ * These hold a gap between writes to a limit. It is the machine's gap where more runs than it has processors, so they
+ * run before the others.
+ */
+export const measuring: readonly string[] = [
+  'node-reboots',
+  'rolling',
+  'scale',
+  'space',
+  'tls-renewal',
+  'tls-rotation',
+  'unkind',
+  'upgrade',
+];
 
 const checkout = resolve(import.meta.dirname, '../..');
 
 /** What to run, room by room. @throws {UsageError} listing the names there are, when the scenario is none of them. */
 export async function select({ rooms, scenario }: RunOptions): Promise<readonly Selection[]> {
-  const all = rooms.map((room): Selection => ({ room, files: testFiles(room), pattern: undefined }));
+  const all = rooms.flatMap(selectionsOf);
   if (scenario === undefined) return all;
 
   const byFile = narrow(all, (file) => nameOf(file) === scenario);
@@ -30,6 +50,17 @@ export async function select({ rooms, scenario }: RunOptions): Promise<readonly 
   if (byTest.length === 0) throw unknown(scenario, all);
   const pattern = new RegExp(scenario.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
   return byTest.map((selection) => ({ ...selection, pattern }));
+}
+
+function selectionsOf(room: Room): readonly Selection[] {
+  const files = testFiles(room);
+  const whole = { room, pattern: undefined, sideBySide: sideBySide[room] };
+  if (room !== 'e2e') return [{ ...whole, files }];
+  const isMeasuring = (file: string) => measuring.includes(nameOf(file));
+  return [
+    { ...whole, files: files.filter(isMeasuring), sideBySide: 2 },
+    { ...whole, files: files.filter((file) => !isMeasuring(file)) },
+  ];
 }
 
 /**

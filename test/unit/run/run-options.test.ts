@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { test } from 'node:test';
 import { parseOptions, UsageError } from '../../run/options.ts';
-import { select } from '../../run/scenarios.ts';
+import { measuring, select } from '../../run/scenarios.ts';
 
 for (const [args, rooms, scenario] of [
   [[], ['unit', 'explore', 'integration', 'e2e'], undefined],
@@ -55,4 +57,20 @@ test('an unknown scenario lists those there are', async () => {
     assert.match(error.message, /^ {2}run-options$/m);
     return true;
   });
+});
+
+test('what holds a gap between writes to a limit runs beside one other at most', async () => {
+  const selections = await select({ rooms: ['e2e'], scenario: undefined });
+  const holding = /gap\w*(\.milliseconds)? < /i;
+  for (const { files, sideBySide } of selections) {
+    for (const file of files) {
+      const isHolding = holding.test(await readFile(file, 'utf8'));
+      assert.equal(measuring.includes(basename(file, '.test.ts')), isHolding, file);
+      if (isHolding) assert.equal(sideBySide, 2, file);
+    }
+  }
+  assert.deepEqual(
+    selections.map(({ files }) => files.length > measuring.length),
+    [false, true],
+  );
 });
