@@ -124,9 +124,13 @@ test('a replaced CA is followed one restart at a time, and no write is lost', as
     const secrets = await Promise.all(peers.map((peer) => secret(`${peer}-peer-tls`)));
     return secrets.every((found) => textIn(found, 'ca.crt') === ca);
   };
-  await until('only the new CA is trusted', async () => (await tickUntil(name, () => true)) && followed(), {
-    within: 400,
-  });
+  let last: unknown;
+  const looked = async () => {
+    const { status } = await tickUntil(name, () => true);
+    last = [status?.lastDecision, status?.conditions?.find(({ type }) => type === 'CertificatesReady')];
+    return followed();
+  };
+  await until('only the new CA is trusted', looked, { within: 400, last: () => JSON.stringify(last) });
   await tickUntil(name, (found) => isReady(found) && condition(found, 'CertificatesReady')?.status === 'True', 200);
   await areShown();
   const now = await podsOf();
