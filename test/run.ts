@@ -10,8 +10,10 @@ import {
   type Binaries,
   binariesEnvironment,
   emulatorsEnvironment,
+  helmEnvironment,
   provisionBinaries,
   provisionEmulators,
+  provisionHelm,
 } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
@@ -66,9 +68,11 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
   if (selections.every(({ room }) => room === 'unit' || room === 'explore')) return undefined;
   const binaries = await provisionBinaries();
   const needsEmulators = selections.some(({ files }) => files.some((file) => file.includes('/integration/backup/')));
+  const needsHelm = selections.some(({ files }) => files.some((file) => /chart[^/]*\.test\.ts$/.test(file)));
   const environment = {
     ...binariesEnvironment(binaries),
     ...(needsEmulators && emulatorsEnvironment(await provisionEmulators())),
+    ...(needsHelm && helmEnvironment(await provisionHelm())),
   };
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else await enterSandbox(environment);

@@ -1,13 +1,16 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { definitions } from '../api/kinds.ts';
+import { chartFiles } from '../helm/chart.ts';
 import { prometheusRule } from '../monitoring/alerts.ts';
 import { customResourceStateMetrics, kubeStateMetricsRole } from '../monitoring/kube-state-metrics.ts';
 import { crdOf } from './crd.ts';
 
 /**
- * Writes the CRDs, and what monitoring reads; with `--check` it writes nothing, and fails when a file is not what it
+ * Writes the CRDs, what monitoring reads, and the Helm chart; with `--check` it writes nothing, and fails when a file is not what it
  * would write. Run by `npm run generate` and `npm run check`.
  */
 
@@ -26,17 +29,36 @@ const files: Readonly<Record<string, object>> = {
 };
 
 for (const [file, content] of Object.entries(files)) {
-  const at = new URL(file, import.meta.url);
   // Without anchors: kubectl reads them, people should not have to.
-  const wanted = header + stringify(content, { lineWidth: 120, aliasDuplicateObjects: false });
-  if ((await readFile(at, 'utf8').catch(absent)) === wanted) continue;
-  if (values.check) stale.push(file);
-  else await writeFile(at, wanted);
+  await write(file, header + stringify(content, { lineWidth: 120, aliasDuplicateObjects: false }));
+}
+
+// After the CRDs: the chart is made from the files.
+const chart = chartFiles();
+for (const [file, content] of Object.entries(chart)) await write(`../helm/etcd-ratchet/${file}`, content);
+for await (const entry of glob('**/*', { cwd: at('../helm/etcd-ratchet'), withFileTypes: true })) {
+  const file = `${entry.parentPath}/${entry.name}`.slice(fileURLToPath(at('../helm/etcd-ratchet')).length + 1);
+  if (entry.isDirectory() || Object.hasOwn(chart, file)) continue;
+  if (values.check) stale.push(`../helm/etcd-ratchet/${file}`);
+  else await rm(at(`../helm/etcd-ratchet/${file}`));
 }
 
 if (stale.length > 0) {
   console.error(`manifests/install: ${stale.join(', ')} differ from the code; run npm run generate`);
   process.exitCode = 1;
+}
+
+async function write(file: string, wanted: string): Promise<void> {
+  if ((await readFile(at(file), 'utf8').catch(absent)) === wanted) return;
+  if (values.check) stale.push(file);
+  else {
+    await mkdir(dirname(fileURLToPath(at(file))), { recursive: true });
+    await writeFile(at(file), wanted);
+  }
+}
+
+function at(file: string): URL {
+  return new URL(file, import.meta.url);
 }
 
 function absent(error: NodeJS.ErrnoException): undefined {

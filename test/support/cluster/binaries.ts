@@ -5,6 +5,7 @@ import {
   type EtcdVersion,
   emulators,
   etcdctlVersion,
+  helm,
   type KubernetesBinary,
   kubernetesVersion,
   type Wanted,
@@ -24,6 +25,7 @@ export interface Binaries {
 /** Carries the paths into the sandbox and into test processes, where there is no network to provision with. */
 const variable = 'RATCHET_BINARIES';
 const emulatorsVariable = 'RATCHET_EMULATORS';
+const helmVariable = 'RATCHET_HELM_BINARY';
 
 /** Absolute paths. */
 export type Emulators = Readonly<Record<EmulatorBinary, string>>;
@@ -61,6 +63,26 @@ export async function provisionEmulators(options: ProvideOptions = {}): Promise<
   } finally {
     interruption.end();
   }
+}
+
+/**
+ * Helm, by the same ways.
+ *
+ * @throws {ProvisionError}
+ */
+export async function provisionHelm(options: ProvideOptions = {}): Promise<string> {
+  const handed = process.env[helmVariable];
+  if (handed !== undefined) return handed;
+  const interruption = interruptible(options.signal);
+  try {
+    return pathIn(await provide([helm], { ...options, signal: interruption.signal }))(helm.name, helm.version);
+  } finally {
+    interruption.end();
+  }
+}
+
+export function helmEnvironment(path: string): Record<string, string> {
+  return { [helmVariable]: path };
 }
 
 export function emulatorsEnvironment(paths: Emulators): Record<string, string> {

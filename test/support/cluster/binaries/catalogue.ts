@@ -12,10 +12,12 @@ export type EtcdBinary = 'etcd' | 'etcdutl' | 'etcdctl';
 export const etcdctlVersion = '3.6.16';
 /** Object stores that others wrote, to try backups against. */
 export type EmulatorBinary = 'fake-gcs-server' | 'versitygw';
+/** What people install charts with, to try ours. */
+export type ChartBinary = 'helm';
 
 /** One binary the local cluster needs, and everything that says where it may come from. */
 export interface Wanted {
-  readonly name: KubernetesBinary | EtcdBinary | EmulatorBinary;
+  readonly name: KubernetesBinary | EtcdBinary | EmulatorBinary | ChartBinary;
   readonly version: string;
   /** Names the path of a binary outright, e.g. `RATCHET_KUBE_APISERVER` or `RATCHET_ETCD_3_6`. */
   readonly variable: string;
@@ -94,6 +96,17 @@ export const emulators = [
     buildSeconds: 70,
   },
 ] as const satisfies readonly Wanted[];
+
+/** What tests of the chart need besides. */
+export const helm = {
+  name: 'helm',
+  version: '4.3.1',
+  variable: 'RATCHET_HELM',
+  module: 'helm',
+  goPackage: 'helm.sh/helm/v4/cmd/helm',
+  ldflags: '-s -w',
+  buildSeconds: 150,
+} as const satisfies Wanted;
 
 /** For people: `etcd 3.6.16`. */
 export function title(wanted: Wanted): string {

@@ -19,7 +19,7 @@ export interface Release {
 
 /** `undefined` of what is always built. */
 export function releaseOf({ name, version }: Wanted): Release | undefined {
-  if (name === 'fake-gcs-server' || name === 'versitygw') return undefined;
+  if (name === 'fake-gcs-server' || name === 'versitygw' || name === 'helm') return undefined;
   const platform = `${process.platform}-${goArch()}`;
   if (name === 'etcd' || name === 'etcdutl' || name === 'etcdctl') {
     const base = `https://github.com/etcd-io/etcd/releases/download/v${version}`;

@@ -23,9 +23,9 @@ export async function findInstalled(
 ): Promise<ReadonlyMap<Wanted, string>> {
   const found = new Map<Wanted, Found>();
   for (const one of wanted) {
-    if (one.name === 'fake-gcs-server' || one.name === 'versitygw') {
+    if (one.name === 'fake-gcs-server' || one.name === 'versitygw' || one.name === 'helm') {
       const path = environment[one.variable];
-      // Neither says which version it is: whoever names one knows.
+      // None says which version it is: whoever names one knows.
       if (path) found.set(one, { path, version: one.version });
       continue;
     }
@@ -102,4 +102,5 @@ const versionArguments = {
   etcdctl: ['version'],
   'fake-gcs-server': [],
   versitygw: ['--version'],
+  helm: ['version'],
 } as const satisfies Record<Wanted['name'], readonly string[]>;

@@ -1,0 +1,187 @@
+import { Pair, Scalar, stringify, YAMLMap, YAMLSeq } from 'yaml';
+import { assertHolds, type Part, segmentsOf, valueAt } from './compose.ts';
+import { expression, isAlways, within } from './condition.ts';
+import { image } from './image.ts';
+import type { Place, Value } from './values.ts';
+
+/** What stands at one place: nothing, or one thing, or one of several by their guards. */
+interface Content {
+  readonly value: unknown;
+  /** An argument of `if`. */
+  readonly guard?: string;
+}
+
+/** How a template differs from the object that it was made from. */
+export interface Changes {
+  /** By pointer. What is not named stays. */
+  readonly instead: Map<string, Content[]>;
+  /** By the pointer of the map or list that they are added to. */
+  readonly added: Map<string, (Content & { readonly key?: string })[]>;
+  readonly bound: Map<string, { readonly place: Place; readonly path: string; readonly isText: boolean }>;
+}
+
+/** The name of a switch in the values, as a template says it. */
+export function switchValue(name: string): string {
+  if (name === 'namespaced') return '.Values.namespaced';
+  if (name === 'crds') return '.Values.crds.enabled';
+  if (name === 'namespace') return '.Values.namespace.create';
+  return `.Values.components.${name}.enabled`;
+}
+
+/** One object as a template: what patches change, by their conditions; and the values at their places. */
+export function templateOf(part: Part, values: readonly Value[]): string {
+  const changes = changesOf(part, values);
+  const text = printed(part.object, '', changes);
+  if (isAlways(part.when)) return text;
+  return `{{- if ${expression(part.when, switchValue)} }}\n---\n${text}{{- end }}\n`;
+}
+
+export function changesOf(part: Part, values: readonly Value[]): Changes {
+  const changes: Changes = { instead: new Map(), added: new Map(), bound: new Map() };
+  for (const { operations, when } of part.edits) {
+    const rest = within(when, part.when);
+    const guard = isAlways(rest) ? undefined : expression(rest, switchValue);
+    for (const operation of operations) {
+      const { op, path, value } = operation;
+      if (op === 'test') {
+        assertHolds(part, operation);
+        continue;
+      }
+      const before = valueAt(part.object, path);
+      if (before !== undefined) {
+        if (changes.instead.has(path)) throw new Error(`${part.file}: two patches change ${path}`);
+        const kept: Content[] = guard === undefined ? [] : [{ value: before, guard: `not ${bracketed(guard)}` }];
+        changes.instead.set(path, op === 'remove' ? kept : [...kept, { value, ...(guard !== undefined && { guard }) }]);
+      } else if (op === 'add') {
+        const key = segmentsOf(path).at(-1) ?? '';
+        const parent = path.slice(0, path.lastIndexOf('/'));
+        const into = valueAt(part.object, parent);
+        if (typeof into !== 'object' || into === null) throw new Error(`${part.file}: ${parent} is not there`);
+        if (Array.isArray(into) && key !== '-') throw new Error(`${part.file}: only the end of a list is added to`);
+        add(changes, parent, { value, ...(key !== '-' && { key }), ...(guard !== undefined && { guard }) });
+      } else throw new Error(`${part.file}: ${path} is not there to ${op}`);
+    }
+  }
+  for (const { path, schema, places = [] } of values) {
+    for (const place of places) {
+      const { kind, name, at } = place;
+      if (part.object.kind !== kind || part.object.metadata.name !== name) continue;
+      changes.bound.set(at, { place, path, isText: 'enum' in schema });
+      const key = segmentsOf(at).at(-1) ?? '';
+      if (place.as === 'where-set') add(changes, at.slice(0, at.lastIndexOf('/')), { key, value: undefined });
+    }
+  }
+  if (part.object.kind === 'CustomResourceDefinition') {
+    add(changes, '/metadata', {
+      key: 'annotations',
+      value: { 'helm.sh/resource-policy': 'keep' },
+      guard: '.Values.crds.keep',
+    });
+  }
+  return changes;
+}
+
+/**
+ * YAML with the actions of Go templates between.
+ *
+ * @param pointer where the object stands in the one that the changes are about
+ */
+export function printed(object: unknown, pointer: string, changes: Changes, indent = 0): string {
+  const tokens: ((indent: number) => string)[] = [];
+  const token = (text: (indent: number) => string) => `__${tokens.push(text) - 1}__`;
+  const plain = stringify(node(object, pointer), { lineWidth: 0, aliasDuplicateObjects: false });
+  // What the objects themselves say in braces is no action.
+  const text = plain.replaceAll('{{', '{{ "{{" }}').replaceAll(/^(?=.)/gm, ' '.repeat(indent));
+  return text.replaceAll(/^( *)(.*?)__(\d+)__(?:: null)?$/gm, (_, space: string, before: string, index: string) => {
+    const action = tokens[Number(index)]?.(space.length) ?? '';
+    if (action.startsWith('{{-')) return action;
+    return `${space}${action.startsWith('\n') ? before.trimEnd() : before}${action}`;
+  });
+
+  function node(value: unknown, at: string): unknown {
+    const bound = changes.bound.get(at);
+    if (bound?.place.as === 'in-place') return new Scalar(token((indent) => inPlace(value, bound.path, indent)));
+    if (Array.isArray(value)) {
+      const list = new YAMLSeq();
+      for (const [i, item] of value.entries()) into(list, contents(`${at}/${i}`, item), () => `${at}/${i}`);
+      into(list, changes.added.get(at) ?? [], () => `${at}/-`);
+      return list;
+    }
+    if (typeof value === 'object' && value !== null) {
+      const map = new YAMLMap();
+      for (const [key, inner] of Object.entries(value)) {
+        into(
+          map,
+          contents(`${at}/${escaped(key)}`, inner).map((one) => ({ ...one, key })),
+          (name) => `${at}/${escaped(name)}`,
+        );
+      }
+      into(map, changes.added.get(at) ?? [], (name) => `${at}/${escaped(name)}`);
+      return map;
+    }
+    return isOurNamespace(at, value) ? new Scalar(token(() => '{{ .Release.Namespace }}')) : ours(at, value);
+  }
+
+  function isOurNamespace(at: string, value: unknown): boolean {
+    if (value !== 'etcd-ratchet') return false;
+    return at.endsWith('/namespace') || (at === '/metadata/name' && valueAt(object, '/kind') === 'Namespace');
+  }
+
+  function ours(at: string, value: unknown): unknown {
+    if (!at.endsWith('/image') || value !== image.name) return value;
+    return new Scalar(token(() => '{{ include "etcd-ratchet.image" . | quote }}'));
+  }
+
+  function contents(at: string, value: unknown): readonly Content[] {
+    return changes.instead.get(at) ?? [{ value }];
+  }
+
+  function into(
+    collection: YAMLMap | YAMLSeq,
+    all: readonly (Content & { readonly key?: string })[],
+    pointerOf: (key: string) => string,
+  ): void {
+    for (const { key = '', value, guard } of all) {
+      const inner = pointerOf(key);
+      const bound = changes.bound.get(inner);
+      if (guard !== undefined) line(collection, () => `{{- if ${guard} }}`);
+      if (bound?.place.as === 'where-set') line(collection, (indent) => whereSet(key, bound, indent));
+      else if (collection instanceof YAMLMap) collection.items.push(new Pair(new Scalar(key), node(value, inner)));
+      else collection.items.push(node(value, inner));
+      if (guard !== undefined) line(collection, () => '{{- end }}');
+    }
+  }
+
+  function line(collection: YAMLMap | YAMLSeq, action: (indent: number) => string): void {
+    const name = new Scalar(token(action));
+    if (collection instanceof YAMLMap) collection.items.push(new Pair(name, new Scalar(null)));
+    else collection.items.push(name);
+  }
+}
+
+function inPlace(value: unknown, path: string, indent: number): string {
+  if (typeof value !== 'object') return `{{ .Values.${path} | quote }}`;
+  return `\n${' '.repeat(indent + 2)}{{- toYaml .Values.${path} | nindent ${indent + 2} }}`;
+}
+
+function whereSet(
+  key: string,
+  { path, isText }: { readonly path: string; readonly isText: boolean },
+  indent: number,
+): string {
+  const space = ' '.repeat(indent);
+  const value = isText ? ' {{ . }}' : `\n${space}  {{- toYaml . | nindent ${indent + 2} }}`;
+  return `{{- with .Values.${path} }}\n${space}${key}:${value}\n{{- end }}`;
+}
+
+function add(changes: Changes, at: string, content: Content & { readonly key?: string }): void {
+  changes.added.set(at, [...(changes.added.get(at) ?? []), content]);
+}
+
+function bracketed(text: string): string {
+  return text.includes(' ') ? `(${text})` : text;
+}
+
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

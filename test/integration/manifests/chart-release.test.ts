@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { provisionHelm } from '../../support/cluster/binaries.ts';
+import { helmFor } from '../../support/cluster/helm.ts';
+import { startApiServer } from './api-server.ts';
+
+const chart = resolve(import.meta.dirname, '../../../manifests/helm/etcd-ratchet');
+
+// Before the sandbox, which reaches no network.
+await provisionHelm();
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+const home = await mkdtemp(join(tmpdir(), 'release-'));
+after(() => rm(home, { recursive: true }));
+const kubeconfig = join(home, 'kubeconfig');
+await writeFile(kubeconfig, await api.kubectl(['config', 'view', '--raw', '--flatten']), { mode: 0o600 });
+const helm = helmFor(await provisionHelm(), home, kubeconfig);
+
+const release = ['etcd-ratchet', chart, '--namespace', 'etcd-ratchet'];
+const names = (kind: string, namespace: string) => api.kubectl(['-n', namespace, 'get', kind, '-o', 'name']);
+const schedule = () =>
+  api.kubectl(['-n', 'etcd-ratchet', 'get', 'cronjob', 'etcd-ratchet', '-o', 'jsonpath={.spec.schedule}']);
+
+test('beside CRDs that kubectl applied, Helm refuses, and takes them over where it is told to', async () => {
+  await assert.rejects(helm(['install', ...release, '--create-namespace']), /CustomResourceDefinition .*etcdbackups/);
+  await helm(['install', ...release, '--create-namespace', '--take-ownership']);
+  assert.equal(await schedule(), '* * * * *');
+});
+
+test('an upgrade changes what a value says, switches a component on, and off again', async () => {
+  await helm([
+    'upgrade',
+    ...release,
+    '--set',
+    'tick.schedule=*/5 * * * *',
+    '--set',
+    'components.webhooks.enabled=true',
+  ]);
+  assert.equal(await schedule(), '*/5 * * * *');
+  assert.match(await names('deployments', 'etcd-ratchet'), /etcd-ratchet-webhooks/);
+  await helm(['upgrade', ...release]);
+  assert.equal(await schedule(), '* * * * *');
+  assert.equal(await names('deployments', 'etcd-ratchet'), '');
+});
+
+test('an upgrade changes the CRDs: it takes back what another hand wrote there', async () => {
+  const crd = 'crd/etcdclusters.etcd.ratchet.dev';
+  const description = '{.spec.versions[0].schema.openAPIV3Schema.description}';
+  const before = await api.kubectl(['get', crd, '-o', `jsonpath=${description}`]);
+  const patch = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema/description', value: 'older' }];
+  await api.kubectl(['patch', crd, '--type=json', '-p', JSON.stringify(patch)]);
+  await helm(['upgrade', ...release, '--force-conflicts']);
+  assert.equal(await api.kubectl(['get', crd, '-o', `jsonpath=${description}`]), before);
+});
+
+test('a release fits into its Secret with room to spare', async () => {
+  const secrets = await api.kubectl(['-n', 'etcd-ratchet', 'get', 'secrets', '-o', 'json']);
+  const { items } = JSON.parse(secrets) as { items: { type: string; data: { release: string } }[] };
+  const releases = items.filter(({ type }) => type === 'helm.sh/release.v1');
+  assert.ok(releases.length >= 3);
+  for (const { data } of releases) assert.ok(data.release.length < 512 * 1024, `${data.release.length} bytes`);
+});
+
+test('uninstalling leaves the CRDs and every cluster, and installing again goes on with them', async () => {
+  const cluster = {
+    apiVersion: 'etcd.ratchet.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name: 'orders', namespace: 'default' },
+    spec: { replicas: 3, version: '3.6.16', storage: { size: '1Gi' } },
+  };
+  await api.kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(cluster) });
+  const uid = ['-n', 'default', 'get', 'etcdclusters.etcd.ratchet.dev', 'orders', '-o', 'jsonpath={.metadata.uid}'];
+  const before = await api.kubectl(uid);
+
+  await helm(['uninstall', 'etcd-ratchet', '--namespace', 'etcd-ratchet']);
+  assert.equal(await names('cronjobs', 'etcd-ratchet'), '');
+  assert.equal((await api.kubectl(['get', 'crd', '-o', 'name'])).trim().split('\n').length, 7);
+  assert.equal(await api.kubectl(uid), before);
+
+  await helm(['install', ...release]);
+  assert.equal(await schedule(), '* * * * *');
+  assert.equal(await api.kubectl(uid), before);
+});
