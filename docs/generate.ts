@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { apiPage } from './api.ts';
 import { commandLinePage } from './command-line.ts';
+import { helmValuesPage } from './helm-values.ts';
 import { permissionsPage } from './permissions.ts';
 import { curesTable, reasonsPage } from './reasons.ts';
 import { rulesTable } from './rules.ts';
@@ -16,6 +17,7 @@ const stale: string[] = [];
 
 await write('docs/reference/api.md', () => apiPage());
 await write('docs/reference/command-line.md', () => commandLinePage());
+await write('docs/reference/helm-values.md', () => helmValuesPage());
 await write('docs/reference/permissions.md', () => permissionsPage());
 await write('docs/reference/reasons.md', () => reasonsPage());
 await write('docs/reference/what-it-says.md', (text) => between(text, 'reasons', curesTable()));

@@ -9,6 +9,7 @@ import { bundling } from './build.ts';
 import { plugins } from './bundled/plugins.ts';
 import { entryOf, oldestNode } from './entry.ts';
 import { billOfMaterials, writeNotices } from './materials.ts';
+import { packageChart } from './package-chart.ts';
 import { completionScript } from './plugin/complete.ts';
 import { version } from './version.ts';
 
@@ -104,4 +105,5 @@ if (import.meta.main) {
   const { values } = parseArgs({ options: { outdir: { type: 'string' }, 'release-url': { type: 'string' } } });
   const { archive, manifest } = await packagePlugin(values.outdir, values['release-url']);
   console.log(manifest === undefined ? archive : `${archive}\n${manifest}`);
+  console.log(await packageChart(values.outdir));
 }

@@ -41,7 +41,7 @@ test('an upgrade changes what a value says, switches a component on, and off aga
   ]);
   assert.equal(await schedule(), '*/5 * * * *');
   assert.match(await names('deployments', 'etcd-ratchet'), /etcd-ratchet-webhooks/);
-  await helm(['upgrade', ...release]);
+  await helm(['upgrade', ...release, '--reset-values']);
   assert.equal(await schedule(), '* * * * *');
   assert.equal(await names('deployments', 'etcd-ratchet'), '');
 });

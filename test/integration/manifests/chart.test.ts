@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
+import { packageChart } from '../../../functions/package-chart.ts';
+import { version } from '../../../functions/version.ts';
 import { type Component, kustomizationOf } from '../../../manifests/helm/chart.ts';
 import { provisionBinaries, provisionHelm } from '../../support/cluster/binaries.ts';
 import { helmFor } from '../../support/cluster/helm.ts';
@@ -232,6 +236,16 @@ test('the CRDs go with the release only where that is asked for', async () => {
   assert.equal((await crds('crds.enabled=false')).length, 0);
   assert.equal((await crds('namespaced=true')).length, 0);
   for (const { metadata } of await crds('crds.keep=false')) assert.equal(metadata.annotations, undefined);
+});
+
+test('what npm run package packs is the chart, with its licence', async () => {
+  const archive = await packageChart(home);
+  assert.equal(basename(archive), `etcd-ratchet-${version}.tgz`);
+  const packed = await helm(['template', 'etcd-ratchet', archive, '--namespace', 'etcd-ratchet', '--skip-tests']);
+  assert.equal(packed, await template());
+  const listed = await promisify(execFile)('tar', ['-tzf', archive]);
+  assert.match(listed.stdout, /^etcd-ratchet\/LICENSE$/m);
+  assert.match(await helm(['show', 'chart', archive]), new RegExp(`^appVersion: ${version}$`, 'm'));
 });
 
 test('helm lint finds nothing to say', async () => {
