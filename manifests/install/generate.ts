@@ -10,8 +10,8 @@ import { customResourceStateMetrics, kubeStateMetricsRole } from '../monitoring/
 import { crdOf } from './crd.ts';
 
 /**
- * Writes the CRDs, what monitoring reads, and the Helm chart; with `--check` it writes nothing, and fails when a file is not what it
- * would write. Run by `npm run generate` and `npm run check`.
+ * Writes the CRDs, what monitoring reads, and the Helm chart; with `--check` it writes nothing, and fails when a file
+ * is not what it would write. Run by `npm run generate` and `npm run check`.
  */
 
 const header = '# Generated from manifests/api by `npm run generate`. Do not edit.\n';

@@ -28,8 +28,9 @@ const values = [
 
 const stage = scene({
   host: '10.244.0.1',
+  // The scene has made the account of its fleet.
   furnish: async ({ namespace }) => {
-    await helm(['install', 'etcd-ratchet', chart, '--namespace', namespace, ...values]);
+    await helm(['install', 'etcd-ratchet', chart, '--namespace', namespace, '--take-ownership', ...values]);
   },
 });
 
@@ -38,7 +39,7 @@ test('helm test looks with the rights of a tick, and says so', async () => {
   assert.match(said, /Phase: +Succeeded/);
 });
 
-test('what the chart installed makes a cluster, and an upgrade and the uninstallation leave it alone', async () => {
+test('the release makes a cluster, and neither its upgrade nor its uninstallation touches that', async () => {
   const { push, namespace, kubectl, cluster } = stage();
   await push({ 'clusters/led.yaml': clusterYaml('led', namespace, { replicas: 1 }) });
   await kubectl(['-n', namespace, 'create', 'job', '--from=cronjob/etcd-ratchet', 'first']);
