@@ -13,7 +13,7 @@ export interface Part {
   readonly edits: readonly Edit[];
 }
 
-export interface Manifest {
+interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly [key: string]: unknown };
   readonly [key: string]: unknown;

@@ -21,7 +21,7 @@ export interface Changes {
 }
 
 /** The name of a switch in the values, as a template says it. */
-export function switchValue(name: string): string {
+function switchValue(name: string): string {
   if (name === 'namespaced') return '.Values.namespaced';
   if (name === 'crds') return '.Values.crds.enabled';
   if (name === 'namespace') return '.Values.namespace.create';

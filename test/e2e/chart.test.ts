@@ -66,5 +66,8 @@ test('without the rights of a tick, helm test fails', async () => {
   const { namespace, kubectl } = stage();
   await helm(['install', ...release(), ...values]);
   await kubectl(['-n', namespace, 'delete', 'rolebinding', 'etcd-ratchet']);
-  await assert.rejects(helm(['test', 'etcd-ratchet', '--namespace', namespace, '--timeout', '120s']), /failed/i);
+  await assert.rejects(
+    helm(['test', 'etcd-ratchet', '--namespace', namespace, '--timeout', '120s']),
+    /etcd-ratchet-look failed/,
+  );
 });

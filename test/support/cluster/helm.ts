@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 
 export type Helm = (args: readonly string[]) => Promise<string>;
 
@@ -10,8 +9,12 @@ export type Helm = (args: readonly string[]) => Promise<string>;
  */
 export function helmFor(binary: string, home: string, kubeconfig = '/dev/null'): Helm {
   const env = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig };
-  return async (args) => {
-    const options = { env, maxBuffer: 16 * 1024 * 1024, timeout: 240_000 };
-    return (await promisify(execFile)(binary, args, options)).stdout;
-  };
+  return (args) =>
+    new Promise((resolve, reject) => {
+      execFile(binary, args, { env, maxBuffer: 16 * 1024 * 1024, timeout: 240_000 }, (error, stdout, stderr) => {
+        // Without the command line: a test that looks for a word in an answer would find it there.
+        if (error) reject(new Error(`helm ${args[0]} (${error.code ?? error.signal}): ${stderr || stdout}`));
+        else resolve(stdout);
+      });
+    });
 }
