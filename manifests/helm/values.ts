@@ -131,7 +131,7 @@ export const values: readonly Value[] = [
     path: 'settings',
     about:
       'What people who write fleets and clusters may name: the data of ConfigMap etcd-ratchet-settings. Empty: no ConfigMap is made, and one that you made counts.',
-    schema: { type: 'object', propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' }, additionalProperties: string },
+    schema: { type: 'object', patternProperties: { '^[A-Z][A-Z0-9_]*$': string }, additionalProperties: false },
     default: {},
   },
   {
