@@ -14,6 +14,8 @@ interface ApproveOptions {
   readonly fleet: boolean;
   /** Which, where several are asked for: the annotation without its group. */
   readonly for?: string;
+  /** What the caller has seen to be asked: nothing else is approved. */
+  readonly value?: string;
   readonly yes: boolean;
 }
 
@@ -31,6 +33,11 @@ export async function approve(name: string, asked: Asked, options: ApproveOption
   const shown = await read();
   const one = chosen(shown, place, options);
   const { annotation, value } = one;
+  if (options.value !== undefined && options.value !== value) {
+    throw new Refusal(
+      `${place} asks for an approval of another value, ${printable(value)}: nothing was approved; look again`,
+    );
+  }
   const isGiven = shown.metadata.annotations?.[annotation] === value;
   if (!isGiven) {
     show(one, place, asked);

@@ -62,6 +62,7 @@ export function addAsking({ add, about, common, connect }: Adding): void {
   add('approve', 'show what it asks a person to approve and what is lost with it, ask, and approve exactly that')
     .option('--fleet', 'the name is that of an EtcdFleet', false)
     .option('--for <word>', 'which, where it asks for several, like recover-quorum')
+    .option('--value <value>', 'only if exactly this value is asked for, as status.approvals shows it')
     .option('-y, --yes', 'do not ask', false)
     .action(async (name: string, options: Parameters<typeof import('./approve.ts').approve>[2]) => {
       const { approve } = await import('./approve.ts');

@@ -62,6 +62,29 @@ for (const answer of ['', 'y', 'yes', 'ORDERS', 'orders2', 'orders orders'])
     assert.match(err, /error: nothing was approved\n$/);
   });
 
+test('with --value it approves that value', async () => {
+  const kube = world(asking([quorum]));
+  const { code, err } = await saidOn(kube, ['approve', 'orders', '--value', quorum.value, '--yes']);
+  assert.equal(code, 0, err);
+  assert.equal(given(kube)?.[quorum.annotation], quorum.value);
+});
+
+for (const value of ['', ' ', `${quorum.value} `, quorum.value.slice(0, -1), 'ü', 'x'.repeat(10_000), rollback.value])
+  test(`with --value ${JSON.stringify(value.slice(0, 20))} (${value.length}) nothing is approved`, async () => {
+    const kube = world(asking([quorum]));
+    const { code, err } = await saidOn(kube, ['approve', 'orders', '--value', value, '--yes']);
+    assert.deepEqual([code, given(kube)], [1, { mine: 'stays' }]);
+    assert.match(err, /asks for an approval of another value, c1c1\/0123456789ab: nothing was approved/);
+  });
+
+test('an approval that was given for another value than --value is not taken for that', async () => {
+  const cluster = asking([quorum]);
+  const annotated = { ...cluster.metadata.annotations, [quorum.annotation]: quorum.value };
+  const kube = world({ ...cluster, metadata: { ...cluster.metadata, annotations: annotated } });
+  const { code } = await saidOn(kube, ['approve', 'orders', '--value', rollback.value, '--yes']);
+  assert.equal(code, 1);
+});
+
 test('without a terminal it takes --yes, and Ctrl-C at the question approves nothing', async () => {
   const kube = world(asking([quorum]));
   const { code, err } = await saidOn(kube, ['approve', 'orders']);
