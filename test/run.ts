@@ -3,7 +3,9 @@ import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { parseOptions, type Room, UsageError } from './run/options.ts';
+import { notesVariable, processorSeconds } from './run/processor-time.ts';
 import { report } from './run/report.ts';
 import { type Selection, select } from './run/scenarios.ts';
 import {
@@ -31,6 +33,8 @@ const timeouts = {
 /** Every file is a process of its own: most of what a small one costs is to compile what it imports. */
 const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet/compiled');
 
+const noteProcessorTime = pathToFileURL(resolve(import.meta.dirname, 'run/note-processor-time.ts')).href;
+
 /**
  * `npm test`: unit tests, a short search, integration and end-to-end tests, and one summary at the end.
  *
@@ -40,15 +44,18 @@ const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratch
  */
 async function main(): Promise<number> {
   process.env.NODE_COMPILE_CACHE ??= compiled;
+  if (currentSandbox() === undefined) process.once('exit', sayProcessorTime);
   const selections = await select(parseOptions(process.argv.slice(2)));
   const binaries = await prepare(selections);
   // Where unit tests note which rights their requests take: an integration test holds them against the roles.
   using rights = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-rights-'));
   process.env.RATCHET_USED_RIGHTS = rights.path;
+  using times = mkdtempDisposableSync(join(currentSandbox()?.directory ?? tmpdir(), 'etcd-ratchet-times-'));
+  process.env[notesVariable] = times.path;
   const needsCluster = selections.some(({ room }) => room === 'e2e') && !usesOwnCluster();
   await using cluster = needsCluster ? sharedCluster(binaries) : undefined;
 
-  const totals = await report(allEvents(selections, cluster, untilInterrupted()), process.stdout);
+  const totals = await report(allEvents(selections, cluster, untilInterrupted()), process.stdout, times.path);
   if (totals.tests === 0) console.error('no test ran');
   const failed = totals.failed + totals.cancelled;
   const outcome = await cluster?.outcome();
@@ -77,6 +84,11 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else await enterSandbox(environment);
   return binaries;
+}
+
+/** In the process around the sandbox, if there is one: everything in it has ended, and counts. */
+function sayProcessorTime(): void {
+  console.log(`processor time ${processorSeconds().toFixed(0)} s, in ${process.uptime().toFixed(0)} s`);
 }
 
 /** Asked to stop, the run still tells what it knows: what failed so far, and the totals. */
@@ -126,7 +138,7 @@ async function* allEvents(selections: readonly Selection[], cluster: SharedClust
       timeout: timeouts[room],
       signal,
       // A failed test may leave a connection open; that must not hold up the others until the time-out.
-      execArgv: room === 'unit' ? [] : ['--test-force-exit'],
+      execArgv: [...(room === 'unit' ? [] : ['--test-force-exit']), `--import=${noteProcessorTime}`],
       ...(pattern && { testNamePatterns: [pattern] }),
     });
   }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { notedProcessorSeconds } from './processor-time.ts';
 
 type TestEvent = NonNullable<ReturnType<ReturnType<typeof run>['read']>> & { type: string; data: unknown };
 
@@ -19,8 +20,14 @@ export interface Totals {
 /**
  * Prints the events of several runs as if they were one, with node's own reporter: one list of failures and one summary
  * at the end.
+ *
+ * @param notes the directory in which test files noted their processor time.
  */
-export async function report(events: AsyncIterable<unknown>, output: NodeJS.WritableStream): Promise<Totals> {
+export async function report(
+  events: AsyncIterable<unknown>,
+  output: NodeJS.WritableStream,
+  notes: string,
+): Promise<Totals> {
   const totals: Totals = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
   const started = performance.now();
   const files: FileTime[] = [];
@@ -31,7 +38,10 @@ export async function report(events: AsyncIterable<unknown>, output: NodeJS.Writ
       if (isSummary(event)) addCounts(totals, event.data.counts);
       else if (!isSummaryLine(event)) yield event;
     }
-    for (const message of [...slowestLines(files), ...summaryLines(totals, performance.now() - started)]) {
+    for (const message of [
+      ...slowestLines(files, notedProcessorSeconds(notes)),
+      ...summaryLines(totals, performance.now() - started),
+    ]) {
       yield { type: 'test:diagnostic', data: { nesting: 0, message, level: 'info' } };
     }
   }
@@ -40,7 +50,6 @@ export async function report(events: AsyncIterable<unknown>, output: NodeJS.Writ
 }
 
 interface FileTime {
-  /** From the checkout. */
   readonly file: string;
   readonly milliseconds: number;
 }
@@ -52,16 +61,22 @@ function timeOfFile({ type, data }: TestEvent): FileTime | undefined {
   if (type !== 'test:summary' || !hasFields(data)) return undefined;
   const { file, duration_ms } = data;
   if (typeof file !== 'string' || typeof duration_ms !== 'number') return undefined;
-  return { file: relative(checkout, file), milliseconds: duration_ms };
+  return { file, milliseconds: duration_ms };
 }
 
 const slowest = 10;
 
-/** Where the time of a run of many files goes: who wants it shorter begins here. */
-function slowestLines(files: readonly FileTime[]): string[] {
+/**
+ * Where the time of a run of many files goes: who wants it shorter begins here. Processors are those of a file's own
+ * processes, without the shared cluster's.
+ */
+function slowestLines(files: readonly FileTime[], processors: ReadonlyMap<string, number>): string[] {
   if (files.length <= slowest) return [];
   const bySpan = files.toSorted((a, b) => b.milliseconds - a.milliseconds).slice(0, slowest);
-  return bySpan.map(({ file, milliseconds }) => `${(milliseconds / 1000).toFixed(0).padStart(4)} s ${file}`);
+  return bySpan.map(({ file, milliseconds }) => {
+    const [span, used] = [milliseconds / 1000, processors.get(file) ?? Number.NaN].map((s) => s.toFixed(0).padStart(4));
+    return `${span} s, of processors ${used} s ${relative(checkout, file)}`;
+  });
 }
 
 /** Each test file's process ends with a summary of its own; the one without a file is that of the whole run. */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdtempDisposableSync } from 'node:fs';
+import { appendFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { notedProcessorSeconds, notesVariable, processorTimes } from '../../run/processor-time.ts';
 import { report } from '../../run/report.ts';
 import { bareMachine } from '../local-cluster/fake-tools.ts';
 
@@ -21,7 +24,7 @@ test('two runs are reported as one: one summary, one list of failures', async ()
      async function* events() {
        for (const name of ['a', 'b']) yield* run({ files: [import.meta.dirname + '/' + name + '.test.mjs'] });
      }
-     const totals = await report(events(), process.stdout);
+     const totals = await report(events(), process.stdout, import.meta.dirname);
      console.error(JSON.stringify(totals));`,
   );
   // A process of its own, that does not know of us: node's runner does not run inside a test.
@@ -36,23 +39,54 @@ test('two runs are reported as one: one summary, one list of failures', async ()
   assert.equal(stdout.match(/failing tests:/g)?.length, 1);
 });
 
-test('a run of many files ends with the slowest of them', async () => {
+test('a run of many files ends with the slowest of them, and their processor time', async () => {
+  using notes = mkdtempDisposableSync(join(tmpdir(), 'report-test-'));
+  const path = (index: number) => `/of/tests/${index} and more.test.ts`;
   const ended = (index: number) => ({
     type: 'test:summary',
-    data: { file: `/of/tests/${index}.test.ts`, duration_ms: index * 1000, counts: {} },
+    data: { file: path(index), duration_ms: index * 1000, counts: {} },
   });
-  const printed = await reported(Array.from({ length: 12 }, (_, index) => ended(index)));
-  const named = [...printed.matchAll(/(\d+) s \S*\/(\d+)\.test\.ts/g)].map(([, seconds, index]) => [seconds, index]);
+  const events = Array.from({ length: 12 }, (_, index) => ended(index));
+  for (let index = 5; index < 12; index++)
+    await appendFile(join(notes.path, processorTimes), `${100 + index}.25 ${path(index)}\n`);
+  const lines = (await reported(events, notes.path)).matchAll(/(\d+) s, of processors +(\S+) s \S*\/(\d+) and/g);
+  const processors = (n: number) => (n < 5 ? 'NaN' : `${100 + n}`);
   assert.deepEqual(
-    named,
-    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((n) => [`${n}`, `${n}`]),
+    [...lines].map(([, ...told]) => told),
+    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((n) => [`${n}`, processors(n), `${n}`]),
   );
-  assert.doesNotMatch(await reported([ended(1)]), /1\.test\.ts/);
+  assert.doesNotMatch(await reported([ended(1)], notes.path), /1 and more\.test\.ts/);
 });
 
-async function reported(events: readonly object[]): Promise<string> {
+test('a test file notes the processor time of itself and of what it started, once', async () => {
+  await using machine = await bareMachine();
+  const file = join(machine.directory, 'parent and child.mjs');
+  await writeFile(
+    file,
+    `import { execFileSync } from 'node:child_process';
+     const burn = (seconds) => { while (process.cpuUsage().user < seconds * 1e6); };
+     if (process.argv[2]) burn(0.2);
+     else execFileSync(process.execPath, [...process.execArgv, import.meta.filename, 'child']);
+     process.exit(0);`,
+  );
+  const preload = resolve(import.meta.dirname, '../../run/note-processor-time.ts');
+  const env = { ...process.env, [notesVariable]: machine.directory };
+  await promisify(execFile)(process.execPath, [`--import=${preload}`, file], { env });
+
+  const noted = [...notedProcessorSeconds(machine.directory)];
+  assert.deepEqual(
+    noted.map(([name]) => name),
+    [file],
+  );
+  assert.ok(
+    noted.every(([, seconds]) => seconds >= 0.2 && seconds < 10),
+    `${noted}`,
+  );
+});
+
+async function reported(events: readonly object[], notes: string): Promise<string> {
   const output = new PassThrough();
-  await report(Readable.from(events), output);
+  await report(Readable.from(events), output, notes);
   output.end();
   return text(output);
 }

@@ -1,0 +1,37 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * A busy machine makes a run longer, not its work: seconds of processors are what two runs are compared by. Linux counts
+ * them in hundredths, of a process and of all below it that have ended.
+ */
+
+/** Where test files note theirs. */
+export const notesVariable = 'RATCHET_PROCESSOR_TIMES';
+
+/** A file in that directory. */
+export const processorTimes = 'times';
+
+/** Of this process, and of those below it that have ended. */
+export function processorSeconds(): number {
+  const text = readFileSync('/proc/self/stat', 'utf8');
+  // The second field is the program's name in parentheses, with whatever is in it.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+}
+
+/** One line for a test file whose process ends. */
+export function noteProcessorSeconds(directory: string, testFile: string): void {
+  appendFileSync(join(directory, processorTimes), `${processorSeconds()} ${testFile}\n`);
+}
+
+/** By test file. */
+export function notedProcessorSeconds(directory: string): ReadonlyMap<string, number> {
+  const lines = readFileSync(join(directory, processorTimes), { encoding: 'utf8', flag: 'a+' }).split('\n');
+  return new Map(
+    lines.filter(Boolean).map((line) => {
+      const [seconds = '', ...testFile] = line.split(' ');
+      return [testFile.join(' '), Number(seconds)];
+    }),
+  );
+}
