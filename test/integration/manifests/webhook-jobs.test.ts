@@ -67,6 +67,9 @@ const whole = (change: (wanted: Whole) => void) => () => {
   change(wanted);
   return wanted;
 };
+/** Which the Job controller does not give. */
+const podLabels = job().spec.template.metadata.labels as Fields;
+const ofPod = (fields: Fields) => whole(({ spec }) => Object.assign(spec.template.metadata, fields));
 const first = job().spec.template.spec.containers[0] ?? {};
 
 const hostile: Readonly<Record<string, () => Whole>> = {
@@ -107,6 +110,25 @@ const hostile: Readonly<Record<string, () => Whole>> = {
   'the label of a follow-up': whole(({ metadata }) =>
     Object.assign(metadata, { labels: { 'etcd.ratchet.dev/follow-up': 'true', 'etcd.ratchet.dev/chain': 'x' } }),
   ),
+  'an annotation that another controller acts on': whole(({ metadata }) =>
+    Object.assign(metadata, { annotations: { 'example.com/queue': 'x' } }),
+  ),
+  'an annotation of its pod, which asks an injector for a container': ofPod({
+    annotations: { 'sidecar.istio.io/inject': 'true', 'sidecar.istio.io/proxyImage': 'registry.example.com/own' },
+  }),
+  'a label of its pod': ofPod({ labels: { ...podLabels, 'sidecar.istio.io/inject': 'true' } }),
+  'a label of its pod changed': ofPod({ labels: { 'app.kubernetes.io/name': 'other' } }),
+  'no labels of its pod': ofPod({ labels: {} }),
+  'suspension for ever': whole(({ spec }) => Object.assign(spec, { suspend: true })),
+  'no time to go': whole(({ spec }) => delete spec.ttlSecondsAfterFinished),
+  'no deadline': whole(({ spec }) => delete spec.activeDeadlineSeconds),
+  'a deadline of days': whole(({ spec }) => Object.assign(spec, { activeDeadlineSeconds: 200_000 })),
+  'another controller': whole(({ spec }) => Object.assign(spec, { managedBy: 'example.com/queue' })),
+  'a finalizer': whole(({ metadata }) => Object.assign(metadata, { finalizers: ['example.com/stay'] })),
+  'the CronJob as its controller, as a tick has it': whole(({ metadata }) => {
+    const [owner] = metadata.ownerReferences as Fields[];
+    metadata.ownerReferences = [{ ...owner, controller: true }];
+  }),
 };
 
 for (const [what, wanted] of Object.entries(hostile)) {
