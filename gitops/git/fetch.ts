@@ -81,7 +81,7 @@ async function askForFiles(git: GitConnection, oids: readonly string[], signal: 
 }
 
 async function ask(git: GitConnection, body: Buffer, version: 0 | 2, signal: AbortSignal): Promise<PackAnswer> {
-  const reader = packReader(git.share.take);
+  using reader = packReader(git.share.take);
   await askUploadPack(git, { body, version, onData: reader.push }, signal);
   return reader.end();
 }

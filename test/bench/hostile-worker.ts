@@ -5,6 +5,7 @@ import { createReader } from '../../functions/read/reader.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Kube } from '../../reconcile/kube.ts';
 import { allowThisMachine } from '../support/network.ts';
+import { peakMebibytes } from '../support/peak-memory.ts';
 
 /** A process that reads the repositories of all fleets of a pass side by side, as a tick does. Bundled like a tick. */
 
@@ -56,7 +57,7 @@ const output: HostileOutput = {
   othersMs: Math.max(...good.map(({ ms }) => ms)),
   specs: good.reduce((sum, { reading }) => sum + (reading.kind === 'tree' ? reading.tree.specs.length : 0), 0),
   gapMs,
-  peakMegabytes: process.resourceUsage().maxRSS / 1024,
+  peakMegabytes: peakMebibytes(),
   said: bad.map(({ reading }) => {
     if (reading.kind === 'failed') return `${reading.reason}: ${reading.message}`;
     return reading.kind === 'tree'

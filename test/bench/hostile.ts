@@ -70,6 +70,8 @@ export async function measureHostile({ quick }: { readonly quick: boolean }): Pr
     const few = quick ? 24 : 144;
     await tried(`a monorepo of ${few} MiB`, [await large('mono', few, true)]);
     await tried('the same from a server that leaves nothing out', [await large('mono-whole', few, false)]);
+    const fitting = quick ? 12 : 44;
+    await tried(`one of ${fitting} MiB from such a server`, [await large('fitting', fitting, false)]);
     const three = await Promise.all(['x', 'y', 'z'].map((name) => large(name, quick ? 16 : 95, false)));
     await tried('three of 95 MiB from such a server', three);
     if (!quick) await tried('a monorepo of 2 GiB', [await large('huge', 2_048, true)]);

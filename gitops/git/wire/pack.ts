@@ -51,7 +51,8 @@ export type PackAnswer =
   | { readonly kind: 'pack'; readonly pack: Buffer; readonly shallow: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string };
 
-export interface PackReader {
+/** What it holds is let go of when it is disposed of, and not when memory is collected. */
+export interface PackReader extends Disposable {
   /** @throws GitError BadAnswer, TooLarge */
   push(chunk: Buffer): void;
   /** @throws GitError BadAnswer if the pack is incomplete or damaged */
@@ -62,6 +63,9 @@ const band = { pack: 1, progress: 2, fatal: 3 } as const;
 /** Bytes of an answer beside its pack: progress that was not asked for, and names of commits. */
 const mostBeside = 16 * 1024 * 1024;
 const sumBytes = 20;
+/** What is reserved, and not taken before it is needed; no answer is as long (see http.ts). */
+const mostBytesOfPack = 128 * 1024 * 1024;
+const growBytes = 256 * 1024;
 
 /**
  * Takes the pack out of an answer of either version while it arrives: both wrap it in the same side band, and of what
@@ -70,14 +74,13 @@ const sumBytes = 20;
  * @param take told of the bytes that are kept; what it throws ends the answer
  */
 export function packReader(take: (bytes: number) => void = () => undefined): PackReader {
-  const parts: Buffer[] = [];
   const shallow: string[] = [];
   const sum = createHash('sha1');
+  // Grows in one place: parts would be copied, and stay until memory is collected.
+  let memory: ArrayBuffer | undefined;
   let size = 0;
   let beside = 0;
   let isRefused = false;
-  /** The last bytes so far: those at the very end are the sum, and not summed. */
-  let tail: Buffer = Buffer.alloc(0);
 
   function onPacket(packet: Packet): void {
     if (packet.kind !== 'data' || isRefused) return;
@@ -98,14 +101,16 @@ export function packReader(take: (bytes: number) => void = () => undefined): Pac
 
   function keep(data: Buffer): void {
     take(data.length);
-    // A copy: the chunk that it is part of may be a hundred times as large.
-    const part = Buffer.from(data);
-    parts.push(part);
-    size += part.length;
-    const open = Buffer.concat([tail, part]);
-    const end = Math.max(0, open.length - sumBytes);
-    sum.update(open.subarray(0, end));
-    tail = Buffer.from(open.subarray(end));
+    const before = size;
+    size += data.length;
+    if (size > mostBytesOfPack)
+      throw new GitError('TooLarge', `the server sent a pack of more than ${mostBytesOfPack} bytes`);
+    memory ??= new ArrayBuffer(0, { maxByteLength: mostBytesOfPack });
+    if (size > memory.byteLength) memory.resize(Math.min(mostBytesOfPack, size + growBytes));
+    new Uint8Array(memory).set(data, before);
+    // The last bytes so far are the sum, if there come no more, and not summed.
+    const [from, to] = [Math.max(0, before - sumBytes), Math.max(0, size - sumBytes)];
+    sum.update(new Uint8Array(memory, from, to - from));
   }
 
   const reader = packetReader(onPacket);
@@ -115,27 +120,22 @@ export function packReader(take: (bytes: number) => void = () => undefined): Pac
       // Not how: no word of an answer is repeated.
       if (isRefused) return { kind: 'refused', message: 'the server refuses' };
       reader.end();
-      if (size === 0) return { kind: 'refused', message: 'the server sent no data' };
-      const pack = joined(parts, size);
+      if (!memory) return { kind: 'refused', message: 'the server sent no data' };
+      const pack = Buffer.from(memory.slice(0, size));
+      memory.resize(0);
       // It ends with the SHA-1 of all before it, so a proxy that cuts an answer short does not go unnoticed.
-      const isWhole = pack.toString('latin1', 0, 4) === 'PACK' && size >= 32 && sum.digest().equals(tail);
+      const isWhole =
+        pack.toString('latin1', 0, 4) === 'PACK' && size >= 32 && sum.digest().equals(pack.subarray(-sumBytes));
       if (!isWhole) throw new GitError('BadAnswer', 'the data from the Git server is damaged or was cut off');
       return { kind: 'pack', pack, shallow };
     },
+    [Symbol.dispose]: () => memory?.resize(0),
   };
-}
-
-/** Lets go of each part as soon as it is copied. */
-function joined(parts: Buffer[], size: number): Buffer {
-  const whole = Buffer.allocUnsafeSlow(size);
-  let at = 0;
-  for (let part = parts.shift(); part; part = parts.shift()) at += part.copy(whole, at);
-  return whole;
 }
 
 /** The whole answer at once. @throws GitError BadAnswer, TooLarge */
 export function readPackAnswer(body: Buffer): PackAnswer {
-  const reader = packReader();
+  using reader = packReader();
   reader.push(body);
   return reader.end();
 }

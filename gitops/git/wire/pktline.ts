@@ -23,36 +23,67 @@ export interface PacketReader {
   end(): void;
 }
 
-/** Takes an answer apart while it arrives: at most one packet (64 KiB) is kept. */
+const headBytes = 4;
+const mostBytes = 0xffff;
+
+/**
+ * Takes an answer apart while it arrives: at most one packet (64 KiB) is kept, always in the same place. Data are to be
+ * copied by who keeps them.
+ */
 export function packetReader(onPacket: (packet: Packet) => void): PacketReader {
-  let rest: Buffer = Buffer.alloc(0);
+  let place: Buffer | undefined;
+  let held = 0;
+
+  /** @returns how many bytes of the chunk belong to the packet that is held */
+  function complete(chunk: Buffer, start: number): number {
+    place ??= Buffer.allocUnsafeSlow(mostBytes);
+    let at = start;
+    for (;;) {
+      const length = held < headBytes ? headBytes : lengthOf(place, 0);
+      const more = Math.min(length - held, chunk.length - at);
+      chunk.copy(place, held, at, at + more);
+      held += more;
+      at += more;
+      if (held < length) return at;
+      // The head says how long it is, unless it is all there is.
+      if (lengthOf(place, 0) > held) continue;
+      const whole = packetIn(place, 0, held);
+      held = 0;
+      onPacket(whole);
+      return at;
+    }
+  }
 
   function push(chunk: Buffer): void {
-    let bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
-    for (let packet = first(bytes); packet; packet = first(bytes)) {
-      bytes = bytes.subarray(packet.length);
-      onPacket(packet.packet);
+    let at = 0;
+    while (at < chunk.length) {
+      const length = held > 0 || chunk.length - at < headBytes ? Infinity : lengthOf(chunk, at);
+      if (length <= chunk.length - at) {
+        onPacket(packetIn(chunk, at, length));
+        at += length;
+      } else at = complete(chunk, at);
     }
-    // A copy: what was handed out may be the last that keeps the chunk.
-    rest = Buffer.from(bytes);
   }
 
   function end(): void {
-    if (rest.length > 0)
-      throw new GitError('BadAnswer', 'the server’s answer was cut off: it ends in the middle of a packet');
+    if (held > 0) throw new GitError('BadAnswer', 'the server’s answer was cut off: it ends in the middle of a packet');
   }
 
   return { push, end };
 }
 
-function first(bytes: Buffer): { readonly packet: Packet; readonly length: number } | undefined {
-  if (bytes.length < 4) return undefined;
-  const hex = bytes.toString('latin1', 0, 4);
+/** Of the packet that begins there, its head included. @throws GitError BadAnswer */
+function lengthOf(bytes: Buffer, at: number): number {
+  const hex = bytes.toString('latin1', at, at + headBytes);
   const length = /^[0-9a-f]{4}$/i.test(hex) ? Number.parseInt(hex, 16) : 3;
-  if (length === 0 || length === 1 || length === 2) return { packet: { kind: markers[length] }, length: 4 };
   if (length === 3) throw new GitError('BadAnswer', 'the server did not answer in the Git protocol');
-  if (bytes.length < length) return undefined;
-  return { packet: { kind: 'data', data: bytes.subarray(4, length) }, length };
+  return Math.max(length, headBytes);
+}
+
+function packetIn(bytes: Buffer, at: number, length: number): Packet {
+  const marker = Number.parseInt(bytes.toString('latin1', at, at + headBytes), 16);
+  if (marker === 0 || marker === 1 || marker === 2) return { kind: markers[marker] };
+  return { kind: 'data', data: bytes.subarray(at + headBytes, at + length) };
 }
 
 export function encodePacket(text: string): string {

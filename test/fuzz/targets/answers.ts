@@ -59,7 +59,7 @@ export const answerTarget = target<Input>({
       return reader.found;
     };
     const packs = () => {
-      const reader = packReader();
+      using reader = packReader();
       for (const piece of pieces) reader.push(piece);
       return reader.end();
     };

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { collected } from '../../../reconcile/backup/agent/collected.ts';
 import { openStore } from '../../../reconcile/backup/agent/open-store.ts';
 import { type AgentRequest, parseRequest } from '../../../reconcile/backup/agent/request.ts';
 import { checkedTrailer } from '../../../reconcile/backup/agent/trailer.ts';
 import { localEgress } from '../../support/network.ts';
+import { peakMebibytes } from '../../support/peak-memory.ts';
 
 /**
  * All that a snapshot goes through behind etcd's client, of so many MiB, to the store of a request; prints the most
@@ -34,7 +34,5 @@ const body = checkedTrailer(collected(snapshot()), () => undefined);
 const started = performance.now();
 const { bytes } = await store.put(request.location.path, body, { signal: AbortSignal.timeout(100_000) });
 store.close();
-// Not `maxRSS`: exec(2) hands that on, so a child never has less than the process that started it had.
-const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
 const ms = Math.round(performance.now() - started);
-console.log(JSON.stringify({ bytes, ms, mebibytes: Math.round(Number(kibibytes) / 1024) }));
+console.log(JSON.stringify({ bytes, ms, mebibytes: Math.round(peakMebibytes()) }));

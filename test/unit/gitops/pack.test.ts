@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { GitError } from '../../../gitops/git/error.ts';
-import { readPackAnswer, wantInVersion0, wantInVersion2 } from '../../../gitops/git/wire/pack.ts';
+import { packReader, readPackAnswer, wantInVersion0, wantInVersion2 } from '../../../gitops/git/wire/pack.ts';
 import { type PackBounds, packEntries } from '../../../gitops/git/wire/pack-entries.ts';
 import { packets } from '../../../gitops/git/wire/pktline.ts';
 import { distance, kinds, packEntry, packOf, size } from '../../support/git/pack.ts';
@@ -43,6 +43,28 @@ test('a pack is found in the side band, between progress and acknowledgements', 
     Buffer.from('0000'),
   ]);
   assert.deepEqual(readPackAnswer(body), { kind: 'pack', pack, shallow: [] });
+});
+
+test('a pack is the same into whatever pieces its answer is cut', () => {
+  const pack = packOf(blob(Buffer.from('hello')), blob(Buffer.alloc(0)));
+  const bytes = Buffer.concat([framed('NAK\n'), framed(Buffer.concat([Buffer.from([1]), pack])), Buffer.from('0000')]);
+  for (let size = 1; size <= bytes.length; size++) {
+    using reader = packReader();
+    for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+    assert.deepEqual(reader.end(), { kind: 'pack', pack, shallow: [] }, `pieces of ${size} bytes`);
+  }
+});
+
+test('what was read of an answer that is given up is let go of at once', () => {
+  const held = () => process.memoryUsage().external / 1024 / 1024;
+  const packet = framed(Buffer.alloc(60_000, 1));
+  const before = held();
+  {
+    using reader = packReader();
+    for (let n = 0; n < 700; n++) reader.push(packet);
+    assert.ok(held() - before > 35, `${held() - before} MiB are held`);
+  }
+  assert.ok(held() - before < 5, `${held() - before} MiB stay`);
 });
 
 test('a pack with any bit flipped is noticed', () => {
