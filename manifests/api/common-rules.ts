@@ -52,6 +52,12 @@ export const wholeMilliseconds: Rule = matching(
   'must be in whole milliseconds, like 100ms or 1s',
 );
 
+/**
+ * A client URL of etcd: a name or an address, and a port. Nothing that one reader takes for the end of the name and
+ * another for a part of it: who judges a host and who connects to it would not mean the same one.
+ */
+export const etcdEndpointPattern = '^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$';
+
 /** Without `user@`: credentials in a URL would end up in logs and statuses. */
 export const httpUrl: Rule = matching(
   '^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[!-"$->@-~]*)?$',

@@ -1,7 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { longestBackupName } from './backup-name.ts';
 import { backupTargetSchema } from './backup-settings.ts';
-import { dnsLabel, durationBetween, objectName, quantityBetween, sha256Digest } from './common-rules.ts';
+import {
+  dnsLabel,
+  durationBetween,
+  etcdEndpointPattern,
+  objectName,
+  quantityBetween,
+  sha256Digest,
+} from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, matching, type Rule, rule, transitionRule } from './rule.ts';
@@ -12,7 +19,7 @@ import { failureFields, observedGeneration } from './status-fields.ts';
 /** One backup: asked for once, taken once, and what is known of it. */
 
 const endpoint = matching(
-  '^https?://[^/@\\s]+$',
+  etcdEndpointPattern,
   'must be a client URL of etcd like https://10.0.0.1:2379, without a path and without credentials',
   { hidesValue: true },
 );

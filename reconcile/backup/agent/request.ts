@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { sha256Digest } from '../../../manifests/api/common-rules.ts';
+import { etcdEndpointPattern, sha256Digest } from '../../../manifests/api/common-rules.ts';
 import { type ObjectLocation, parseLocation, parsePrefix } from '../../../manifests/api/object-template.ts';
 import { isPlainObject, notPlainData } from '../../../manifests/api/plain-data.ts';
 import { collectProblems, shown } from '../../../manifests/api/problem.ts';
@@ -249,8 +249,9 @@ export function parseRequest(json: string): AgentRequest {
 function problemsOf(endpoints: unknown): readonly string[] {
   if (!Array.isArray(endpoints)) return [];
   if (endpoints.length === 0) return ['source.endpoints is empty: list at least one client URL of etcd'];
+  const shape = new RegExp(etcdEndpointPattern);
   const wrong = endpoints.filter(
-    (endpoint) => typeof endpoint !== 'string' || !/^https?:\/\/[^/@\s]+$/.test(endpoint) || !URL.canParse(endpoint),
+    (endpoint) => typeof endpoint !== 'string' || !shape.test(endpoint) || !URL.canParse(endpoint),
   );
   return wrong.map((endpoint) => `source.endpoints holds ${shown(endpoint)}: write it like https://10.0.0.1:2379`);
 }

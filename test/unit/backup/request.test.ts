@@ -46,7 +46,22 @@ test('a wrong request is refused with everything that is wrong with it', () => {
   for (const part of [/id/, /compression/, /deadlineSeconds/, /object: /, /password/]) assert.match(many, part);
   assert.match(problem({ ...backup, store: {} }), /store.directory is required/);
   assert.match(problem({ ...backup, source: { endpoints: [] } }), /endpoints is empty/);
-  for (const endpoint of ['10.0.0.1:2379', 'http://user:secret@etcd:2379', 'http://', 'http://a b', 'ftp://a'])
+  const apart = [
+    'http://listed.example?x.others.example',
+    'http://a\\b',
+    'http://a#b:1',
+    'http://a%2eb',
+    'http://[::1',
+    'http://a:b',
+  ];
+  for (const endpoint of [
+    '10.0.0.1:2379',
+    'http://user:secret@etcd:2379',
+    'http://',
+    'http://a b',
+    'ftp://a',
+    ...apart,
+  ])
     assert.match(problem({ ...backup, source: { endpoints: [endpoint] } }), /write it like/);
 });
 

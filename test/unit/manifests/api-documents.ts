@@ -593,6 +593,8 @@ const badSources = rows('a backup of another etcd', fullBackup, [
   ['spec/source/endpoints', [], 'list at least one client URL of etcd'],
   ['spec/source/endpoints', ['https://user:hunter2@10.0.0.1:2379'], 'must be a client URL of etcd'],
   ['spec/source/endpoints', ['10.0.0.1:2379'], 'must be a client URL of etcd'],
+  ['spec/source/endpoints', ['https://listed.example?x.others.example'], 'must be a client URL of etcd'],
+  ['spec/source/endpoints', ['https://listed.example\\.others.example:2379'], 'must be a client URL of etcd'],
   ['spec/to/object', 's3://bucket/{{cluster}}.db', '{{cluster}} in to.object takes clusterName'],
   ['spec/to/s3/endpoint', 'https://a:b@s3.example.com', url],
   ['spec/to/s3/region', 'eu central', 'must be the name of a region'],
