@@ -51,10 +51,14 @@ export async function writeNotices(directory: string): Promise<void> {
   await writeFile(join(directory, materials.notices), [intro, ...sections].join(`\n${'-'.repeat(80)}\n\n`));
 }
 
+/** As npm has it: `@peculiar/asn1-schema`. */
+export function nameOf({ group, name }: Pick<Component, 'group' | 'name'>): string {
+  return group === undefined ? name : `${group}/${name}`;
+}
+
 /** Like `hono 4.13.19 (MIT)`. */
 function titleOf(one: Component): string {
-  const name = one.group === undefined ? one.name : `${one.group}/${one.name}`;
-  return `${name} ${one.version ?? ''} (${licencesOf(one).join(', ')})`;
+  return `${nameOf(one)} ${one.version ?? ''} (${licencesOf(one).join(', ')})`;
 }
 
 /** SPDX identifiers or expressions. @throws where there are none */

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { build } from '../../../functions/build.ts';
-import { licencesOf, materials, packagesIn } from '../../../functions/materials.ts';
+import { licencesOf, materials, nameOf, packagesIn } from '../../../functions/materials.ts';
+import { checkout, reasonsIn } from '../../unit/docs/pages.ts';
 
-const checkout = join(import.meta.dirname, '../../..');
 /** Licences that let everyone use, change and pass on, with their notice and nothing else. */
 const permissive = /^\(?(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|Zlib)( AND (MIT|BSD-3-Clause|Zlib))?\)?$/;
 
@@ -17,15 +19,27 @@ before(async () => {
 });
 after(() => rm(app, { recursive: true, force: true }));
 
-const idOf = ({ group, name }: { readonly group?: string; readonly name: string }) =>
-  group === undefined ? name : `${group}/${name}`;
-
-test('every package that the project asks for is in the bill of materials, as it is locked', async () => {
+test('what stands on the page as bundled is what is asked for and bundled, as it is locked', async () => {
   const { packages } = JSON.parse(await readFile(join(checkout, 'package-lock.json'), 'utf8'));
-  const { dependencies } = packages[''];
-  const found = new Map((await packagesIn(app)).map((one) => [idOf(one), one.version]));
-  for (const name of Object.keys(dependencies))
-    assert.equal(found.get(name), packages[`node_modules/${name}`].version, name);
+  const found = new Map((await packagesIn(app)).map((one) => [nameOf(one), one.version]));
+  const direct = Object.keys(packages[''].devDependencies).filter((name) => found.has(name));
+  assert.deepEqual(
+    reasonsIn('In the image').map(({ name }) => name),
+    direct.toSorted(),
+  );
+  for (const name of direct) assert.equal(found.get(name), packages[`node_modules/${name}`].version, name);
+});
+
+test('the image needs no package beside the bundle', async () => {
+  const { dependencies } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8'));
+  assert.equal(dependencies, undefined);
+  const files = await readdir(app, { recursive: true });
+  assert.deepEqual(
+    files.filter((name) => name.includes('node_modules')),
+    [],
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [join(app, 'tick.js'), '--help']);
+  assert.match(stdout, /^Usage: /);
 });
 
 test('each package has a licence that lets us pass it on, and stands in the notices with it', async () => {
@@ -34,7 +48,7 @@ test('each package has a licence that lets us pass it on, and stands in the noti
   assert.ok(all.length > 50, `${all.length} packages`);
   for (const one of all) {
     for (const licence of licencesOf(one)) assert.match(licence, permissive, one.name);
-    assert.ok(notices.includes(`\n${idOf(one)} ${one.version} (`), one.name);
+    assert.ok(notices.includes(`\n${nameOf(one)} ${one.version} (`), one.name);
   }
 });
 

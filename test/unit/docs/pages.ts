@@ -30,3 +30,10 @@ export function anchorsOf(text: string): readonly string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+/** The packages in a table of docs/reference/dependencies.md, each with its reason; in order of their names. */
+export function reasonsIn(heading: string): readonly { readonly name: string; readonly why: string }[] {
+  const [, section = ''] = read('docs/reference/dependencies.md').split(`## ${heading}\n`);
+  const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)];
+  return rows.map(([, name = '', why = '']) => ({ name, why })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
