@@ -3,6 +3,7 @@ import { ForgeError } from '../../gitops/forges/error.ts';
 import type { ChangeRequest, CommitStatus } from '../../gitops/forges/forge.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
+import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { keyOf, statusContext } from '../../reconcile/fleet/names.ts';
 import type { ChecksContext, Failed, Open } from './open-requests.ts';
 
@@ -17,7 +18,7 @@ export async function told(
   failed: Failed,
 ): Promise<{ readonly sent?: true }> {
   if (state === 'untouched') return {};
-  const targetUrl = links?.check(head);
+  const targetURL = links?.check(head);
   const context = `${statusContext(fleet)}/plan`;
   const status: CommitStatus = {
     sha: head,
@@ -25,7 +26,7 @@ export async function told(
     state,
     description,
     request: number,
-    ...(targetUrl && { targetUrl }),
+    ...(targetURL && { targetURL }),
   };
   const { sendChanged } = await import('../../gitops/statuses/report.ts');
   const { failure } = await sendChanged(forge, [status], [], {
@@ -50,7 +51,7 @@ export async function commented(
   { signal }: ChecksContext,
   failed: Failed,
 ): Promise<{ readonly comment?: string }> {
-  if (!fleet.spec.checks?.comment || !forge.comment) return {};
+  if ((fleet.spec.checks?.comments ?? fleetDefaults.comments) === 'Disabled' || !forge.comment) return {};
   const { reportMarkdown } = await import('./markdown.ts');
   const body = reportMarkdown(report);
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);

@@ -16,9 +16,9 @@ export function commitUrl({ spec: { git, forge } }: EtcdFleet, sha: string): str
   const type = forge?.type ?? knownHosts.get(URL.parse(git.url)?.hostname ?? '');
   if (type === undefined || !/^[0-9a-f]{40}$/.test(sha)) return undefined;
   try {
-    const { apiUrl } = forge ?? {};
+    const { apiURL } = forge ?? {};
     // Nothing is asked of the forge: it only knows how its addresses look.
-    const access = { gitUrl: git.url, credentials: { kind: 'token' as const, token: '' }, ...(apiUrl && { apiUrl }) };
+    const access = { gitUrl: git.url, credentials: { kind: 'token' as const, token: '' }, ...(apiURL && { apiURL }) };
     return openForge(type, access).commitUrl(sha);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;

@@ -34,14 +34,14 @@ function healthOf({ healthy, unhealthySince, role }: ClusterMemberStatus, now: D
   if (healthy) return badge({ tone: 'good', word: 'Healthy' });
   if (unhealthySince === undefined) return badge({ tone: 'calm', word: 'Stopped' });
   // One that is not a voter yet is on its way in.
-  const tone = role === 'voter' ? 'bad' : 'busy';
+  const tone = role === 'Voter' ? 'bad' : 'busy';
   return markup`${badge({ tone, word: 'Not healthy' })}<span class="said">since ${ago(unhealthySince, now)}</span>`;
 }
 
 /** How much of the file is in use; what is not can be given back by a defragmentation. */
-function databaseOf({ dbSize, dbSizeInUse }: ClusterMemberStatus): Html {
-  if (dbSize === undefined) return markup`<span class="quiet">–</span>`;
-  const used = Math.min(dbSizeInUse ?? dbSize, dbSize);
-  const share = dbSize === 0 ? 0 : Math.round((used / dbSize) * 100);
-  return markup`<span>${size(dbSize)}<span class="said">${size(used)} in use</span><svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="all" width="100" height="4"/><rect class="used" width="${share}" height="4"/></svg></span>`;
+function databaseOf({ dbBytes, dbInUseBytes }: ClusterMemberStatus): Html {
+  if (dbBytes === undefined) return markup`<span class="quiet">–</span>`;
+  const used = Math.min(dbInUseBytes ?? dbBytes, dbBytes);
+  const share = dbBytes === 0 ? 0 : Math.round((used / dbBytes) * 100);
+  return markup`<span>${size(dbBytes)}<span class="said">${size(used)} in use</span><svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="all" width="100" height="4"/><rect class="used" width="${share}" height="4"/></svg></span>`;
 }

@@ -23,20 +23,20 @@ export async function openFleetForge(
       import('../../gitops/git/error.ts'),
       import('../../manifests/egress/egress.ts'),
     ]);
-  const { type, apiUrl, secretName } = forge;
-  const [wrong] = validateForge({ type, ...(apiUrl && { apiUrl }) }, git.url);
+  const { type, apiURL, secretName } = forge;
+  const [wrong] = validateForge({ type, ...(apiURL && { apiURL }) }, git.url);
   if (wrong) return failed('InvalidForge', wrong);
   const network = networkFrom(process.env);
   try {
     // Before the Secret is read: it goes nowhere else.
-    const api = new URL(apiAddressOf(type, git.url, apiUrl));
+    const api = new URL(apiAddressOf(type, git.url, apiURL));
     const refused = egress.refusalOf(api, true, network.egress ?? egress.strictEgress);
-    if (refused) return failed(refused.reason, `${whereIs(api, git.url, apiUrl)}${refused.message}`);
+    if (refused) return failed(refused.reason, `${whereIs(api, git.url, apiURL)}${refused.message}`);
     const data = await readSecret(kube, metadata.namespace ?? '', secretName, 'spec.forge.secretName', signal);
     const access = {
       gitUrl: git.url,
       ...accessFromSecret(type, data),
-      ...(apiUrl && { apiUrl }),
+      ...(apiURL && { apiURL }),
       network,
     };
     return { kind: 'open', forge: openForge(type, access) };
@@ -48,9 +48,9 @@ export async function openFleetForge(
 }
 
 /** The fleet says nothing of a host that follows from the repository's. */
-function whereIs({ origin }: URL, gitUrl: string, apiUrl: string | undefined): string {
+function whereIs({ origin }: URL, gitUrl: string, apiURL: string | undefined): string {
   const { origin: git } = new URL(gitUrl);
-  return apiUrl || git === origin ? '' : `the API of ${git} is at ${origin}: `;
+  return apiURL || git === origin ? '' : `the API of ${git} is at ${origin}: `;
 }
 
 export type FleetForge = { readonly kind: 'open'; readonly forge: Forge } | FailedForge;

@@ -58,7 +58,7 @@ async function credentialsIn(
     return credentialsFromSecret(data);
   }
   const { appCredentials } = await import('../../gitops/forges/github/app-credentials.ts');
-  const apiUrl = forge?.type === 'GitHub' ? forge.apiUrl : undefined;
-  const access = { gitUrl: url, network: networkFrom(process.env), ...(apiUrl && { apiUrl }) };
+  const apiURL = forge?.type === 'GitHub' ? forge.apiURL : undefined;
+  const access = { gitUrl: url, network: networkFrom(process.env), ...(apiURL && { apiURL }) };
   return await appCredentials(data, access, signal);
 }

@@ -39,6 +39,6 @@ function isSame(wanted: WantedStatus, sent: ForgeOutcome['remembered'][number]):
     wanted.context === sent.context &&
     wanted.state === sent.state &&
     wanted.description === sent.description &&
-    wanted.targetUrl === sent.targetUrl
+    wanted.targetURL === sent.targetURL
   );
 }

@@ -145,7 +145,7 @@ export function createWaker({ kube, resourceVersion, namespace, log, others = fa
 
 /** Its spec is newer than its status, or its last step did not find it as it should be. */
 function isUnsettled({ metadata, status }: EtcdCluster): boolean {
-  return status?.observedGeneration !== metadata.generation || status?.lastDecision?.kind !== 'done';
+  return status?.observedGeneration !== metadata.generation || status?.lastDecision?.kind !== 'Done';
 }
 
 /** Resolves at the news, when the time is over, or when the wait is cancelled. */

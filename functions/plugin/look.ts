@@ -27,7 +27,7 @@ export async function members(name: string, asked: Asked): Promise<ExitCode> {
 }
 
 function memberRow(member: Member, leader: string | undefined, now: Date): readonly Cell[] {
-  const { name, id, role, version, healthy, unhealthySince, dbSize, dbSizeInUse } = member;
+  const { name, id, role, version, healthy, unhealthySince, dbBytes, dbInUseBytes } = member;
   const health: Cell = healthy
     ? { tone: 'good', text: 'healthy' }
     : { tone: 'bad', text: `unhealthy for ${since(unhealthySince, now)}` };
@@ -37,8 +37,8 @@ function memberRow(member: Member, leader: string | undefined, now: Date): reado
     name === leader ? 'leader' : (role ?? '-'),
     health,
     version ?? '-',
-    sizeOf(dbSize),
-    sizeOf(dbSizeInUse),
+    sizeOf(dbBytes),
+    sizeOf(dbInUseBytes),
   ];
 }
 

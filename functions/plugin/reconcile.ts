@@ -38,7 +38,7 @@ export async function reconcile(name: string, asked: Asked, options: ReconcileOp
     if (asked.stop.aborted) throw new Refusal('stopped; the pass was asked for, and comes all the same');
     const { status } = await clusterNamed(name, asked);
     if (status?.lastHandledReconcileAt === word) {
-      const { kind = 'done', reason = '', message = '' } = status.lastDecision ?? {};
+      const { kind = 'Done', reason = '', message = '' } = status.lastDecision ?? {};
       const decision = { kind, reason, message };
       say(asked, printable(`${asked.namespace}/${name}  ${kind}  ${reason}: ${message}`), { ...facts, decision });
       return 0;

@@ -22,7 +22,7 @@ export function assertTaken(address: string, answer: ForgeAnswer, purpose: Purpo
   if ([200, 201, 202, 204].includes(status)) {
     // A login page is a 200 too.
     if (isHtml(answer))
-      throw new ForgeError('BadAnswer', `${address} answers with a web page: is forge.apiUrl its API?`);
+      throw new ForgeError('BadAnswer', `${address} answers with a web page: is forge.apiURL its API?`);
     return;
   }
   throw refusal(address, answer, purpose, now);
@@ -62,7 +62,7 @@ function refusal(address: string, answer: ForgeAnswer, purpose: Purpose, now: nu
   if (status === 409 || status === 408)
     return new ForgeError('ForgeBusy', `${address} could not take it now (HTTP ${status})`, { retryAt });
   if (status >= 500) return new ForgeError('ForgeFailing', `${address} fails with HTTP ${status}`, { retryAt });
-  return new ForgeError('BadAnswer', `${address} answers HTTP ${status}: is forge.apiUrl its API?`);
+  return new ForgeError('BadAnswer', `${address} answers HTTP ${status}: is forge.apiURL its API?`);
 }
 
 /** The forge's own explanation, from where each of them puts it: to tell its refusals apart, and never repeated. */

@@ -77,6 +77,6 @@ function json(address: string, { body, cut }: ForgeAnswer): unknown {
   try {
     return JSON.parse(body);
   } catch (cause) {
-    throw new ForgeError('BadAnswer', `${address} answers what is not JSON: is forge.apiUrl its API?`, { cause });
+    throw new ForgeError('BadAnswer', `${address} answers what is not JSON: is forge.apiURL its API?`, { cause });
   }
 }

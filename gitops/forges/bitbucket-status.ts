@@ -12,12 +12,12 @@ const states = {
 const longestUrl = 450;
 
 /** The body of a build status, which both Bitbuckets take: a key of at most 40 characters, and an address always. */
-export function bitbucketStatus({ state, context, description, targetUrl }: CommitStatus, commitUrl: string) {
+export function bitbucketStatus({ state, context, description, targetURL }: CommitStatus, commitUrl: string) {
   return {
     key: createHash('sha1').update(context).digest('hex'),
     name: context.slice(0, 255),
     state: states[state],
     description,
-    url: targetUrl !== undefined && targetUrl.length <= longestUrl ? targetUrl : commitUrl,
+    url: targetURL !== undefined && targetURL.length <= longestUrl ? targetURL : commitUrl,
   };
 }

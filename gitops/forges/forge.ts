@@ -14,7 +14,7 @@ export interface CommitStatus {
   readonly state: CommitState;
   /** At most 140 characters (see `describe`), without counters and clocks, or equal states would look different. */
   readonly description: string;
-  readonly targetUrl?: string;
+  readonly targetURL?: string;
   /**
    * The number of the request that it is about, for forges that show statuses of commits elsewhere than those of
    * requests.
@@ -85,7 +85,7 @@ export interface ForgeAccess {
   readonly gitUrl: string;
   readonly credentials: ForgeCredentials;
   /** For a forge whose API is not where its kind usually has it. */
-  readonly apiUrl?: string;
+  readonly apiURL?: string;
   /** PEM; trusted in addition to the public authorities. */
   readonly caBundle?: string;
   readonly network?: Network;

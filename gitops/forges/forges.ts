@@ -13,9 +13,9 @@ export function openForge(type: ForgeType, access: ForgeAccess): Forge {
 }
 
 /** Where a forge's API is, which may be another host than its repositories'. @throws ForgeError InvalidForge */
-export function apiAddressOf(type: ForgeType, gitUrl: string, apiUrl: string | undefined): string {
+export function apiAddressOf(type: ForgeType, gitUrl: string, apiURL: string | undefined): string {
   const credentials = { kind: 'token', token: '' } as const;
-  return openForge(type, { gitUrl, credentials, ...(apiUrl !== undefined && { apiUrl }) }).address;
+  return openForge(type, { gitUrl, credentials, ...(apiURL !== undefined && { apiURL }) }).address;
 }
 
 /** What the Secret of a forge of this kind holds. @throws GitError InvalidCredentials */
@@ -27,19 +27,19 @@ export function accessFromSecret(
 }
 
 /** Everything that is wrong with a fleet's forge, each as a sentence; empty if it can be used. */
-export function validateForge({ type, apiUrl }: { type: string; apiUrl?: string }, gitUrl: string): string[] {
+export function validateForge({ type, apiURL }: { type: string; apiURL?: string }, gitUrl: string): string[] {
   if (!isForgeType(type))
-    return [`forge.type ${JSON.stringify(type)} is not known: use ${forgeTypes.join(', ')}`, ...apiProblems(apiUrl)];
-  return [...apiProblems(apiUrl), ...urlProblems(type, gitUrl, apiUrl)];
+    return [`forge.type ${JSON.stringify(type)} is not known: use ${forgeTypes.join(', ')}`, ...apiProblems(apiURL)];
+  return [...apiProblems(apiURL), ...urlProblems(type, gitUrl, apiURL)];
 }
 
 function isForgeType(type: string): type is ForgeType {
   return forgeTypes.some((known) => known === type);
 }
 
-function urlProblems(type: ForgeType, gitUrl: string, apiUrl: string | undefined): string[] {
+function urlProblems(type: ForgeType, gitUrl: string, apiURL: string | undefined): string[] {
   try {
-    apiAddressOf(type, gitUrl, apiUrl);
+    apiAddressOf(type, gitUrl, apiURL);
     return [];
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
@@ -47,13 +47,13 @@ function urlProblems(type: ForgeType, gitUrl: string, apiUrl: string | undefined
   }
 }
 
-function apiProblems(apiUrl: string | undefined): string[] {
-  if (apiUrl === undefined) return [];
-  const url = URL.parse(apiUrl);
+function apiProblems(apiURL: string | undefined): string[] {
+  if (apiURL === undefined) return [];
+  const url = URL.parse(apiURL);
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    return ['forge.apiUrl must be an HTTPS URL such as https://git.example.com/api/v1'];
+    return ['forge.apiURL must be an HTTPS URL such as https://git.example.com/api/v1'];
   if (url.username !== '' || url.password !== '')
-    return ['forge.apiUrl holds credentials: put them into the Secret that forge.secretName names'];
-  if (url.search !== '' || url.hash !== '') return ['forge.apiUrl must not have a query or a fragment'];
+    return ['forge.apiURL holds credentials: put them into the Secret that forge.secretName names'];
+  if (url.search !== '' || url.hash !== '') return ['forge.apiURL must not have a query or a fragment'];
   return [];
 }

@@ -43,7 +43,7 @@ export async function send(request: ForgeRequest, signal: AbortSignal): Promise<
       if (found.location.origin !== url.origin || redirects === maxRedirects) {
         throw new ForgeError(
           'RedirectRefused',
-          `${url.origin} redirects to another host or port, and the credentials must not follow: correct forge.apiUrl`,
+          `${url.origin} redirects to another host or port, and the credentials must not follow: correct forge.apiURL`,
         );
       }
       url = found.location;

@@ -77,7 +77,7 @@ function sameStatus(a: CommitStatus, b: CommitStatus): boolean {
     a.context === b.context &&
     a.state === b.state &&
     a.description === b.description &&
-    a.targetUrl === b.targetUrl
+    a.targetURL === b.targetURL
   );
 }
 

@@ -3,6 +3,7 @@ import { httpUrl, objectName, sha256Digest } from './common-rules.ts';
 import { parseLocation, parseObjectTemplate } from './object-template.ts';
 import { celEscape, matching, type Rule, rule } from './rule.ts';
 import { int64, type Options, object, type ReadonlyDeep, text } from './schema.ts';
+import { storeDefaults } from './spec-defaults.ts';
 
 /**
  * Where a backup is, and with what credentials: the same words in every kind that names one. All Secrets are of the
@@ -54,7 +55,12 @@ const access = {
       {
         keySecretName: secret("A Secret with key.json, a service account's key. Absent: workload identity."),
         endpoint: Type.Optional(text(1024, { description: "In place of Google's.", rules: [httpUrl] })),
-        anonymous: Type.Optional(Type.Boolean({ description: 'Send no credentials to that endpoint.' })),
+        authentication: Type.Optional(
+          Type.Enum(['Default', 'Anonymous'], {
+            default: storeDefaults.authentication,
+            description: 'Default: with the key, or by workload identity. Anonymous: no credentials are sent.',
+          }),
+        ),
       },
       { description: 'Of gs:// objects.' },
     ),
@@ -72,8 +78,10 @@ const access = {
             rules: [matching('^[A-Za-z0-9-]+$', 'must be the name of a region like eu-central-1')],
           }),
         ),
-        pathStyle: Type.Optional(
-          Type.Boolean({ description: 'Put the bucket into the path. Default: true with an endpoint.' }),
+        addressing: Type.Optional(
+          Type.Enum(['Path', 'VirtualHost'], {
+            description: 'Where requests name the bucket. Absent: Path with an endpoint, else VirtualHost.',
+          }),
         ),
       },
       { description: 'Of s3:// objects.' },
@@ -86,7 +94,7 @@ const access = {
         configMapName: secret('A ConfigMap that holds it.'),
         key: Type.Optional(
           text(253, {
-            default: 'ca.crt',
+            default: storeDefaults.bundleKey,
             description: 'The key in it that holds the certificates.',
             rules: [matching('^[-._a-zA-Z0-9]+$', 'must be a key of a Secret or ConfigMap, like ca.crt')],
           }),
@@ -143,7 +151,10 @@ export const backupTargetSchema = settings(
       ),
     }),
     compression: Type.Optional(
-      Type.Enum(['none', 'gzip', 'zstd'], { default: 'none', description: 'Restoring finds out by itself.' }),
+      Type.Enum(['None', 'Gzip', 'Zstd'], {
+        default: storeDefaults.compression,
+        description: 'Restoring finds out by itself.',
+      }),
     ),
   },
   { description: 'Where backups go, and with what credentials.' },

@@ -5,7 +5,7 @@ import { longestDurationText } from './duration.ts';
 import { backupFieldRules, backupFields } from './etcd-backup.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, type Rule, rule } from './rule.ts';
-import { int32, list, object, type ReadonlyDeep, text, time } from './schema.ts';
+import { int32, keepsDefault, list, object, type ReadonlyDeep, text, time } from './schema.ts';
 import { scheduleDefaults } from './spec-defaults.ts';
 import { etcdId, failureFields, observedGeneration } from './status-fields.ts';
 import { isCron, isTimeZone } from './time-rules.ts';
@@ -33,8 +33,11 @@ const retentionSchema = object(
     daily: count('One for each of the newest days that have one.'),
     weekly: count('One for each of the newest weeks that have one. They begin on Monday.'),
     monthly: count('One for each of the newest months that have one.'),
-    dryRun: Type.Optional(
-      Type.Boolean({ default: false, description: 'Delete nothing. status.retention says what would go.' }),
+    mode: Type.Optional(
+      Type.Enum(['Delete', 'DryRun'], {
+        default: scheduleDefaults.retentionMode,
+        description: 'DryRun: nothing is deleted, and status.retention says what would go.',
+      }),
     ),
   },
   {
@@ -89,7 +92,11 @@ export const etcdBackupScheduleSpecSchema = object({
     }),
   ),
   suspend: Type.Optional(
-    Type.Boolean({ default: false, description: 'No backup begins. What is under way ends, and retention goes on.' }),
+    Type.Boolean({
+      default: false,
+      keepsDefault,
+      description: 'No backup begins. What is under way ends, and retention goes on.',
+    }),
   ),
   retention: Type.Optional(retentionSchema),
   maxAge: Type.Optional(
@@ -144,7 +151,7 @@ const retentionStatusSchema = object(
     after: text(253, { description: 'The EtcdBackup after which it ran.' }),
     at: time({ description: 'When it began.' }),
     finishedAt: Type.Optional(time({ description: 'When it was over. Absent: it is under way.' })),
-    dryRun: Type.Optional(Type.Boolean({ description: 'Nothing was deleted: retention.dryRun was set.' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Nothing was deleted: retention.mode was DryRun.' })),
     kept: Type.Optional(int32({ minimum: 0, description: 'Backups of this schedule that are in the store.' })),
     earlierLives: Type.Optional(
       int32({ minimum: 0, description: 'Of those: what holds a cluster with another ID than the newest one.' }),

@@ -93,7 +93,7 @@ const clusterHasName = rule<Spec>({
 export const canBeOpened = rule<Pick<Spec, 'verify' | 'to'>>({
   message:
     'verify: Restore takes the private key, too: name to.encryption.identitySecretName, or set verify to Trailer',
-  cel: `self.verify == 'Trailer' || !has(self.to.encryption) || !has(self.to.encryption.recipientsSecretName) || has(self.to.encryption.identitySecretName)`,
+  cel: `(has(self.verify) && self.verify == 'Trailer') || !has(self.to.encryption) || !has(self.to.encryption.recipientsSecretName) || has(self.to.encryption.identitySecretName)`,
   holds: ({ verify, to }) =>
     verify === 'Trailer' ||
     to.encryption?.recipientsSecretName === undefined ||

@@ -16,8 +16,8 @@ const memberStatusSchema = object({
   unhealthySince: Type.Optional(
     time({ description: 'When it was first seen unhealthy. spec.healing counts from here.' }),
   ),
-  dbSize: Type.Optional(int64({ minimum: 0, description: 'Of its database file, in bytes.' })),
-  dbSizeInUse: Type.Optional(int64({ minimum: 0, description: 'Of that: what is in use, in bytes.' })),
+  dbBytes: Type.Optional(int64({ minimum: 0, description: 'Of its database file, in bytes.' })),
+  dbInUseBytes: Type.Optional(int64({ minimum: 0, description: 'Of that: what is in use, in bytes.' })),
 });
 
 const certificatesStatusSchema = object(
@@ -105,6 +105,9 @@ export const etcdClusterStatusSchema = object({
   clusterVersion: Type.Optional(text(32, { description: "etcd's cluster version, like 3.6.0." })),
   replicas: Type.Optional(int32({ minimum: 0, description: 'Members that there are.' })),
   readyReplicas: Type.Optional(int32({ minimum: 0, description: 'Of those: members that are healthy.' })),
+  membersReady: Type.Optional(
+    text(16, { description: 'For people: members that are healthy, of those that are asked for, like 3/3.' }),
+  ),
   selector: Type.Optional(text(512, { description: 'The label selector of the pods, for the scale subresource.' })),
   members: Type.Optional(list(memberStatusSchema, 32, { description: 'The members, as etcd and their pods have it.' })),
   certificates: Type.Optional(certificatesStatusSchema),
@@ -121,9 +124,9 @@ export const etcdClusterStatusSchema = object({
   lastDecision: Type.Optional(
     object(
       {
-        kind: Type.Enum(['act', 'wait', 'refuse', 'done'], {
+        kind: Type.Enum(['Act', 'Wait', 'Refuse', 'Done'], {
           description:
-            'act: a step was taken. wait: something must come first. refuse: a person is needed. done: nothing.',
+            'Act: a step was taken. Wait: something must come first. Refuse: a person is needed. Done: nothing.',
         }),
         reason: reasonWord,
         message: text(2048, { description: 'Why, in words.' }),

@@ -12,7 +12,7 @@ import type { ObjectMeta } from './metadata.ts';
 import { networkPolicySchema } from './network-policy.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 import { matching, type Rule, rule, transitionRule } from './rule.ts';
-import { int32, intOrString, object, type ReadonlyDeep, text } from './schema.ts';
+import { int32, intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { retentionDefaults } from './spec-defaults.ts';
 import { tlsSchema } from './tls-settings.ts';
 import { isSupportedVersion, supportedVersions } from './version.ts';
@@ -22,10 +22,20 @@ const retentionPolicies = ['Retain', 'Delete'] as const;
 
 const grace = durationBetween('1s', '168h');
 
+/** In CEL: whether it is no duration, which its own rule says, and what it is, or by default. */
+function celOf(field: keyof typeof healingDefaults): readonly [isBad: string, value: string] {
+  return [
+    `(has(self.${field}) && !self.${field}.matches('${durationPattern}'))`,
+    `(has(self.${field}) ? duration(self.${field}) : duration('${healingDefaults[field]}'))`,
+  ];
+}
+const [badPod, pod] = celOf('podGracePeriod');
+const [badMember, member] = celOf('memberGracePeriod');
+
 const podsBeforeMembers = rule<{ podGracePeriod?: string; memberGracePeriod?: string }>({
   message:
     'memberGracePeriod must not be shorter than podGracePeriod: a pod is made anew before its member is replaced',
-  cel: `!has(self.podGracePeriod) || !has(self.memberGracePeriod) || !self.podGracePeriod.matches('${durationPattern}') || !self.memberGracePeriod.matches('${durationPattern}') || duration(self.podGracePeriod) <= duration(self.memberGracePeriod)`,
+  cel: `${badPod} || ${badMember} || ${pod} <= ${member}`,
   holds: (given) => {
     const { podGracePeriod, memberGracePeriod } = { ...healingDefaults, ...given };
     return parseDuration(podGracePeriod) <= parseDuration(memberGracePeriod);
@@ -58,9 +68,9 @@ export const etcdClusterSpecSchema = object(
       description: 'The version of etcd, like 3.6.16. It only goes up, one minor at a time.',
       rules: [
         rule<string>({
-          message: `must be a version of etcd like 3.6.16; ${supportedVersions}`,
-          cel: `self.matches('^v?3[.](5[.](19|[2-9][0-9]|[1-9][0-9]{2,3})|[67][.](0|[1-9][0-9]{0,3}))$')`,
-          holds: isSupportedVersion,
+          message: `must be a version of etcd like 3.6.16, without v; ${supportedVersions}`,
+          cel: `self.matches('^3[.](5[.](19|[2-9][0-9]|[1-9][0-9]{2,3})|[67][.](0|[1-9][0-9]{0,3}))$')`,
+          holds: (value) => !value.startsWith('v') && isSupportedVersion(value),
         }),
       ],
     }),
@@ -88,7 +98,7 @@ export const etcdClusterSpecSchema = object(
             }),
           ),
         },
-        { default: {}, description: 'When what is down is made anew.', rules: [podsBeforeMembers] },
+        { description: 'When what is down is made anew.', rules: [podsBeforeMembers] },
       ),
     ),
     defragmentation: Type.Optional(
@@ -101,16 +111,16 @@ export const etcdClusterSpecSchema = object(
               rules: [anyQuantity],
             }),
           ),
-          maxUsedRatio: Type.Optional(
-            Type.Number({
+          maxUsedPercent: Type.Optional(
+            int32({
               minimum: 0,
-              maximum: 1,
-              default: defragmentationDefaults.maxUsedRatio,
-              description: 'The largest part of the database file that may be in use.',
+              maximum: 100,
+              default: defragmentationDefaults.maxUsedPercent,
+              description: 'The largest share of the database file that may be in use, in percent.',
             }),
           ),
         },
-        { default: {}, description: 'When a member is defragmented.' },
+        { description: 'When a member is defragmented.' },
       ),
     ),
     volumeRetention: Type.Optional(
@@ -119,12 +129,14 @@ export const etcdClusterSpecSchema = object(
           whenDeleted: Type.Optional(
             Type.Enum(retentionPolicies, {
               default: retentionDefaults.whenDeleted,
+              keepsDefault,
               description: 'For all members, when the EtcdCluster is deleted.',
             }),
           ),
           whenScaled: Type.Optional(
             Type.Enum(retentionPolicies, {
               default: retentionDefaults.whenScaled,
+              keepsDefault,
               description: 'For a member that leaves because replicas became smaller.',
             }),
           ),
@@ -134,22 +146,24 @@ export const etcdClusterSpecSchema = object(
                 policy: Type.Optional(
                   Type.Enum(retentionPolicies, {
                     default: replacedDefaults.policy,
+                    keepsDefault,
                     description: 'Delete: after keepFor. Retain: never.',
                   }),
                 ),
                 keepFor: Type.Optional(
                   text(longestDurationText, {
                     default: replacedDefaults.keepFor,
+                    keepsDefault,
                     description: 'With Delete: how long the volume is kept after the replacement votes.',
                     rules: [durationBetween('0s', '8760h')],
                   }),
                 ),
               },
-              { default: {}, description: 'For a member that was replaced.' },
+              { default: {}, keepsDefault, description: 'For a member that was replaced.' },
             ),
           ),
         },
-        { default: {}, description: 'Whether the volume of a member that is gone is kept.' },
+        { default: {}, keepsDefault, description: 'Whether the volume of a member that is gone is kept.' },
       ),
     ),
     disruption: Type.Optional(
@@ -210,7 +224,7 @@ export const etcdClusterSpecSchema = object(
       ),
     ),
     backup: Type.Optional(clusterBackupSchema),
-    suspend: Type.Optional(Type.Boolean({ default: false, description: 'Observe and report only.' })),
+    suspend: Type.Optional(Type.Boolean({ default: false, keepsDefault, description: 'Observe and report only.' })),
   },
   { rules: [quotaFitsVolume] },
 );

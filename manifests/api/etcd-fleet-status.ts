@@ -40,7 +40,7 @@ const commitStatusSchema = object({
   sha: text(40, { description: 'The commit.' }),
   state: text(16, { description: 'pending, success, failure or error.' }),
   description: text(140, { description: 'Its words.' }),
-  targetUrl: Type.Optional(text(2048, { description: 'Where it leads.' })),
+  targetURL: Type.Optional(text(2048, { description: 'Where it leads.' })),
 });
 
 /** One change request as it was last checked. */

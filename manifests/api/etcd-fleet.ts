@@ -3,7 +3,7 @@ import { dnsLabel, httpUrl, objectName } from './common-rules.ts';
 import type { EtcdFleetStatus } from './etcd-fleet-status.ts';
 import type { ObjectMeta } from './metadata.ts';
 import { type Rule, rule } from './rule.ts';
-import { intOrString, object, type ReadonlyDeep, text } from './schema.ts';
+import { intOrString, keepsDefault, object, type ReadonlyDeep, text } from './schema.ts';
 import { fleetDefaults } from './spec-defaults.ts';
 
 export const forgeTypes = [
@@ -79,7 +79,7 @@ export const etcdFleetSpecSchema = object({
     object(
       {
         type: Type.Enum(forgeTypes, { description: 'Which API the forge has.' }),
-        apiUrl: Type.Optional(
+        apiURL: Type.Optional(
           text(2048, {
             description:
               "The API's address, where git.url's host does not tell it: for instance https://git.example.com/api/v4.",
@@ -105,9 +105,9 @@ export const etcdFleetSpecSchema = object({
               'Open pull (merge) requests that touch the path get a status with the plan of what merging them would do.',
           }),
         ),
-        comment: Type.Optional(
-          Type.Boolean({
-            default: false,
+        comments: Type.Optional(
+          Type.Enum(['Enabled', 'Disabled'], {
+            default: fleetDefaults.comments,
             description: 'Also as one comment that is kept up to date (GitHub, Gitea, Forgejo, GitLab).',
           }),
         ),
@@ -153,6 +153,7 @@ export const etcdFleetSpecSchema = object({
   suspend: Type.Optional(
     Type.Boolean({
       default: false,
+      keepsDefault,
       description:
         'The repository is not read. Its clusters are kept as their last spec says. To stop them as well, suspend or pause them, or suspend the CronJob.',
     }),
@@ -178,7 +179,7 @@ export const etcdFleetRules: readonly Rule[] = [
   }),
 ];
 
-export type EtcdFleetSpec = ReadonlyDeep<Static<typeof etcdFleetSpecSchema>>;
+type EtcdFleetSpec = ReadonlyDeep<Static<typeof etcdFleetSpecSchema>>;
 
 /** One Git repository, ref and path whose specs are kept live. */
 export interface EtcdFleet {

@@ -3,7 +3,18 @@ import { dnsLabel, durationBetween } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
 import { celEscape, matching, type Rule, rule } from './rule.ts';
-import { int32, int64, intOrString, list, object, type ReadonlyDeep, stringMap, text, time } from './schema.ts';
+import {
+  int32,
+  int64,
+  intOrString,
+  keepsDefault,
+  list,
+  object,
+  type ReadonlyDeep,
+  stringMap,
+  text,
+  time,
+} from './schema.ts';
 import { nodePolicyDefaults } from './spec-defaults.ts';
 import { observedGeneration } from './status-fields.ts';
 import { windowsSchema } from './windows.ts';
@@ -100,7 +111,7 @@ export const etcdNodePolicySpecSchema = object({
     ),
   ),
   suspend: Type.Optional(
-    Type.Boolean({ default: false, description: 'No reboot begins. One that has begun goes on.' }),
+    Type.Boolean({ default: false, keepsDefault, description: 'No reboot begins. One that has begun goes on.' }),
   ),
   blockedBy: Type.Optional(
     list(

@@ -24,17 +24,17 @@ const electionFollowsHeartbeat = rule<Timing>({
 });
 
 interface Compaction {
-  mode: 'periodic' | 'revision';
+  mode: 'Periodic' | 'Revision';
   retention: string | number;
 }
 
 /** A bare number is hours to etcd when periodic; we read it the same way rather than surprise. */
 const retentionFitsMode = rule<Compaction>({
-  message: 'retention must be a duration like 1h or a number of hours (periodic), or a number of revisions (revision)',
-  cel: `string(self.retention).matches('^[1-9][0-9]{0,8}$') || (self.mode == 'periodic' && string(self.retention).matches('${durationPattern}') && duration(string(self.retention)) >= duration('1s'))`,
+  message: 'retention must be a duration like 1h or a number of hours (Periodic), or a number of revisions (Revision)',
+  cel: `string(self.retention).matches('^[1-9][0-9]{0,8}$') || (self.mode == 'Periodic' && string(self.retention).matches('${durationPattern}') && duration(string(self.retention)) >= duration('1s'))`,
   holds: ({ mode, retention }) =>
     /^[1-9][0-9]{0,8}$/.test(String(retention)) ||
-    (mode === 'periodic' && isDuration(retention) && parseDuration(retention) >= 1000),
+    (mode === 'Periodic' && isDuration(retention) && parseDuration(retention) >= 1000),
 });
 
 const flag = '^[a-z][a-z0-9-]*$';
@@ -70,12 +70,12 @@ export const etcdSchema = object(
     autoCompaction: Type.Optional(
       object(
         {
-          mode: Type.Enum(['periodic', 'revision'], {
+          mode: Type.Enum(['Periodic', 'Revision'], {
             description: 'Whether history goes by its age, or by its length.',
           }),
           retention: intOrString({
             maxLength: longestDurationText,
-            description: 'A duration like 1h (periodic), or a number of revisions (revision).',
+            description: 'A duration like 1h (Periodic), or a number of revisions (Revision).',
           }),
         },
         { description: 'Absent: etcd keeps every revision, as is its own default.', rules: [retentionFitsMode] },

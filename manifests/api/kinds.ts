@@ -43,6 +43,14 @@ interface Column {
   readonly priority?: 1;
 }
 
+/** In every kind alike: the condition Ready, and its reason. */
+const ready: Column = { name: 'Ready', type: 'string', jsonPath: condition('status') };
+const reason: Column = {
+  name: 'Reason',
+  type: 'string',
+  jsonPath: condition('reason'),
+  description: "Ready's reason, in a word.",
+};
 const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
 export const definitions: Readonly<Record<Kind, KindDefinition>> = {
@@ -57,7 +65,7 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     status: structural(etcdFleetStatusSchema),
     rules: etcdFleetRules,
     columns: [
-      { name: 'Ready', type: 'string', jsonPath: condition('status') },
+      ready,
       { name: 'Revision', type: 'string', jsonPath: '.status.revision.applied' },
       { name: 'Clusters', type: 'integer', jsonPath: '.status.clusters.total' },
       { name: 'Message', type: 'string', jsonPath: condition('message') },
@@ -85,11 +93,16 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     rules: etcdClusterRules,
     scale: true,
     columns: [
-      { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas', description: 'Members that are healthy.' },
-      { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
+      ready,
+      reason,
+      {
+        name: 'Members',
+        type: 'string',
+        jsonPath: '.status.membersReady',
+        description: 'Members that are healthy, of those that are asked for.',
+      },
       { name: 'Version', type: 'string', jsonPath: '.status.version', description: 'What the members run.' },
       { name: 'Leader', type: 'string', jsonPath: '.status.leader' },
-      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
       age,
       { name: 'Desired Version', type: 'string', jsonPath: '.spec.version', priority: 1 },
       { name: 'Cluster ID', type: 'string', jsonPath: '.status.clusterID', priority: 1 },
@@ -138,8 +151,8 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     selectable: ['.status.settled'],
     columns: [
       { name: 'Cluster', type: 'string', jsonPath: '.spec.clusterName' },
-      { name: 'Ready', type: 'string', jsonPath: condition('status') },
-      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      ready,
+      reason,
       { name: 'Verified', type: 'date', jsonPath: '.status.verified.at', description: 'How long ago it was restored.' },
       { name: 'Size', type: 'string', jsonPath: '.status.size', description: 'Of the object as it is stored.' },
       { name: 'Revision', type: 'integer', jsonPath: '.status.revision' },
@@ -164,7 +177,7 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Cluster', type: 'string', jsonPath: '.spec.template.clusterName' },
       { name: 'Schedule', type: 'string', jsonPath: '.spec.schedule' },
       { name: 'Suspend', type: 'boolean', jsonPath: '.spec.suspend' },
-      { name: 'Ready', type: 'string', jsonPath: condition('status') },
+      ready,
       { name: 'Last', type: 'date', jsonPath: '.status.lastAt' },
       { name: 'Last Good', type: 'date', jsonPath: '.status.lastGood.takenAt' },
       // As a date, kubectl shows nothing of what is to come.
@@ -188,8 +201,8 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
     columns: [
       { name: 'Cluster', type: 'string', jsonPath: '.spec.cluster.name' },
       { name: 'Snapshot', type: 'string', jsonPath: '.status.object' },
-      { name: 'Ready', type: 'string', jsonPath: condition('status') },
-      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      ready,
+      reason,
       age,
       { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },
     ],
@@ -211,7 +224,8 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Needed', type: 'integer', jsonPath: '.status.needed' },
       { name: 'In Progress', type: 'integer', jsonPath: '.status.inProgress' },
       { name: 'Done', type: 'integer', jsonPath: '.status.done' },
-      { name: 'Phase', type: 'string', jsonPath: condition('reason'), description: "Ready's reason, in a word." },
+      ready,
+      reason,
       { name: 'Last', type: 'date', jsonPath: '.status.lastDone.at' },
       age,
       { name: 'Message', type: 'string', jsonPath: condition('message'), priority: 1 },

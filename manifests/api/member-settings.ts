@@ -34,7 +34,7 @@ export const imageSchema = object(
       }),
     ),
   },
-  { default: {}, description: 'Where the etcd image comes from.' },
+  { description: 'Where the etcd image comes from.' },
 );
 
 /** metadata that people may give to what we make for them. */

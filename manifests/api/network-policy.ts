@@ -124,7 +124,7 @@ export const networkPolicySchema = object(
       }),
     ),
   },
-  { default: {}, description: 'From where members are reached. Only members reach the peer port, 2380.' },
+  { description: 'From where members are reached. Only members reach the peer port, 2380.' },
 );
 
 export type NetworkSource = ReadonlyDeep<Static<typeof source>>;

@@ -14,6 +14,8 @@ export type ReadonlyDeep<T> = T extends (infer Item)[]
     : T;
 
 export interface Options extends TSchemaOptions {
+  /** The API server writes the default into the object. Other defaults hold in our code, and a release may change them. */
+  readonly keepsDefault?: true;
   /** What the schema alone can't say; in the CRD they become CEL rules. */
   readonly rules?: readonly Rule[];
 }
@@ -34,6 +36,9 @@ export function int64(options: Options & { minimum?: number; maximum?: number } 
 export function time(options: Options = {}) {
   return Type.String({ format: 'date-time', maxLength: 40, ...options });
 }
+
+/** See `Options`. */
+export const keepsDefault = true;
 
 /** What people write either as a number or as a string (`8Gi`, `10%`). */
 export function intOrString(options: Options = {}) {
@@ -80,10 +85,11 @@ export function object<T extends TProperties>(properties: T, options: Options = 
 
 /** One of our schemas read as plain data: the keywords that we use, and no others. */
 export interface Structural {
-  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'boolean';
   readonly format?: string;
   readonly description?: string;
   readonly default?: unknown;
+  readonly keepsDefault?: true;
   readonly enum?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;

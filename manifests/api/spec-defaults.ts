@@ -1,6 +1,6 @@
 /**
- * What holds where a field is left out, said once: the schema (and so the CRD) and what runs without an API server's
- * defaults take it from here. Apart from the schema, which not every invocation loads.
+ * What holds where a field is left out, said once: the schema (and so the CRD and its descriptions) and what reads the
+ * field take it from here. Apart from the schema, which not every invocation loads.
  */
 
 export const imageDefaults = { repository: 'quay.io/coreos/etcd' } as const;
@@ -19,6 +19,7 @@ export const fleetDefaults = {
   serviceAccountName: 'fleet',
   maxClustersInProgress: '10%',
   pullRequests: 'Enabled',
+  comments: 'Disabled',
 } as const;
 
 /** Of an EtcdBackup, and of the backups that a cluster asks for. */
@@ -29,6 +30,9 @@ export const backupDefaults = {
   beforeHibernation: 'Never',
   beforeDeletion: 'Never',
 } as const;
+
+/** Of where backups are. */
+export const storeDefaults = { compression: 'None', authentication: 'Default', bundleKey: 'ca.crt' } as const;
 
 /** How long ago a backup may have ended when what it was taken before begins. Else it is taken again. */
 export const awaitedBackupFresh = '1h';
@@ -47,5 +51,6 @@ export const nodePolicyDefaults = {
 export const scheduleDefaults = {
   timeZone: 'UTC',
   concurrencyPolicy: 'Forbid',
+  retentionMode: 'Delete',
   history: { good: 3, failed: 3 },
 } as const;

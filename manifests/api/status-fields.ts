@@ -10,7 +10,7 @@ export const observedGeneration = int64({
 
 export const etcdId = text(16, { description: 'As etcd prints it: hexadecimal.' });
 
-export const memberRole = Type.Enum(['voter', 'learner'], { description: 'A learner has no vote yet.' });
+export const memberRole = Type.Enum(['Voter', 'Learner'], { description: 'A learner has no vote yet.' });
 
 export const stepTarget = text(253, { description: 'To what.' });
 

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { celEscape, rule } from './rule.ts';
-import { list, object, text } from './schema.ts';
+import { keepsDefault, list, object, text } from './schema.ts';
 import { issuerDefaults } from './spec-defaults.ts';
 import { tlsDefaults } from './tls-defaults.ts';
 
@@ -12,7 +12,7 @@ export const tlsModes = ['Managed', 'CertManager', 'Provided', 'Disabled'] as co
 export type TlsMode = (typeof tlsModes)[number];
 
 function secretName(description: string) {
-  return Type.Optional(text(253, { description, rules: [objectName] }));
+  return text(253, { description, rules: [objectName] });
 }
 
 const issuerSchema = object({
@@ -25,34 +25,30 @@ const issuerSchema = object({
 
 interface Given {
   readonly mode?: TlsMode;
-  readonly issuerRef?: unknown;
-  readonly peerIssuerRef?: unknown;
-  readonly peerSecretName?: string;
-  readonly serverSecretName?: string;
-  readonly clientSecretName?: string;
+  readonly managed?: unknown;
+  readonly certManager?: unknown;
+  readonly provided?: unknown;
 }
 
-const secretNames = ['peerSecretName', 'serverSecretName', 'clientSecretName'] as const;
-const allNames = secretNames.map((name) => `has(self.${name})`).join(' && ');
-const anyName = secretNames.map((name) => `has(self.${name})`).join(' || ');
+const managedGoesWithMode = rule<Given>({
+  message: 'managed goes with mode Managed, and with no other',
+  cel: `!has(self.managed) || !has(self.mode) || self.mode == 'Managed'`,
+  holds: ({ mode = tlsDefaults.mode, managed }) => managed === undefined || mode === 'Managed',
+  fieldPath: '.managed',
+});
 
 const issuerIfCertManager = rule<Given>({
-  message: 'issuerRef names the cert-manager issuer: it is required with mode CertManager, and goes with no other mode',
-  cel: `has(self.mode) && self.mode == 'CertManager' ? has(self.issuerRef) : !has(self.issuerRef) && !has(self.peerIssuerRef)`,
-  holds: ({ mode, issuerRef, peerIssuerRef }) =>
-    mode === 'CertManager' ? issuerRef !== undefined : issuerRef === undefined && peerIssuerRef === undefined,
-  fieldPath: '.issuerRef',
+  message: 'certManager names the issuer: it is required with mode CertManager, and goes with no other mode',
+  cel: `(has(self.mode) && self.mode == 'CertManager') == has(self.certManager)`,
+  holds: ({ mode, certManager }) => (mode === 'CertManager') === (certManager !== undefined),
+  fieldPath: '.certManager',
 });
 
 const secretsIfProvided = rule<Given>({
-  message:
-    'peerSecretName, serverSecretName and clientSecretName name your Secrets: all three are required with mode Provided, and go with no other mode',
-  cel: `has(self.mode) && self.mode == 'Provided' ? ${allNames} : !(${anyName})`,
-  holds: (given) =>
-    given.mode === 'Provided'
-      ? secretNames.every((name) => given[name] !== undefined)
-      : secretNames.every((name) => given[name] === undefined),
-  fieldPath: '.mode',
+  message: 'provided names your Secrets: it is required with mode Provided, and goes with no other mode',
+  cel: `(has(self.mode) && self.mode == 'Provided') == has(self.provided)`,
+  holds: ({ mode, provided }) => (mode === 'Provided') === (provided !== undefined),
+  fieldPath: '.provided',
 });
 
 const dnsName = `^([*][.])?${dnsLabel.slice(1, -1)}([.]${dnsLabel.slice(1, -1)})*$`;
@@ -77,8 +73,9 @@ export const tlsSchema = object(
     mode: Type.Optional(
       Type.Enum(tlsModes, {
         default: tlsDefaults.mode,
+        keepsDefault,
         description:
-          'Managed: etcd-ratchet makes and renews everything. CertManager: issuerRef signs. Provided: your Secrets. Disabled: plaintext.',
+          'Managed: etcd-ratchet makes and renews everything. CertManager: your issuer signs. Provided: your Secrets. Disabled: plaintext.',
       }),
     ),
     dnsNames: Type.Optional(
@@ -94,15 +91,8 @@ export const tlsSchema = object(
     certificateLifetime: Type.Optional(
       text(longestDurationText, {
         default: tlsDefaults.certificateLifetime,
-        description: 'The lifetime of each leaf. It is renewed after two thirds of that.',
+        description: 'With Managed and CertManager: the lifetime of each leaf. It is renewed after two thirds of that.',
         rules: [durationBetween('1h', '87600h')],
-      }),
-    ),
-    authorityLifetime: Type.Optional(
-      text(longestDurationText, {
-        default: tlsDefaults.authorityLifetime,
-        description: 'The lifetime of each CA that etcd-ratchet makes. It is rotated after two thirds of that.',
-        rules: [durationBetween('24h', '876000h')],
       }),
     ),
     rotationOverlap: Type.Optional(
@@ -112,23 +102,50 @@ export const tlsSchema = object(
         rules: [durationBetween('1s', '168h')],
       }),
     ),
-    issuerRef: Type.Optional(
-      object(issuerSchema.properties, { description: 'With CertManager: the issuer of all certificates.' }),
+    managed: Type.Optional(
+      object(
+        {
+          authorityLifetime: Type.Optional(
+            text(longestDurationText, {
+              default: tlsDefaults.authorityLifetime,
+              description: 'The lifetime of each CA that etcd-ratchet makes. It is rotated after two thirds of that.',
+              rules: [durationBetween('24h', '876000h')],
+            }),
+          ),
+        },
+        { description: 'Of mode Managed.' },
+      ),
     ),
-    peerIssuerRef: Type.Optional(
-      object(issuerSchema.properties, {
-        description:
-          'Another issuer for certificates between members, so that a client certificate is not enough to join as a member.',
-      }),
+    certManager: Type.Optional(
+      object(
+        {
+          issuerRef: object(issuerSchema.properties, { description: 'The issuer of all certificates.' }),
+          peerIssuerRef: Type.Optional(
+            object(issuerSchema.properties, {
+              description:
+                'Another issuer for certificates between members, so that a client certificate is not enough to join as a member.',
+            }),
+          ),
+        },
+        { description: 'Of mode CertManager.' },
+      ),
     ),
-    peerSecretName: secretName('Members among themselves: tls.crt, tls.key, ca.crt.'),
-    serverSecretName: secretName('What members show to clients: tls.crt, tls.key, ca.crt.'),
-    clientSecretName: secretName('What etcd-ratchet shows to members: tls.crt, tls.key, ca.crt.'),
+    provided: Type.Optional(
+      object(
+        {
+          peerSecretName: secretName('Members among themselves: tls.crt, tls.key, ca.crt.'),
+          serverSecretName: secretName('What members show to clients: tls.crt, tls.key, ca.crt.'),
+          clientSecretName: secretName('What etcd-ratchet shows to members: tls.crt, tls.key, ca.crt.'),
+        },
+        { description: 'Of mode Provided: Secrets of your own.' },
+      ),
+    ),
   },
   {
     default: {},
+    keepsDefault,
     description: 'Decided at birth: peer URLs carry the scheme.',
-    rules: [issuerIfCertManager, secretsIfProvided],
+    rules: [managedGoesWithMode, issuerIfCertManager, secretsIfProvided],
   },
 );
 

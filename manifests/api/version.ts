@@ -17,11 +17,11 @@ export const supportedVersions = 'supported are 3.5 (from 3.5.19 on), 3.6 and 3.
 
 /** Without leading zeros: the text becomes an image's tag. */
 const number = '(0|[1-9][0-9]{0,3})';
-export const versionPattern = `^v?${number}[.]${number}[.]${number}$`;
-const grammar = new RegExp(versionPattern);
+export const versionPattern = `^${number}[.]${number}[.]${number}$`;
+const grammar = new RegExp(versionPattern.replace('^', '^v?'));
 
 /**
- * Reads `3.6.16` or `v3.6.16`.
+ * Reads `3.6.16`, which is how every field spells it, and `v3.6.16`, as tags and objects from before have it.
  *
  * @throws {RangeError} when it is neither.
  */

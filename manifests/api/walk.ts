@@ -1,5 +1,6 @@
 import { isPlainObject } from './plain-data.ts';
 import { dotted, type Path, type Problems, shown } from './problem.ts';
+import { nameNow } from './renamed-fields.ts';
 import type { StateRule } from './rule.ts';
 import type { Structural } from './schema.ts';
 import { didYouMean, suggest } from './suggest.ts';
@@ -87,7 +88,7 @@ function walkFields(schema: Structural, value: Record<string, unknown>, path: Pa
     } else if (schema.additionalProperties) {
       walk(schema.additionalProperties, field, at, problems);
     } else if (!schema['x-kubernetes-preserve-unknown-fields']) {
-      problems.add(at, `${dotted(at)} is not a known field${didYouMean(key, known)}`);
+      problems.add(at, `${dotted(at)} is not a known field${nameNow(at) ?? didYouMean(key, known)}`);
       const meant = suggest(key, known);
       if (meant !== undefined) misspelt.add(meant);
     }
@@ -119,8 +120,6 @@ function typeMismatch(schema: Structural, value: unknown): string | undefined {
       return typeof value === 'string' ? undefined : 'a string';
     case 'integer':
       return Number.isInteger(value) ? undefined : 'an integer';
-    case 'number':
-      return typeof value === 'number' ? undefined : 'a number';
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'true or false';
     case undefined:

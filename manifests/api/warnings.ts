@@ -59,10 +59,10 @@ function clusterWarnings({ replicas, version, etcd, tls }: EtcdCluster['spec']):
     const message = 'spec.etcd.quotaBackendBytes is more than 8Gi, the most that etcd advises';
     warnings.push({ path: ['spec', 'etcd', 'quotaBackendBytes'], message });
   }
-  if (tls?.mode === 'CertManager' && tls.peerIssuerRef === undefined) {
+  if (tls?.certManager && tls.certManager.peerIssuerRef === undefined) {
     const message =
-      'spec.tls.peerIssuerRef is missing: with one issuer for both, a client certificate is enough to join as a member';
-    warnings.push({ path: ['spec', 'tls', 'issuerRef'], message });
+      'spec.tls.certManager.peerIssuerRef is missing: with one issuer for both, a client certificate is enough to join as a member';
+    warnings.push({ path: ['spec', 'tls', 'certManager', 'issuerRef'], message });
   }
   return warnings;
 }

@@ -59,7 +59,7 @@ function rootSchema({ description, spec, status, rules }: KindDefinition): objec
 
 /** Our schemas are structural already; what is left is to turn rules into CEL and to drop what only we understand. */
 function openApi(schema: Structural): object {
-  const { rules, required, properties, items, additionalProperties, ...rest } = schema;
+  const { rules, required, properties, items, additionalProperties, keepsDefault, ...rest } = withoutDefault(schema);
   const type = schema.enum && !schema.type ? { type: 'string' } : {};
   return {
     ...type,
@@ -70,6 +70,13 @@ function openApi(schema: Structural): object {
     ...(additionalProperties && { additionalProperties: openApi(additionalProperties) }),
     ...validations(rules ?? []),
   };
+}
+
+/** A default that a release may change is told to people, and not written into objects. */
+function withoutDefault(schema: Structural): Structural {
+  const { default: value, description = '', ...rest } = schema;
+  if (value === undefined || schema.keepsDefault) return schema;
+  return { ...rest, description: `${description} Default: ${String(value)}.`.trim() };
 }
 
 function validations(rules: readonly Rule[]): object {

@@ -75,8 +75,8 @@ export const metrics: Readonly<Record<Kind, OfKind>> = {
       gauge('members', ['status', 'replicas'], 'Members that there are.'),
       gauge('members_healthy', ['status', 'readyReplicas'], 'Members that are healthy.'),
       ofMember('member_healthy', 'healthy', '1 where nothing is wrong with this member.'),
-      ofMember('member_db_bytes', 'dbSize', 'Its database file. It is told when it changes by a tenth.'),
-      ofMember('member_db_in_use_bytes', 'dbSizeInUse', 'Of that: what is in use.'),
+      ofMember('member_db_bytes', 'dbBytes', 'Its database file. It is told when it changes by a tenth.'),
+      ofMember('member_db_in_use_bytes', 'dbInUseBytes', 'Of that: what is in use.'),
       gauge('certificate_ends_seconds', ['status', 'certificates', 'notAfter'], 'When its first certificate ends.'),
       {
         name: 'refusal',

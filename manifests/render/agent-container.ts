@@ -1,5 +1,6 @@
 import type { BackupTarget, SnapshotSource } from '../api/backup-settings.ts';
 import type { ObjectLocation } from '../api/object-template.ts';
+import { storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, EnvVar, PodSpec, Volume, VolumeMount } from '../kube-types.ts';
 import { hostsText } from './listed-hosts.ts';
@@ -63,9 +64,11 @@ export function agentAccess(
       store: {
         ...(scheme === 'pvc' && { directory: claimMountPath }),
         ...(caBundle && { caFile: `${secrets}/${bundleVolume}/${bundleName}` }),
-        ...(scheme === 'gs' && { gcs: { ...gcs, ...(keySecretName && { keyFile: `${secrets}/gcs-key/key.json` }) } }),
+        ...(scheme === 'gs' && {
+          gcs: { ...gcsRequest(gcs), ...(keySecretName && { keyFile: `${secrets}/gcs-key/key.json` }) },
+        }),
         ...(scheme === 's3' && {
-          s3: { ...s3, ...(credentialsSecretName && { credentialsDirectory: `${secrets}/s3-credentials` }) },
+          s3: { ...s3Request(s3), ...(credentialsSecretName && { credentialsDirectory: `${secrets}/s3-credentials` }) },
         }),
       },
       ...(recipients !== undefined && { recipientsFile: `${secrets}/age-recipients/recipients.txt` }),
@@ -74,6 +77,14 @@ export function agentAccess(
     volumes: shown.flatMap(({ volumes }) => volumes),
     volumeMounts: shown.flatMap(({ volumeMounts }) => volumeMounts),
   };
+}
+
+function gcsRequest({ endpoint, authentication }: Omit<NonNullable<BackupTarget['gcs']>, 'keySecretName'>) {
+  return { ...(endpoint !== undefined && { endpoint }), ...(authentication === 'Anonymous' && { anonymous: true }) };
+}
+
+function s3Request({ addressing, ...rest }: Omit<NonNullable<BackupTarget['s3']>, 'credentialsSecretName'>) {
+  return { ...rest, ...(addressing !== undefined && { pathStyle: addressing === 'Path' }) };
 }
 
 interface Shown {
@@ -101,7 +112,7 @@ const bundleName = 'ca.crt';
 /** Its one key, so that nothing else of that object is shown. Without it the pod does not start. */
 function bundleFile(bundle: BackupTarget['caBundle']): Shown {
   if (bundle === undefined) return { volumes: [], volumeMounts: [] };
-  const { secretName, configMapName = '', key = 'ca.crt' } = bundle;
+  const { secretName, configMapName = '', key = storeDefaults.bundleKey } = bundle;
   const items = [{ key, path: bundleName }];
   const source =
     secretName === undefined ? { configMap: { name: configMapName, items } } : { secret: { secretName, items } };

@@ -2,7 +2,7 @@ import { parseDuration } from '../api/duration.ts';
 import type { EtcdBackup } from '../api/etcd-backup.ts';
 import { type ObjectLocation, urlOf } from '../api/object-template.ts';
 import type { Quantity } from '../api/quantity.ts';
-import { backupDefaults } from '../api/spec-defaults.ts';
+import { backupDefaults, storeDefaults } from '../api/spec-defaults.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Container, Job, PodSpec, Volume } from '../kube-types.ts';
 import { agentAccess, agentContainer, agentPod, etcdTlsFiles, volumesOf } from './agent-container.ts';
@@ -45,6 +45,9 @@ const spare = 300;
 /** A finished Job is of use to a person for so long. Seconds. */
 const ttl = 24 * 3600;
 
+/** As the agent and the records of backups in stores have it. */
+const agentCompression = { None: 'none', Gzip: 'gzip', Zstd: 'zstd' } as const;
+
 /** Of an EtcdBackup that takes no snapshot: the Job that looks for what is there. */
 export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
   const { to, existing } = backup.spec;
@@ -63,7 +66,7 @@ export function takeJob(backup: EtcdBackup, order: TakeOrder): Job {
       ...(order.clusterId !== undefined && { clusterId: order.clusterId }),
       ...(order.tlsSecretName !== undefined && { tls: { directory: tls.directory } }),
     },
-    compression: to.compression ?? 'none',
+    compression: agentCompression[to.compression ?? storeDefaults.compression],
     deadlineSeconds: deadlineOf(backup),
   };
   const { image, egress, outside } = order;

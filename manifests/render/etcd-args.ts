@@ -77,7 +77,7 @@ function settings({ spec }: EtcdPeer): Flags {
     'pre-vote': true,
     'quota-backend-bytes': quotaBackendBytes(spec),
     ...(autoCompaction && {
-      'auto-compaction-mode': autoCompaction.mode,
+      'auto-compaction-mode': autoCompaction.mode.toLowerCase(),
       'auto-compaction-retention': autoCompaction.retention,
     }),
     ...(heartbeatInterval !== undefined && { 'heartbeat-interval': parseDuration(heartbeatInterval) }),

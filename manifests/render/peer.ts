@@ -57,13 +57,10 @@ export function peerInputs(effective: EffectiveSpec): PeerInputs {
 export const ofTheCertificates = {
   dnsNames: 'certify',
   certificateLifetime: 'certify',
-  authorityLifetime: 'certify',
   rotationOverlap: 'renew-authorities',
-  issuerRef: 'ask-cert-manager',
-  peerIssuerRef: 'ask-cert-manager',
-  peerSecretName: 'check-certificates',
-  serverSecretName: 'check-certificates',
-  clientSecretName: 'check-certificates',
+  managed: 'certify',
+  certManager: 'ask-cert-manager',
+  provided: 'check-certificates',
 } as const satisfies Readonly<
   Record<Exclude<keyof NonNullable<EtcdClusterSpec['tls']>, keyof EtcdPeerSpec['tls']>, string>
 >;

@@ -52,7 +52,7 @@ export function pruneJob(
   { image, egress }: PrunesWith,
 ): Job {
   const { name, namespace = '', uid } = schedule.metadata;
-  const { template, timeZone = scheduleDefaults.timeZone, retention: { dryRun = false, ...keep } = {} } = schedule.spec;
+  const { template, timeZone = scheduleDefaults.timeZone, retention: { mode, ...keep } = {} } = schedule.spec;
   const { to, clusterName = '' } = template;
   const parsed = parseObjectTemplate(to.object);
   if ('problem' in parsed) throw new RangeError(parsed.problem);
@@ -67,7 +67,7 @@ export function pruneJob(
     keep,
     timeZone,
     most: mostDeletions,
-    dryRun,
+    dryRun: (mode ?? scheduleDefaults.retentionMode) === 'DryRun',
     spare: spare.flatMap(({ metadata }) => metadata.uid ?? []).slice(0, mostSpared),
     deadlineSeconds: times.deadline,
   };

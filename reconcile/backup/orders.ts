@@ -66,7 +66,7 @@ function votersOf(cluster: EtcdCluster | undefined, name: string): Source | NoSo
     };
   const { metadata, spec, status } = cluster;
   const available = conditionOf(status, 'Available');
-  const voters = (status?.members ?? []).filter(({ role }) => role === 'voter');
+  const voters = (status?.members ?? []).filter(({ role }) => role === 'Voter');
   if (available?.status !== 'True' || voters.length === 0)
     return {
       reason: 'ClusterNotAvailable',
@@ -74,7 +74,11 @@ function votersOf(cluster: EtcdCluster | undefined, name: string): Source | NoSo
     };
   const mode = spec.tls?.mode ?? 'Managed';
   const tlsSecretName =
-    mode === 'Disabled' ? undefined : mode === 'Provided' ? spec.tls?.clientSecretName : applicationSecretName(name);
+    mode === 'Disabled'
+      ? undefined
+      : mode === 'Provided'
+        ? spec.tls?.provided?.clientSecretName
+        : applicationSecretName(name);
   const { namespace = '' } = metadata;
   return {
     endpoints: voters.map((voter) => clientUrl(namespace, name, voter.name, schemeOf(mode))),

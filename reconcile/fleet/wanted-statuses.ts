@@ -17,7 +17,7 @@ export interface WantedStatus {
   /** At most 140 characters, free of counters and clocks: it is sent again whenever it differs. */
   readonly description: string;
   /** Where it leads. */
-  readonly targetUrl?: string;
+  readonly targetURL?: string;
 }
 
 /** A fleet up to this size gets a status per cluster; of a larger one, the clusters that the commit changed. */
@@ -82,8 +82,8 @@ function linkOf({ kind, namespace, name }: ClusterVerdict, { links, fleet }: Sta
 /** Forges refuse longer ones, and a status that leads nowhere is better than none. */
 const longestTarget = 255;
 
-function leadingTo(targetUrl: string | undefined): Pick<WantedStatus, 'targetUrl'> {
-  return targetUrl === undefined || targetUrl.length > longestTarget ? {} : { targetUrl };
+function leadingTo(targetURL: string | undefined): Pick<WantedStatus, 'targetURL'> {
+  return targetURL === undefined || targetURL.length > longestTarget ? {} : { targetURL };
 }
 
 const fleetStates = {

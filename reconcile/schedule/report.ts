@@ -95,7 +95,7 @@ function retentionAfter(
 ): Retention | undefined {
   const begun = deeds.find(({ action, failure }) => action.kind === 'prune' && !failure);
   if (begun?.action.kind === 'prune') {
-    const dryRun = schedule.spec.retention?.dryRun === true;
+    const dryRun = schedule.spec.retention?.mode === 'DryRun';
     return { after: begun.action.after.metadata.name, at: timestamp(now), ...(dryRun && { dryRun }) };
   }
   const last = schedule.status?.retention;

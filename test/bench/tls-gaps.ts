@@ -100,7 +100,7 @@ async function renew(stage: Stage, { namespace, name }: Place, tick: Tick): Prom
 
 function renewed({ status }: EtcdCluster): boolean {
   const last = status?.history?.at(-1);
-  return last?.reason === 'RenewingCertificates' && status?.lastDecision?.kind === 'done';
+  return last?.reason === 'RenewingCertificates' && status?.lastDecision?.kind === 'Done';
 }
 
 async function rotate(stage: Stage, place: Place, tick: Tick): Promise<void> {
@@ -123,7 +123,7 @@ async function rotate(stage: Stage, place: Place, tick: Tick): Promise<void> {
     stage,
     place,
     tick,
-    ({ status }) => status?.certificates?.rotation === request && status.lastDecision?.kind === 'done',
+    ({ status }) => status?.certificates?.rotation === request && status.lastDecision?.kind === 'Done',
   );
   const kept = (await uids()).filter((uid) => before.includes(uid));
   if (kept.length > 0) throw new Error(`${kept.length} members were not started anew`);

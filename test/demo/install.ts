@@ -46,7 +46,7 @@ export function fleetObjects({ gitUrl, forgeUrl, token }: FleetAddresses): strin
       metadata: { name: 'production', namespace },
       spec: {
         git: { url: gitUrl, ref: 'main', path: 'clusters/prod', secretName: 'git-credentials' },
-        forge: { type: 'Gitea', apiUrl: `${forgeUrl}/api/v1`, secretName: 'forge-token' },
+        forge: { type: 'Gitea', apiURL: `${forgeUrl}/api/v1`, secretName: 'forge-token' },
       },
     },
   ];

@@ -11,9 +11,9 @@ export function followSteps(narrator: Narrator): (clusters: readonly EtcdCluster
       const before = told.get(name) ?? { entries: 0, resting: '' };
       const history = status?.history ?? [];
       for (const entry of history.slice(before.entries)) narrator.say(sentence(name, entry));
-      const { kind = 'act', reason = '', message = '' } = status?.lastDecision ?? {};
-      const resting = kind === 'act' ? before.resting : `${reason}: ${message}`;
-      if (resting !== before.resting) narrator.say(`${name}  ${kind === 'wait' ? '…' : '·'} ${resting}`);
+      const { kind = 'Act', reason = '', message = '' } = status?.lastDecision ?? {};
+      const resting = kind === 'Act' ? before.resting : `${reason}: ${message}`;
+      if (resting !== before.resting) narrator.say(`${name}  ${kind === 'Wait' ? '…' : '·'} ${resting}`);
       told.set(name, { entries: history.length, resting });
     }
   };

@@ -74,7 +74,11 @@ test('under a writer, backups to a volume, GCS and S3 are restored and hold what
 
   await createBackup(stage(), 'to-volume', { to: { object: `pvc://backups/${inPath}` } });
   await createBackup(stage(), 'to-gcs', {
-    to: { object: `gs://backups/${inPath}`, compression: 'zstd', gcs: { endpoint: gcs.url, anonymous: true } },
+    to: {
+      object: `gs://backups/${inPath}`,
+      compression: 'Zstd',
+      gcs: { endpoint: gcs.url, authentication: 'Anonymous' },
+    },
   });
   await createBackup(stage(), 'to-s3', { to: { object: `s3://backups/${inPath}`, s3: s3At(s3.url) } });
   const done: EtcdBackup[] = [];
@@ -119,7 +123,7 @@ test('an etcd that is named by its addresses is backed up, and proven, as any ot
   const endpoints = [`https://orders-0-0.orders-peers.${namespace}.svc:2379`];
   const spec = {
     source: { endpoints, tlsSecretName: 'orders-client-tls' },
-    to: { object: 'pvc://backups/elsewhere/{{timestamp}}.db', compression: 'gzip' },
+    to: { object: 'pvc://backups/elsewhere/{{timestamp}}.db', compression: 'Gzip' },
   };
   const metadata = { name: 'by-address', namespace };
   const backup = { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', metadata, spec };

@@ -34,8 +34,7 @@ const issuer = () => started ?? assert.fail('the issuer was not started');
 
 const tls = {
   mode: 'CertManager',
-  issuerRef: { name: 'company', kind: 'ClusterIssuer' },
-  peerIssuerRef: { name: 'etcd' },
+  certManager: { issuerRef: { name: 'company', kind: 'ClusterIssuer' }, peerIssuerRef: { name: 'etcd' } },
   rotationOverlap: '5s',
 };
 const name = 'issued';

@@ -79,7 +79,7 @@ test('a birth whose members start later than a follow-up waits is seen when they
     'clusters/late.yaml': clusterYaml('late', namespace, { podTemplate }),
   });
   await trigger('late');
-  const isWaiting = (cluster: EtcdCluster | undefined) => cluster?.status?.lastDecision?.kind === 'wait';
+  const isWaiting = (cluster: EtcdCluster | undefined) => cluster?.status?.lastDecision?.kind === 'Wait';
   await until('late waits', async () => isWaiting(await stage().get<EtcdCluster>(resources.clusters, 'late')));
   const before = await lastLink();
   await until('two follow-ups have seen nothing move', async () => (await lastLink()) > before + 2, { within: 60 });

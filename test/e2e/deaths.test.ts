@@ -68,7 +68,7 @@ async function assertWhole(name: string, size: number): Promise<void> {
   const { cluster, access } = stage();
   const { status } = await cluster(name);
   const members = (status?.members ?? []).map((member) => member.name).toSorted();
-  assert.ok(status?.members?.every(({ role, healthy }) => role === 'voter' && healthy));
+  assert.ok(status?.members?.every(({ role, healthy }) => role === 'Voter' && healthy));
   await until('the volumes of those who left are gone', async () => (await volumesOf(name)).length === size);
   const volumes = await volumesOf(name);
   assert.deepEqual(volumes.map(({ metadata }) => metadata.name).toSorted(), members);

@@ -31,7 +31,7 @@ async function healedWithout(name: string, victim: string): Promise<EtcdCluster>
   const cluster = await stage().tickUntil(name, hasNew, 150);
   // Its number may be a higher one: a learner that does not come up in time, as on a busy machine, is tried once more.
   const comes = cluster.status?.members?.find((member) => !/-[012]$/.test(member.name));
-  assert.equal(comes?.role, 'voter', JSON.stringify(cluster.status?.members));
+  assert.equal(comes?.role, 'Voter', JSON.stringify(cluster.status?.members));
   return cluster;
 }
 

@@ -20,7 +20,7 @@ import { clusterYaml } from './support/specs.ts';
 
 const stage = scene({ fleet: false, furnish: makeBackupStore });
 
-const to = { object: 'pvc://backups/{{namespace}}/{{cluster}}/{{timestamp}}.db', compression: 'zstd' } as const;
+const to = { object: 'pvc://backups/{{namespace}}/{{cluster}}/{{timestamp}}.db', compression: 'Zstd' } as const;
 
 async function apply(name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
   const { kubectl, namespace } = stage();

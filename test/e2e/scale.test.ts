@@ -54,7 +54,7 @@ test('commits make 1 member 3, 5, 3 and 1: no write is lost, and a leader hands 
     assert.deepEqual(await namesOf(resources.peers, name), names(name, ...ordinals));
     assert.deepEqual(
       cluster.status?.members?.map((member) => [member.name, member.role, member.healthy]),
-      names(name, ...ordinals).map((member) => [member, 'voter', true]),
+      names(name, ...ordinals).map((member) => [member, 'Voter', true]),
     );
     await until('the volumes of members that left are gone', async () => {
       const left = await namesOf(resources.volumeClaims, name);

@@ -32,7 +32,7 @@ async function dieing(victim: string, then: () => Promise<void>): Promise<void> 
 
 function isHealedWithout(victim: string, { status }: EtcdCluster): boolean {
   const members = status?.members ?? [];
-  const voters = members.filter(({ role, healthy, name }) => role === 'voter' && healthy && name !== victim);
+  const voters = members.filter(({ role, healthy, name }) => role === 'Voter' && healthy && name !== victim);
   return voters.length === 3 && members.length === 3;
 }
 

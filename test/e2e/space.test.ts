@@ -29,7 +29,7 @@ async function fill(client: Etcd3, key: (number: number) => string, size: number
 const steps = ({ status }: EtcdCluster) => (status?.history ?? []).filter(({ outcome }) => outcome === 'acted');
 const targetsOf = (cluster: EtcdCluster) =>
   steps(cluster).flatMap(({ action, target }) => (action === 'defragment-member' ? [target] : []));
-const sizesOf = ({ status }: EtcdCluster) => (status?.members ?? []).map(({ dbSize }) => dbSize ?? 0);
+const sizesOf = ({ status }: EtcdCluster) => (status?.members ?? []).map(({ dbBytes }) => dbBytes ?? 0);
 
 test('out of space: history goes, members are defragmented, the leader last, writes return', async (t) => {
   const { tickUntil, access } = stage();
@@ -70,7 +70,7 @@ test('out of space: history goes, members are defragmented, the leader last, wri
 
 test('a file that has grown far beyond what is in it is given back, before etcd is out of space', async (t) => {
   const { tickUntil, access } = stage();
-  const defragmentation = { minReclaim: '8Mi', maxUsedRatio: 0.5 };
+  const defragmentation = { minReclaim: '8Mi', maxUsedPercent: 50 };
   await stage().pushCluster('grown', { defragmentation });
   await tickUntil('grown', isReady);
   const way = await access('grown');

@@ -53,9 +53,11 @@ async function apply(name: string, replicas: number): Promise<void> {
   const { kubectl, namespace } = stage();
   const tls = {
     mode: 'Provided',
-    peerSecretName: secretName(name, 'peer'),
-    serverSecretName: secretName(name, 'server'),
-    clientSecretName: secretName(name, 'client'),
+    provided: {
+      peerSecretName: secretName(name, 'peer'),
+      serverSecretName: secretName(name, 'server'),
+      clientSecretName: secretName(name, 'client'),
+    },
     rotationOverlap: '1s',
   };
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, { replicas, tls }) });

@@ -36,7 +36,7 @@ test('3.5 → 3.6 → 3.7 goes one member at a time, the leader last, and loses 
   const writer = await startKnowingWriter(kube, { namespace, name: 'up' }, 'upgrading');
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
-  for (const version of ['3.6.16', 'v3.7.3']) {
+  for (const version of ['3.6.16', '3.7.3']) {
     const before = await stage().cluster('up');
     await stage().pushCluster('up', { version });
     const foretold = await foretell(stage(), 'up');

@@ -41,7 +41,7 @@ const pageSize = 50;
 
 function openAzureDevOps(access: ForgeAccess): Forge {
   const { collection, project, name } = locate(access);
-  const address = withoutSlash(access.apiUrl ?? collection);
+  const address = withoutSlash(access.apiURL ?? collection);
   // Any user name will do. Without the other header, who is not known is led to a sign-in page instead of being told
   // so.
   const headers = { authorization: basic('', tokenOf(access.credentials)), 'x-tfs-fedauthredirect': 'Suppress' };
@@ -101,17 +101,22 @@ async function iterationOf(api: Api, request: string, sha: string, call: Call): 
 }
 
 /** Azure shows `genre/name`: the part before the first slash, and the rest. */
-function azureDevOpsStatus({ state, context, description, targetUrl }: CommitStatus) {
+function azureDevOpsStatus({ state, context, description, targetURL }: CommitStatus) {
   const slash = context.indexOf('/');
   const [genre, name] = slash > 0 ? [context.slice(0, slash), context.slice(slash + 1)] : ['etcd-ratchet', context];
-  return { state: states[state], description, context: { genre, name }, ...(targetUrl ? { targetUrl } : {}) };
+  return {
+    state: states[state],
+    description,
+    context: { genre, name },
+    ...(targetURL ? { targetUrl: targetURL } : {}),
+  };
 }
 
 /**
  * `https://dev.azure.com/<organization>/<project>/_git/<repository>`, and what else leads to a repository. A project's
  * first repository has its name, and may be cloned without saying it twice.
  */
-function locate({ gitUrl, apiUrl }: ForgeAccess): {
+function locate({ gitUrl, apiURL }: ForgeAccess): {
   readonly collection: string;
   readonly project: string;
   readonly name: string;
@@ -120,14 +125,14 @@ function locate({ gitUrl, apiUrl }: ForgeAccess): {
   const name = segments.at(-1);
   if (!url || !name || segments.at(-2) !== '_git') throw cannotTell(gitUrl, '/<project>/_git/<repository>');
   const before = segments.slice(0, -2);
-  const depth = collectionDepth(url, before, apiUrl);
+  const depth = collectionDepth(url, before, apiURL);
   const project = before[depth] ?? name;
   return { collection: `${url.origin}${encodedPath(before.slice(0, depth))}`, project, name };
 }
 
 /** How many names the collection's address has. */
-function collectionDepth({ hostname }: URL, before: readonly string[], apiUrl: string | undefined): number {
-  if (apiUrl !== undefined) return partsOf(apiUrl).segments.length;
+function collectionDepth({ hostname }: URL, before: readonly string[], apiURL: string | undefined): number {
+  if (apiURL !== undefined) return partsOf(apiURL).segments.length;
   if (hostname === 'dev.azure.com') return 1;
   if (hostname.endsWith('.visualstudio.com')) return before[0]?.toLowerCase() === 'defaultcollection' ? 1 : 0;
   return Math.max(0, before.length - 1);

@@ -41,7 +41,7 @@ const lanes = 5;
 
 function openBitbucketCloud(access: ForgeAccess): Forge {
   const { base, owner, name } = repositoryOf(access.gitUrl);
-  const address = withoutSlash(access.apiUrl ?? 'https://api.bitbucket.org/2.0');
+  const address = withoutSlash(access.apiURL ?? 'https://api.bitbucket.org/2.0');
   const api = apiAt({ ...access, address, authorize: basicOrToken(access.credentials, 'Bearer') });
   const path = `/repositories${encodedPath([owner, name])}`;
   const web = `${base}${encodedPath([owner, name])}`;

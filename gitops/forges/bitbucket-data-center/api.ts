@@ -31,7 +31,7 @@ const pageSize = 50;
 
 function openBitbucketDataCenter(access: ForgeAccess): Forge {
   const { base, project, name } = locate(access.gitUrl);
-  const address = withoutSlash(access.apiUrl ?? `${base}/rest/api/latest`);
+  const address = withoutSlash(access.apiURL ?? `${base}/rest/api/latest`);
   const authorization = basicOrToken(access.credentials, 'Bearer');
   // Without it, some versions take a request that is no browser's for a forged one.
   const authorize = () => ({ ...authorization(), 'x-atlassian-token': 'no-check' });

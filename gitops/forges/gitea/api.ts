@@ -37,7 +37,7 @@ const pageSize = 50;
 
 function openGitea(access: ForgeAccess): Forge {
   const { base, owner, name } = repositoryOf(access.gitUrl);
-  const address = withoutSlash(access.apiUrl ?? `${base}/api/v1`);
+  const address = withoutSlash(access.apiURL ?? `${base}/api/v1`);
   const api = apiAt({ ...access, address, authorize: basicOrToken(access.credentials, 'token') });
   const path = `/repos${encodedPath([owner, name])}`;
   const web = `${base}${encodedPath([owner, name])}`;

@@ -42,7 +42,7 @@ const pageSize = 50;
 function openGitHub(access: ForgeAccess): Forge {
   const repository = repositoryOf(access.gitUrl);
   const { base, owner, name } = repository;
-  const address = withoutSlash(access.apiUrl ?? apiOf(repository));
+  const address = withoutSlash(access.apiURL ?? apiOf(repository));
   const api = apiAt({
     ...access,
     address,
@@ -105,8 +105,8 @@ function openGitHub(access: ForgeAccess): Forge {
 }
 
 /** The body of a status; Gitea takes the same. */
-export function gitHubStatus({ state, context, description, targetUrl }: CommitStatus) {
-  return { state, context, description, ...(targetUrl ? { target_url: targetUrl } : {}) };
+export function gitHubStatus({ state, context, description, targetURL }: CommitStatus) {
+  return { state, context, description, ...(targetURL ? { target_url: targetURL } : {}) };
 }
 
 function apiOf({ base, host }: RepositoryName): string {
@@ -121,7 +121,7 @@ export async function gitHubReadToken(
   signal: AbortSignal,
 ): Promise<string> {
   const repository = repositoryOf(access.gitUrl);
-  const place = { ...access, address: withoutSlash(access.apiUrl ?? apiOf(repository)), repository: repository.name };
+  const place = { ...access, address: withoutSlash(access.apiURL ?? apiOf(repository)), repository: repository.name };
   return await appAuthorization(access.credentials, place)({ purpose: 'contents', signal });
 }
 

@@ -32,7 +32,7 @@ const reasons = {
  */
 export async function appCredentials(
   data: Readonly<Record<string, string>>,
-  access: Pick<ForgeAccess, 'gitUrl' | 'apiUrl' | 'network'>,
+  access: Pick<ForgeAccess, 'gitUrl' | 'apiURL' | 'network'>,
   signal: AbortSignal,
 ): Promise<GitCredentials> {
   const { credentials, caBundle } = forgeCredentialsFromSecret(data, ['app']);

@@ -44,7 +44,7 @@ const longestTargetUrl = 255;
 
 function openGitLab(access: ForgeAccess): Forge {
   const { base, project } = projectOf(access);
-  const address = withoutSlash(access.apiUrl ?? `${base}/api/v4`);
+  const address = withoutSlash(access.apiURL ?? `${base}/api/v4`);
   const authorization = `Bearer ${tokenOf(access.credentials)}`;
   const api = apiAt({ ...access, address, authorize: () => ({ authorization }) });
   // One segment, whatever groups the project is in.
@@ -105,9 +105,9 @@ function openGitLab(access: ForgeAccess): Forge {
   };
 }
 
-export function gitLabStatus({ state, context, description, targetUrl }: CommitStatus) {
-  const fits = targetUrl !== undefined && targetUrl.length <= longestTargetUrl;
-  return { state: states[state], name: context, description, ...(fits ? { target_url: targetUrl } : {}) };
+export function gitLabStatus({ state, context, description, targetURL }: CommitStatus) {
+  const fits = targetURL !== undefined && targetURL.length <= longestTargetUrl;
+  return { state: states[state], name: context, description, ...(fits ? { target_url: targetURL } : {}) };
 }
 
 /** A status that is in this state already: GitLab calls that a transition that it cannot make. */
@@ -119,9 +119,9 @@ function saysSoAlready({ status, body }: ForgeAnswer): boolean {
  * Projects lie in groups of groups; where GitLab lies below a path of its host, only the API's address tells which is
  * which.
  */
-function projectOf({ gitUrl, apiUrl }: ForgeAccess): { readonly base: string; readonly project: readonly string[] } {
+function projectOf({ gitUrl, apiURL }: ForgeAccess): { readonly base: string; readonly project: readonly string[] } {
   const { url, segments } = partsOf(gitUrl);
-  const below = apiUrl === undefined ? [] : partsOf(apiUrl).segments.slice(0, -2);
+  const below = apiURL === undefined ? [] : partsOf(apiURL).segments.slice(0, -2);
   const prefixed = below.every((segment, index) => segments[index] === segment) ? below : [];
   const project = segments.slice(prefixed.length);
   if (!url || project.length < 2) throw cannotTell(gitUrl, '/<group>/<project>');

@@ -109,7 +109,7 @@ function judgeNames(
   mode: Inputs['tls']['mode'],
 ): Refusal | undefined {
   const refused = refusedNames(cluster, mode, nameAllowances);
-  const { name = '', kind = issuerDefaults.kind } = cluster.spec.tls?.issuerRef ?? {};
+  const { name = '', kind = issuerDefaults.kind } = cluster.spec.tls?.certManager?.issuerRef ?? {};
   if (refused.length === 0) return undefined;
   return {
     reason: 'CertificateNamesRefused',

@@ -104,7 +104,7 @@ function wantsToChange(objects: ClusterObjects): boolean {
   if (says(cluster.status?.lastDecision, 'OutsideWindows')) return false;
   const slots = slotsOf(objects);
   // What was refused is tried again now and then, and must not hold up the others meanwhile.
-  const isRefused = cluster.status?.setAside?.length || cluster.status?.lastDecision?.kind === 'refuse';
+  const isRefused = cluster.status?.setAside?.length || cluster.status?.lastDecision?.kind === 'Refuse';
   const members = slots.filter((slot) => slot.peer?.current && recordOf(slot)?.state !== 'hibernating').length;
   if (!isRefused && members > 0 && members !== cluster.spec.replicas) return true;
   const { inputs } = effectiveSpec({ cluster, slots, certificates: { kind: 'unread' } }, lifeOfObjects(objects));

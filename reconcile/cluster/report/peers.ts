@@ -35,7 +35,7 @@ function peerStatusFor(peer: EtcdPeer, situation: Situation): EtcdPeerStatus | u
   const record = recordOf(slot);
   const ailment = ailmentOf(slot, situation);
   const memberID = member?.id ?? record?.memberId ?? peer.status?.memberID;
-  const role = member ? (member.isLearner ? ('learner' as const) : ('voter' as const)) : peer.status?.role;
+  const role = member ? (member.isLearner ? ('Learner' as const) : ('Voter' as const)) : peer.status?.role;
   const generation = peer.metadata.generation ?? 0;
   return {
     observedGeneration: generation,

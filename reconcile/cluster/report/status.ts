@@ -29,6 +29,9 @@ import { setAsideAfter } from './set-aside-after.ts';
 
 const maxHistory = 20;
 
+/** As the status has them. */
+const kinds = { act: 'Act', wait: 'Wait', refuse: 'Refuse', done: 'Done' } as const;
+
 /**
  * The status that reports what this step saw and did. Pure, and equal for equal facts: a comparison with the present
  * status tells whether a write is needed.
@@ -38,6 +41,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const previous = cluster.status;
   const generation = cluster.metadata.generation ?? 0;
   const members = membersOf(situation);
+  const healthy = members.filter((member) => member.healthy).length;
   const leader = leaderOf(slots);
   const version = versionsOf(slots) ?? previous?.version;
   const clusterID =
@@ -68,7 +72,8 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(version !== undefined && { version }),
     ...(clusterVersion !== undefined && { clusterVersion }),
     replicas: slots.filter((slot) => slot.peer?.current && !isPrepared(slot)).length,
-    readyReplicas: members.filter(({ healthy }) => healthy).length,
+    readyReplicas: healthy,
+    membersReady: `${healthy}/${cluster.spec.replicas}`,
     selector: selectorOf(cluster.metadata.name),
     members,
     ...(certificates && { certificates }),
@@ -82,7 +87,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
     ...(approvals.length > 0 && { approvals }),
     ...(setAside.length > 0 && { setAside }),
     ...(history.length > 0 && { history }),
-    lastDecision: { kind: decision.kind, reason: decision.reason, message: decision.message.slice(0, 2000) },
+    lastDecision: { kind: kinds[decision.kind], reason: decision.reason, message: decision.message.slice(0, 2000) },
     ...(previous?.revision !== undefined && { revision: previous.revision }),
     conditions: conditionsFrom(
       [...statements, ...certificatesStatement(situation), ...drainsStatement(situation)],
@@ -105,13 +110,13 @@ function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
       return {
         name: slot.name,
         ...(id !== undefined && { id }),
-        ...(member && { role: member.isLearner ? ('learner' as const) : ('voter' as const) }),
+        ...(member && { role: member.isLearner ? ('Learner' as const) : ('Voter' as const) }),
         ...(started && { startedAt: timestamp(started) }),
         ...healthOf(slot, situation, before),
         ...(slot.endpoint.kind === 'known' && {
           version: slot.endpoint.status.version,
-          dbSize: settled(before?.dbSize, slot.endpoint.status.dbSize),
-          dbSizeInUse: settled(before?.dbSizeInUse, slot.endpoint.status.dbSizeInUse),
+          dbBytes: settled(before?.dbBytes, slot.endpoint.status.dbSize),
+          dbInUseBytes: settled(before?.dbInUseBytes, slot.endpoint.status.dbSizeInUse),
         }),
       };
     });

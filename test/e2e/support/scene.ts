@@ -231,7 +231,7 @@ function fleetObject(
     metadata: { name: 'fleet', namespace },
     spec: {
       git: { url, ref: 'main', path: 'clusters' },
-      forge: { type: 'Gitea', apiUrl: `${forgeUrl}/api/v1`, secretName: 'forge' },
+      forge: { type: 'Gitea', apiURL: `${forgeUrl}/api/v1`, secretName: 'forge' },
       serviceAccountName: 'fleet',
       ...spec,
     },

@@ -57,7 +57,7 @@ export async function setStage(spec: Partial<EtcdFleet['spec']> = {}, options: F
   });
   scene.addFleet('production', {
     git: { url: repository.url, ref: 'main', path: 'c' },
-    forge: { type: 'GitHub', apiUrl: forge.url, secretName: 'forge' },
+    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
     ...spec,
   });
   await scene.pass();

@@ -208,7 +208,7 @@ test('a closed request is forgotten, and its report goes', async () => {
 });
 
 test('the comment is written once and kept up to date', async () => {
-  await using stage = await setStage({ checks: { comment: true } });
+  await using stage = await setStage({ checks: { comments: 'Enabled' } });
   await stage.open(12, { 'c/stock.yaml': clusterYaml('stock') });
   await stage.check();
   await stage.open(12, { 'c/stock.yaml': clusterYaml('stock', { replicas: 1 }) });
@@ -339,7 +339,10 @@ test('a stranger learns nothing of a Secret that only his document names', async
     ...{ data: { 'tls.crt': Buffer.from('not a certificate').toString('base64') } },
   });
   const names = ['peerSecretName', 'serverSecretName', 'clientSecretName'].map((field) => `${field}: crown-jewels`);
-  const nosy = clusterYaml('nosy').replace('tls: {mode: Disabled}', `tls: {mode: Provided, ${names.join(', ')}}`);
+  const nosy = clusterYaml('nosy').replace(
+    'tls: {mode: Disabled}',
+    `tls: {mode: Provided, provided: {${names.join(', ')}}}`,
+  );
   await stage.open(30, { 'c/nosy.yaml': nosy }, true);
   const before = fake.journal().length;
   await stage.check();

@@ -56,7 +56,7 @@ for (const kind of kinds) {
         forge: {
           type: kind.type,
           secretName: 'forge',
-          ...(kind.needsApiUrl ? { apiUrl: `${server.url}${kind.apiPath}` } : {}),
+          ...(kind.needsApiUrl ? { apiURL: `${server.url}${kind.apiPath}` } : {}),
         },
       },
       { ...data, 'ca.crt': tls.cert },
@@ -96,7 +96,7 @@ for (const [name, spec, data, reason, words] of [
   ],
   [
     'an API that is none',
-    { forge: { ...gitHub, apiUrl: 'https://user:hunter2@x/' } },
+    { forge: { ...gitHub, apiURL: 'https://user:hunter2@x/' } },
     { token: 'hunter2' },
     'InvalidForge',
     /holds credentials/,
@@ -129,7 +129,7 @@ test('a GitHub App reads the repository by a token for that alone', async () => 
   );
   const spec = {
     git: { url: repository.url, ref: 'main', secretName: 'forge' },
-    forge: { ...gitHub, apiUrl: api.url },
+    forge: { ...gitHub, apiURL: api.url },
   };
   const app = { appId: '1', installationId: '42', privateKey: pem };
   const { fleet, kube } = scene(spec, app);
@@ -192,7 +192,7 @@ for (const labels of [{}, { 'etcd.ratchet.dev/fleet-secret': 'false' }, { 'etcd.
   test(`a Secret with labels ${JSON.stringify(labels)} is sent nowhere, and the cure is named`, async () => {
     await using server = await startRecorder((_, a) => replyJson(a, {}));
     const git = { url: `${server.url}/o/r.git`, ref: 'main', secretName: 'forge' };
-    const spec = { git, forge: { type: 'GitHub', apiUrl: server.url, secretName: 'forge' } } as const;
+    const spec = { git, forge: { type: 'GitHub', apiURL: server.url, secretName: 'forge' } } as const;
     const { fleet, kube } = scene(spec, { token: 'hunter2' }, labels);
     const cure = 'kubectl -n platform label --overwrite secret forge etcd.ratchet.dev/fleet-secret=true';
     const opened = await openFleetForge(fleet, { kube, ...inTime() });
@@ -209,7 +209,7 @@ for (const labels of [{}, { 'etcd.ratchet.dev/fleet-secret': 'false' }, { 'etcd.
 test('a service account’s token is never sent, whichever fleet names it', async () => {
   await using server = await startRecorder((_, a) => replyJson(a, {}));
   const git = { url: `${server.url}/o/r.git`, ref: 'main', secretName: 'forge' };
-  const { fleet, kube } = scene({ git, forge: { type: 'GitHub', apiUrl: server.url, secretName: 'forge' } });
+  const { fleet, kube } = scene({ git, forge: { type: 'GitHub', apiURL: server.url, secretName: 'forge' } });
   kube.seed(resources.secrets, {
     metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
     ...{ type: 'kubernetes.io/service-account-token', data: { token: Buffer.from('mighty').toString('base64') } },

@@ -38,7 +38,7 @@ test('beside a dead repository and a dead forge, a good fleet is done in its usu
     metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
     ...{ data: secret },
   });
-  const at = (apiUrl: string) => ({ type: 'GitHub', apiUrl, secretName: 'forge' }) as const;
+  const at = (apiURL: string) => ({ type: 'GitHub', apiURL, secretName: 'forge' }) as const;
   const repository = await scene.git.createRepository('team/good');
   const good: Scene = { ...scene, repository };
   scene.addFleet('good', { git: { url: repository.url, ref: 'main' }, forge: at(forge.url) });

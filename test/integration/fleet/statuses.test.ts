@@ -17,7 +17,7 @@ test('a hanging forge holds nothing up for long, and the fleet says that it was 
   await repository.commit({ 'a.yaml': clusterYaml('orders') });
   scene.addFleet('production', {
     git: { url: repository.url, ref: 'main', path: '.' },
-    forge: { type: 'GitHub', apiUrl: forge.url, secretName: 'forge' },
+    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
   });
   forge.breakWith({ kind: 'hang' });
   await scene.pass();
@@ -49,7 +49,7 @@ test('a bad commit fails with file, line and column, and stays failed in the fol
   const sha = await repository.commit({ 'a.yaml': clusterYaml('orders').replace('3.6.16', 'latest') });
   scene.addFleet('production', {
     git: { url: repository.url, ref: 'main', path: '.' },
-    forge: { type: 'GitHub', apiUrl: forge.url, secretName: 'forge' },
+    forge: { type: 'GitHub', apiURL: forge.url, secretName: 'forge' },
   });
   await scene.pass();
   const statuses = forge.statusesOf(sha);

@@ -14,11 +14,11 @@ const wanted: CommitStatus = { sha, context: 'etcd-ratchet/production', state: '
 /** What is common to every forge: the contract of the interface. */
 for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
   function open(server: ForgeServer, change: { caBundle?: string } = {}) {
-    const apiUrl = type === 'GitHub' ? server.url : undefined;
+    const apiURL = type === 'GitHub' ? server.url : undefined;
     return openForge(type, {
       gitUrl: `${server.url}/platform/etcd.git`,
       credentials: { kind: 'token', token: 'hunter2' },
-      ...(apiUrl ? { apiUrl } : {}),
+      ...(apiURL ? { apiURL } : {}),
       network: localNetwork,
       ...change,
     });
@@ -38,7 +38,7 @@ for (const type of ['GitHub', 'Gitea', 'Forgejo'] as const) {
       ...wanted,
       state: 'success',
       description: 'converged',
-      targetUrl: 'https://example.com/x',
+      targetURL: 'https://example.com/x',
     };
     assert.deepEqual(await send(server), { sent: [wanted] });
     assert.deepEqual(await send(server, [done]), { sent: [done] });

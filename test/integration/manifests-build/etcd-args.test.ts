@@ -14,7 +14,7 @@ import { type EtcdProcess, ownAddress, startEtcd } from './etcd-process.ts';
 
 const everySetting: EtcdSettings = {
   quotaBackendBytes: '1Gi',
-  autoCompaction: { mode: 'revision', retention: 1000 },
+  autoCompaction: { mode: 'Revision', retention: 1000 },
   heartbeatInterval: '100ms',
   electionTimeout: '1s',
   snapshotCount: 5000,

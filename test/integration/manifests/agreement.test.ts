@@ -22,8 +22,8 @@ const value = fc.oneof(
   fc.constantFrom('3.6.16', 'v3.6.16', '3.06.1', '3.6.016', '3.5.19', '3.5.019', '3.5.20', '3.5.1900', '3.7.00'),
   fc.constantFrom(
     'Retain',
-    'revision',
-    'periodic',
+    'Revision',
+    'Periodic',
     'Disabled',
     'a.b',
     'a/b',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fleetWithDefaults, withDefaults } from '../../../manifests/api/defaults.ts';
+import { withDefaults } from '../../../manifests/api/defaults.ts';
 import type { EtcdBackupSchedule } from '../../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { validateDocument } from '../../../manifests/api/validate.ts';
@@ -94,11 +94,11 @@ test('where a rule refuses, the API server says what the validator says', async 
   assert.ok(problem && body.message?.includes(problem.message), body.message);
 });
 
-test('the API server fills in the defaults that we fill in offline', async () => {
+test('the API server writes only those defaults into objects that we fill in offline', async () => {
   const stored = await api.send('POST', `${pathOf('EtcdCluster')}?dryRun=All`, cluster);
   assert.deepEqual(stored.body.spec, withDefaults(cluster).spec);
   const storedFleet = await api.send('POST', `${pathOf('EtcdFleet')}?dryRun=All`, fleet);
-  assert.deepEqual(storedFleet.body.spec, fleetWithDefaults(fleet).spec);
+  assert.deepEqual(storedFleet.body.spec, { ...fleet.spec, suspend: false });
 });
 
 for (const document of [cluster, fleet, peer, backup]) {
@@ -146,7 +146,7 @@ test('a backup is taken once: its spec never changes', async () => {
   assert.match(refused.body.message ?? '', /spec never changes: a backup is taken once/);
   assert.match(
     await api.kubectl(['get', 'ebk']),
-    /^NAME +CLUSTER +READY +PHASE +VERIFIED +SIZE +REVISION +TAKEN +AGE\nonce +orders/,
+    /^NAME +CLUSTER +READY +REASON +VERIFIED +SIZE +REVISION +TAKEN +AGE\nonce +orders/,
   );
 });
 
@@ -158,7 +158,7 @@ test('a restore is done once: its spec never changes, and people see what it mak
   const { status, body: refused } = await api.send('PUT', path, other);
   assert.equal(status, 422);
   assert.match(refused.message ?? '', /a restore is done once; create another one/);
-  assert.match(await api.kubectl(['get', 'etcdrestores']), /CLUSTER +SNAPSHOT +READY +PHASE +AGE/);
+  assert.match(await api.kubectl(['get', 'etcdrestores']), /CLUSTER +SNAPSHOT +READY +REASON +AGE/);
 });
 
 test('people see of a schedule what is next, what was last, and what was last good', async () => {
@@ -191,6 +191,7 @@ test('people see members, version, leader and a word of why, and can scale', asy
     leader: 'seen-1',
     replicas: 3,
     readyReplicas: 2,
+    membersReady: '2/3',
     selector: 'etcd.ratchet.dev/cluster=seen',
     step: {
       action: 'seal-members',
@@ -216,7 +217,7 @@ test('people see members, version, leader and a word of why, and can scale', asy
   const table = await api.kubectl(['get', 'ec', 'seen']);
   assert.match(
     table,
-    /^NAME +READY +DESIRED +VERSION +LEADER +PHASE +AGE\nseen +2 +3 +3\.6\.16 +seen-1 +MemberDown +\S+\n$/,
+    /^NAME +READY +REASON +MEMBERS +VERSION +LEADER +AGE\nseen +False +MemberDown +2\/3 +3\.6\.16 +seen-1 +\S+\n$/,
   );
   assert.match(await api.kubectl(['get', 'etcdc', 'seen', '-o', 'wide']), /CLUSTER ID.*\n.*cafe +seen-2 is down/);
   assert.match(await api.kubectl(['get', 'all']), /etcdcluster\.etcd\.ratchet\.dev\/seen/);
@@ -261,7 +262,7 @@ test('a backup is a readable row: verified, size, revision, taken and age', asyn
   assert.equal(stored.status, 200, JSON.stringify(stored.body));
   assert.match(
     await api.kubectl(['get', 'etcdbackups', 'row']),
-    /^NAME +CLUSTER +READY +PHASE +VERIFIED +SIZE +REVISION +TAKEN +AGE\nrow +orders +True +Verified +\S+ +5\.5Mi +81724 +\S+ +\S+\n$/,
+    /^NAME +CLUSTER +READY +REASON +VERIFIED +SIZE +REVISION +TAKEN +AGE\nrow +orders +True +Verified +\S+ +5\.5Mi +81724 +\S+ +\S+\n$/,
   );
 });
 

@@ -35,7 +35,7 @@ async function fleetOf(user: string, namespace: string, url: string): Promise<Et
     metadata: { name: 'mine', namespace },
     spec: {
       git: { url: `${url}/o/r.git`, ref: 'main', secretName: 'git' },
-      forge: { type: 'Gitea', apiUrl: `${url}/api/v1`, secretName: 'git' },
+      forge: { type: 'Gitea', apiURL: `${url}/api/v1`, secretName: 'git' },
     },
   };
   const applied = await api.kubectl(['apply', ...as(user), '-o', 'json', '-f', '-'], { stdin: JSON.stringify(fleet) });

@@ -20,7 +20,7 @@ import { clusterName, type Scene } from './scene.ts';
 /** Secrets and Certificates to begin with, made by the same builders as in real life. */
 
 export const managed = { mode: 'Managed' } as const;
-export const byCertManager = { mode: 'CertManager', issuerRef: { name: 'company' } } as const;
+export const byCertManager = { mode: 'CertManager', certManager: { issuerRef: { name: 'company' } } } as const;
 
 const hours = 3_600_000;
 

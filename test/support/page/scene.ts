@@ -58,11 +58,11 @@ export function member(name: string, more: object = {}) {
   return {
     name,
     id: Buffer.from(name.padStart(8, '~')).toString('hex').slice(-16),
-    role: 'voter',
+    role: 'Voter',
     version: '3.6.16',
     healthy: true,
-    dbSize: 412 * mebi,
-    dbSizeInUse: 268 * mebi,
+    dbBytes: 412 * mebi,
+    dbInUseBytes: 268 * mebi,
     ...more,
   } as const;
 }
@@ -154,8 +154,8 @@ export const orders = cluster(
     members: [
       member('orders-0'),
       member('orders-1', { version: '3.5.35' }),
-      member('orders-2', { healthy: false, unhealthySince: before(2), dbSize: 398 * mebi, dbSizeInUse: 120 * mebi }),
-      member('orders-3', { role: 'learner', dbSize: 12 * mebi, dbSizeInUse: 11 * mebi, version: '3.5.35' }),
+      member('orders-2', { healthy: false, unhealthySince: before(2), dbBytes: 398 * mebi, dbInUseBytes: 120 * mebi }),
+      member('orders-3', { role: 'Learner', dbBytes: 12 * mebi, dbInUseBytes: 11 * mebi, version: '3.5.35' }),
     ],
     step: {
       action: 'restart-member',
@@ -188,9 +188,9 @@ export const sessions = cluster('web/sessions', {
   owner: 'production',
   leader: undefined as never,
   members: [
-    member('sessions-0', { healthy: false, unhealthySince: before(95), version: undefined, dbSize: undefined }),
+    member('sessions-0', { healthy: false, unhealthySince: before(95), version: undefined, dbBytes: undefined }),
     member('sessions-1', { healthy: false, unhealthySince: before(95) }),
-    member('sessions-2', { healthy: false, unhealthySince: before(95), version: undefined, dbSize: undefined }),
+    member('sessions-2', { healthy: false, unhealthySince: before(95), version: undefined, dbBytes: undefined }),
   ],
   conditions: [
     condition('Ready', 'False', 'QuorumLost', lost),

@@ -44,7 +44,7 @@ test('a cluster in plaintext needs no certificate, one of a person is shown by i
   const names = (
     [
       { mode: 'Disabled' },
-      { mode: 'Provided', peerSecretName: 'a', serverSecretName: 'b', clientSecretName: 'mine' },
+      { mode: 'Provided', provided: { peerSecretName: 'a', serverSecretName: 'b', clientSecretName: 'mine' } },
     ] as const
   ).map((tls) => {
     const decision = decideBackup(situation(backupWith(), { cluster: { ...serving, spec: { ...serving.spec, tls } } }));

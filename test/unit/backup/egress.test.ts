@@ -40,7 +40,10 @@ const hosts = [
 ];
 const places = {
   s3: (endpoint: string) => ({ object: 's3://bucket/{{timestamp}}.db', s3: { endpoint } }),
-  gs: (endpoint: string) => ({ object: 'gs://bucket/{{timestamp}}.db', gcs: { endpoint, anonymous: true } }),
+  gs: (endpoint: string) => ({
+    object: 'gs://bucket/{{timestamp}}.db',
+    gcs: { endpoint, authentication: 'Anonymous' as const },
+  }),
 };
 
 async function stepped(to: EtcdBackup['spec']['to'], env: Record<string, string> = {}) {

@@ -33,9 +33,9 @@ export const serving: EtcdCluster = {
     observedGeneration: 1,
     clusterID: 'cafe',
     members: [
-      { name: 'orders-0', role: 'voter', healthy: true },
-      { name: 'orders-1', role: 'voter', healthy: false },
-      { name: 'orders-2', role: 'learner', healthy: true },
+      { name: 'orders-0', role: 'Voter', healthy: true },
+      { name: 'orders-1', role: 'Voter', healthy: false },
+      { name: 'orders-2', role: 'Learner', healthy: true },
     ],
     conditions: [
       {

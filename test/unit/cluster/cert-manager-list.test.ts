@@ -14,7 +14,7 @@ import { createFakeKube, type FakeKubeOptions } from '../../support/fakes/kube.t
 const options = { namespace: 'shop', signal: AbortSignal.timeout(10_000) };
 
 function clusterOf(name: string, mode: TlsMode): EtcdCluster {
-  const tls = { mode, ...(mode === 'CertManager' && { issuerRef: { name: 'company' } }) };
+  const tls = { mode, ...(mode === 'CertManager' && { certManager: { issuerRef: { name: 'company' } } }) };
   const spec = { replicas: 1, version: '3.6.16', storage: { size: '1Gi' }, tls };
   const metadata = { name, namespace: 'shop' };
   return withDefaults({ apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdCluster', metadata, spec });

@@ -95,9 +95,9 @@ describe('status', () => {
     assert.deepEqual(
       status.members?.map(({ name, id, role, healthy }) => [name, id, role, healthy]),
       [
-        ['orders-0', 'a0', 'voter', true],
-        ['orders-1', 'a1', 'voter', true],
-        ['orders-2', 'a2', 'voter', false],
+        ['orders-0', 'a0', 'Voter', true],
+        ['orders-1', 'a1', 'Voter', true],
+        ['orders-2', 'a2', 'Voter', false],
       ],
     );
   });
@@ -132,7 +132,7 @@ describe('status', () => {
     test(`a database of 20480 bytes that has ${size} is ${moved ? '' : 'no '}news`, () => {
       const before = report(healthy(1));
       const after = report(healthy(1, { status: before, slots: { 0: withEndpoint(endpoint(0, { dbSize: size })) } }));
-      assert.equal(after.members?.[0]?.dbSize !== before.members?.[0]?.dbSize, moved);
+      assert.equal(after.members?.[0]?.dbBytes !== before.members?.[0]?.dbBytes, moved);
     });
   }
 

@@ -51,7 +51,7 @@ const longAgo = {
       id: memberId(1),
       healthy: false,
       unhealthySince: '2026-01-02T02:00:00Z',
-      role: 'voter' as const,
+      role: 'Voter' as const,
     },
   ],
 };

@@ -61,9 +61,9 @@ describe('a database file that has grown far beyond what is in it', () => {
     [510, 255, {}, false],
     [10, 1, { minReclaim: '4Mi' }, true],
     [100, 51, { minReclaim: '4Mi' }, false],
-    [100, 51, { minReclaim: '4Mi', maxUsedRatio: 0.6 }, true],
-    [10_000, 6000, { minReclaim: 0, maxUsedRatio: 0.5 }, false],
-    [10, 10, { minReclaim: 0, maxUsedRatio: 1 }, false],
+    [100, 51, { minReclaim: '4Mi', maxUsedPercent: 60 }, true],
+    [10_000, 6000, { minReclaim: 0, maxUsedPercent: 50 }, false],
+    [10, 10, { minReclaim: 0, maxUsedPercent: 100 }, false],
   ] as const) {
     test(`${size} MiB, of which ${used} are used, ${JSON.stringify(spec)}: ${pays ? 'pays' : 'does not pay'}`, () => {
       const { reason } = decide(healthy(3, { spec: { defragmentation: spec }, every: database(size, used) }));

@@ -52,7 +52,7 @@ const lost = all(without('volume', 'pod'), withEndpoint(silent));
 const longAgo = {
   observedGeneration: 3,
   members: [
-    { name: 'orders-1', id: 'a1', healthy: false, unhealthySince: '2026-01-02T02:00:00Z', role: 'voter' as const },
+    { name: 'orders-1', id: 'a1', healthy: false, unhealthySince: '2026-01-02T02:00:00Z', role: 'Voter' as const },
   ],
 };
 const backup = { store: { persistentVolumeClaim: { claimName: 'backups' } } } as never;

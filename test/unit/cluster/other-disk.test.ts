@@ -47,7 +47,7 @@ const longAgo = (...ordinals: readonly number[]) => ({
     id: memberId(ordinal),
     healthy: false,
     unhealthySince: '2026-01-02T02:00:00Z',
-    role: 'voter' as const,
+    role: 'Voter' as const,
   })),
 });
 const lost: Membership = { kind: 'unknown', cause: 'no quorum answers', last: members(3).members };

@@ -43,7 +43,7 @@ describe('a pod that hangs is made anew', () => {
       const hanging = all(withPod({ ready: false, version: '3.6.16' }), withEndpoint(silent), withInputs({ version }));
       const status = {
         observedGeneration: 1,
-        members: [{ name: 'orders-1', id: 'a1', role: 'voter', healthy: false, unhealthySince } as const],
+        members: [{ name: 'orders-1', id: 'a1', role: 'Voter', healthy: false, unhealthySince } as const],
       };
       const observation = healthy(3, { spec: { version }, slots: { 1: hanging, 2: other }, status });
       assert.equal(rule(situate({ ...observation, clusterVersion }))?.reason, reason);
@@ -60,7 +60,7 @@ describe('a large database that is read before etcd answers', () => {
       {
         name: 'orders-1',
         id: 'a1',
-        role: 'voter',
+        role: 'Voter',
         healthy: false,
         unhealthySince: since(seconds).toISOString(),
       } as const,

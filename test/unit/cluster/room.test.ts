@@ -239,7 +239,7 @@ describe('without room', () => {
   const longAgo = {
     observedGeneration: 3,
     members: [
-      { name: 'orders-1', id: 'a1', healthy: false, unhealthySince: '2026-01-02T02:00:00Z', role: 'voter' as const },
+      { name: 'orders-1', id: 'a1', healthy: false, unhealthySince: '2026-01-02T02:00:00Z', role: 'Voter' as const },
     ],
   };
   for (const [what, differences, reason] of [
@@ -263,13 +263,13 @@ describe('without room', () => {
 
 test('who waited for room comes before who has not asked', () => {
   const waiting = objectsOf('z', {
-    status: { lastDecision: { kind: 'wait', reason: 'WaitingForRoom', message: '' } },
+    status: { lastDecision: { kind: 'Wait', reason: 'WaitingForRoom', message: '' } },
   });
   assert.deepEqual(at(objectsOf('a'), waiting)(1), ['a']);
 });
 
 test('who waits for a window keeps the room from none', () => {
-  const outside = { lastDecision: { kind: 'wait', reason: 'OutsideWindows', message: '' } } as const;
+  const outside = { lastDecision: { kind: 'Wait', reason: 'OutsideWindows', message: '' } } as const;
   const [a, z] = [objectsOf('a', { behind: 3, status: outside }), objectsOf('z', { behind: 3 })];
   assert.deepEqual(at(a, z)(1), ['a']);
   // One of its members was cured on the new configuration meanwhile.
@@ -279,7 +279,7 @@ test('who waits for a window keeps the room from none', () => {
 describe('of clusters at rest, the one that needs another number of members comes first', () => {
   const asleep = ['hibernating', 'hibernating', 'hibernating'] as const;
   const refused = { action: 'prepare-members', target: 'z-3', reason: 'Forbidden' } as never;
-  const decision = { kind: 'refuse', reason: 'Stalled', message: '' } as never;
+  const decision = { kind: 'Refuse', reason: 'Stalled', message: '' } as never;
   for (const [what, z, others] of [
     ['to grow', { spec: { replicas: 5 } }, ['a', 'b']],
     ['to shrink', { spec: { replicas: 1 } }, ['a', 'b']],

@@ -245,11 +245,11 @@ test('statuses lead to the page where there is one, unless its address is too lo
       problems: [],
       clusters: verdictsOf(clusters),
       links: pageLinks(base),
-    }).map(({ targetUrl }) => targetUrl);
+    }).map(({ targetURL }) => targetURL);
   assert.deepEqual(leads('https://ops.example.com/etcd/'), [
     'https://ops.example.com/etcd/fleets/platform/production',
     'https://ops.example.com/etcd/clusters/payments/orders',
   ]);
   assert.deepEqual(leads(`https://ops.example.com/${'x'.repeat(230)}`), [undefined, undefined]);
-  for (const status of wanted(clusters)) assert.ok(!('targetUrl' in status));
+  for (const status of wanted(clusters)) assert.ok(!('targetURL' in status));
 });

@@ -8,7 +8,7 @@ import { createFakeKube } from '../../support/fakes/kube.ts';
 
 /** Forges whose API is at another host than their repositories, in an installation that lists hosts. */
 
-async function openedBy(hosts: string, type: ForgeType, gitUrl: string, apiUrl?: string) {
+async function openedBy(hosts: string, type: ForgeType, gitUrl: string, apiURL?: string) {
   const kube = createFakeKube({});
   kube.seed(resources.secrets, {
     metadata: { namespace: 'platform', name: 'forge', labels: fleetSecretLabels },
@@ -20,7 +20,7 @@ async function openedBy(hosts: string, type: ForgeType, gitUrl: string, apiUrl?:
     metadata: { namespace: 'platform', name: 'production' },
     spec: {
       git: { url: gitUrl, ref: 'main' },
-      forge: { type, secretName: 'forge', ...(apiUrl !== undefined && { apiUrl }) },
+      forge: { type, secretName: 'forge', ...(apiURL !== undefined && { apiURL }) },
     },
   };
   const before = process.env;
@@ -58,7 +58,7 @@ test('of a forge only the host of its API has to be listed for statuses', async 
   assert.equal(opened.kind, 'open');
 });
 
-test('an apiUrl that is not listed is refused by its name, and no Secret is read', async () => {
+test('an apiURL that is not listed is refused by its name, and no Secret is read', async () => {
   const { opened, asked } = await openedBy(
     'git.example.com',
     'Gitea',

@@ -160,7 +160,7 @@ test('another cluster that begins to change wakes a follow-up if asked, a settle
   const settled = clusterOf('settled');
   const done = {
     observedGeneration: settled.metadata.generation,
-    lastDecision: { kind: 'done', reason: 'x', message: 'x' },
+    lastDecision: { kind: 'Done', reason: 'x', message: 'x' },
   };
   for (const others of [false, true]) {
     const waker = createWaker({ kube, resourceVersion, log: () => {}, others });

@@ -31,7 +31,7 @@ for (const [type, gitUrl, expected] of [
 
 const sha = 'ab'.repeat(20);
 
-for (const [type, gitUrl, apiUrl, expected] of [
+for (const [type, gitUrl, apiURL, expected] of [
   ['GitHub', 'https://github.com/o/r.git', undefined, 'https://github.com/o/r/commit/'],
   ['GitLab', 'https://x.example.com/g/s/p.git', undefined, 'https://x.example.com/g/s/p/-/commit/'],
   // GitLab below a path: only its API's address tells that from a group.
@@ -55,7 +55,7 @@ for (const [type, gitUrl, apiUrl, expected] of [
 ] as const) {
   test(`a commit of ${gitUrl} is shown below ${expected}`, () => {
     const credentials = { kind: 'token', token: 't' } as const;
-    const forge = openForge(type, { gitUrl, credentials, ...(apiUrl && { apiUrl }) });
+    const forge = openForge(type, { gitUrl, credentials, ...(apiURL && { apiURL }) });
     assert.equal(forge.commitUrl(sha), `${expected}${sha}`);
   });
 }
@@ -74,13 +74,13 @@ for (const [forge, gitUrl, expected] of [
   [{ type: 'AzureDevOps' }, 'https://dev.azure.com/o/p/r', /must end in \/<project>\/_git\/<repository>/],
   [{ type: 'constructor' }, 'https://g.example.com/o/r', /not known/],
   [{ type: 'Gitea' }, 'https://g.example.com/r.git', /must end in \/<owner>\/<name>/],
-  [{ type: 'Gitea', apiUrl: 'ftp://x' }, 'https://g.example.com/o/r', /must be an HTTPS URL/],
+  [{ type: 'Gitea', apiURL: 'ftp://x' }, 'https://g.example.com/o/r', /must be an HTTPS URL/],
   [
-    { type: 'Gitea', apiUrl: 'https://a:hunter2@x' },
+    { type: 'Gitea', apiURL: 'https://a:hunter2@x' },
     'https://g.example.com/o/r',
     /^[^;]*holds credentials(?!.*hunter2)/,
   ],
-  [{ type: 'Gitea', apiUrl: 'https://x/?a' }, 'https://g.example.com/o/r', /query/],
+  [{ type: 'Gitea', apiURL: 'https://x/?a' }, 'https://g.example.com/o/r', /query/],
 ] as const) {
   test(`${JSON.stringify(forge)} for ${gitUrl} is refused`, () => {
     assert.match(validateForge(forge, gitUrl).join('; '), expected);
@@ -88,7 +88,7 @@ for (const [forge, gitUrl, expected] of [
 }
 
 test('a good forge has no problems', () => {
-  assert.deepEqual(validateForge({ type: 'Gitea', apiUrl: 'https://x/api/v1' }, 'https://g.example.com/o/r.git'), []);
+  assert.deepEqual(validateForge({ type: 'Gitea', apiURL: 'https://x/api/v1' }, 'https://g.example.com/o/r.git'), []);
 });
 
 const now = Date.parse('2026-01-01T00:00:00Z');

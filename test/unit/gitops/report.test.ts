@@ -58,7 +58,7 @@ for (const change of [
   { state: 'pending' },
   { description: 'rolling' },
   { sha: 'b'.repeat(40) },
-  { targetUrl: 'https://x.example.com' },
+  { targetURL: 'https://x.example.com' },
 ] as const) {
   test(`a change of ${Object.keys(change)} is sent`, async () => {
     const { forge, options, posted } = scene();

@@ -52,7 +52,7 @@ test('durations become whole milliseconds, quantities bytes', () => {
         electionTimeout: '2s',
         snapshotCount: 5000,
         quotaBackendBytes: '6Gi',
-        autoCompaction: { mode: 'periodic', retention: '1h' },
+        autoCompaction: { mode: 'Periodic', retention: '1h' },
         extraArgs: { 'max-txn-ops': '1024' },
       },
     }),

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { withDefaults } from '../../../manifests/api/defaults.ts';
 import { defragmentationDefaults } from '../../../manifests/api/defragmentation-defaults.ts';
 import { parseDuration } from '../../../manifests/api/duration.ts';
 import { etcdClusterSpecSchema } from '../../../manifests/api/etcd-cluster.ts';
 import { etcdPeerSpecSchema } from '../../../manifests/api/etcd-peer.ts';
-import { healingDefaults } from '../../../manifests/api/healing-defaults.ts';
+import { healingDefaults, replacedDefaults } from '../../../manifests/api/healing-defaults.ts';
+import { definitions } from '../../../manifests/api/kinds.ts';
 import { imageDefaults, retentionDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import { tlsSchema } from '../../../manifests/api/tls-settings.ts';
@@ -64,12 +64,19 @@ describe('what a member is made from', () => {
 
 describe('a default is said once', () => {
   test('the API has the defaults that hold where no API server filled them in', () => {
-    const { spec } = withDefaults(clusterOf());
-    const { whenDeleted, whenScaled } = spec.volumeRetention;
-    assert.deepEqual({ whenDeleted, whenScaled }, retentionDefaults);
-    assert.deepEqual(spec.image, imageDefaults);
-    assert.deepEqual(spec.healing, healingDefaults);
-    assert.deepEqual(spec.defragmentation, defragmentationDefaults);
+    const defaultsOf = (...path: readonly string[]) => {
+      let schema = definitions.EtcdCluster.spec;
+      for (const name of path) schema = schema.properties?.[name] ?? assert.fail(name);
+      const fields = Object.entries(schema.properties ?? {});
+      return Object.fromEntries(
+        fields.flatMap(([name, { default: value }]) => (typeof value === 'object' ? [] : [[name, value]])),
+      );
+    };
+    assert.partialDeepStrictEqual(defaultsOf('volumeRetention'), retentionDefaults);
+    assert.partialDeepStrictEqual(defaultsOf('volumeRetention', 'whenReplaced'), replacedDefaults);
+    assert.partialDeepStrictEqual(defaultsOf('image'), imageDefaults);
+    assert.partialDeepStrictEqual(defaultsOf('healing'), healingDefaults);
+    assert.partialDeepStrictEqual(defaultsOf('defragmentation'), defragmentationDefaults);
   });
 
   test('the documents tell these defaults', () => {
@@ -81,7 +88,7 @@ describe('a default is said once', () => {
       `\`podGracePeriod\` (${minutes(healingDefaults.podGracePeriod)})`,
       `\`rotationOverlap\` (${minutes(tlsDefaults.rotationOverlap)})`,
       `\`spec.defragmentation.minReclaim\` (${defragmentationDefaults.minReclaim})`,
-      `\`maxUsedRatio\` (${defragmentationDefaults.maxUsedRatio})`,
+      `\`maxUsedPercent\` (${defragmentationDefaults.maxUsedPercent})`,
     ]) {
       assert.ok(written.replaceAll(/\s+/g, ' ').includes(told), told);
     }

@@ -25,7 +25,7 @@ const whole = (kind: (typeof kinds)[number]): Structural => ({
 
 /** What kube-state-metrics makes a number of: numbers, booleans, RFC 3339 times, and the words of a condition. */
 function isNumeric({ type, format, enum: words }: Structural): boolean {
-  if (type === 'integer' || type === 'number' || type === 'boolean') return true;
+  if (type === 'integer' || type === 'boolean') return true;
   return format === 'date-time' || words?.every((word) => ['True', 'False', 'Unknown'].includes(word)) === true;
 }
 

@@ -31,8 +31,8 @@ const lost = clusterOf('orders', {
       ['Stalled', 'True', 'QuorumLost', 'two of three are lost'],
     ),
     members: [
-      { name: 'orders-0', id: 'a1', role: 'voter', version: '3.6.16', healthy: true, dbSize: 3_145_728 },
-      { name: 'orders-1', id: 'b2', role: 'voter', healthy: false, unhealthySince: at },
+      { name: 'orders-0', id: 'a1', role: 'Voter', version: '3.6.16', healthy: true, dbBytes: 3_145_728 },
+      { name: 'orders-1', id: 'b2', role: 'Voter', healthy: false, unhealthySince: at },
     ],
     leader: 'orders-0',
     readyReplicas: 1,
@@ -123,7 +123,7 @@ test('members and history are tables, and text of others draws nothing on the te
   const kube = world(lost);
   const members = (await said(kube, 'members', 'orders')).out;
   assert.match(members, /orders-0 +a1 +leader +healthy +3\.6\.16 +3\.0 MiB +-\n/);
-  assert.match(members, /orders-1 +b2 +voter +unhealthy for 3 h +-/);
+  assert.match(members, /orders-1 +b2 +Voter +unhealthy for 3 h +-/);
   const { out } = await said(kube, 'history', 'orders');
   assert.match(out, /defragment orders-1 +failed +Defragmenting +\\u001b\[2Jx\n.*be-born/);
 });
@@ -167,7 +167,7 @@ test('reconcile starts a Job that looks at this cluster, and waits for its answe
       if (key !== 'POST jobs') return;
       const [asked] = kube.stored<EtcdCluster>(resources.clusters);
       assert.ok(asked);
-      const lastDecision = { kind: 'done', reason: 'Converged', message: 'all is as asked' } as const;
+      const lastDecision = { kind: 'Done', reason: 'Converged', message: 'all is as asked' } as const;
       const lastHandledReconcileAt = asked.metadata.annotations?.['etcd.ratchet.dev/reconcile'] ?? '';
       kube.seed(resources.clusters, {
         ...asked,
@@ -178,7 +178,7 @@ test('reconcile starts a Job that looks at this cluster, and waits for its answe
   kube.seed(resources.clusters, well);
   kube.seed(resources.cronJobs, cronJob);
   const { code, out, err } = await said(kube, 'reconcile', 'carts');
-  assert.deepEqual([code, out], [0, 'payments/carts  done  Converged: all is as asked\n']);
+  assert.deepEqual([code, out], [0, 'payments/carts  Done  Converged: all is as asked\n']);
   assert.match(err, /^Job etcd-ratchet\/etcd-ratchet-[0-9a-f]{8} looks now\n$/);
   const [job] = kube.stored<KubeObject & { readonly spec: typeof cronJob.spec.jobTemplate.spec }>(resources.jobs);
   assert.deepEqual(job?.spec.template.spec.containers[0]?.args, [

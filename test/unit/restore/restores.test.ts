@@ -55,7 +55,7 @@ function backup(status: 'True' | 'False', etcdVersion = '3.6.16'): EtcdBackup {
       to: {
         object: 'gs://backups/{{timestamp}}.db',
         gcs: { keySecretName: 'key' },
-        compression: 'zstd',
+        compression: 'Zstd',
         encryption: { recipientsSecretName: 'public', identitySecretName: 'private' },
       },
     },

@@ -329,7 +329,7 @@ test('retention runs once after each good backup, one at a time, and its result 
 });
 
 test('a dry run of retention is asked for as such, and tells what would go', async () => {
-  const life = createLife({ retention: { last: 2, dryRun: true } });
+  const life = createLife({ retention: { last: 2, mode: 'DryRun' } });
   await life.run(12);
   const [job] = life.kube.stored<Job>(resources.jobs);
   const [{ env = [] } = {}] = job?.spec.template.spec.containers ?? [];

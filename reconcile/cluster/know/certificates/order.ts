@@ -6,6 +6,7 @@ import type { OwnerReference } from '../../../../manifests/kube-types.ts';
 import {
   type CertManagerCertificate,
   certManagerCertificate,
+  type IssuerRef,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { issuedSecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
 import type { CertificateOrder } from '../action.ts';
@@ -14,8 +15,8 @@ import { peerUidOf } from './wanted.ts';
 
 /** The request to cert-manager for one leaf; `undefined` when the spec, now with another mode, names no issuer. */
 export function orderFor({ spec }: EtcdCluster, slots: readonly Slot[], plan: LeafPlan): CertificateOrder | undefined {
-  const { issuerRef, peerIssuerRef, certificateLifetime = tlsDefaults.certificateLifetime } = spec.tls ?? {};
-  const issuer = plan.authority === 'peer' ? (peerIssuerRef ?? issuerRef) : issuerRef;
+  const { certificateLifetime = tlsDefaults.certificateLifetime } = spec.tls ?? {};
+  const issuer = issuerFor(spec, plan);
   if (!issuer) return undefined;
   return {
     plan,
@@ -38,8 +39,12 @@ export function certificateFor(
 }
 
 /** As people name it in a message: `ClusterIssuer company-ca`. */
-export function issuerOf({ spec }: EtcdCluster, { authority }: LeafPlan): string {
-  const { issuerRef, peerIssuerRef } = spec.tls ?? {};
-  const issuer = authority === 'peer' ? (peerIssuerRef ?? issuerRef) : issuerRef;
+export function issuerOf({ spec }: EtcdCluster, plan: LeafPlan): string {
+  const issuer = issuerFor(spec, plan);
   return issuer ? `${issuer.kind ?? issuerDefaults.kind} ${issuer.name}` : 'its issuer';
+}
+
+function issuerFor({ tls }: EtcdCluster['spec'], { authority }: LeafPlan): IssuerRef | undefined {
+  const { issuerRef, peerIssuerRef } = tls?.certManager ?? {};
+  return authority === 'peer' ? (peerIssuerRef ?? issuerRef) : issuerRef;
 }

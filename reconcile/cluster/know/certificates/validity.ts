@@ -20,6 +20,6 @@ export function validityFrom(tls: EtcdClusterSpec['tls'], at: Date): Validity {
   return {
     notBefore: new Date(at.getTime() - skew).toISOString(),
     leafNotAfter: after(tls?.certificateLifetime ?? tlsDefaults.certificateLifetime),
-    authorityNotAfter: after(tls?.authorityLifetime ?? tlsDefaults.authorityLifetime),
+    authorityNotAfter: after(tls?.managed?.authorityLifetime ?? tlsDefaults.authorityLifetime),
   };
 }

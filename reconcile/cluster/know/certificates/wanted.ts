@@ -35,7 +35,7 @@ export function refusedNames(
   allowances: readonly NameAllowance[],
   asked?: Asked,
 ): readonly string[] {
-  const { issuerRef, dnsNames = [] } = tls ?? {};
+  const { certManager: { issuerRef } = {}, dnsNames = [] } = tls ?? {};
   if (mode !== 'CertManager' || !issuerRef) return [];
   return namesRefused(dnsNames, { namespace, cluster: name, issuerRef, ...(asked && { asked }) }, allowances);
 }
@@ -77,7 +77,7 @@ export function peerUidOf(slots: readonly Slot[], plan: LeafPlan): { readonly pe
 export function sourceNameOf({ spec }: EtcdCluster, mode: TlsMode, plan: LeafPlan): string | undefined {
   if (mode === 'CertManager') return issuedSecretName(plan);
   if (mode !== 'Provided') return undefined;
-  const { peerSecretName, serverSecretName, clientSecretName } = spec.tls ?? {};
+  const { peerSecretName, serverSecretName, clientSecretName } = spec.tls?.provided ?? {};
   switch (plan.purpose) {
     case 'peer':
       return peerSecretName;

@@ -14,7 +14,7 @@ export const status: CommitStatus = {
   context: 'etcd-ratchet/production/plan',
   state: 'success',
   description: 'orders: 3.5.35→3.6.16, 9 steps',
-  targetUrl: 'https://page.example.com/checks/1',
+  targetURL: 'https://page.example.com/checks/1',
 };
 
 /** A request as the tests tell of it; each kind says it in its own words. */
@@ -35,7 +35,7 @@ export interface Kind {
   readonly credentials?: ForgeCredentials;
   readonly authorization: string;
   readonly apiPath: string;
-  /** Everything that it takes to make `apiUrl` unnecessary is in the clone URL; Bitbucket Cloud has only one home. */
+  /** Everything that it takes to make `apiURL` unnecessary is in the clone URL; Bitbucket Cloud has only one home. */
   readonly needsApiUrl?: boolean;
   readonly statusPath: string;
   readonly requestsPath: string;
@@ -219,7 +219,7 @@ export function open(
   return openForge(kind.type, {
     gitUrl: `${server}${kind.clone}`,
     credentials: kind.credentials ?? { kind: 'token', token: secret },
-    ...(kind.needsApiUrl ? { apiUrl: `${server}${kind.apiPath}` } : {}),
+    ...(kind.needsApiUrl ? { apiURL: `${server}${kind.apiPath}` } : {}),
     network: localNetwork,
     ...change,
   });

@@ -18,7 +18,7 @@ export interface OtherClient {
   updateComment?(server: string, id: number, body: string): Promise<unknown>;
 }
 
-const { context, description, targetUrl = '' } = status;
+const { context, description, targetURL: targetUrl = '' } = status;
 const project = 'team/platform/etcd';
 
 /** GitHub publishes its API as types: paths and bodies are checked by the compiler, and sent by hand. */

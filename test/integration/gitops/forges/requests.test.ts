@@ -156,11 +156,11 @@ for (const [type, length, expected] of [
     const kind = kinds.find((one) => one.type === type);
     assert.ok(kind);
     await using server = await startForge(kind);
-    const targetUrl = 'https://page.example.com/'.padEnd(length, 'x');
-    await open(kind, server.url).post({ ...status, targetUrl }, inTime());
+    const targetURL = 'https://page.example.com/'.padEnd(length, 'x');
+    await open(kind, server.url).post({ ...status, targetURL }, inTime());
     const body = server.requests[0]?.body as { target_url?: string; url?: string } | undefined;
     const instead = type === 'GitLab' ? undefined : `${server.url}${kind.commitPath}`;
-    assert.equal(body?.target_url ?? body?.url, expected ? targetUrl : instead);
+    assert.equal(body?.target_url ?? body?.url, expected ? targetURL : instead);
   });
 }
 
@@ -169,7 +169,7 @@ for (const type of ['BitbucketCloud', 'BitbucketDataCenter'] as const) {
     const kind = kinds.find((one) => one.type === type);
     assert.ok(kind);
     await using server = await startForge(kind);
-    const { targetUrl: _, ...bare } = status;
+    const { targetURL: _, ...bare } = status;
     await open(kind, server.url).post(bare, inTime());
     const body = server.requests[0]?.body as { url?: string } | undefined;
     assert.equal(body?.url, `${server.url}${kind.commitPath}`);

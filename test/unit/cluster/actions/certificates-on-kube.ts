@@ -85,7 +85,7 @@ export function byCertManager() {
 
 export function withIssuer(observation: Observation, name: string): Observation {
   const { cluster } = observation;
-  const tls = { mode: 'CertManager', issuerRef: { name } } as const;
+  const tls = { mode: 'CertManager', certManager: { issuerRef: { name } } } as const;
   return { ...observation, cluster: { ...cluster, spec: { ...cluster.spec, tls } } };
 }
 

@@ -16,7 +16,11 @@ import type { Faults } from '../../../support/world/invocation.ts';
 import { createWorld, namespace, type World } from '../../../support/world/world.ts';
 
 const byCertManager: Partial<EtcdClusterSpec> = {
-  tls: { mode: 'CertManager', issuerRef: { name: 'company' }, peerIssuerRef: { name: 'etcd' }, rotationOverlap: '30s' },
+  tls: {
+    mode: 'CertManager',
+    certManager: { issuerRef: { name: 'company' }, peerIssuerRef: { name: 'etcd' } },
+    rotationOverlap: '30s',
+  },
 };
 const peerLeaves = ['orders-0-peer-tls', 'orders-1-peer-tls', 'orders-2-peer-tls'];
 const leaves = [
@@ -206,7 +210,7 @@ describe('a cluster that runs', () => {
     const { world, certManager } = await running();
     certManager.answer('fail');
     await world.apply({
-      tls: { ...byCertManager.tls, issuerRef: { name: 'other' }, peerIssuerRef: { name: 'other' } },
+      tls: { ...byCertManager.tls, certManager: { issuerRef: { name: 'other' }, peerIssuerRef: { name: 'other' } } },
     });
     const refused = await until(world, certManager, 'IssuanceFailed');
     assert.match(refused, /Issuer other/);

@@ -321,7 +321,7 @@ describe('a member that is down', () => {
   });
 
   test('in a rotation until the old CA has ended keeps no member from going on with the new one', async () => {
-    const world = await converged({ tls: { ...managed.tls, authorityLifetime: '4000h' } });
+    const world = await converged({ tls: { ...managed.tls, managed: { authorityLifetime: '4000h' } } });
     world.advance(112 * days);
     await until(world, 'OverlapBegins');
     world.dieWhen(({ metadata }) => metadata.name === 'orders-2-0');

@@ -14,8 +14,10 @@ import { carryOut } from '../actions/on-kube.ts';
 
 const issuerRef = { name: 'company', kind: 'ClusterIssuer' } as const;
 const bank = 'bank.example.com';
-const asking = { tls: { mode: 'CertManager', issuerRef, dnsNames: [bank, 'orders.shop.svc'] } } as const;
-const own = { tls: { mode: 'CertManager', issuerRef } } as const;
+const asking = {
+  tls: { mode: 'CertManager', certManager: { issuerRef }, dnsNames: [bank, 'orders.shop.svc'] },
+} as const;
+const own = { tls: { mode: 'CertManager', certManager: { issuerRef } } } as const;
 
 const namesAsked = (world: World) =>
   world.kube
@@ -66,7 +68,7 @@ async function running(spec: typeof asking | typeof ofTheirs = asking, text = al
 }
 
 const allowed = 'ClusterIssuer/company=bank.example.com';
-const ofTheirs = { tls: { ...asking.tls, issuerRef: { name: 'theirs', kind: 'Issuer' } } } as const;
+const ofTheirs = { tls: { ...asking.tls, certManager: { issuerRef: { name: 'theirs', kind: 'Issuer' } } } } as const;
 const specs = ({ kube }: World) => kube.stored<CertManagerCertificate>(certificateResource).map(({ spec }) => spec);
 const withBank = (world: World) => specs(world).filter(({ dnsNames }) => dnsNames?.includes(bank)).length;
 

@@ -182,7 +182,9 @@ describe('new CAs on request', () => {
 
   test("come by themselves at two thirds of a CA's life", async () => {
     const world = createWorld();
-    await world.apply({ tls: { mode: 'Managed', authorityLifetime: '4320h', certificateLifetime: '720h' } });
+    await world.apply({
+      tls: { mode: 'Managed', managed: { authorityLifetime: '4320h' }, certificateLifetime: '720h' },
+    });
     await tickUntilConverged(world);
     const old = authorityOf(world, 'peer').fingerprint;
     for (let week = 0; week < 10; week += 1) {

@@ -22,7 +22,7 @@ interface Taken {
 
 async function backUp(world: World, { name, takenAt, verified, clusterID, ready }: Taken): Promise<void> {
   const object = `gs://backups/${name}.db`;
-  const to = { object: 'gs://backups/{{name}}.db', compression: 'zstd', gcs: { keySecretName: 'key' } } as const;
+  const to = { object: 'gs://backups/{{name}}.db', compression: 'Zstd', gcs: { keySecretName: 'key' } } as const;
   const made = await world.kube.create<EtcdBackup>(resources.backups, {
     apiVersion: 'etcd.ratchet.dev/v1alpha1',
     kind: 'EtcdBackup',

@@ -113,7 +113,11 @@ describe('what a plan says before the first step is what is done', () => {
     const world = createWorld();
     const certManager = certManagerIn(world);
     const pace = { meanwhile: () => certManager.attend() };
-    const company = { mode: 'CertManager', issuerRef: { name: 'company' }, rotationOverlap: '30s' } as const;
+    const company = {
+      mode: 'CertManager',
+      certManager: { issuerRef: { name: 'company' } },
+      rotationOverlap: '30s',
+    } as const;
     await foretold(world, { tls: company }, pace);
     await foretold(world, { tls: company, replicas: 4 }, pace);
     await foretold(world, { tls: { ...company, dnsNames: ['etcd.example.com'] }, replicas: 4 }, pace);

@@ -188,7 +188,7 @@ describe('a cluster that hibernates and is deleted', () => {
   });
 
   test('has the object read, by another EtcdBackup, before any of its volumes goes', async () => {
-    const world = await asleep({ backup: { ...backup, to: { ...backup.to, compression: 'zstd' }, deadline: '2h' } });
+    const world = await asleep({ backup: { ...backup, to: { ...backup.to, compression: 'Zstd' }, deadline: '2h' } });
     const { metadata, status } = await onlyBackup(world);
     await world.remove();
     for (let ticks = 0; ticks < 20; ticks += 1) {

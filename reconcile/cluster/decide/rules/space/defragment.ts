@@ -18,13 +18,13 @@ const atMostEvery = 3600;
  */
 export function defragment(situation: Situation): Decision | undefined {
   const { cluster, at } = situation;
-  const { minReclaim, maxUsedRatio } = { ...defragmentationDefaults, ...cluster.spec.defragmentation };
+  const { minReclaim, maxUsedPercent } = { ...defragmentationDefaults, ...cluster.spec.defragmentation };
   const least = parseQuantity(minReclaim);
   const next = databasesOf(situation)?.find(
     ({ slot, isLearner, size, used }) =>
       !isLearner &&
       size - used >= Math.max(1, least) &&
-      used <= maxUsedRatio * size &&
+      used * 100 <= maxUsedPercent * size &&
       !wasAsked(slot, at, { within: atMostEvery }),
   );
   if (!next) return undefined;

@@ -1,0 +1,26 @@
+import type { Path } from './problem.ts';
+
+/**
+ * Fields that had another name before, by the last two words of their paths. A document that has the old name is
+ * refused, and told the new one.
+ */
+const renamed: Readonly<Record<string, string>> = {
+  'defragmentation.maxUsedRatio': 'defragmentation.maxUsedPercent, a whole number of percent: 50 for 0.5',
+  'tls.authorityLifetime': 'tls.managed.authorityLifetime',
+  'tls.issuerRef': 'tls.certManager.issuerRef',
+  'tls.peerIssuerRef': 'tls.certManager.peerIssuerRef',
+  'tls.peerSecretName': 'tls.provided.peerSecretName',
+  'tls.serverSecretName': 'tls.provided.serverSecretName',
+  'tls.clientSecretName': 'tls.provided.clientSecretName',
+  'forge.apiUrl': 'forge.apiURL',
+  'checks.comment': 'checks.comments: Enabled for true, Disabled for false',
+  'retention.dryRun': 'retention.mode: DryRun for true, Delete for false',
+  'gcs.anonymous': 'gcs.authentication: Anonymous for true, Default for false',
+  's3.pathStyle': 's3.addressing: Path for true, VirtualHost for false',
+};
+
+/** Ends a sentence about an unknown field; `undefined` where no field ever had this name. */
+export function nameNow(path: Path): string | undefined {
+  const before = path.slice(-2).join('.');
+  return Object.hasOwn(renamed, before) ? `: its name is now ${renamed[before]}` : undefined;
+}
