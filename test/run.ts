@@ -13,9 +13,11 @@ import {
   binariesEnvironment,
   emulatorsEnvironment,
   helmEnvironment,
+  monitoringEnvironment,
   provisionBinaries,
   provisionEmulators,
   provisionHelm,
+  provisionMonitoring,
 } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
@@ -76,10 +78,14 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
   const binaries = await provisionBinaries();
   const needsEmulators = selections.some(({ files }) => files.some((file) => file.includes('/integration/backup/')));
   const needsHelm = selections.some(({ files }) => files.some((file) => /chart[^/]*\.test\.ts$/.test(file)));
+  const needsMonitoring = selections.some(({ files }) =>
+    files.some((file) => file.includes('/integration/monitoring/')),
+  );
   const environment = {
     ...binariesEnvironment(binaries),
     ...(needsEmulators && emulatorsEnvironment(await provisionEmulators())),
     ...(needsHelm && helmEnvironment(await provisionHelm())),
+    ...(needsMonitoring && monitoringEnvironment(await provisionMonitoring())),
   };
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else await enterSandbox(environment);

@@ -15,6 +15,7 @@ import { type FleetOutcome, nothingApplied } from '../../reconcile/fleet/outcome
 import { type FleetPlan, planFleet } from '../../reconcile/fleet/plan.ts';
 import type { Reading } from '../../reconcile/fleet/reading.ts';
 import { type Kube, KubeError, resources } from '../../reconcile/kube.ts';
+import { traced } from '../../reconcile/traced.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
 import { readGit } from './read-git.ts';
@@ -61,7 +62,15 @@ export type FleetResult =
  * One fleet: asks Git, applies what it says. Never throws for what Git or the API server says: one fleet's failure must
  * not stop the others.
  */
-export async function passFleet(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult> {
+export function passFleet(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult> {
+  return traced('fleet', { fleet: keyOf(fleet) }, async (note) => {
+    const result = await passOne(fleet, world, context);
+    note(result.kind === 'done' ? { reading: result.outcome.reading.kind } : { outcome: 'lost' });
+    return result;
+  });
+}
+
+async function passOne(fleet: EtcdFleet, world: World, context: FleetContext): Promise<FleetResult> {
   const skipped = reasonToSkip(fleet, context.followUp);
   if (skipped) return { kind: 'done', fleet, outcome: nothingApplied({ kind: 'skipped', because: skipped }) };
   try {

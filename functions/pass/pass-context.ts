@@ -1,3 +1,4 @@
+import type { EtcdBackupSchedule } from '../../manifests/api/etcd-backup-schedule.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { BackupResult } from '../../reconcile/backup/step.ts';
 import type { ClusterResult } from '../../reconcile/cluster/result.ts';
@@ -38,6 +39,8 @@ export interface PassContext extends StepAndWaitContext {
 }
 
 export interface PassResult extends PassNews {
+  /** Schedules of backups, as they were listed before their steps. */
+  readonly schedules?: readonly EtcdBackupSchedule[];
   readonly fleets: readonly { readonly fleet: EtcdFleet; readonly result: FleetResult }[];
 }
 

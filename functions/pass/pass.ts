@@ -68,10 +68,10 @@ export async function pass(context: PassContext): Promise<PassResult> {
       return one;
     });
   // In this order: what a schedule has just made is begun at once.
-  const backupsStepped = stepAllSchedules(context, list).then(async ({ listed, nextAt }) => {
+  const backupsStepped = stepAllSchedules(context, list).then(async ({ listed, schedules, nextAt }) => {
     const backupList = listed ?? (await listBackups(list, context.log));
     const results = await stepBackupsAndWait({ ...context, list }, backupList, clusters, goesOn.signal);
-    return { results, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
+    return { results, schedules, nextLook: earliest(nextAt, nextBackupLook(results, kube.now() ?? new Date())) };
   });
   // After the first steps of the clusters: whether a node may go is seen as those left them.
   const nodesStepped = firstSteps.promise.then(() => stepNodesAndWait(context, goesOn.signal));
@@ -81,7 +81,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
   const restoresAgain = Promise.all([taken, clustersStepped]).then(([hasTaken]) =>
     restores.open || hasTaken ? stepAllRestores(context, { clusters, list }) : restores,
   );
-  const [stepped, { results: backups, nextLook: backupLook }, restoresLeft, nodes] = await Promise.all([
+  const [stepped, { results: backups, schedules, nextLook: backupLook }, restoresLeft, nodes] = await Promise.all([
     clustersStepped,
     backupsStepped,
     restoresAgain,
@@ -124,7 +124,7 @@ export async function pass(context: PassContext): Promise<PassResult> {
     return checked(aboutFleets, passed, { fleets: world.fleets, clusters: left });
   });
   const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
-  return { fleets, ...news };
+  return { fleets, ...news, ...(schedules && { schedules }) };
 }
 
 /** An invocation that waits anyway asks again: a chain of follow-ups does not end with one list without an answer. */

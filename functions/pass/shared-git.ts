@@ -4,6 +4,7 @@ import type { Revision } from '../../gitops/git/revision.ts';
 import type { GitSource } from '../../gitops/git/source.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
+import { traced } from '../../reconcile/traced.ts';
 import { networkFrom } from '../environment.ts';
 import type { Log } from '../log.ts';
 import type { Reader } from '../read/reader.ts';
@@ -38,23 +39,25 @@ export function shareGit(signal: AbortSignal, reader: Reader, log: Log): SharedG
     const key = keyOf(source);
     const known = open.get(key);
     if (known) return known;
+    const { host } = new URL(source.url);
     const git = connect({ ...source, path: '.' }, {}, networkFrom(process.env));
     let resolved: Promise<Resolution> | undefined;
     let isTold = false;
     const conversation = {
       git,
       resolve: () => {
-        resolved ??= resolveRef(git, signal);
+        resolved ??= traced('git resolve', { host }, () => resolveRef(git, signal), 'git');
         return resolved;
       },
       read: (revision: Revision, fleet: EtcdFleet) => {
         const { canFilter } = git;
         if (canFilter === false && !isTold) {
           isTold = true;
-          log({ host: new URL(source.url).host }, whole);
+          log({ host }, whole);
         }
         const about = { source, revision, fleet: { metadata: fleet.metadata, spec: fleet.spec } };
-        return reader.read({ ...about, ...(canFilter !== undefined && { canFilter }) }, signal);
+        const task = { ...about, ...(canFilter !== undefined && { canFilter }) };
+        return traced('git read', { host }, () => reader.read(task, signal), 'git');
       },
     };
     open.set(key, conversation);

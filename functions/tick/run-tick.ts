@@ -6,7 +6,9 @@ import { identityFrom, pageUrlFrom, rebootsFrom, wrongSettings } from '../enviro
 import type { Log } from '../log.ts';
 import { reachOf } from '../pass/follow-up/reach.ts';
 import { onePass } from '../pass/one-pass.ts';
+import type { PassResult } from '../pass/pass-context.ts';
 import type { PlanPassContext } from '../pass/plan-pass.ts';
+import { withTelemetry } from '../telemetry/telemetry.ts';
 import type { TickOptions } from './options.ts';
 import { exitCode, render } from './output.ts';
 
@@ -48,15 +50,19 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
       return await printChecks(options.check, options.output, reach, out);
     }
     const links = page.url && pageLinks(page.url);
-    const result = await onePass(options, {
-      ...reach,
-      cronJob: identity.cronJob,
+    const { requests } = kube;
+    const around = {
+      version,
       env,
-      links: links || undefined,
-    });
-    if (!result) return 0;
-    out(render(result, options.output, { requests: kube.requests() }));
-    return exitCode(result, options);
+      log,
+      trigger: options.followUp ? ('follow-up' as const) : ('tick' as const),
+      onPassed: (passed: PassResult | undefined) =>
+        passed && out(render(passed, options.output, { requests: requests() })),
+    };
+    const result = await withTelemetry(around, () =>
+      onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined }),
+    );
+    return result ? exitCode(result, options) : 0;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     log({ reason: error.reason, problem: explain(error) }, 'no pass could be made');

@@ -14,6 +14,9 @@ const components = {
   pageShared: { directory: 'page-shared', namespaced: 'page-shared' },
   pagePlans: { directory: 'page-plans' },
   nodeReboots: { directory: 'node-reboots' },
+  metrics: { directory: 'metrics' },
+  prometheusOperator: { directory: 'prometheus-operator' },
+  dashboards: { directory: 'dashboards' },
 } as const satisfies Readonly<Record<string, { readonly directory: string; readonly namespaced?: string }>>;
 
 export type Component = keyof typeof components;
@@ -119,6 +122,9 @@ const helpers = `{{/* ${header} */}}
 {{- end -}}
 {{- if and .Values.namespaced $on.nodeReboots.enabled -}}
 {{- fail "components.nodeReboots.enabled reboots nodes of the whole cluster, and namespaced is for one namespace: set one of the two" -}}
+{{- end -}}
+{{- if and .Values.namespaced (or $on.metrics.enabled $on.prometheusOperator.enabled $on.dashboards.enabled) -}}
+{{- fail "components.metrics, components.prometheusOperator and components.dashboards look at the whole cluster, and namespaced is for one namespace: set one of the two" -}}
 {{- end -}}
 {{- if and .Values.namespaced .Values.namespace.create -}}
 {{- fail "namespace.create makes a Namespace, which is cluster-wide, and namespaced is for what is not: set one of the two" -}}

@@ -29,6 +29,8 @@ const pods = [
   { kind: 'Deployment', name: 'etcd-ratchet-page' },
 ] as const;
 
+const metricsPod = { kind: 'Deployment', name: 'etcd-ratchet-metrics' } as const;
+
 function inEveryPod(field: string): Place[] {
   return pods.map(({ kind, name }) => ({ kind, name, at: `${podOf[kind]}/${field}`, as: 'where-set' }));
 }
@@ -248,6 +250,39 @@ export const values: readonly Value[] = [
   {
     path: 'components.nodeReboots.enabled',
     about: 'Lets EtcdNodePolicies reboot nodes: think twice, docs/how-to/node-reboots.md. Not with namespaced.',
+    schema: boolean,
+    default: false,
+  },
+  {
+    path: 'components.metrics.enabled',
+    about:
+      'A kube-state-metrics of its own, for our kinds only. Where you have one already, give it manifests/monitoring. Not with namespaced.',
+    schema: boolean,
+    default: false,
+  },
+  {
+    path: 'components.metrics.image',
+    about: 'The image of kube-state-metrics.',
+    schema: { type: 'string', minLength: 1 },
+    places: [{ ...metricsPod, at: `${podOf.Deployment}/containers/0/image`, as: 'in-place' }],
+  },
+  {
+    path: 'components.metrics.resources',
+    about: 'Of its pod.',
+    schema: resources,
+    places: [{ ...metricsPod, at: `${podOf.Deployment}/containers/0/resources`, as: 'in-place' }],
+  },
+  {
+    path: 'components.prometheusOperator.enabled',
+    about:
+      "What the Prometheus operator scrapes and alerts on: a PodMonitor, a ServiceMonitor and a PrometheusRule. It needs the operator's CRDs. Not with namespaced.",
+    schema: boolean,
+    default: false,
+  },
+  {
+    path: 'components.dashboards.enabled',
+    about:
+      "Dashboards of the fleet and of a cluster, as the sidecar of Grafana's chart finds them. Not with namespaced.",
     schema: boolean,
     default: false,
   },

@@ -6,7 +6,13 @@ import { stringify } from 'yaml';
 import { definitions } from '../api/kinds.ts';
 import { chartFiles } from '../helm/chart.ts';
 import { prometheusRule } from '../monitoring/alerts.ts';
-import { customResourceStateMetrics, kubeStateMetricsRole } from '../monitoring/kube-state-metrics.ts';
+import { dashboardFiles, dashboardsConfigMap } from '../monitoring/dashboards.ts';
+import {
+  customResourceStateMetrics,
+  kubeStateMetricsRole,
+  metricsConfigMap,
+} from '../monitoring/kube-state-metrics.ts';
+import { podMonitor, serviceMonitor } from '../monitoring/monitors.ts';
 import { crdOf } from './crd.ts';
 
 /**
@@ -26,12 +32,21 @@ const files: Readonly<Record<string, object>> = {
   '../monitoring/kube-state-metrics.yaml': customResourceStateMetrics(),
   '../monitoring/kube-state-metrics-role.yaml': kubeStateMetricsRole(),
   '../monitoring/prometheus-rule.yaml': prometheusRule(),
+  // A kustomization may name no file beside its own directory.
+  'components/metrics/role.yaml': kubeStateMetricsRole(),
+  'components/metrics/config-map.yaml': metricsConfigMap(),
+  'components/prometheus-operator/pod-monitor.yaml': podMonitor(),
+  'components/prometheus-operator/service-monitor.yaml': serviceMonitor(),
+  'components/prometheus-operator/prometheus-rule.yaml': inOurNamespace(prometheusRule()),
+  'components/dashboards/config-map.yaml': dashboardsConfigMap(),
 };
 
 for (const [file, content] of Object.entries(files)) {
   // Without anchors: kubectl reads them, people should not have to.
   await write(file, header + stringify(content, { lineWidth: 120, aliasDuplicateObjects: false }));
 }
+
+for (const [file, text] of Object.entries(dashboardFiles())) await write(`../monitoring/dashboards/${file}`, text);
 
 // After the CRDs: the chart is made from the files.
 const chart = chartFiles();
@@ -55,6 +70,10 @@ async function write(file: string, wanted: string): Promise<void> {
     await mkdir(dirname(fileURLToPath(at(file))), { recursive: true });
     await writeFile(at(file), wanted);
   }
+}
+
+function inOurNamespace<T extends { readonly metadata: object }>(object: T): T {
+  return { ...object, metadata: { ...object.metadata, namespace: 'etcd-ratchet' } };
 }
 
 function at(file: string): URL {

@@ -1,102 +1,137 @@
 /** Pages of the documentation, as a browser finds them. */
 const pages = 'https://github.com/etcd-ratchet/etcd-ratchet/blob/main/docs';
 
+/** One section for each alert, under its name. */
+export const runbook = 'runbooks/alerts.md';
+
 interface Alert {
   readonly alert: string;
   readonly expr: string;
   readonly for: string;
   readonly severity: 'critical' | 'warning';
   readonly summary: string;
-  /** Under `docs/`. */
-  readonly runbook: string;
 }
 
 const where = '{{ $labels.namespace }}/{{ $labels.name }}';
+const member = '{{ $labels.member }} of {{ $labels.namespace }}/{{ $labels.etcd_cluster }}';
 const readOn = 'kubectl ratchet -n {{ $labels.namespace }} why {{ $labels.name }}';
 
-const alerts: readonly Alert[] = [
+/** Of the status of our objects: kube-state-metrics makes the series. */
+const ofObjects: readonly Alert[] = [
   {
     alert: 'EtcdClusterDoesNotServe',
-    // Asleep, none is wanted to serve.
+    // A cluster that hibernates is not meant to serve.
     expr: 'etcd_ratchet_cluster_condition{type="Available"} == 0 and on (namespace, name) etcd_ratchet_cluster_replicas_wanted > 0',
     for: '2m',
     severity: 'critical',
-    summary: `no quorum of ${where} answers: ${readOn}`,
-    runbook: 'runbooks/lost-quorum.md',
+    summary: `No quorum of ${where} answers. Run: ${readOn}`,
   },
   {
     alert: 'EtcdClusterNeedsPerson',
     expr: 'etcd_ratchet_cluster_condition{type=~"Stalled|SetAside"} == 1',
     for: '5m',
     severity: 'warning',
-    summary: `${where} needs a person ({{ $labels.reason }}): ${readOn}`,
-    runbook: 'runbooks/README.md',
+    summary: `${where} needs a person ({{ $labels.reason }}). Run: ${readOn}`,
   },
   {
     alert: 'EtcdApprovalAsked',
     expr: 'etcd_ratchet_cluster_approval_asked == 1 or etcd_ratchet_fleet_approval_asked == 1',
     for: '1m',
     severity: 'warning',
-    summary: `${where} asks for an approval ({{ $labels.reason }}); what is lost with it: kubectl ratchet -n {{ $labels.namespace }} approve {{ $labels.name }} (of a fleet: --fleet)`,
-    runbook: 'reference/annotations.md',
+    summary: `${where} asks for an approval ({{ $labels.reason }}). To see what is lost with it, run: kubectl ratchet -n {{ $labels.namespace }} approve {{ $labels.name }} (of a fleet: --fleet)`,
   },
   {
     alert: 'EtcdMemberUnhealthy',
     expr: 'etcd_ratchet_cluster_member_healthy == 0 and on (namespace, name) etcd_ratchet_cluster_replicas_wanted > 0',
     for: '15m',
     severity: 'warning',
-    summary: `member {{ $labels.member }} of ${where} is unhealthy: ${readOn}`,
-    runbook: 'runbooks/member-does-not-run.md',
+    summary: `Member {{ $labels.member }} of ${where} is unhealthy. Run: ${readOn}`,
   },
   {
     alert: 'EtcdCertificateEndsSoon',
     expr: 'etcd_ratchet_cluster_certificate_ends_seconds - time() < 7 * 86400',
     for: '1h',
     severity: 'warning',
-    summary: `a certificate of ${where} ends in {{ $value | humanizeDuration }}: ${readOn}`,
-    runbook: 'runbooks/certificates.md',
+    summary: `A certificate of ${where} ends in {{ $value | humanizeDuration }}. Run: ${readOn}`,
   },
   {
     alert: 'EtcdFleetNeedsPerson',
     expr: 'etcd_ratchet_fleet_condition{type="Stalled"} == 1',
     for: '5m',
     severity: 'warning',
-    summary: `fleet ${where} needs a person ({{ $labels.reason }})`,
-    runbook: 'how-to/fleets.md',
+    summary: `Fleet ${where} needs a person ({{ $labels.reason }}). Run: kubectl -n {{ $labels.namespace }} describe etcdfleets.etcd.ratchet.dev {{ $labels.name }}`,
   },
   {
     alert: 'EtcdRatchetDoesNotRun',
     expr: 'time() - etcd_ratchet_fleet_last_run_seconds > 900',
     for: '5m',
     severity: 'critical',
-    summary: `no pass has looked at fleet ${where} for {{ $value | humanizeDuration }}: is the CronJob suspended, or has its trigger stopped?`,
-    runbook: 'how-to/monitoring.md',
+    summary: `No pass has looked at fleet ${where} for {{ $value | humanizeDuration }}. Is the CronJob suspended, or has its trigger stopped?`,
   },
   {
     alert: 'EtcdBackupsFail',
     expr: 'etcd_ratchet_backup_schedule_condition{type="Stalled"} == 1',
     for: '15m',
     severity: 'warning',
-    summary: `backups of schedule ${where} fail ({{ $labels.reason }})`,
-    runbook: 'runbooks/backup-fails.md#a-schedule',
+    summary: `Backups of schedule ${where} fail ({{ $labels.reason }}).`,
   },
   {
     alert: 'EtcdBackupTooOld',
     expr: 'time() - etcd_ratchet_backup_schedule_last_good_seconds > 2 * 86400 unless on (namespace, name) etcd_ratchet_backup_schedule_suspended == 1',
     for: '1h',
     severity: 'warning',
-    summary: `the last good backup of schedule ${where} is {{ $value | humanizeDuration }} old`,
-    runbook: 'runbooks/backup-fails.md#a-schedule',
+    summary: `The last good backup of schedule ${where} is {{ $value | humanizeDuration }} old.`,
   },
   {
     alert: 'EtcdNodeRebootStuck',
     expr: 'etcd_ratchet_node_policy_condition{type="Stalled"} == 1',
     for: '15m',
     severity: 'warning',
-    summary: 'a node of policy {{ $labels.name }} is stuck in its reboot, and no other begins ({{ $labels.reason }})',
-    runbook: 'how-to/node-reboots.md',
+    summary:
+      'A node of policy {{ $labels.name }} is stuck in its reboot, and no other node begins ({{ $labels.reason }}).',
   },
 ];
+
+/** Of etcd itself, scraped as the PodMonitor says. They see in seconds what a status says with the next pass. */
+const ofEtcd: readonly Alert[] = [
+  {
+    alert: 'EtcdMemberHasNoLeader',
+    expr: 'etcd_server_has_leader{etcd_cluster!=""} == 0',
+    for: '1m',
+    severity: 'critical',
+    summary: `Member ${member} knows no leader: it takes no writes.`,
+  },
+  {
+    alert: 'EtcdDatabaseNearQuota',
+    // In use: what compaction has freed within the file is written to again, and does not count.
+    expr: 'etcd_mvcc_db_total_size_in_use_in_bytes{etcd_cluster!=""} / etcd_server_quota_backend_bytes{etcd_cluster!=""} > 0.8',
+    for: '10m',
+    severity: 'warning',
+    summary: `{{ $value | humanizePercentage }} of the quota of member ${member} is in use. At 100% etcd takes no writes.`,
+  },
+  {
+    alert: 'EtcdDiskIsSlow',
+    expr: 'histogram_quantile(0.99, sum by (namespace, etcd_cluster, member, le) (rate(etcd_disk_wal_fsync_duration_seconds_bucket{etcd_cluster!=""}[5m]))) > 0.5',
+    for: '10m',
+    severity: 'warning',
+    summary: `One write in a hundred of member ${member} takes {{ $value | humanizeDuration }} to get to the disk.`,
+  },
+  {
+    alert: 'EtcdLeaderChangesOften',
+    expr: 'max by (namespace, etcd_cluster) (increase(etcd_server_leader_changes_seen_total{etcd_cluster!=""}[15m])) > 3',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'The leader of {{ $labels.namespace }}/{{ $labels.etcd_cluster }} has changed {{ $value | humanize }} times within 15 minutes: disks or the network are slow.',
+  },
+];
+
+export const alerts: readonly Alert[] = [...ofObjects, ...ofEtcd];
+
+/** The place in the runbook of an alert, as a page of the documentation. */
+export function anchorOf({ alert }: Pick<Alert, 'alert'>): string {
+  return alert.toLowerCase();
+}
 
 /** For the Prometheus operator. */
 export function prometheusRule() {
@@ -104,19 +139,19 @@ export function prometheusRule() {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
     metadata: { name: 'etcd-ratchet', labels: { 'app.kubernetes.io/name': 'etcd-ratchet' } },
-    spec: {
-      groups: [
-        {
-          name: 'etcd-ratchet',
-          rules: alerts.map(({ alert, expr, severity, summary, runbook, ...one }) => ({
-            alert,
-            expr,
-            for: one.for,
-            labels: { severity },
-            annotations: { summary, runbook_url: `${pages}/${runbook}` },
-          })),
-        },
-      ],
-    },
+    spec: { groups: [ruleGroup('etcd-ratchet', ofObjects), ruleGroup('etcd-ratchet-members', ofEtcd)] },
+  };
+}
+
+function ruleGroup(name: string, some: readonly Alert[]) {
+  return {
+    name,
+    rules: some.map(({ alert, expr, severity, summary, for: duration }) => ({
+      alert,
+      expr,
+      for: duration,
+      labels: { severity },
+      annotations: { summary, runbook_url: `${pages}/${runbook}#${anchorOf({ alert })}` },
+    })),
   };
 }

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import { group, kinds, version } from '../api/group.ts';
 import { definitions } from '../api/kinds.ts';
 import { type Metric, metrics } from './metrics.ts';
@@ -47,5 +48,19 @@ export function kubeStateMetricsRole() {
       },
       { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['list', 'watch'] },
     ],
+  };
+}
+
+/** The configuration where the component `metrics` has it. */
+export function metricsConfigMap() {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'etcd-ratchet-metrics',
+      namespace: 'etcd-ratchet',
+      labels: { 'app.kubernetes.io/name': 'etcd-ratchet-metrics', 'app.kubernetes.io/part-of': 'etcd-ratchet' },
+    },
+    data: { 'kube-state-metrics.yaml': stringify(customResourceStateMetrics(), { aliasDuplicateObjects: false }) },
   };
 }

@@ -4,6 +4,7 @@ import type { Egress } from '../../manifests/egress/egress.ts';
 import { inParallel } from '../in-parallel.ts';
 import { type Kube, KubeError } from '../kube.ts';
 import { ownImage } from '../own-image.ts';
+import { traced } from '../traced.ts';
 import { type BackupResult, stepBackup } from './step.ts';
 
 export interface BackupsContext {
@@ -34,7 +35,11 @@ export async function stepBackups(
   return inParallel(backups, parallel, async (backup) => {
     const { namespace = '', name } = backup.metadata;
     try {
-      const result = await stepBackup(backup, { kube, clusters, image, egress, signal });
+      const result = await traced('backup', { backup: `${namespace}/${name}` }, async (note) => {
+        const done = await stepBackup(backup, { kube, clusters, image, egress, signal });
+        note({ reason: done.reason, outcome: done.outcome });
+        return done;
+      });
       log({ backup: `${namespace}/${name}`, reason: result.reason, outcome: result.outcome }, result.message);
       return result;
     } catch (error) {

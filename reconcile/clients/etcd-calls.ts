@@ -7,6 +7,7 @@
 import type { Interceptor } from '@grpc/grpc-js';
 import type { Etcd3 } from 'etcd3';
 import { EtcdError, type EtcdTls } from '../etcd.ts';
+import { traced } from '../traced.ts';
 import { etcdError, tlsError } from './etcd-errors.ts';
 import { type Defect, type Secured, secured } from './etcd-tls.ts';
 import type { Connection } from './etcd3.ts';
@@ -118,7 +119,8 @@ export function guardedCalls({ callTimeoutMs = 2_000, tls, within = (_, work) =>
     const stop = () => limit.stop(closing.signal.reason);
     closing.signal.addEventListener('abort', stop, { once: true });
     try {
-      return await limit.race(within(endpoint, () => run(limit, own)));
+      const asking = () => limit.race(within(endpoint, () => run(limit, own)));
+      return await traced(`etcd ${call}`, { call, endpoint: hostOf(endpoint) }, asking, 'etcd');
     } catch (cause) {
       if (cause instanceof EtcdError || !limit.expired())
         throw await within(endpoint, () => explained(call, endpoint, cause, own, limit));
@@ -136,6 +138,10 @@ export function guardedCalls({ callTimeoutMs = 2_000, tls, within = (_, work) =>
     if (!('defect' in security)) return security;
     throw new EtcdError(`${call} at ${endpoint}: not asked, ${security.defect}`, 'down', undefined, 'HandshakeFailed');
   }
+}
+
+function hostOf(endpoint: string): string {
+  return URL.parse(endpoint)?.host ?? '';
 }
 
 /** One connection to an endpoint, and how many calls wait for it. */

@@ -9,6 +9,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isReason, type Kube, type KubeObject, type ListOptions, type Resource, resources } from '../kube.ts';
+import { traced } from '../traced.ts';
 import { type Access, findAccess } from './kube-access.ts';
 import { countKey, isWrite, serviceAccountUser, type Target } from './kube-address.ts';
 import { expectGone, objectOf, pageOf, type Reply, rejectWatch, replyOf, selectors, typed } from './kube-answers.ts';
@@ -189,14 +190,22 @@ export function kubeThrough(access: Access, { userAgent, requestTimeoutMs: timeo
       target: Target,
       { query = {}, body, contentType = 'application/json', signal }: Request,
     ): Promise<Reply> {
-      const answer = await connection.ask({
+      const question = {
         target,
         query,
         headers: headersFor(body === undefined ? undefined : contentType),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal,
         onRequest: () => count(target),
-      });
+      };
+      const { verb, resource, namespace } = target;
+      const facts = { verb, resource: resource.plural, namespace };
+      const asking = async (note: (more: { readonly status: number }) => void) => {
+        const answer = await connection.ask(question);
+        note({ status: answer.status });
+        return answer;
+      };
+      const answer = await traced(countKey(target), facts, asking, 'api-server');
       const reply = replyOf(target, answer);
       clock = reply.date ?? clock;
       return reply;

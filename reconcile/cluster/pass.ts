@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { inParallel } from '../in-parallel.ts';
+import { traced } from '../traced.ts';
 import { wait } from './know/decision.ts';
 import { failureOf } from './know/outcome.ts';
 import { clustersWithoutRoom } from './observe/room.ts';
@@ -42,7 +43,16 @@ function withoutRoom(objects: ClusterObjects, crowdedBy: readonly string[] | und
   return { ...objects, ...(crowdedBy && { crowdedBy }) };
 }
 
-async function stepOne(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
+function stepOne(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
+  const { namespace = '', name } = objects.cluster.metadata;
+  return traced('step', { cluster: `${namespace}/${name}` }, async (note) => {
+    const result = await stepOrSayWhyNot(context, objects);
+    note({ decision: result.decision.kind, reason: result.decision.reason, outcome: result.outcome });
+    return result;
+  });
+}
+
+async function stepOrSayWhyNot(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { namespace = '', name } = objects.cluster.metadata;
   try {
     const result = await step(context, objects);

@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { traced } from '../traced.ts';
 import { act } from './act/act.ts';
 import { stepSeconds, takeLease } from './act/lease.ts';
 import { decide } from './decide/decide.ts';
@@ -27,20 +28,20 @@ export interface StepObjects extends ClusterObjects {
  */
 export async function step(context: StepContext, objects: StepObjects): Promise<ClusterResult> {
   const { kube, signal, dryRun } = context;
-  const { observation, etcd, objects: read } = await observe(context, objects, signal);
-  const situation = situate({ ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) });
-  const decision = decide(situation);
+  const { observation, etcd, objects: read } = await traced('observe', {}, () => observe(context, objects, signal));
+  const { situation, decision } = await traced('decide', {}, async (note) => {
+    const situation = situate({ ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) });
+    const decision = decide(situation);
+    note({ decision: decision.kind, reason: decision.reason });
+    return { situation, decision };
+  });
   if (dryRun) return resultOf(objects.cluster, decision, { kind: 'none' }, decision);
 
   const { outcome, written } = await carryOut(context, etcd, situation, decision);
   const quiet = outcome.kind === 'lost' || situation.lease.kind === 'held';
-  const cluster = quiet
-    ? written
-    : await report(
-        kube,
-        { situation, decision, outcome, written, objects: read },
-        { log: context.log, signal: reportSignal(signal) },
-      );
+  const all = { situation, decision, outcome, written, objects: read };
+  const telling = () => report(kube, all, { log: context.log, signal: reportSignal(signal) });
+  const cluster = quiet ? written : await traced('report', {}, telling);
   return resultOf(cluster, decision, outcome, goingOn(situation, decision, outcome));
 }
 
@@ -63,14 +64,15 @@ async function carryOut(
   const asleep = Math.max(0, (kube.now() ?? now).getTime() - now.getTime());
   try {
     const end = deadline - asleep;
-    await act(action, {
+    const means = {
       kube: fenced(kube, inTime, end),
       etcd: fencedEtcd(etcd, inTime, end),
       cluster: leased,
       ...(nameAllowances && { nameAllowances }),
       ...(egress && { egress }),
       signal: inTime,
-    });
+    };
+    await traced('act', { action: action.kind }, () => act(action, means));
     return { outcome: { kind: 'acted' }, written: leased };
   } catch (error) {
     return { outcome: { kind: 'failed', failure: failureOf(error) }, written: leased };

@@ -26,6 +26,8 @@ export interface SchedulePassContext extends ScheduleActContext {
 export interface SchedulesStepped {
   /** The backups, where no schedule changed any of them; else they are to be listed again. */
   readonly listed?: BackupsListed;
+  /** As they were listed: what is told of them when the pass is over. */
+  readonly schedules?: readonly EtcdBackupSchedule[];
   /** When the next backup is due, or a retention that is under way is worth another look. */
   readonly nextAt?: Date;
 }
@@ -46,7 +48,8 @@ export async function stepSchedules(context: SchedulePassContext): Promise<Sched
     const listed = await context.list();
     const stepped = await inParallel(items, parallel, (schedule) => stepSchedule(schedule, listed.items, context));
     const nextAt = earliest(...stepped.map((one) => one.nextAt));
-    return { ...(stepped.every(({ rested }) => rested) && { listed }), ...(nextAt && { nextAt }) };
+    const isListed = stepped.every(({ rested }) => rested);
+    return { ...(isListed && { listed }), schedules: items, ...(nextAt && { nextAt }) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // Before its CRDs are installed there are none.

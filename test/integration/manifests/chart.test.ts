@@ -100,6 +100,15 @@ for (const namespaced of [false, true]) {
   });
 }
 
+test('with each component of monitoring, and with all, the chart renders what kustomize does', async () => {
+  const all: readonly Component[] = ['metrics', 'prometheusOperator', 'dashboards'];
+  for (const on of [...all.map((one) => [one]), [...all, ...everywhere, ...clusterWide]]) {
+    const [ours, theirs] = await Promise.all([charted(false, on), kustomized(false, on)]);
+    assert.deepEqual([...ours.keys()].toSorted(), [...theirs.keys()].toSorted(), on.join());
+    for (const [key, object] of theirs) assert.deepEqual(ours.get(key), object, `${on.join()}: ${key}`);
+  }
+});
+
 test('by default it is the whole installation but the Namespace, which Helm makes before', async () => {
   const ours = [...objectsIn(await template()).keys()];
   const theirs = [...(await kustomized(false, [])).keys()];

@@ -8,6 +8,8 @@ import {
   helm,
   type KubernetesBinary,
   kubernetesVersion,
+  type MonitoringBinary,
+  monitoring,
   type Wanted,
 } from './binaries/catalogue.ts';
 import { type ProvideOptions, provide } from './binaries/provide.ts';
@@ -26,9 +28,11 @@ export interface Binaries {
 const variable = 'RATCHET_BINARIES';
 const emulatorsVariable = 'RATCHET_EMULATORS';
 const helmVariable = 'RATCHET_HELM_BINARY';
+const monitoringVariable = 'RATCHET_MONITORING';
 
 /** Absolute paths. */
 export type Emulators = Readonly<Record<EmulatorBinary, string>>;
+export type Monitoring = Readonly<Record<MonitoringBinary, string>>;
 
 /**
  * Finds every binary, or downloads or builds what is missing. The first time may take minutes; later, milliseconds.
@@ -79,6 +83,27 @@ export async function provisionHelm(options: ProvideOptions = {}): Promise<strin
   } finally {
     interruption.end();
   }
+}
+
+/**
+ * What reads metrics, by the same ways.
+ *
+ * @throws {ProvisionError}
+ */
+export async function provisionMonitoring(options: ProvideOptions = {}): Promise<Monitoring> {
+  const handed = process.env[monitoringVariable];
+  if (handed !== undefined) return JSON.parse(handed) as Monitoring;
+  const interruption = interruptible(options.signal);
+  try {
+    const paths = await provide(monitoring, { ...options, signal: interruption.signal });
+    return Object.fromEntries(monitoring.map((one) => [one.name, pathIn(paths)(one.name, one.version)])) as Monitoring;
+  } finally {
+    interruption.end();
+  }
+}
+
+export function monitoringEnvironment(paths: Monitoring): Record<string, string> {
+  return { [monitoringVariable]: JSON.stringify(paths) };
 }
 
 export function helmEnvironment(path: string): Record<string, string> {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parser } from '@prometheus-io/lezer-promql';
 import { kinds } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import type { Structural } from '../../../manifests/api/schema.ts';
-import { prometheusRule } from '../../../manifests/monitoring/alerts.ts';
+import { prometheusRule, runbook } from '../../../manifests/monitoring/alerts.ts';
 import { customResourceStateMetrics, kubeStateMetricsRole } from '../../../manifests/monitoring/kube-state-metrics.ts';
 import { metricNames, metrics } from '../../../manifests/monitoring/metrics.ts';
 import { anchorsOf } from '../docs/pages.ts';
+import { labelsOf, selectorsOf } from './queries.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -88,42 +88,31 @@ test('the configuration has only what kube-state-metrics documents', () => {
   );
 });
 
-/** Every vector selector of an expression: the metric, and the labels that it asks for. */
-function selectors(expr: string) {
-  const found: { metric: string; labels: string[] }[] = [];
-  const text = (from: number, to: number) => expr.slice(from, to);
-  parser.parse(expr).iterate({
-    enter: ({ name, type, from, to }) => {
-      assert.ok(!type.isError, `${expr}: not PromQL at ${from}`);
-      if (name === 'Identifier') found.push({ metric: text(from, to), labels: [] });
-      if (name === 'LabelName') found.at(-1)?.labels.push(text(from, to));
-    },
+for (const [what, expr, problem] of [
+  ['no PromQL', 'etcd_ratchet_fleet_clusters{ > 0', /not PromQL/],
+  ['of a metric that is not there', 'etcd_ratchet_fleet_cluster > 0', /there is no etcd_ratchet_fleet_cluster/],
+  ['of a label that is not there', 'etcd_ratchet_fleet_clusters{member="a"} > 0', /has the label member/],
+] as const)
+  test(`an expression that is ${what} is found`, () => {
+    assert.throws(() => selectorsOf(expr), problem);
   });
-  return found;
-}
 
-test('an expression that is no PromQL is found', () => {
-  assert.throws(() => selectors('etcd_ratchet_fleet_clusters{ > 0'), /not PromQL/);
-});
+const rules = prometheusRule().spec.groups.flatMap((one) => one.rules);
 
-const { rules } = prometheusRule().spec.groups[0] ?? assert.fail();
 for (const { alert, expr, annotations } of rules)
-  test(`${alert} asks for metrics and labels that are there, and leads to a page that is there`, () => {
-    const asked = selectors(expr);
-    assert.ok(asked.length > 0);
-    const told = new Set(['namespace', 'name']);
-    for (const { metric, labels } of asked) {
-      const [kind] = kinds
-        .filter((one) => metric.startsWith(`${metrics[one].prefix}_`))
-        .toSorted((a, b) => metrics[b].prefix.length - metrics[a].prefix.length);
-      const { prefix, metrics: all } = metrics[kind ?? assert.fail(`there is no ${metric}`)];
-      const one = all.find(({ name }) => `${prefix}_${name}` === metric) ?? assert.fail(`there is no ${metric}`);
-      for (const label of Object.keys(one.labels ?? {})) told.add(label);
-      for (const label of labels) assert.ok(told.has(label), `${metric} has no label ${label}`);
-    }
+  test(`${alert} asks for metrics and labels that are there, and leads to its own section`, () => {
+    const told = labelsOf(expr);
     for (const [, label = ''] of annotations.summary.matchAll(/\$labels\.(\w+)/g))
       assert.ok(told.has(label), `no series of ${alert} has the label ${label}`);
-    const [, file = '', anchor] = /\/blob\/main\/(docs\/[^#]+)(?:#(.+))?$/.exec(annotations.runbook_url) ?? [];
-    const page = readFileSync(join(root, file), 'utf8');
-    if (anchor !== undefined) assert.ok(anchorsOf(page).includes(anchor), annotations.runbook_url);
+    const [, file = '', anchor = ''] = /\/blob\/main\/(docs\/[^#]+)#(.+)$/.exec(annotations.runbook_url) ?? [];
+    assert.ok(anchorsOf(readFileSync(join(root, file), 'utf8')).includes(anchor), annotations.runbook_url);
   });
+
+test('the runbook of alerts has a section for each alert, and for nothing else', () => {
+  const page = readFileSync(join(root, 'docs', runbook), 'utf8');
+  const sections = [...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+  assert.deepEqual(
+    sections,
+    rules.map(({ alert }) => alert),
+  );
+});

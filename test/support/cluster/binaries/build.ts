@@ -14,7 +14,8 @@ export interface BuildOptions {
  * @throws {ProvisionError} with the compiler's last lines, or what to do when there is no Go.
  */
 export async function build(wanted: Wanted, file: string, { environment, signal }: BuildOptions): Promise<void> {
-  const child = spawn('go', ['build', '-trimpath', '-ldflags', wanted.ldflags, '-o', file, wanted.goPackage], {
+  const tags = wanted.tags === undefined ? [] : ['-tags', wanted.tags];
+  const child = spawn('go', ['build', '-trimpath', ...tags, '-ldflags', wanted.ldflags, '-o', file, wanted.goPackage], {
     cwd: resolve(import.meta.dirname, wanted.module),
     // Its work directory inside ours: whatever way it ends, it is removed.
     env: { ...environment, CGO_ENABLED: '0', GOWORK: 'off', GOTMPDIR: dirname(file) },

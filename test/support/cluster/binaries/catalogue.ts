@@ -14,10 +14,12 @@ export const etcdctlVersion = '3.6.16';
 export type EmulatorBinary = 'fake-gcs-server' | 'versitygw';
 /** What people install charts with, to try ours. */
 export type ChartBinary = 'helm';
+/** What makes metrics of objects, what judges rules by a table of samples, and a collector that prints what it gets. */
+export type MonitoringBinary = 'kube-state-metrics' | 'otlp-sink' | 'promtool';
 
 /** One binary the local cluster needs, and everything that says where it may come from. */
 export interface Wanted {
-  readonly name: KubernetesBinary | EtcdBinary | EmulatorBinary | ChartBinary;
+  readonly name: KubernetesBinary | EtcdBinary | EmulatorBinary | ChartBinary | MonitoringBinary;
   readonly version: string;
   /** Names the path of a binary outright, e.g. `RATCHET_KUBE_APISERVER` or `RATCHET_ETCD_3_6`. */
   readonly variable: string;
@@ -25,6 +27,8 @@ export interface Wanted {
   readonly module: string;
   /** The Go package that `go build` is given. */
   readonly goPackage: string;
+  /** Leaves out of it what no test needs. */
+  readonly tags?: string;
   readonly ldflags: string;
   /** How long a cold build takes on two cores, in seconds, to set expectations. */
   readonly buildSeconds: number;
@@ -107,6 +111,46 @@ export const helm = {
   ldflags: '-s -w',
   buildSeconds: 150,
 } as const satisfies Wanted;
+
+/** What tests of metrics and alerts need besides. */
+export const monitoring = [
+  {
+    name: 'kube-state-metrics',
+    version: '2.18.0',
+    variable: 'RATCHET_KUBE_STATE_METRICS',
+    module: 'kube-state-metrics',
+    goPackage: 'k8s.io/kube-state-metrics/v2',
+    ldflags: '-s -w',
+    buildSeconds: 65,
+  },
+  {
+    name: 'promtool',
+    version: '3.11.0',
+    variable: 'RATCHET_PROMTOOL',
+    module: 'prometheus',
+    goPackage: 'github.com/prometheus/prometheus/cmd/promtool',
+    // Without a client for each cloud's list of machines.
+    tags: 'remove_all_sd',
+    ldflags: '-s -w',
+    buildSeconds: 50,
+  },
+  {
+    name: 'otlp-sink',
+    version: '1.9.0',
+    variable: 'RATCHET_OTLP_SINK',
+    module: 'otlp-sink',
+    goPackage: '.',
+    ldflags: '-s -w',
+    buildSeconds: 3,
+  },
+] as const satisfies readonly Wanted[];
+
+export type BuiltBinary = EmulatorBinary | ChartBinary | MonitoringBinary;
+
+/** Of these no release is asked for, and none says in a known way which version it is. */
+export function isAlwaysBuilt(name: Wanted['name']): name is BuiltBinary {
+  return [...emulators, helm, ...monitoring].some((one) => one.name === name);
+}
 
 /** For people: `etcd 3.6.16`. */
 export function title(wanted: Wanted): string {

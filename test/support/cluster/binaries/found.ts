@@ -1,7 +1,14 @@
 import { execFile } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { isExecutable } from './cache.ts';
-import { kubernetesVersion, oldestKubernetesMinor, title, type Wanted } from './catalogue.ts';
+import {
+  type BuiltBinary,
+  isAlwaysBuilt,
+  kubernetesVersion,
+  oldestKubernetesMinor,
+  title,
+  type Wanted,
+} from './catalogue.ts';
 import { ProvisionError } from './error.ts';
 
 export interface Found {
@@ -23,7 +30,7 @@ export async function findInstalled(
 ): Promise<ReadonlyMap<Wanted, string>> {
   const found = new Map<Wanted, Found>();
   for (const one of wanted) {
-    if (one.name === 'fake-gcs-server' || one.name === 'versitygw' || one.name === 'helm') {
+    if (isAlwaysBuilt(one.name)) {
       const path = environment[one.variable];
       // None says which version it is: whoever names one knows.
       if (path) found.set(one, { path, version: one.version });
@@ -84,6 +91,7 @@ function minorOf(version: string): number {
 }
 
 async function reportedVersion(wanted: Wanted, path: string): Promise<string | undefined> {
+  if (isAlwaysBuilt(wanted.name)) return undefined;
   const args = versionArguments[wanted.name];
   const output = await new Promise<string>((resolve) => {
     // A stranger's binary may hang or be for another machine: then it simply is not ours.
@@ -100,7 +108,4 @@ const versionArguments = {
   etcd: ['--version'],
   etcdutl: ['version'],
   etcdctl: ['version'],
-  'fake-gcs-server': [],
-  versitygw: ['--version'],
-  helm: ['version'],
-} as const satisfies Record<Wanted['name'], readonly string[]>;
+} as const satisfies Record<Exclude<Wanted['name'], BuiltBinary>, readonly string[]>;
