@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { urlOf } from '../../../manifests/api/object-template.ts';
 import { isVersion, minorOf, parseVersion } from '../../../manifests/api/version.ts';
 import { attemptIn, restorePaths } from '../../../manifests/render/restore-paths.ts';
+import { dataVersionOf } from './data-version.ts';
 import { BackupFailure } from './failure.ts';
 import { type FetchRequest, type FetchTools, fetchSnapshot } from './fetch.ts';
 import { ignoreMissing } from './files.ts';
@@ -47,9 +48,12 @@ export async function stageSnapshot(request: StageRequest, tools: FetchTools): P
   await rm(paths.data, { recursive: true, force: true });
   const accepts = (record: BackupRecord | undefined) => {
     requireRevision(urlOf(request.location), record, revision);
-    if (record) requireNoNewer(record, version);
+    if (record) requireNoNewer('the snapshot was taken by etcd', record.etcdVersion, version);
   };
   const fetched = await fetchSnapshot({ ...request, file: paths.snapshot, accepts }, tools);
+  const found = await dataVersionOf(fetched.file);
+  // Also of one that another tool took, which has no record.
+  if (found !== undefined) requireNoNewer('the data in the snapshot are of etcd', found, version);
   const staged = { snapshot: fetched.snapshot, ...(fetched.record && { record: fetched.record }) };
   await writeFile(noteIn(paths.directory), JSON.stringify(staged), { flush: true });
   return staged;
@@ -113,10 +117,10 @@ function requireRevision(object: string, record: BackupRecord | undefined, asked
 }
 
 /** @throws {BackupFailure} NewerVersion: etcd does not read data that a newer minor wrote. */
-function requireNoNewer({ etcdVersion: taken }: BackupRecord, version: string): void {
-  if (!isVersion(taken) || minorOf(parseVersion(taken)) <= minorOf(parseVersion(version))) return;
+function requireNoNewer(what: string, found: string, version: string): void {
+  if (!isVersion(found) || minorOf(parseVersion(found)) <= minorOf(parseVersion(version))) return;
   throw new BackupFailure(
     'NewerVersion',
-    `the snapshot was taken by etcd ${taken}, and spec.version is ${version}: set spec.version to ${taken} or later, or use an older backup`,
+    `${what} ${found}, and spec.version is ${version}: set spec.version to ${found} or later, or use an older backup`,
   );
 }

@@ -169,6 +169,9 @@ test('a snapshot that is cut off, changed, too new or another one is refused by 
   assert.equal((await place(volume, 4)).reason, 'NotRestorable', 'nothing is placed that was not restored');
 
   await copyFile(file, own);
+  const newer = await stage(volume, 4, { ...other, version: '3.5.35' });
+  assert.equal(newer.reason, 'NewerVersion', 'no record says of which version it is: the data do');
+  assert.match(newer.message ?? '', /^the data in the snapshot are of etcd 3\.6\.0, and spec\.version is 3\.5\.35/);
   const unlike = await stage(volume, 4, { ...other, sha256: 'f'.repeat(64) });
   assert.equal(unlike.reason, 'WrongDigest', 'no record says what it is');
   assert.match(unlike.message ?? '', new RegExp(`own.db has sha256 ${sha256(whole)}, and f{64} was asked for`));
