@@ -57,7 +57,7 @@ export async function fetchSnapshot(request: FetchRequest, { store, signal }: Fe
   let snapshot: SoundSnapshot | undefined;
   const stored = collected(store.read(location.path, { signal }));
   const expected = asExpected(stored, { object: urlOf(location), record, sha256 });
-  const body = checkedTrailer(decoded(expected, identities), (found) => {
+  const body = checkedTrailer(noLonger(decoded(expected, identities), record), (found) => {
     snapshot = found;
   });
   await writeUnflushed(partial, body, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
@@ -95,6 +95,8 @@ async function* asExpected(
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
+    // What is longer than it should be fills no volume.
+    if (record && bytes > record.bytes) throw changed(record, `more than the ${record.bytes} bytes that are recorded`);
     hash?.update(chunk);
     yield chunk;
   }
@@ -103,6 +105,20 @@ async function* asExpected(
   if (sha256 === undefined) return;
   if (record === undefined) return requireSame(object, sha256, asked);
   if (sha256 !== record.sha256) throw changed(record, `sha256 ${sha256}, recorded is ${record.sha256}`);
+}
+
+/** A few bytes of an archive can become any number of them. */
+async function* noLonger(
+  chunks: AsyncIterable<Uint8Array>,
+  record: BackupRecord | undefined,
+): AsyncGenerator<Uint8Array> {
+  const most = record?.snapshot.bytes ?? Number.POSITIVE_INFINITY;
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (record && bytes > most) throw changed(record, `more in it than the ${most} bytes that are recorded`);
+    yield chunk;
+  }
 }
 
 function changed({ object }: BackupRecord, has: string): BackupFailure {

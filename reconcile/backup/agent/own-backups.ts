@@ -73,10 +73,12 @@ async function listAll(
   options: StoreOptions,
 ): Promise<ReadonlyMap<string, StoredObject>> {
   const listed = new Map<string, StoredObject>();
+  let seen = 0;
   for await (const object of store.list(location.path, options)) {
     options.signal.throwIfAborted();
     listed.set(object.name, object);
-    if (listed.size <= mostObjects) continue;
+    seen += 1;
+    if (seen <= mostObjects) continue;
     throw new BackupFailure(
       'TooMany',
       `${urlOf(location)} begins the names of more than ${mostObjects} objects: give each schedule a prefix of its own`,

@@ -1,6 +1,7 @@
 import { isSha256 } from '../../../manifests/api/identifiers.ts';
 import { recordSuffix } from '../../../manifests/api/object-template.ts';
 import { BackupFailure } from './failure.ts';
+import { readSmall } from './read-small.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
@@ -59,14 +60,12 @@ export async function writeRecord(
  */
 export async function readRecord(store: Store, name: string, options: StoreOptions): Promise<BackupRecord | undefined> {
   const path = `${name}${recordSuffix}`;
-  const stored = await store.stat(path, options);
-  if (stored === undefined) return undefined;
-  if (stored.bytes > largest) throw notARecord(store, path, `it has ${stored.bytes} bytes`);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of store.read(path, options)) chunks.push(chunk);
+  const read = await readSmall(store, path, largest, options);
+  if (read === undefined) return undefined;
+  if (read === 'too large') throw notARecord(store, path, `it has more than ${largest} bytes`);
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    value = JSON.parse(read.toString('utf8'));
   } catch (cause) {
     throw notARecord(store, path, 'it is no JSON', cause);
   }

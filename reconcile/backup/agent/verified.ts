@@ -2,6 +2,7 @@ import { verifiedSuffix } from '../../../manifests/api/object-template.ts';
 import { isPlainObject } from '../../../manifests/api/plain-data.ts';
 import type { Proof } from './compare.ts';
 import { BackupFailure } from './failure.ts';
+import { readSmall } from './read-small.ts';
 import type { BackupRecord } from './record.ts';
 import type { Store, StoreOptions } from './store.ts';
 
@@ -76,12 +77,10 @@ export async function isProofOf(
 
 /** `undefined` where there is none, or no JSON. */
 async function readBeside(store: Store, path: string, options: StoreOptions): Promise<unknown> {
-  const stored = await store.stat(path, options);
-  if (stored === undefined || stored.bytes > largest) return undefined;
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of store.read(path, options)) chunks.push(chunk);
+  const read = await readSmall(store, path, largest, options);
+  if (read === undefined || read === 'too large') return undefined;
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(read.toString('utf8'));
   } catch {
     // It tells of no object.
     return undefined;

@@ -8,7 +8,7 @@ import { type File, Storage } from '@google-cloud/storage';
 import { BackupFailure } from '../failure.ts';
 import { kept } from '../kept.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
-import { networkFailure, patiently, resumed } from './transfer.ts';
+import { networkFailure, nextPage, patiently, resumed } from './transfer.ts';
 
 /**
  * An answer's body goes through three pipelines of the client's libraries, which listen to it twelve times, whatever
@@ -160,7 +160,7 @@ export function openGcs(bucketName: string, settings: GcsSettings = {}): Store {
       const query = { prefix, autoPaginate: false, maxResults: 1000, ...(pageToken && { pageToken }) };
       const [files, next] = await guarded(calls.getFiles(query), prefix, 'list');
       for (const file of files) yield objectOf(file.name, file.metadata);
-      pageToken = (next as { readonly pageToken?: string } | null)?.pageToken;
+      pageToken = nextPage((next as { readonly pageToken?: string } | null)?.pageToken, pageToken, place);
     } while (pageToken !== undefined);
   }
 

@@ -17,7 +17,7 @@ import { BackupFailure } from '../failure.ts';
 import { partsOf } from '../parts.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 import { s3Failure, statusOf } from './s3-failures.ts';
-import { resumed } from './transfer.ts';
+import { nextPage, resumed } from './transfer.ts';
 
 export interface S3Settings {
   /** In place of Amazon's, as of MinIO or Ceph. */
@@ -196,7 +196,7 @@ export function openS3(bucket: string, settings: S3Settings = {}): Store {
       for (const { Key, Size, ETag, LastModified } of page.Contents ?? [])
         if (Key !== undefined)
           yield { name: Key, bytes: Size ?? 0, version: ETag ?? '', modifiedAt: LastModified ?? new Date(0) };
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
+      token = page.IsTruncated ? nextPage(page.NextContinuationToken, token, place) : undefined;
     } while (token !== undefined);
   }
 

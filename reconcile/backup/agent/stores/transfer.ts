@@ -23,6 +23,15 @@ export async function patiently<T>(promise: Promise<T>, what: string, ms = stall
   }
 }
 
+/** The next page of a list, by its token. @throws {BackupFailure} where a store leads back to the one that was read. */
+export function nextPage(next: string | undefined, read: string | undefined, place: string): string | undefined {
+  if (next === undefined || next !== read) return next;
+  throw new BackupFailure(
+    'StoreRefused',
+    `${place} gives the same page of its list again and again: see that it is a store that speaks this protocol`,
+  );
+}
+
 export interface Resumable {
   /** For messages: the object's whole name. */
   readonly what: string;
