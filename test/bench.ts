@@ -62,7 +62,8 @@ console.log(backup ? `${load()}\n` : await conditions());
 const etcd = binaries.etcd['3.6.16'];
 if (!etcd) throw new Error('there is no etcd 3.6.16 among the binaries');
 if (backup) {
-  const programs = { etcd, etcdutl: binaries.etcdutl['3.6.16'] };
+  const { etcdctl } = binaries;
+  const programs = { etcd, etcdctl, etcdutl: binaries.etcdutl['3.6.16'] };
   const size = mebibytes ?? (quick ? 32 : 256);
   const traced = process.argv.includes('--trace');
   await measureFullSize(stage, { programs, volumes, mebibytes: size, times: quick ? 1 : 3, traced });

@@ -1,36 +1,20 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { Etcd3 } from 'etcd3';
 import { until } from '../e2e/support/until.ts';
 import { post } from '../integration/clients/etcd-members.ts';
 import { ownAddress } from '../integration/manifests-build/etcd-process.ts';
 
 /** What a person does with etcd's own tools where the agent is not used. */
 
-/** As `etcdctl snapshot save`: the whole stream into a file, flushed, which then gets its name. */
-export async function saveSnapshot(endpoint: string, file: string): Promise<void> {
-  const etcd = new Etcd3({ hosts: endpoint });
-  try {
-    const messages = (await etcd.maintenance.snapshot()) as unknown as AsyncIterable<{ readonly blob: Buffer }>;
-    const partial = `${file}.part`;
-    await pipeline(messages, blobs, createWriteStream(partial, { flush: true }));
-    await rename(partial, file);
-  } finally {
-    etcd.close();
-  }
-}
-
-async function* blobs(messages: AsyncIterable<{ readonly blob: Buffer }>): AsyncGenerator<Buffer> {
-  for await (const { blob } of messages) yield blob;
-}
-
 export interface Programs {
   readonly etcd: string;
+  readonly etcdctl: string;
   readonly etcdutl: string;
+}
+
+export async function saveSnapshot({ etcdctl }: Programs, endpoint: string, file: string): Promise<void> {
+  await promisify(execFile)(etcdctl, [`--endpoints=${endpoint}`, 'snapshot', 'save', file]);
 }
 
 export interface NewMember {

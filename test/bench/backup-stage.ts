@@ -22,8 +22,8 @@ export interface BackupStage {
 export async function onBackupStage(measure: (stage: BackupStage) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'etcd-ratchet-bench-'));
   try {
-    const { etcd, etcdutl } = await provisionBinaries();
-    const programs = { etcd: etcd[version], etcdutl: etcdutl[version] };
+    const { etcd, etcdctl, etcdutl } = await provisionBinaries();
+    const programs = { etcd: etcd[version], etcdctl, etcdutl: etcdutl[version] };
     const agent = await bundledAgent(join(directory, 'app'));
     await using cluster = await startMembers(programs.etcd, 1, [`--quota-backend-bytes=${8 * 1024 ** 3}`]);
     await measure({ directory, source: cluster.members[0]?.clientUrl ?? '', programs, agent });

@@ -33,21 +33,27 @@ const chunkSize = 8 * mebibyte;
 
 /** Each with a process and files of its own below `directory`, or in the directory of temporary files. */
 export const benchStores = {
-  directory: openVolume,
-  gcs: openGcs,
-  s3: openS3,
-} as const satisfies Readonly<Record<string, OpenStore>>;
+  directory: { open: openVolume, isQuadratic: false },
+  s3: { open: openS3, isQuadratic: false },
+  gcs: { open: openGcs, isQuadratic: true },
+} as const satisfies Readonly<Record<string, StoreKind>>;
 
 /** Those of `--store`, which may be there more than once; all without it. @throws {Error} naming those there are */
-export function storesAsked(args: readonly string[]): readonly (readonly [string, OpenStore])[] {
+export function storesAsked(args: readonly string[]): readonly StoreKind[] {
   const asked = args.flatMap((arg, index) => (args[index - 1] === '--store' ? [arg] : []));
   const unknown = asked.find((name) => !Object.hasOwn(benchStores, name));
   if (unknown !== undefined)
     throw new Error(`--store takes ${Object.keys(benchStores).join(', ')}, and not ${unknown}`);
-  return Object.entries(benchStores).filter(([name]) => asked.length === 0 || asked.includes(name));
+  return Object.entries(benchStores).flatMap(([name, kind]) =>
+    asked.length === 0 || asked.includes(name) ? [kind] : [],
+  );
 }
 
-type OpenStore = (directory: string) => Promise<BenchStore>;
+export interface StoreKind {
+  readonly open: (directory: string) => Promise<BenchStore>;
+  /** It copies and hashes all that it has for each further chunk: large uploads measure nothing but that. */
+  readonly isQuadratic: boolean;
+}
 
 async function openVolume(directory: string): Promise<BenchStore> {
   const root = join(directory, 'volume');

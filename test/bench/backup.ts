@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { fill } from '../integration/backup/members.ts';
 import { newMember, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
 import { printBackup, type StoreFigures } from './backup-print.ts';
 import { type BackupStage, onBackupStage, valueBytes, version } from './backup-stage.ts';
-import { type BenchStore, storesAsked } from './backup-stores.ts';
+import { type BenchStore, type StoreKind, storesAsked } from './backup-stores.ts';
 
 export interface BackupOptions {
   readonly quick: boolean;
@@ -26,40 +26,69 @@ interface Bench extends BackupStage {
  * Needs no cluster.
  */
 export async function measureBackup({ quick, args }: BackupOptions): Promise<void> {
-  const stores = storesAsked(args);
-  const mebibytes = quick ? 64 : 1024;
-  const keys = (mebibytes * 1024 ** 2) / valueBytes;
+  const times = quick ? 1 : 3;
+  const figures: StoreFigures[] = [];
+  const stores = Map.groupBy(storesAsked(args), (kind) => mebibytesFor(kind, quick));
+  for (const alike of stores.values()) figures.push(...(await measureStores(alike, { quick, times })));
+  printBackup({ version, valueBytes, times, directory: tmpdir(), figures });
+}
+
+/** Of a store that is quadratic, as much as still says something of the agent. */
+function mebibytesFor({ isQuadratic }: StoreKind, quick: boolean): number {
+  if (quick) return 64;
+  return isQuadratic ? 256 : 1024;
+}
+
+/** Of one size. */
+async function measureStores(
+  stores: readonly StoreKind[],
+  { quick, times }: { readonly quick: boolean; readonly times: number },
+): Promise<readonly StoreFigures[]> {
+  const [first] = stores;
+  if (!first) return [];
+  const keys = (mebibytesFor(first, quick) * 1024 ** 2) / valueBytes;
+  const figures: StoreFigures[] = [];
   await onBackupStage(async ({ directory, source, programs, agent }) => {
     await fill(source, keys, valueBytes);
-    const times = quick ? 1 : 3;
-    const figures: StoreFigures[] = [];
-    for (const [, open] of stores) {
+    for (const kind of stores) {
       const own = await mkdtemp(join(directory, 'store-'));
-      const measured = await measureStore({ directory: own, source, programs, keys, times, agent }, open);
+      const measured = await measureStore({ directory: own, source, programs, keys, times, agent }, kind);
       console.error(`measured: ${measured.name}`);
       figures.push(measured);
       await rm(own, { recursive: true });
     }
-    printBackup({ version, keys, valueBytes, times, directory: tmpdir(), figures });
   });
+  return figures;
 }
 
-async function measureStore(bench: Bench, open: (directory: string) => Promise<BenchStore>): Promise<StoreFigures> {
+async function measureStore(bench: Bench, { open, isQuadratic }: StoreKind): Promise<StoreFigures> {
   await using store = await open(bench.directory);
+  const halfMs = isQuadratic ? await uploadHalf(bench, store) : undefined;
   const backups = [];
   for (let n = 0; n < bench.times; n++) backups.push(await backUp(bench, store, n));
   const restores = [];
   for (let n = 0; n < bench.times; n++) restores.push(await restore(bench, store, n));
-  return { name: store.name, uploads: store.uploads.map(({ how }) => how), backups, restores };
+  const uploads = store.uploads.map(({ how }) => how);
+  return { name: store.name, uploads, backups, restores, ...(halfMs !== undefined && { halfMs }) };
 }
 
-async function backUp({ agent, directory, source }: Bench, store: BenchStore, n: number) {
+/** How long the store takes by itself for half as much: what it takes for the whole says how it grows. */
+async function uploadHalf({ directory, programs, source }: Bench, { uploads: [upload] }: BenchStore): Promise<number> {
+  const file = join(directory, 'half.db');
+  await saveSnapshot(programs, source, file);
+  await truncate(file, Math.floor((await stat(file)).size / 2));
+  const ms = await timed(async () => upload?.put(file, 'half.db'));
+  await rm(file);
+  return ms;
+}
+
+async function backUp({ agent, directory, source, programs }: Bench, store: BenchStore, n: number) {
   const asked = { operation: 'backup', id: `bench-${n}`, object: `${store.prefix}agent-${n}.db` };
   const taken = await agent({ ...asked, store: store.settings, source: { endpoints: [source] } });
   const { record } = taken.result;
   if (record === undefined) throw new Error(`the agent made no record: ${taken.stdout}`);
   const file = join(directory, 'by-hand.db');
-  const saveMs = await timed(() => saveSnapshot(source, file));
+  const saveMs = await timed(() => saveSnapshot(programs, source, file));
   const uploadMs: number[] = [];
   for (const [index, { put }] of store.uploads.entries())
     uploadMs.push(await timed(() => put(file, `hand-${n}-${index}.db`)));

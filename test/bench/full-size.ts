@@ -104,7 +104,7 @@ async function takeSnapshot(programs: Programs, keys: number, file: string): Pro
   await using source = await startMembers(programs.etcd, 1, [`--quota-backend-bytes=${8 * 1024 ** 3}`]);
   const url = source.members[0]?.clientUrl ?? '';
   await fill(url, keys, valueBytes);
-  await saveSnapshot(url, file);
+  await saveSnapshot(programs, url, file);
 }
 
 /** And its files, so that their removal takes no time from what is measured next. */

@@ -28,7 +28,7 @@ describe(`a snapshot of ${mebibytes} MiB that nothing compresses`, async () => {
   await fill(endpoint, mebibytes * 4, 256 * 1024);
   const agent = await bundledAgent(join(place.path, 'app'));
 
-  for (const [name, open] of Object.entries(stores)) {
+  for (const [name, { open }] of Object.entries(stores)) {
     test(`to ${name} and back, it takes less than ${limit} MiB`, async () => {
       await using own = await temporary();
       await using store = await open(own.path);
