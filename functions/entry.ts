@@ -5,7 +5,7 @@
  */
 export const oldestNode = 24;
 
-export type Entry = 'tick' | 'serve' | 'set-aside' | 'backup' | 'reboot' | 'plugin';
+export type Entry = 'tick' | 'serve' | 'set-aside' | 'backup' | 'reboot' | 'look' | 'plugin';
 
 const argumentOf: Readonly<Record<Entry, string>> = {
   tick: 'process.argv.slice(2)',
@@ -13,6 +13,7 @@ const argumentOf: Readonly<Record<Entry, string>> = {
   'set-aside': 'process.argv.slice(2)',
   backup: 'process.env',
   reboot: 'process.env',
+  look: 'process.env',
   plugin: 'process.argv.slice(2)',
 };
 

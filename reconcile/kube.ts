@@ -34,6 +34,7 @@ export const resources = {
   services: { apiVersion: 'v1', kind: 'Service', plural: 'services' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   events: { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' },
+  daemonSets: { apiVersion: 'apps/v1', kind: 'DaemonSet', plural: 'daemonsets' },
   statefulSets: { apiVersion: 'apps/v1', kind: 'StatefulSet', plural: 'statefulsets' },
   disruptionBudgets: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', plural: 'poddisruptionbudgets' },
   networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { dnsLabel, durationBetween } from './common-rules.ts';
+import { dnsLabel, durationBetween, objectName } from './common-rules.ts';
 import { longestDurationText } from './duration.ts';
 import { conditionsSchema, type ObjectMeta } from './metadata.ts';
+import { isKey } from './network-policy.ts';
 import { celEscape, matching, type Rule, rule } from './rule.ts';
 import {
   int32,
@@ -32,6 +33,71 @@ const isCount = rule<number | string>({
 const clusterName = matching(
   '^[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
   'must be the namespace and the name of an EtcdCluster, like payments/orders',
+);
+
+const plainUrl = matching(
+  '^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$',
+  'must be an http(s):// URL without credentials, query or fragment, like http://prometheus.monitoring:9090',
+  { hidesValue: true },
+);
+
+const alertsSchema = object(
+  {
+    url: text(1024, { rules: [plainUrl], description: 'Of the Prometheus: its /api/v1/alerts is asked.' }),
+    labels: Type.Optional(
+      stringMap({ description: 'Only alerts with all of these labels count, like severity: critical. Absent: all.' }),
+    ),
+    ignore: Type.Optional(
+      list(text(100, { minLength: 1 }), 100, {
+        description: 'Names of alerts that do not count, like Watchdog, which is always firing.',
+      }),
+    ),
+  },
+  {
+    description:
+      'No node begins while one of these alerts is firing in Prometheus, or while that can not be asked. One that has begun goes on.',
+  },
+);
+
+/** Two parts at least: what is mounted is the directory, and never all of the host. */
+const sentinelPath = matching(
+  '^(/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,16}$',
+  'must be the path of a file below a directory, like /var/run/reboot-required, without ".."',
+);
+
+const sentinelSchema = object(
+  {
+    path: Type.Optional(
+      text(255, {
+        default: nodePolicyDefaults.sentinel.path,
+        description: 'The file. One that is older than the boot that runs does not count.',
+        rules: [sentinelPath],
+      }),
+    ),
+    every: Type.Optional(
+      text(longestDurationText, {
+        default: nodePolicyDefaults.sentinel.every,
+        description: 'How often each node is looked at.',
+        rules: [durationBetween('10m', '168h')],
+      }),
+    ),
+  },
+  {
+    description:
+      'Looks on each node for a file that says that it needs a reboot: by a short Job without rights, which sees the directory of that file, read-only. Absent: reboots are asked for by annotation alone.',
+  },
+);
+
+const kuredSchema = object(
+  {
+    namespace: Type.Optional(
+      text(63, { default: nodePolicyDefaults.kured.namespace, description: 'Of the DaemonSet.', rules: [objectName] }),
+    ),
+    daemonSet: Type.Optional(
+      text(253, { default: nodePolicyDefaults.kured.daemonSet, description: 'Its name.', rules: [objectName] }),
+    ),
+  },
+  { description: "kured's DaemonSet: no node begins while a node holds the lock that is kept there." },
 );
 
 const drainSchema = object(
@@ -105,6 +171,13 @@ export const etcdNodePolicySpecSchema = object({
       rules: [isCount],
     }),
   ),
+  groupLabel: Type.Optional(
+    text(317, {
+      description:
+        'A label of nodes, like topology.kubernetes.io/zone. Those with the same value are a group. Groups go one after the other: no node begins while one of another group is unavailable.',
+      rules: [isKey],
+    }),
+  ),
   windows: Type.Optional(
     windowsSchema(
       'When the reboot of a node may begin: within any of these. Absent: always. One that has begun goes on.',
@@ -129,6 +202,16 @@ export const etcdNodePolicySpecSchema = object({
         'EtcdClusters that may lose their quorum while a node of theirs is away, as namespace/name. All others keep it.',
     }),
   ),
+  blockedByAlerts: Type.Optional(alertsSchema),
+  sentinel: Type.Optional(sentinelSchema),
+  kured: Type.Optional(kuredSchema),
+  skipDrain: Type.Optional(
+    Type.Boolean({
+      default: nodePolicyDefaults.skipDrain,
+      description:
+        'Only members of etcd clusters leave before the reboot. All other pods end with the node, without eviction and without their disruption budgets, and start again there.',
+    }),
+  ),
   drain: Type.Optional(drainSchema),
   reboot: Type.Optional(rebootSchema),
 });
@@ -141,6 +224,9 @@ const grantSchema = object({
   why: text(256, { description: 'What the Node said that it needs a reboot for.' }),
   bootID: text(64, { description: 'Of the boot that is to end.' }),
   clusters: list(text(127), 200, { description: 'EtcdClusters with a member there, as namespace/name.' }),
+  oneLessSince: Type.Optional(
+    time({ description: 'Since when the clusters with a member there run with one less: its first member left.' }),
+  ),
   ordered: Type.Optional(
     time({
       description:
@@ -157,7 +243,17 @@ export const etcdNodePolicyStatusSchema = object({
   done: Type.Optional(int64({ minimum: 0, description: 'Reboots that have been completed.' })),
   lastDone: Type.Optional(
     object(
-      { node: text(253, { description: 'The node.' }), at: time({ description: 'When it was done.' }) },
+      {
+        node: text(253, { description: 'The node.' }),
+        at: time({ description: 'When it was done.' }),
+        oneLessSeconds: Type.Optional(
+          int64({
+            minimum: 0,
+            description:
+              'For how long its clusters ran with one less: from its first member that left until all were whole.',
+          }),
+        ),
+      },
       { description: 'The last reboot that was completed.' },
     ),
   ),

@@ -17,7 +17,8 @@ const labelKey =
 const celOfKey = (key: string) => `${key}.matches('${labelKey}') && ${key}.indexOf('/') <= 253`;
 const isLabelKey = (key: string) => key.length <= 317 && new RegExp(labelKey).test(key) && key.indexOf('/') <= 253;
 
-const isKey = rule<string>({
+/** Of one label. */
+export const isKey = rule<string>({
   message: 'must be the key of a label, like app or example.com/app: a name has at most 63 characters',
   cel: celOfKey('self'),
   holds: isLabelKey,

@@ -43,6 +43,9 @@ export const windowDefaults = { timeZone: 'UTC' } as const;
 /** Of an EtcdNodePolicy. */
 export const nodePolicyDefaults = {
   maxUnavailable: 1,
+  skipDrain: false,
+  sentinel: { path: '/var/run/reboot-required', every: '1h' },
+  kured: { namespace: 'kube-system', daemonSet: 'kured' },
   drain: { timeout: '30m', unmanagedPods: 'Keep' },
   reboot: { method: 'DBus', timeout: '15m' },
 } as const;

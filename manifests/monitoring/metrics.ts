@@ -117,6 +117,13 @@ export const metrics: Readonly<Record<Kind, OfKind>> = {
       gauge('nodes', ['status', 'nodes'], 'Nodes that it is about.'),
       gauge('nodes_needed', ['status', 'needed'], 'Nodes that need a reboot and have not begun.'),
       gauge('nodes_in_progress', ['status', 'inProgress'], 'Nodes under way.'),
+      {
+        name: 'node_waits',
+        help: 'A node that needs a reboot or is under way, and what it waits for: a word of docs/reference/reasons.md.',
+        type: 'Info',
+        path: ['status', 'blocked'],
+        labels: { node: ['node'], reason: ['reason'] },
+      },
       gauge('reboots_done', ['status', 'done'], 'Reboots that have been completed.'),
     ],
   },

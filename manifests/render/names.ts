@@ -77,6 +77,7 @@ export const annotations = {
   rebootInProgress: `${group}/reboot-in-progress`,
   rebootReturned: `${group}/reboot-returned`,
   rebootDone: `${group}/reboot-done`,
+  rebootLooked: `${group}/reboot-looked`,
   rebootPutOff: `${group}/reboot-put-off`,
   // From people.
   paused: `${group}/paused`,

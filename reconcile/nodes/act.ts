@@ -93,8 +93,8 @@ function* order({ node, id }: Extract<NodeAction, { kind: 'order' }>, seen: Node
   const grant = policy.status?.grants?.find((one) => one.id === id);
   if (!grant) return policy;
   const isExternal = methodOf(policy.spec) === 'External';
-  const written = isExternal ? yield* recordOrder(id, timestamp(at), policy) : policy;
   const word = isExternal ? id : yield* jobFor(grant, policy);
   yield* change(node, seen, () => ({ now: word }));
-  return written;
+  // Last: from then on an annotation that is not there any more was taken up.
+  return isExternal ? yield* recordOrder(id, timestamp(at), policy) : policy;
 }

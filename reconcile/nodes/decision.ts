@@ -77,12 +77,12 @@ export function methodOf({ reboot }: EtcdNodePolicySpec): 'DBus' | 'Signal' | 'C
   return reboot?.method ?? nodePolicyDefaults.reboot.method;
 }
 
-/** A pod that would be lost, where the policy does not say that it may. */
+/** A pod that would be lost, where the policy does not say that it may. One that is not evicted starts again there. */
 export function unmanagedAmong(
   pods: readonly PodSeen[],
-  { drain }: EtcdNodePolicySpec,
+  { drain, skipDrain = nodePolicyDefaults.skipDrain }: EtcdNodePolicySpec,
 ): { readonly reason: NodeReason; readonly message: string } | undefined {
-  if ((drain?.unmanagedPods ?? nodePolicyDefaults.drain.unmanagedPods) === 'Evict') return undefined;
+  if (skipDrain || (drain?.unmanagedPods ?? nodePolicyDefaults.drain.unmanagedPods) === 'Evict') return undefined;
   const lost = pods.find(({ kind, leaving }) => kind === 'unmanaged' && !leaving);
   if (!lost) return undefined;
   return { reason: 'UnmanagedPod', message: `pod ${lost.namespace}/${lost.name} has no controller and would be lost` };

@@ -27,12 +27,17 @@ export function objectionOf(
   const busy = busyNow(cluster, node);
   if (busy) return busy;
   if (downtime) return undefined;
-  if (here.length > 1) {
-    const names = here.map(({ name }) => name).join(' and ');
-    const cure = `move one of them to another node, or name ${key} in spec.allowDowntimeOf`;
-    return { reason: 'TwoMembersThere', message: `${names} of EtcdCluster ${key} are both on ${node}: ${cure}` };
-  }
-  return withoutNode(cluster, node);
+  return twoThere(cluster, node) ?? withoutNode(cluster, node);
+}
+
+/** Also where the others are a quorum: the cluster would be left without a member to spare. */
+export function twoThere(cluster: ClusterSeen, node: string): Objection | undefined {
+  const { key } = cluster;
+  const here = membersOn(cluster, node);
+  if (here.length < 2) return undefined;
+  const names = here.map(({ name }) => name).join(' and ');
+  const cure = `move one of them to another node, or name ${key} in spec.allowDowntimeOf`;
+  return { reason: 'TwoMembersThere', message: `${names} of EtcdCluster ${key} are both on ${node}: ${cure}` };
 }
 
 /** Whether a cluster is in the middle of a step, or about to take one, that this node must not disturb. */

@@ -1,6 +1,6 @@
 import { timestamp } from '../timestamp.ts';
 import { decideNodes } from './decide.ts';
-import type { NodeAction, NodeVerdict } from './decision.ts';
+import { type NodeAction, type NodeVerdict, rebootTimeoutOf } from './decision.ts';
 import type { NodesObservation } from './observation.ts';
 import { isStuck } from './reasons.ts';
 import type { Sim } from './sim-host.ts';
@@ -12,6 +12,12 @@ export interface NodePlan {
   readonly policy: string;
   /** Nodes that would be rebooted, in this order. */
   readonly reboots: readonly PlannedReboot[];
+  /** How long clusters run with one less for one node: as the last reboot took, in seconds. Absent: none was timed. */
+  readonly oneLessSeconds?: number;
+  /** In milliseconds: then it is told that a node, or its members, do not come back. */
+  readonly timeout: number;
+  /** In words: what is asked for only when a node is to begin. */
+  readonly unforeseen: readonly string[];
   /** Nodes that need a reboot, and would not begin. */
   readonly left: readonly Pick<NodeVerdict, 'node' | 'reason' | 'message'>[];
 }
@@ -56,7 +62,19 @@ export function foreseeNodes(seen: NodesObservation): NodePlan {
 
 function planOf({ policy }: NodesObservation, reboots: readonly PlannedReboot[], verdicts: readonly NodeVerdict[]) {
   const left = verdicts.map(({ node, reason, message }) => ({ node, reason, message }));
-  return { policy: policy.metadata.name, reboots, left };
+  const { lastDone: { oneLessSeconds } = {} } = policy.status ?? {};
+  const { blockedByAlerts, kured } = policy.spec;
+  return {
+    policy: policy.metadata.name,
+    reboots,
+    ...(oneLessSeconds !== undefined && { oneLessSeconds }),
+    timeout: rebootTimeoutOf(policy.spec),
+    unforeseen: [
+      ...(blockedByAlerts ? ['no node begins while an alert of spec.blockedByAlerts is firing'] : []),
+      ...(kured ? ["no node begins while kured's lock is held"] : []),
+    ],
+    left,
+  };
 }
 
 function note(

@@ -27,7 +27,14 @@ export interface Marks {
   readonly done?: Mark;
   /** Word: the reason. */
   readonly putOff?: Mark;
+  /** Word: what the last look for the sentinel came to. Of no way, so it stays. */
+  readonly looked?: Mark;
 }
+
+/**
+ * The API server may be several, and their clocks differ: what is from later than this is a stranger's. Milliseconds.
+ */
+export const clockSkew = 5 * 60_000;
 
 const names = {
   granted: annotations.rebootGranted,
@@ -37,6 +44,7 @@ const names = {
   returned: annotations.rebootReturned,
   done: annotations.rebootDone,
   putOff: annotations.rebootPutOff,
+  looked: annotations.rebootLooked,
 } as const satisfies Record<keyof Marks, string>;
 
 const shape = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z) ([!-~]{1,128})$/;
@@ -62,11 +70,12 @@ export type MarkChange = Readonly<Partial<Record<keyof Marks, string | undefined
  * The annotations of a Node after a change. `undefined` takes a mark away.
  *
  * @param needed `false`: the wish for a reboot is taken away as well
+ * @param wish what it needs a reboot for from now on
  */
 export function withMarks(
   before: Readonly<Record<string, string>> | undefined,
   change: MarkChange,
-  { at, needed = true }: { readonly at: Date; readonly needed?: boolean },
+  { at, needed = true, wish }: { readonly at: Date; readonly needed?: boolean; readonly wish?: string },
 ): Readonly<Record<string, string>> {
   const after: Record<string, string> = { ...before };
   for (const [key, name] of Object.entries(names) as [keyof Marks, string][]) {
@@ -76,6 +85,7 @@ export function withMarks(
     else after[name] = `${timestamp(at)} ${word}`;
   }
   if (!needed) delete after[annotations.rebootNeeded];
+  if (wish !== undefined) after[annotations.rebootNeeded] = wish;
   return after;
 }
 
@@ -112,8 +122,15 @@ export function needOf({ metadata }: Pick<Node, 'metadata'>): string | undefined
   );
 }
 
-/** Nodes that wait, in turn: those that were put off come last, and each group goes by name. */
-export function inTurn<T>(nodes: readonly T[], of: (node: T) => { readonly name: string; readonly marks: Marks }) {
+interface Waiting {
+  readonly name: string;
+  readonly group?: string;
+  readonly marks: Marks;
+}
+
+/** Nodes that wait, in turn: those that were put off come last, then by group, and within a group by name. */
+export function inTurn<T>(nodes: readonly T[], of: (node: T) => Waiting) {
   const turn = (node: T) => of(node).marks.putOff?.at.getTime() ?? 0;
-  return nodes.toSorted((a, b) => turn(a) - turn(b) || (of(a).name < of(b).name ? -1 : 1));
+  const place = (node: T) => `${of(node).group ?? ''}/${of(node).name}`;
+  return nodes.toSorted((a, b) => turn(a) - turn(b) || (place(a) < place(b) ? -1 : 1));
 }

@@ -12,15 +12,25 @@ export interface NodesObservation {
   readonly nodes: readonly NodeSeen[];
   /** What other policies have begun with. */
   readonly ofOthers?: readonly NodeGrant[];
+  /** What is firing, of spec.blockedByAlerts. Absent: not asked for. */
+  readonly alerts?: AlertsSeen;
+  /** Nodes that hold kured's lock, of spec.kured. Absent: not asked for. */
+  readonly kuredLock?: readonly string[];
   /** EtcdClusters with a member on a node that was looked at, or named in a grant. */
   readonly clusters: readonly ClusterSeen[];
 }
+
+export type AlertsSeen =
+  | { readonly kind: 'read'; readonly names: readonly string[] }
+  | { readonly kind: 'unreadable'; readonly why: string };
 
 export interface NodeSeen {
   readonly name: string;
   readonly uid: string;
   /** The policy selects it; one that it has begun with may have lost its labels since. */
   readonly selected: boolean;
+  /** Its value of the label spec.groupLabel. */
+  readonly group?: string;
   readonly ready: boolean;
   readonly unschedulable: boolean;
   readonly bootId: string;

@@ -16,9 +16,11 @@ import { roomOf } from './decision.ts';
 import { holderOf } from './hold.ts';
 import { inTurn, marksOf, needOf } from './marks.ts';
 import type { ClusterSeen, JobSeen, NodeSeen, NodesObservation } from './observation.ts';
+import { type AskAlerts, observeOutside } from './observe-outside.ts';
 import { jobSeen, podsSeen } from './pods.ts';
 
 export interface NodesContext extends StepContext {
+  readonly askAlerts?: AskAlerts;
   /** Where the Jobs are made that reboot nodes. */
   readonly rebootsIn: string;
 }
@@ -59,7 +61,11 @@ export async function observeNodes(
   const own = nodes.filter(({ metadata }) => grants.some(({ node }) => node === metadata.name));
   const about = [...new Set([...own, ...selected])];
   const needing = selected.filter((node) => !own.includes(node) && needOf(node) !== undefined);
-  const waiting = inTurn(needing, (node) => ({ name: node.metadata.name, marks: marksOf(node) }));
+  const waiting = inTurn(needing, (node) => ({
+    name: node.metadata.name,
+    ...groupOf(policy, node),
+    marks: marksOf(node),
+  }));
   // A plan goes beyond what may begin now.
   const mayBegin = context.dryRun || (!policy.spec.suspend && grants.length < roomOf(policy.spec, selected.length));
   // While a node is down there is nothing to see of its pods and clusters: a look then costs three requests.
@@ -79,6 +85,9 @@ export async function observeNodes(
   const seenGrants = grants.filter(({ node }) => looking.has(node));
   const wanted = wantedClusters(clusters, seenGrants, [...pods.values()].flat());
   const looked = await lookAt(context, clusters, wanted);
+  // A plan asks no one: its policy may be a stranger's change request.
+  const mayAsk = !context.dryRun && mayBegin && waiting.length > 0;
+  const outside = mayAsk ? await observeOutside(policy.spec, context) : {};
   const at = kube.now() ?? new Date();
   const others = policies.filter(({ metadata }) => metadata.uid !== policy.metadata.uid);
   const ofOthers = others.flatMap(({ status }) => status?.grants ?? []);
@@ -86,20 +95,40 @@ export async function observeNodes(
   const seen = about.map((node): NodeSeen => {
     const found = pods.get(node.metadata.name);
     const job = jobs.get(node.metadata.name);
-    const ofOther = otherPolicy(policy, policies, node);
     return {
-      ...plainly(node),
-      selected: selected.includes(node),
-      ...(ofOther !== undefined && { ofOther }),
+      ...seenPlainly(policy, { policies }, node),
       ...(found && { pods: podsSeen(found, around) }),
       ...(job && { job }),
     };
   });
   return {
-    seen: { at, policy, nonce: nonce(), nodes: seen, ofOthers, clusters: looked.map(({ cluster }) => cluster) },
+    seen: {
+      at,
+      policy,
+      nonce: nonce(),
+      nodes: seen,
+      ofOthers,
+      clusters: looked.map(({ cluster }) => cluster),
+      ...outside,
+    },
     nodes: new Map(nodes.map((node) => [node.metadata.name, node])),
     clusters: new Map(looked.map(({ cluster, object }) => [cluster.key, object])),
     ways: new Map(looked.map(({ cluster, way }) => [cluster.key, way])),
+  };
+}
+
+/** What the Node itself and the policies say. */
+export function seenPlainly(
+  policy: EtcdNodePolicy,
+  { policies }: { readonly policies: readonly EtcdNodePolicy[] },
+  node: Node,
+): NodeSeen {
+  const ofOther = otherPolicy(policy, policies, node);
+  return {
+    ...plainly(node),
+    ...groupOf(policy, node),
+    selected: selects(policy, node),
+    ...(ofOther !== undefined && { ofOther }),
   };
 }
 
@@ -117,6 +146,11 @@ export function plainly(node: Node): Omit<NodeSeen, 'selected'> {
     ...(needed !== undefined && { needed }),
     kured: annotations[kuredInProgress] !== undefined,
   };
+}
+
+function groupOf({ spec }: EtcdNodePolicy, { metadata }: Node): Pick<NodeSeen, 'group'> {
+  const group = spec.groupLabel === undefined ? undefined : metadata.labels?.[spec.groupLabel];
+  return group === undefined ? {} : { group };
 }
 
 function bootOf({ status }: Node): string {

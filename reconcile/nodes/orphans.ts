@@ -2,7 +2,7 @@ import type { EtcdNodePolicy } from '../../manifests/api/etcd-node-policy.ts';
 import type { Node } from '../../manifests/kube-types.ts';
 import { writeEvent } from '../cluster-event.ts';
 import { isReason, type Kube, resources } from '../kube.ts';
-import { marksOf, noMarks, withMarks } from './marks.ts';
+import { clockSkew, marksOf, noMarks, withMarks } from './marks.ts';
 
 /**
  * How long a mark without a grant is left alone, in milliseconds: the policies were listed before the nodes, so a
@@ -22,7 +22,9 @@ export function orphansAmong(nodes: readonly Node[], policies: readonly EtcdNode
   const ids = new Set(policies.flatMap(({ status }) => status?.grants?.map(({ id }) => id) ?? []));
   return nodes.filter((node) => {
     const { granted, inProgress } = marksOf(node);
-    if (!granted || ids.has(granted.word) || at.getTime() - granted.at.getTime() < patience) return false;
+    const age = granted ? at.getTime() - granted.at.getTime() : 0;
+    // One from the future is a stranger's: it would never be old enough.
+    if (!granted || ids.has(granted.word) || (age < patience && age > -clockSkew)) return false;
     const isGoingDown = inProgress !== undefined && inProgress.word === node.status?.nodeInfo?.bootID;
     return !isGoingDown || at.getTime() - inProgress.at.getTime() > rebootPatience;
   });

@@ -26,8 +26,20 @@ export const nodeMeanings = {
   NodeGone: { means: 'The Node object is gone, or another one has its name.' },
   PolicyGone: {
     means:
-      'The node bears marks of a reboot that no policy has begun with: they are taken away, and it stays cordoned.',
+      'The node bears marks of a reboot that no policy has begun with: they are taken away. It stays cordoned, and begins with no reboot until it is uncordoned.',
     cure: 'Uncordon the node, if it was cordoned for that reboot: `kubectl uncordon <node>`.',
+  },
+  // Of a look for the file of `spec.sentinel`.
+  SentinelFound: { means: 'The file of `spec.sentinel` is there: the node needs a reboot.' },
+  SentinelStays: {
+    means:
+      'The file of `spec.sentinel` is older than the boot that runs: the reboot did not take it away, so it counts for nothing.',
+    cure: 'Delete the file on the node, or let it be made where a reboot takes it away, as under /var/run.',
+  },
+  LookFailed: {
+    means:
+      'The Job that looks for the file of `spec.sentinel` gave no answer in two minutes. The next look is as usual.',
+    cure: 'Read the events of the Job `look-…` in the namespace of the reboots: mostly the directory is not there, or the image can not be pulled.',
   },
   // Waiting to begin.
   Suspended: { means: '`spec.suspend` is true: no reboot begins.' },
@@ -35,10 +47,16 @@ export const nodeMeanings = {
   InvalidWindow: { means: 'A window can not be read. No reboot begins.', cure: names },
   NoRoom: { means: 'As many nodes as `spec.maxUnavailable` allows are unavailable.' },
   PutOff: { means: 'The node was begun with, and could not be drained in time: others have their turn.' },
+  OtherGroup: { means: 'A node of another group (`spec.groupLabel`) is unavailable: groups go one after the other.' },
+  AlertFiring: { means: 'An alert of `spec.blockedByAlerts` is firing.' },
+  AlertsUnreadable: {
+    means: 'The Prometheus of `spec.blockedByAlerts` does not say which alerts are firing: no node begins.',
+    cure: 'Correct `spec.blockedByAlerts.url`, or let etcd-ratchet reach it.',
+  },
   NodeNotReady: { means: 'The node is not Ready: nothing can be started there.', cure: 'Repair the node.' },
   OfOtherPolicy: { means: 'Another policy has begun with this node, or comes before this one by name.' },
   KuredAtWork: {
-    means: 'kured says that it reboots a node of this policy.',
+    means: 'kured says that it reboots a node of this policy, or a node holds its lock, or that can not be read.',
     cure: 'Let one of the two do it: docs/how-to/node-reboots.md.',
   },
   BlockingPod: { means: 'A pod of `spec.blockedBy` runs on the node, or one of a backup, restore or recovery.' },

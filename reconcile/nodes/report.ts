@@ -39,11 +39,12 @@ export function nodePolicyStatus(
   const { generation = 0 } = policy.metadata;
   const before = written.status;
   const over = outcome.kind === 'acted' ? endedBy(decision) : undefined;
-  const grants = (before?.grants ?? []).filter(({ id }) => id !== over?.id);
+  const all = outcome.kind === 'acted' ? withOneLess(before?.grants ?? [], decision, at) : (before?.grants ?? []);
+  const grants = all.filter(({ id }) => id !== over?.id);
   const verdicts = toldVerdicts(decision, outcome);
   const begun = decision.action?.kind === 'grant' && outcome.kind === 'acted' ? 1 : 0;
   const done = (before?.done ?? 0) + (over?.completed ? 1 : 0);
-  const lastDone = over?.completed ? { node: over.node, at: timestamp(at) } : before?.lastDone;
+  const lastDone = over?.completed ? doneNow(over, all, before?.lastDone, at) : before?.lastDone;
   const waiting = verdicts.filter(({ node, reason }) => reason !== 'RebootDone' && over?.node !== node);
   return {
     observedGeneration: generation,
@@ -57,6 +58,36 @@ export function nodePolicyStatus(
     conditions: conditionsFrom(statements(waiting, grants), before?.conditions, { generation, at }),
   };
 }
+
+/** From the first member that leaves on; where that was not noted, as after a crash, from the order on. */
+function withOneLess(grants: readonly NodeGrant[], { action }: NodesDecision, at: Date): readonly NodeGrant[] {
+  const begins = action?.kind === 'evict' ? action.pods.some(({ cluster }) => cluster !== undefined) : isOrder(action);
+  if (!action || !begins) return grants;
+  return grants.map((grant) =>
+    grant.node === action.node && grant.oneLessSince === undefined && grant.clusters.length > 0
+      ? { ...grant, oneLessSince: timestamp(at) }
+      : grant,
+  );
+}
+
+function isOrder(action: NodesDecision['action']): boolean {
+  return action?.kind === 'order';
+}
+
+/** The time of a node without members says nothing: that of the last one with some stays. */
+function doneNow(
+  { node, id }: { readonly node: string; readonly id: string },
+  grants: readonly NodeGrant[],
+  before: LastDone | undefined,
+  at: Date,
+): LastDone {
+  const since = grants.find((grant) => grant.id === id)?.oneLessSince;
+  const oneLessSeconds =
+    since === undefined ? before?.oneLessSeconds : Math.max(0, Math.round((at.getTime() - Date.parse(since)) / 1000));
+  return { node, at: timestamp(at), ...(oneLessSeconds !== undefined && { oneLessSeconds }) };
+}
+
+type LastDone = NonNullable<EtcdNodePolicyStatus['lastDone']>;
 
 function endedBy({ action }: NodesDecision) {
   switch (action?.kind) {

@@ -29,6 +29,8 @@ interface Figures {
   readonly acknowledged: number;
   readonly lost: number;
   readonly longestGap: number;
+  /** What went wrong during the longest gap of each writer. */
+  readonly gaps: readonly string[];
 }
 
 /** Three nodes reboot under three clusters of three, each with a writer: by a policy, and by eviction alone. */
@@ -67,6 +69,11 @@ export async function measureReboots(stage: Stage): Promise<void> {
     ]),
   );
   console.log('');
+  for (const [what, { gaps }] of [
+    ['EtcdNodePolicy', byPolicy],
+    ['eviction alone', byEviction],
+  ] as const)
+    console.log(`Longest gaps, ${what}: ${gaps.join('; ')}\n`);
   console.log(aim(`no acknowledged write is lost`, byPolicy.lost === 0));
   console.log(aim(`the longest gap is under ${gapLimit} ms`, byPolicy.longestGap < gapLimit));
 }
@@ -80,12 +87,19 @@ async function during(stage: Stage, plain: WarmTicks, reboot: () => Promise<Coun
   const { kube } = stage;
   const writers = await Promise.all(names.map((name) => startKnowingWriter(kube, { namespace, name }, 'bench')));
   await until('fifty writes each', () => writers.every(({ acknowledged }) => acknowledged >= 50));
-  for (const writer of writers) writer.longestGap();
+  for (const writer of writers) {
+    writer.longestGap();
+    writer.gap();
+  }
   const started = performance.now();
   const counted = await reboot();
   const seconds = (performance.now() - started) / 1000;
   await whole(stage, plain);
   const longestGap = Math.max(...writers.map((writer) => writer.longestGap()));
+  const gaps = writers.map((writer, index) => {
+    const { milliseconds, left } = writer.gap();
+    return `${names[index]}: ${milliseconds.toFixed(0)} ms, left: ${left.join(', ') || 'none'}`;
+  });
   const ends = await Promise.all(writers.map((writer) => writer.finish()));
   const sum = (of: (end: (typeof ends)[number]) => number) => ends.reduce((total, end) => total + of(end), 0);
   return {
@@ -94,6 +108,7 @@ async function during(stage: Stage, plain: WarmTicks, reboot: () => Promise<Coun
     acknowledged: sum((end) => end.acknowledged),
     lost: sum((end) => end.lost),
     longestGap,
+    gaps,
   };
 }
 

@@ -44,7 +44,7 @@ const pure = [
   'reconcile/{reasons,reasons/*}.ts',
   'reconcile/backup/{decide,decision,failed,orders,job-state,reasons,report,said,situation}.ts',
   'reconcile/schedule/{due,windows}.ts',
-  'reconcile/nodes/{act,change-node,cluster-seen,decide,decision,etcd,evict,foresee,marks,pods,reasons,report,sim-host,simulate,way}.ts',
+  'reconcile/nodes/{act,alerts,begun,change-node,cluster-seen,decide,decision,drain,etcd,evict,foresee,kured-lock,looks,marks,may-begin,pods,reasons,report,sim-host,simulate,way}.ts',
   'reconcile/nodes/agent/order.ts',
   'manifests/render/**/*.ts',
   'functions/page/{home,fleet,cluster,check,notice,layout,parts,members,history,plan,requests,revisions,attention,state,time}.ts',

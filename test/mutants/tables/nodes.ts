@@ -1,8 +1,9 @@
 import type { Mutant } from '../mutant.ts';
 
-const decide = 'reconcile/nodes/decide.ts';
+const mayBegin = 'reconcile/nodes/may-begin.ts';
 const etcd = 'reconcile/nodes/etcd.ts';
 const way = 'reconcile/nodes/way.ts';
+const drain = 'reconcile/nodes/drain.ts';
 const acts = 'reconcile/nodes/act.ts';
 const agent = 'reconcile/nodes/agent/agent.ts';
 const orders = 'reconcile/nodes/agent/order.ts';
@@ -15,8 +16,8 @@ const agents = 'test/unit/nodes/agent.test.ts';
 export const ofNodes: readonly Mutant[] = [
   {
     file: etcd,
-    from: 'if (here.length > 1) {',
-    to: 'if (here.length > 9) {',
+    from: 'if (here.length < 2) return undefined;',
+    to: 'if (here.length < 9) return undefined;',
     without: 'a node with two members of one cluster is rebooted (I1)',
     killers: [decides],
   },
@@ -42,28 +43,71 @@ export const ofNodes: readonly Mutant[] = [
     killers: [decides],
   },
   {
-    file: decide,
+    file: mayBegin,
+    from: "if (alerts.kind === 'unreadable') {",
+    to: "if (alerts.kind === 'unreadable' && name === '') {",
+    without: 'a Prometheus that does not answer is taken for one without alerts',
+    killers: [decides, 'test/unit/nodes/breaking.test.ts'],
+  },
+  {
+    file: mayBegin,
+    from: 'if (elsewhere) {',
+    to: 'if (elsewhere && name === undefined) {',
+    without: 'nodes of two groups are away at once',
+    killers: [decides],
+  },
+  {
+    file: mayBegin,
+    from: "if (putOff?.word === 'PolicyGone' && node.unschedulable) {",
+    to: "if (putOff?.word === 'PolicyGone' && name === undefined) {",
+    without:
+      'a node that a deleted policy had cordoned is taken for one that a person cordoned, and its member never returns',
+    killers: ['test/unit/nodes/breaking.test.ts'],
+  },
+  {
+    file: 'reconcile/nodes/looks.ts',
+    from: "if (looked && made <= looked.at) return 'stale';",
+    to: '',
+    without: 'an answer from before the last look reboots a node a second time',
+    killers: ['test/unit/nodes/looks.test.ts'],
+  },
+  {
+    file: 'reconcile/nodes/agent/sentinel.ts',
+    from: "return found.mtimeMs < booted ? 'old' : 'needed';",
+    to: "return booted < 0 ? 'old' : 'needed';",
+    without: 'a sentinel that no reboot takes away has a node rebooted for ever',
+    killers: ['test/unit/nodes/looks.test.ts'],
+  },
+  {
+    file: mayBegin,
     from: "if (isHeld) return { reason: 'NoRoom'",
     to: "if (isHeld && !node.ready) return { reason: 'NoRoom'",
     without: 'another node begins while one does not come back',
     killers: [ways, stories],
   },
   {
-    file: decide,
+    file: mayBegin,
     from: 'if (away.length >= roomOf(',
     to: 'if (away.length > roomOf(',
     without: 'more nodes are away at once than the policy allows',
     killers: [decides],
   },
   {
-    file: way,
-    from: 'const objection = isThere ? withoutNode(cluster, node.name) : whileAway(cluster, node.name);',
-    to: 'const objection = undefined;',
+    file: drain,
+    from: '(isThere ? withoutNode(cluster, node.name) : whileAway(cluster, node.name));',
+    to: 'undefined;',
     without: 'members leave although another one went down since the grant (I1)',
     killers: [ways],
   },
   {
-    file: way,
+    file: drain,
+    from: 'twoThere(cluster, node.name) ?? ',
+    to: '',
+    without: 'a second member that came to a node since its grant leaves with the first one (I1)',
+    killers: [ways],
+  },
+  {
+    file: drain,
     from: 'const busy = busyNow(cluster, node.name);',
     to: 'const busy = undefined;',
     without: 'members leave while a step of their cluster is under way (I1)',
@@ -154,7 +198,7 @@ export const ofNodes: readonly Mutant[] = [
     killers: [agents],
   },
   {
-    file: decide,
+    file: mayBegin,
     from: 'if (other && !named.has(key)) {',
     to: 'if (other && named.has(key)) {',
     without: 'two nodes with members of one cluster are under way at once (I1)',

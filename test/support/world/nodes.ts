@@ -36,6 +36,10 @@ export interface NodesWorld {
   stun(node: string): void;
   /** Its host does not reboot when it is told: it refuses, or only says that it will. */
   deafen(node: string, how: 'refuses' | 'agrees'): void;
+  /** What a look on it finds; `fails`: its Job comes to nothing. */
+  sentinel(node: string, found: 'needed' | 'old' | 'none' | 'fails'): void;
+  /** What Prometheus answers. */
+  alerts(answer: () => string): void;
   node(name: string): Node;
   policy(): EtcdNodePolicy;
   seedPod(pod: Pod): void;
@@ -51,6 +55,9 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
   const broken = new Set<string>();
   const stunned = new Set<string>();
   const deaf = new Map<string, 'refuses' | 'agrees'>();
+  const sentinels = new Map<string, string>();
+  const answers = new Map<string, string>();
+  let prometheus = () => '';
   let invocations = 0;
   const homeOf = ({ metadata }: Pod) => nodeNames[Number(/-(\d+)-0$/.exec(metadata.name)?.[1] ?? 0) % 3] ?? 'node-1';
   for (const name of nodeNames) {
@@ -85,6 +92,7 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
   function goDown(name: string): void {
     reboots.set(name, (reboots.get(name) ?? 0) + 1);
     const [other] = [...down.keys()].filter((one) => one !== name);
+    if (sentinels.get(name) === 'needed') sentinels.delete(name);
     if (other !== undefined) throw new Error(`${name} goes down while ${other} is`);
     down.set(name, broken.has(name) ? Number.POSITIVE_INFINITY : 2);
     for (const pod of kube.stored<Pod>(resources.pods))
@@ -119,6 +127,10 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
       const { metadata, spec } = job;
       const name = spec.template.spec.nodeName ?? '';
       if (metadata.namespace !== rebootsIn || isOver(job) || down.has(name) || stunned.has(name)) continue;
+      if (metadata.name.startsWith('look-')) {
+        runLook(job, sentinels.get(name) ?? 'none');
+        continue;
+      }
       let waits = false;
       const pause = async () => {
         waits = true;
@@ -139,9 +151,35 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
     }
   }
 
+  function runLook(job: Job, found: string): void {
+    const type = found === 'fails' ? 'Failed' : 'Complete';
+    const { name } = job.metadata;
+    answers.set(name, found);
+    put(state, resources.jobs, job, { ...job, status: { conditions: [{ type, status: 'True' }] } });
+  }
+
+  /** The world's kubelets run members only, so the ended pods of looks are there while a step looks at them. */
+  async function withLookPods<T>(look: () => Promise<T>): Promise<T> {
+    const pods = kube
+      .stored<Job>(resources.jobs)
+      .flatMap((job) =>
+        answers.has(job.metadata.name) ? [endedPodOf(job, answers.get(job.metadata.name) ?? '')] : [],
+      );
+    kube.seed(resources.pods, ...pods);
+    try {
+      return await look();
+    } finally {
+      for (const { metadata } of pods) kube.remove(resources.pods, metadata.namespace, metadata.name);
+    }
+  }
+
   return {
     world,
     reboots,
+    sentinel: (name, found) => sentinels.set(name, found),
+    alerts: (answer) => {
+      prometheus = answer;
+    },
     node,
     annotate,
     policy: () => {
@@ -163,17 +201,20 @@ export async function nodesWorld(spec: Partial<EtcdNodePolicySpec> = {}, replica
       const id = `nodes-${invocations}`;
       const mine = asInvocation(kube, faults);
       try {
-        return await stepNodePolicies({
-          kube: mine,
-          etcd: async (tls) => mine.etcd(etcdOf(state, tls)),
-          wire: wireOf(state),
-          holder: { pod: `etcd-ratchet/${id}`, uid: id },
-          nonce: () => String(invocations).padStart(32, '0').split('').reverse().join(''),
-          log: (fields, message) => world.logged.push(`${message} ${JSON.stringify(fields)}`),
-          dryRun: false,
-          rebootsIn,
-          signal: AbortSignal.timeout(60_000),
-        });
+        return await withLookPods(() =>
+          stepNodePolicies({
+            kube: mine,
+            etcd: async (tls) => mine.etcd(etcdOf(state, tls)),
+            wire: wireOf(state),
+            holder: { pod: `etcd-ratchet/${id}`, uid: id },
+            nonce: () => String(invocations).padStart(32, '0').split('').reverse().join(''),
+            log: (fields, message) => world.logged.push(`${message} ${JSON.stringify(fields)}`),
+            dryRun: false,
+            rebootsIn,
+            askAlerts: async () => prometheus(),
+            signal: AbortSignal.timeout(60_000),
+          }),
+        );
       } catch (error) {
         if (error instanceof KubeError || /killed/.test(String(error))) return undefined;
         throw error;
@@ -202,4 +243,15 @@ function statusOf(ready: boolean, bootID: string): NonNullable<Node['status']> {
 
 function bootOf({ status }: Node): string {
   return status?.nodeInfo?.bootID ?? '';
+}
+
+function endedPodOf({ metadata: { name, namespace = '', uid = '' } }: Job, message: string): Pod {
+  const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true };
+  const state = { terminated: { exitCode: 0, message } };
+  const labels = { 'batch.kubernetes.io/job-name': name };
+  return {
+    metadata: { name: `${name}-x`, namespace, uid: `pod-of-${uid}`, labels, ownerReferences: [owner] },
+    spec: { containers: [] },
+    status: { phase: 'Succeeded', containerStatuses: [{ name: 'look', ready: false, restartCount: 0, state }] },
+  };
 }

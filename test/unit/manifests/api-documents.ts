@@ -205,6 +205,15 @@ export const fullNodePolicy: EtcdNodePolicy = {
     windows: [{ start: '0 22 * * MON-FRI', duration: '6h', timeZone: 'Europe/Berlin' }],
     suspend: false,
     blockedBy: [{ namespace: 'batch', labels: { 'must-not-stop': 'yes' } }],
+    groupLabel: 'topology.kubernetes.io/zone',
+    blockedByAlerts: {
+      url: 'http://prometheus.monitoring:9090/prefix',
+      labels: { severity: 'critical' },
+      ignore: ['Watchdog'],
+    },
+    sentinel: { path: '/run/os-updates/reboot-required', every: '30m' },
+    kured: { namespace: 'kube-system', daemonSet: 'kured' },
+    skipDrain: true,
     allowDowntimeOf: ['payments/orders'],
     drain: { timeout: '1h', unmanagedPods: 'Evict' },
     reboot: { method: 'Command', command: ['/sbin/reboot'], timeout: '30m' },
@@ -736,6 +745,25 @@ const badNodePolicies = rows('a node policy', fullNodePolicy, [
   ['spec/reboot', { command: ['reboot'] }, 'command belongs to method Command'],
   ['spec/reboot/command', [''], 'must not be empty'],
   ['spec/blockedBy', [{}], 'labels is required'],
+  ...['', 'a b', '/zone', 'zone/', 'ä', 'x'.repeat(64), '$(id)'].map(
+    (value): Row => ['spec/groupLabel', value, 'must be the key of a label'],
+  ),
+  ['spec/blockedByAlerts', {}, 'url is required'],
+  ...[
+    ...['', 'prometheus:9090', 'ftp://prometheus', 'http://', 'http://me:pw@prometheus', 'http://prometheus?q=1'],
+    ...['http://prometheus#x', 'http://prometheus/a b', 'http://prometheus\nx', 'https://прометей'],
+  ].map((value): Row => ['spec/blockedByAlerts/url', value, 'without credentials, query or fragment']),
+  ['spec/blockedByAlerts/url', `http://${'x'.repeat(1018)}`, 'at most 1024 characters'],
+  ['spec/blockedByAlerts/labels', { severity: 1 }, 'must be a string'],
+  ['spec/blockedByAlerts/ignore', [''], 'must not be empty'],
+  ['spec/blockedByAlerts/ignore', 'Watchdog', 'must be a list'],
+  ...['', '/', '/reboot-required', 'var/run/x', '/var/../x', '/var/./x', '/var//x', '/var/run/', '/var/run/x\n'].map(
+    (value): Row => ['spec/sentinel/path', value, 'must be the path of a file below a directory'],
+  ),
+  ['spec/sentinel/every', '9m', 'from 10m to 168h'],
+  ['spec/kured/namespace', 'Kube System', 'must be the name of an object'],
+  ['spec/kured/daemonSet', '', 'must be the name of an object'],
+  ['spec/skipDrain', 'yes', 'must be true or false'],
 ]);
 
 export const badDocuments: readonly BadDocument[] = [

@@ -127,6 +127,69 @@ for (const [why, reason, change] of ofNode) {
   });
 }
 
+const outside: readonly (readonly [why: string, reason: string, changes: Partial<NodesObservation>])[] = [
+  ['an alert is firing', 'AlertFiring', { alerts: { kind: 'read', names: ['DiskFull'] } }],
+  ['alerts can not be read', 'AlertsUnreadable', { alerts: { kind: 'unreadable', why: 'status 503' } }],
+  ['kured holds its lock', 'KuredAtWork', { kuredLock: ['node-9'] }],
+];
+for (const [why, reason, changes] of outside) {
+  test(`no node begins while ${why}, and one that has begun goes on`, () => {
+    const decision = asking([], changes);
+    assert.deepEqual([actionOf(decision), reasonsOf(decision)], ['none', { 'node-1': reason }]);
+    assert.match(decision.verdicts[0]?.message ?? '', /DiskFull|status 503|node-9/);
+    const begun = asking([], { ...changes, policy: policyOf({}, [grantOf('node-1', { clusters: [] })]) });
+    assert.equal(actionOf(begun), 'cordon node-1');
+  });
+}
+
+test('a node begins where no alert is firing, and no node holds the lock of kured', () => {
+  assert.equal(actionOf(asking([], { alerts: { kind: 'read', names: [] }, kuredLock: [] })), 'grant node-1');
+});
+
+test('groups go one after the other, each by name, and none begins beside another one', () => {
+  const inGroup = (name: string, group: string, change: Partial<NodeSeen> = {}) =>
+    nodeOf(name, { group, needed: 'kernel', pods: [], ...change });
+  const policy = policyOf({ maxUnavailable: 2, groupLabel: 'zone' });
+  const nodes = [inGroup('node-1', 'b'), inGroup('node-2', 'a'), inGroup('node-3', 'a')];
+  assert.equal(actionOf(decideNodes(seenOf({ nodes, policy }))), 'grant node-2');
+  const begun = policyOf({ maxUnavailable: 2, groupLabel: 'zone' }, [grantOf('node-2', { clusters: [] })]);
+  assert.deepEqual(reasonsOf(decideNodes(seenOf({ nodes, policy: begun }))), {
+    'node-2': 'Cordoned',
+    'node-3': 'Granted',
+    'node-1': 'OtherGroup',
+  });
+  // One that is not Ready is away as well, also one without a label.
+  const lost = [inGroup('node-1', 'b'), nodeOf('node-2', { ready: false })];
+  assert.deepEqual(reasonsOf(decideNodes(seenOf({ nodes: lost, policy }))), { 'node-1': 'OtherGroup' });
+});
+
+test('a node that was put off by a clock of the future is not put off for as long', () => {
+  const putOff = { at: minutesAgo(-60 * 24 * 365), word: 'DrainTimedOut' };
+  assert.equal(
+    actionOf(asking([], { nodes: [nodeOf('node-1', { needed: 'k', pods: [], marks: { putOff } })] })),
+    'grant node-1',
+  );
+});
+
+test('looks that came to nothing are told, and a node that needs a reboot anyway is not', () => {
+  const looked = (word: string) => ({ marks: { looked: { at: minutesAgo(1), word } } });
+  const nodes = [
+    nodeOf('node-1', looked('old')),
+    nodeOf('node-2', looked('failed')),
+    nodeOf('node-3', looked('none')),
+    nodeOf('node-4', { ...looked('failed'), selected: false }),
+  ];
+  const told = (policy = policyOf({ sentinel: {} })) => reasonsOf(decideNodes(seenOf({ nodes, policy })));
+  assert.deepEqual(told(), { 'node-1': 'SentinelStays', 'node-2': 'LookFailed' });
+  assert.deepEqual(told(policyOf()), {});
+});
+
+test('spec.skipDrain lets a node begin with a pod that no controller has, since it starts again there', () => {
+  const policy = policyOf({ skipDrain: true });
+  assert.equal(actionOf(asking([podOf('bare', { kind: 'unmanaged' })], { policy })), 'grant node-1');
+  assert.deepEqual(reasonsOf(asking([podOf('batch', { blocks: true })], { policy })), { 'node-1': 'BlockingPod' });
+});
+
 test('a node that was put off has its turn after the others', () => {
   const putOff = { at: minutesAgo(60), word: 'DrainTimedOut' };
   const nodes = [

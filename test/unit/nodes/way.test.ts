@@ -116,6 +116,40 @@ test('the members of a cluster that may lose its quorum are deleted, not evicted
   assert.ok(action.pods.every(({ byDeletion }) => byDeletion));
 });
 
+test('a second member that came to the node since its grant keeps both there, also of five', () => {
+  const members = [0, 1, 2, 3, 4].map((index) =>
+    memberOf(index, { leads: index === 4, node: index === 1 ? 'node-1' : `node-${index + 1}` }),
+  );
+  const pods = [memberPod('orders-0'), memberPod('orders-1')];
+  const seen = onTheWay({ marks: cordoned, pods }, { clusters: [clusterOf({ members })] });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'TwoMembersThere']);
+  assert.match(seen.message, /orders-0 and orders-1 of EtcdCluster default\/orders are both on node-1/);
+});
+
+test('with spec.skipDrain only members leave, by eviction, and the order comes with the others there', () => {
+  const spec = { skipDrain: true };
+  const others = [podOf('web'), podOf('bare', { kind: 'unmanaged' }), podOf('agent', { kind: 'stays' })];
+  const follows = clusterOf({ members: [memberOf(0, { leads: false }), memberOf(1, { leads: true }), memberOf(2)] });
+  const first = onTheWay({ marks: cordoned, pods: [memberPod('orders-0'), ...others] }, { clusters: [follows] }, spec);
+  assert.ok(first.action?.kind === 'evict');
+  assert.deepEqual(
+    first.action.pods.map(({ name }) => name),
+    ['orders-0-0'],
+  );
+  const away = { clusters: [clusterOf({ members: left })] };
+  assert.equal(onTheWay({ marks: cordoned, pods: others }, away, spec).kind, 'order');
+  const job = { name: 'reboot-x', uid: 'job', state: 'under-way' } as const;
+  assert.equal(onTheWay({ marks: ordered, job, pods: others }, away, spec).kind, undefined);
+  const back = onTheWay(
+    { marks: ordered, job, pods: [memberPod('orders-0'), ...others] },
+    { clusters: [follows] },
+    spec,
+  );
+  assert.equal(back.reason, 'OrderTakenBack', 'a member that came back is not rebooted with the node');
+  const blocked = onTheWay({ marks: cordoned, pods: [podOf('batch', { blocks: true }), ...others] }, away, spec);
+  assert.deepEqual([blocked.kind, blocked.reason], [undefined, 'BlockingPod']);
+});
+
 const left = [memberOf(0, { serves: false, node: undefined as never }), memberOf(1), memberOf(2)];
 
 test('an empty node is told to reboot, with its one member waiting for it', () => {
@@ -192,6 +226,17 @@ test('of method External an annotation is no order unless the status says that i
   assert.equal(onTheWay({ marks, pods: [podOf('web')] }, {}, spec).kind, 'evict');
   const given = onTheWay({ marks }, {}, spec, { ordered: '2026-11-23T11:59:30Z' });
   assert.deepEqual([given.kind, given.reason], [undefined, 'Rebooting']);
+});
+
+test('of method External an order that was taken away is awaited, and not given again', () => {
+  const spec = { reboot: { method: 'External' } } as const;
+  const ordered = '2026-11-23T11:59:30Z';
+  const taken = onTheWay({ marks: cordoned }, {}, spec, { ordered });
+  assert.deepEqual([taken.kind, taken.reason], [undefined, 'Rebooting']);
+  const late = onTheWay({ marks: cordoned }, {}, spec, { ordered: '2026-11-23T11:00:00Z' });
+  assert.deepEqual([late.kind, late.reason], [undefined, 'RebootNotComing']);
+  // Without the record it was not given: a step died in between.
+  assert.equal(onTheWay({ marks: cordoned }, {}, spec).kind, 'order');
 });
 
 test('a node that is lost while its pods end is stuck, and one that is Ready is put off', () => {

@@ -1,0 +1,53 @@
+import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
+import type { AlertsSeen } from './observation.ts';
+
+/** What Prometheus says is firing, and whether it keeps nodes from their reboot. Pure. */
+
+type Blocking = NonNullable<EtcdNodePolicySpec['blockedByAlerts']>;
+
+/** Of more alerts than this, the first are named. */
+const mostNames = 100;
+
+/**
+ * @param text an answer of `GET /api/v1/alerts` (https://prometheus.io/docs/prometheus/latest/querying/api/#alerts)
+ */
+export function alertsIn(text: string, { labels = {}, ignore = [] }: Omit<Blocking, 'url'>): AlertsSeen {
+  const alerts = listIn(text);
+  if (!alerts) return { kind: 'unreadable', why: 'the answer is not one of the Prometheus API' };
+  const ignored = new Set(ignore);
+  const names = new Set<string>();
+  for (const alert of alerts) {
+    const { state, labels: found } = alert;
+    if (!isRecord(found)) return { kind: 'unreadable', why: 'the answer has an alert without labels' };
+    const { alertname: name } = found;
+    if (state !== 'firing' || Object.entries(labels).some(([key, value]) => found[key] !== value)) continue;
+    // What is not named can't be ignored by its name.
+    const shown = typeof name === 'string' ? plain(name) : '(without a name)';
+    if (!ignored.has(shown) && names.size < mostNames) names.add(shown);
+  }
+  return { kind: 'read', names: [...names].toSorted() };
+}
+
+function listIn(text: string): readonly Readonly<Record<string, unknown>>[] | undefined {
+  const found = parsed(text);
+  const data = isRecord(found) && found.status === 'success' ? found.data : undefined;
+  const alerts = isRecord(data) ? data.alerts : undefined;
+  return Array.isArray(alerts) && alerts.every(isRecord) ? alerts : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Names are letters, digits and "_" by convention only. */
+function plain(name: string): string {
+  return name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ').slice(0, 100);
+}

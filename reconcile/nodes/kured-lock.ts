@@ -1,0 +1,39 @@
+/**
+ * kured's lock: an annotation of its DaemonSet, of one node, or (`--concurrency`) of several. A lock whose time to live
+ * is over counts no more, as kured itself reads it. Pure.
+ */
+
+export const kuredLockAnnotation = 'weave.works/kured-node-lock';
+
+/** @returns the nodes that hold it, or `unreadable`: somebody does, and nothing says which. */
+export function kuredHolders(text: string | undefined, at: Date): readonly string[] {
+  if (text === undefined) return [];
+  const found = parsed(text);
+  if (!isRecord(found)) return [unreadable];
+  const locks: readonly unknown[] = Array.isArray(found.locks) ? found.locks : 'nodeID' in found ? [found] : [];
+  return locks.flatMap((lock) => holderOf(lock, at) ?? []);
+}
+
+const unreadable = 'a node that can not be read from it';
+
+function holderOf(lock: unknown, at: Date): string | undefined {
+  if (!isRecord(lock)) return unreadable;
+  const { nodeID, created, TTL: nanoseconds } = lock;
+  const since = typeof created === 'string' ? Date.parse(created) : Number.NaN;
+  const isOver = typeof nanoseconds === 'number' && nanoseconds > 0 && at.getTime() - since >= nanoseconds / 1_000_000;
+  if (isOver) return undefined;
+  // As a Node is named, and nothing else.
+  return typeof nodeID === 'string' && /^[a-z0-9.-]{1,253}$/.test(nodeID) ? nodeID : unreadable;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
