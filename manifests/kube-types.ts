@@ -233,6 +233,7 @@ interface ServicePort {
   readonly port: number;
   readonly targetPort?: number | string;
   readonly protocol?: string;
+  readonly nodePort?: number;
 }
 
 export interface Service extends KubeObject {
@@ -244,6 +245,9 @@ export interface Service extends KubeObject {
     readonly publishNotReadyAddresses?: boolean;
     readonly selector?: Readonly<Record<string, string>>;
     readonly ports?: readonly ServicePort[];
+    readonly loadBalancerClass?: string;
+    readonly loadBalancerSourceRanges?: readonly string[];
+    readonly externalTrafficPolicy?: 'Cluster' | 'Local';
   };
 }
 

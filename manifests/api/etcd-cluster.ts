@@ -5,6 +5,7 @@ import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
 import type { EtcdClusterStatus } from './etcd-cluster-status.ts';
+import { externalServiceSchema, externalTakesTls } from './external-service.ts';
 import { healingDefaults, replacedDefaults } from './healing-defaults.ts';
 import { etcdIdPattern } from './identifiers.ts';
 import { etcdSchema, imageSchema, podTemplateSchema, resourcesSchema, storageSchema } from './member-settings.ts';
@@ -192,6 +193,7 @@ export const etcdClusterSpecSchema = object(
       ),
     ),
     networkPolicy: Type.Optional(networkPolicySchema),
+    service: Type.Optional(externalServiceSchema),
     bootstrap: Type.Optional(
       object(
         {
@@ -226,7 +228,7 @@ export const etcdClusterSpecSchema = object(
     backup: Type.Optional(clusterBackupSchema),
     suspend: Type.Optional(Type.Boolean({ default: false, keepsDefault, description: 'Observe and report only.' })),
   },
-  { rules: [quotaFitsVolume] },
+  { rules: [quotaFitsVolume, externalTakesTls] },
 );
 
 /** StatefulSets are named `<cluster>-<n>` and may have 52 characters; three digits are room for every replacement. */
@@ -251,6 +253,12 @@ export const etcdClusterRules: readonly Rule[] = [
     message: 'metadata.name must not end in -peers: the headless Service of another cluster could have that name',
     cel: `!self.metadata.name.endsWith('-peers')`,
     holds: ({ metadata }) => !metadata.name.endsWith('-peers'),
+    fieldPath: '.metadata.name',
+  }),
+  rule<{ metadata: { name: string } }>({
+    message: 'metadata.name must not end in -external: the Service of another cluster could have that name',
+    cel: `!self.metadata.name.endsWith('-external')`,
+    holds: ({ metadata }) => !metadata.name.endsWith('-external'),
     fieldPath: '.metadata.name',
   }),
   // No such rule about storage.size: whether a smaller one can be had is told by the volumes, which a rule can't see.

@@ -1,32 +1,23 @@
 import Type, { type Static } from 'typebox';
 import { cidr, exceptInside, isMasked } from './ip-block.ts';
+import { celOfLabelKey, isLabelKey, labelValue } from './label-rules.ts';
 import { shown } from './problem.ts';
-import { matching, rule } from './rule.ts';
+import { rule } from './rule.ts';
 import { list, map, object, type ReadonlyDeep, text } from './schema.ts';
 import { networkPolicyDefaults } from './spec-defaults.ts';
 
 /** Who reaches a cluster's members: the part of Kubernetes' NetworkPolicyPeer that says from where. */
 
-const labelValue = matching(
-  '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
-  'must be the value of a label: letters, digits, "-", "_" and ".", or empty',
-);
-/** By the API server: a prefix of at most 253 characters, and a name of at most 63. */
-const labelKey =
-  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$';
-const celOfKey = (key: string) => `${key}.matches('${labelKey}') && ${key}.indexOf('/') <= 253`;
-const isLabelKey = (key: string) => key.length <= 317 && new RegExp(labelKey).test(key) && key.indexOf('/') <= 253;
-
 /** Of one label. */
 export const isKey = rule<string>({
   message: 'must be the key of a label, like app or example.com/app: a name has at most 63 characters',
-  cel: celOfKey('self'),
+  cel: celOfLabelKey('self'),
   holds: isLabelKey,
 });
 
 const haveKeys = rule<Readonly<Record<string, string>>>({
   message: 'must have keys of labels, like app or example.com/app: a name has at most 63 characters',
-  cel: `self.all(key, ${celOfKey('key')})`,
+  cel: `self.all(key, ${celOfLabelKey('key')})`,
   holds: (labels) => Object.keys(labels).every(isLabelKey),
   explain: (labels) =>
     Object.keys(labels)

@@ -66,6 +66,8 @@ export const annotations = {
   restoredBy: `${group}/restored-by`,
   // On what we build.
   inputsHash: `${group}/inputs-hash`,
+  // On a Service for clients outside: the keys of labels and annotations that its spec gave it.
+  givenKeys: `${group}/given-keys`,
   // On what a fleet applied.
   fleetName: `${group}/fleet-name`,
   source: `${group}/source`,
@@ -168,6 +170,11 @@ export function headlessServiceName(cluster: string): string {
 
 export function networkPolicyName(cluster: string): string {
   return `${cluster}-members`;
+}
+
+/** For clients outside of the Kubernetes cluster. */
+export function externalServiceName(cluster: string): string {
+  return `${cluster}-external`;
 }
 
 export function clientServiceName(cluster: string): string {

@@ -27,6 +27,7 @@ export const ofTheCluster = {
   disruption: 'what a drain may do: the disruption budget',
   maintenance: 'when a change of working members may begin: wait-for-window',
   networkPolicy: 'from where members are reached: the NetworkPolicy',
+  service: 'whether clients come from outside: the Service for them',
   rollback: 'what the cluster goes back to: roll-back',
   backup: 'what is backed up before a change: back-up-first',
   suspend: 'whether anything is done: stay-suspended',

@@ -131,15 +131,20 @@ function neverStartsEmpty({ world: before }: State, event: Event, { world: after
     if (!place.process || !place.disk || earlier?.disk) continue;
     const formation = formationOf(after, place.disk.formation);
     const member = formation?.members.find(({ id }) => id === place.disk?.memberId);
-    if (after.shared.clientService.state === 'present' && member && !member.learner && member.published) {
+    if (isOpen(after) && member && !member.learner && member.published) {
       return `${place.name} starts on an empty volume, as a voter that has started before, while clients are let in`;
     }
   }
   // What a recovery left behind, or a rollback gave up, is looked at by itself (I10, I11).
   const isFormer = (one: Formation) => successorsOf(after, one).length > 0 || tookItsPlace(after, one) !== undefined;
   const formed = after.formations.filter((one) => one.formed && !isFormer(one));
-  const open = after.shared.clientService.state === 'present' && formed.length > 1;
+  const open = isOpen(after) && formed.length > 1;
   return open && serving(after) ? 'two clusters were formed behind one Service' : undefined;
+}
+
+/** Whether clients are let in, by either Service. */
+function isOpen({ shared }: World): boolean {
+  return shared.clientService.state === 'present' || shared.externalService.state === 'present';
 }
 
 const wrongVersions: ReadonlySet<string> = new Set([words.downgrade, words.skipped, words.unreadable]);

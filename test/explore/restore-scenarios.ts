@@ -137,7 +137,13 @@ function retained(): World {
   return {
     cluster: { spec: { ...world.cluster.spec, ...snapshot }, generation: 2, uid: 'cluster-2', memory: {} },
     places: world.places.map(left),
-    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing, networkPolicy: missing },
+    shared: {
+      headlessService: missing,
+      clientService: missing,
+      disruptionBudget: missing,
+      networkPolicy: missing,
+      externalService: missing,
+    },
     formations,
   };
 }

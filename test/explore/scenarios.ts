@@ -34,6 +34,13 @@ const resumed = spec('suspend: false', { suspend: false });
 
 export const scenarios: readonly Scenario[] = [
   one('birth of 1', unborn({ replicas: 1 }, 6), [], { ...holders, ...pods, second: 1 }, 2),
+  one(
+    'birth of 1, clients outside',
+    unborn({ replicas: 1, service: { type: 'NodePort' } }, 6),
+    [size(3)],
+    { death: 1 },
+    1,
+  ),
   one('birth of 3', unborn({}, 6), [], { death: 1, late: 1, second: 1 }, 1),
   one('birth of 5', unborn({ replicas: 5 }, 6), [], { death: 1 }, 0),
   one('birth of 2, other size', unborn({ replicas: 2 }, 6), [larger, size(1)], { death: 1, late: 1 }, 1),

@@ -5,7 +5,7 @@ import { type Authority, authoritySecretName } from '../../../manifests/render/c
 import { backupAhead } from '../know/backup-ahead.ts';
 import { orderFor } from '../know/certificates/order.ts';
 import { tlsModeOf, wantedLeaves } from '../know/certificates/wanted.ts';
-import type { AuthorityView, Certificates, LeafView, Observation } from '../know/observation.ts';
+import type { AuthorityView, Certificates, LeafView, Observation, SharedView } from '../know/observation.ts';
 import { namesAllowedIn, withLeavesOf } from './leaves.ts';
 import { type Plan, plan } from './plan.ts';
 
@@ -30,7 +30,13 @@ export function nothingOf(cluster: EtcdCluster, { at, nonce }: Pick<Observation,
     nonce,
     cluster: created,
     slots: [],
-    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing, networkPolicy: missing },
+    shared: {
+      headlessService: missing,
+      clientService: missing,
+      disruptionBudget: missing,
+      networkPolicy: missing,
+      externalService: missing,
+    },
     certificates: noCertificates(created, at),
     membership: { kind: 'unknown', cause: 'no member runs' },
     lease: { kind: 'free' },
@@ -55,15 +61,19 @@ export function withDesired(observation: Observation, { spec, metadata }: Desire
       generation: (before.metadata.generation ?? 0) + (isDeepStrictEqual(before.spec, spec) ? 0 : 1),
     },
   };
-  const planned = { ...observation, cluster: changed, shared: withPolicyAhead(observation, spec) };
+  const planned = { ...observation, cluster: changed, shared: withSharedAhead(observation, spec) };
   return replanned(withBackupAhead(planned, before), before);
 }
 
-/** The network policy is made from the spec alone, so one that was right may now be wrong. */
-function withPolicyAhead({ shared, cluster }: Observation, spec: EtcdCluster['spec']): Observation['shared'] {
-  const isSame = isDeepStrictEqual(cluster.spec.networkPolicy, spec.networkPolicy);
-  if (isSame || shared.networkPolicy.state !== 'present') return shared;
-  return { ...shared, networkPolicy: { state: 'drifted' } };
+/** What is made from the spec alone, and was right, may now be wrong. */
+function withSharedAhead({ shared, cluster }: Observation, spec: EtcdCluster['spec']): Observation['shared'] {
+  const after = (view: SharedView, field: 'networkPolicy' | 'service'): SharedView =>
+    view.state === 'present' && !isDeepStrictEqual(cluster.spec[field], spec[field]) ? { state: 'drifted' } : view;
+  return {
+    ...shared,
+    networkPolicy: after(shared.networkPolicy, 'networkPolicy'),
+    externalService: after(shared.externalService, 'service'),
+  };
 }
 
 /** Of the same wish it is the same one. Of another there is none: at worst the plan has a step too many. */

@@ -401,5 +401,7 @@ export type SharedObject =
   | 'client-service'
   | 'disruption-budget'
   | 'network-policy'
+  | 'external-service'
   /** The spec wants none: ours is deleted. */
-  | 'no-network-policy';
+  | 'no-network-policy'
+  | 'no-external-service';

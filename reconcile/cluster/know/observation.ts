@@ -426,6 +426,7 @@ export interface Shared {
   readonly clientService: SharedView;
   readonly disruptionBudget: SharedView & { readonly minAvailable?: number };
   readonly networkPolicy: SharedView;
+  readonly externalService: SharedView;
 }
 
 export interface SharedView {

@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
 import { disruptionBudget } from '../../../manifests/render/disruption-budget.ts';
+import { externalService } from '../../../manifests/render/external-service.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { clientService, headlessService } from '../../../manifests/render/services.ts';
 import type { SharedObject } from './action.ts';
@@ -18,6 +19,9 @@ export function sharedObject(
       return clientService(cluster);
     case 'disruption-budget':
       return disruptionBudget(cluster, minAvailable);
+    case 'external-service':
+    case 'no-external-service':
+      return externalService(cluster);
     case 'network-policy':
     case 'no-network-policy':
       return networkPolicy(cluster);

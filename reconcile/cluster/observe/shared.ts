@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../manifests/kube-types.ts';
-import { clientServiceName, headlessServiceName, networkPolicyName } from '../../../manifests/render/names.ts';
+import {
+  clientServiceName,
+  externalServiceName,
+  headlessServiceName,
+  networkPolicyName,
+} from '../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../manifests/render/owner-reference.ts';
 import type { KubeObject } from '../../kube.ts';
 import type { Shared, SharedView } from '../know/observation.ts';
@@ -28,6 +33,9 @@ export function sharedOf({ cluster, services, disruptionBudgets, networkPolicies
       ...(typeof minAvailable === 'number' && { minAvailable }),
     },
     networkPolicy: policyView(policy, cluster),
+    externalService: {
+      state: stateOf(service(externalServiceName(name)), sharedObject('external-service', cluster, 0), uid),
+    },
   };
 }
 

@@ -11,6 +11,7 @@ export function objectOf(world: World, kind: ObjectKind | undefined, name: strin
     case 'clientService':
     case 'disruptionBudget':
     case 'networkPolicy':
+    case 'externalService':
       return world.shared[kind].state === 'missing' ? undefined : world.shared[kind];
     case 'secret':
     case 'certificate':

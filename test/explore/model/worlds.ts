@@ -29,7 +29,13 @@ export function unborn(spec: Partial<EtcdClusterSpec>, places: number): World {
   return {
     cluster: { spec: { ...baseSpec, ...spec }, generation: 1, uid: 'cluster-1', memory: {} },
     places: Array.from({ length: places }, (_, ordinal) => ({ name: peerName(clusterName, ordinal), ordinal })),
-    shared: { headlessService: missing, clientService: missing, disruptionBudget: missing, networkPolicy: missing },
+    shared: {
+      headlessService: missing,
+      clientService: missing,
+      disruptionBudget: missing,
+      networkPolicy: missing,
+      externalService: missing,
+    },
     formations: [],
   };
 }
@@ -109,6 +115,7 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
       headlessService: present,
       clientService: present,
       networkPolicy: present,
+      externalService: spec.service ? present : missing,
       disruptionBudget: names.length > 1 ? { state: 'present', minAvailable: quorumOf(names.length) } : missing,
     },
     formations: [formation],

@@ -19,6 +19,8 @@ const resourceOf = {
   'disruption-budget': resources.disruptionBudgets,
   'network-policy': resources.networkPolicies,
   'no-network-policy': resources.networkPolicies,
+  'external-service': resources.services,
+  'no-external-service': resources.services,
 } as const satisfies Record<SharedObject, Resource>;
 
 /** One that is there, changed by someone else. */
@@ -117,6 +119,32 @@ export const cluster = {
       when: 'no network-policy is wanted, and one is not of this cluster',
       start: given('network-policy', ownedBy()),
       asks: () => applySharedObject({ object: 'no-network-policy', minAvailable: 2 }),
+      refused: 'terminal NameTaken',
+    },
+    ...ofShared('external-service'),
+    {
+      when: 'the external-service has annotations that its spec gave it before, and one of others',
+      start: given('external-service', (made) => ({
+        ...made,
+        metadata: {
+          ...made.metadata,
+          annotations: {
+            ...{ 'example.com/before': 'a', 'example.com/others': 'b' },
+            'etcd.ratchet.dev/given-keys': '[[],["example.com/before"]]',
+          },
+        },
+      })),
+      asks: () => applySharedObject({ object: 'external-service', minAvailable: 2 }),
+    },
+    {
+      when: 'no external-service is wanted, and one is there',
+      start: given('external-service'),
+      asks: () => applySharedObject({ object: 'no-external-service', minAvailable: 2 }),
+    },
+    {
+      when: 'no external-service is wanted, and one is not of this cluster',
+      start: given('external-service', ownedBy()),
+      asks: () => applySharedObject({ object: 'no-external-service', minAvailable: 2 }),
       refused: 'terminal NameTaken',
     },
     {

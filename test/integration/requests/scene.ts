@@ -115,4 +115,5 @@ const kinds = {
   clientService: resources.services,
   disruptionBudget: resources.disruptionBudgets,
   networkPolicy: resources.networkPolicies,
+  externalService: resources.services,
 } as const satisfies Record<Doing['object'] | 'cluster', Resource>;

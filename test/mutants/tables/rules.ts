@@ -5,6 +5,13 @@ const unit = 'test/unit/cluster';
 /** What a step is decided by: the pure rules. */
 export const ofRules: readonly Mutant[] = [
   {
+    file: 'reconcile/cluster/decide/rules/birth/support-members.ts',
+    from: '} else if (sealed && isToBeMade(shared.externalService))',
+    to: '} else if (isToBeMade(shared.externalService))',
+    without: 'clients from outside are let in before every member is sealed (I5)',
+    killers: ['test/unit/cluster/support-members.test.ts'],
+  },
+  {
     file: 'reconcile/cluster/decide/wait-for-window.ts',
     from: 'return waitForWindow(situation) ??',
     to: 'return',

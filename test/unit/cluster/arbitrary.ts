@@ -185,6 +185,7 @@ export const observations: fc.Arbitrary<Observation> = fc
         storage: fc.constantFrom(...sizes).map((size) => ({ size })),
         suspend: mostly(false, fc.constant(true)),
         etcd: fc.constant({ snapshotCount: 5000 }),
+        service: fc.constant({ type: 'NodePort' as const }),
       },
       { requiredKeys: [] },
     ),
@@ -195,6 +196,7 @@ export const observations: fc.Arbitrary<Observation> = fc
       clientService: shared,
       disruptionBudget: shared,
       networkPolicy: shared,
+      externalService: shared,
     }),
     deleting: mostly(false, fc.constant(true)),
     whenDeleted: fc.constantFrom('Retain', 'Delete'),
@@ -231,12 +233,13 @@ export const observations: fc.Arbitrary<Observation> = fc
       });
       const changed = (slot: Slot) =>
         changes.reduce((value, [ordinal, one]) => (ordinal === slot.ordinal ? one(value) : value), slot);
-      const { headlessService, clientService, disruptionBudget, networkPolicy } = base.shared;
+      const { headlessService, clientService, disruptionBudget, networkPolicy, externalService } = base.shared;
       const services = {
         headlessService: { state: worse(headlessService, states.headlessService) },
         clientService: { state: worse(clientService, states.clientService) },
         disruptionBudget: { ...disruptionBudget, state: worse(disruptionBudget, states.disruptionBudget) },
         networkPolicy: { state: worse(networkPolicy, states.networkPolicy) },
+        externalService: { state: worse(externalService, states.externalService) },
       };
       const slots = base.slots.map(changed);
       // No list without somebody who could have given it.

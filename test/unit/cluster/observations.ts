@@ -333,5 +333,6 @@ function presentShared(size: number): Shared {
     clientService: { state: 'present' },
     disruptionBudget: size > 1 ? { state: 'present', minAvailable } : { state: 'missing' },
     networkPolicy: { state: 'present' },
+    externalService: { state: 'missing' },
   };
 }

@@ -252,7 +252,8 @@ describe('whatever is observed', () => {
   test('clients are let in only when every member is sealed (I5)', () => {
     everyDecision((observation, decision) => {
       if (decision.kind !== 'act' || decision.action.kind !== 'apply-shared') return;
-      if (!decision.action.objects.includes('client-service')) return;
+      const { objects } = decision.action;
+      if (!objects.includes('client-service') && !objects.includes('external-service')) return;
       const { life, slots } = situate(observation);
       const token = life.stage === 'born' ? life.token : assert.fail(life.stage);
       const ours = slots.filter((slot) => recordOf(slot)?.token === token);

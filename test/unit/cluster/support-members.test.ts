@@ -7,6 +7,7 @@ import { statusFor } from '../../../reconcile/cluster/report/status.ts';
 import { healthy, prepared, unborn, unsealed, withInputs, without, withVolume } from './observations.ts';
 
 const missing = { state: 'missing' } as const;
+const outside = { service: { type: 'NodePort' } } as const;
 
 describe('Services and disruption budget', () => {
   const none = { headlessService: missing, clientService: missing, disruptionBudget: missing, networkPolicy: missing };
@@ -25,6 +26,27 @@ describe('Services and disruption budget', () => {
       'while one member is not sealed there is no Service for clients',
       healthy(3, { slots: { 2: unsealed }, shared: none }),
       ['headless-service', 'disruption-budget', 'network-policy'],
+    ],
+    [
+      'during birth there is no Service for clients from outside either',
+      prepared(3, { shared: none, spec: outside }),
+      ['headless-service', 'disruption-budget', 'network-policy'],
+    ],
+    [
+      'while one member is not sealed there is no Service for clients from outside',
+      healthy(3, { slots: { 2: unsealed }, shared: none, spec: outside }),
+      ['headless-service', 'disruption-budget', 'network-policy'],
+    ],
+    ['once all are sealed clients from outside come in', healthy(3, { spec: outside }), ['external-service']],
+    [
+      'a Service for clients from outside that drifted is put back',
+      healthy(3, { spec: outside, shared: { externalService: { state: 'drifted' } } }),
+      ['external-service'],
+    ],
+    [
+      'a Service for clients from outside that the spec does not want any more goes',
+      healthy(3, { shared: { externalService: { state: 'present' } } }),
+      ['no-external-service'],
     ],
     ['once all are sealed it opens', healthy(3, { shared: { clientService: missing } }), ['client-service']],
     [

@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { NetworkPolicy, PodDisruptionBudget, Service } from '../../../../manifests/kube-types.ts';
+import { correctedExternal } from '../../../../manifests/render/external-service.ts';
 import { labelsOf, peerLabels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { inEachFamily } from '../../../../manifests/render/services.ts';
@@ -22,6 +23,8 @@ const shared = {
   'disruption-budget': { key: 'disruptionBudget', resource: resources.disruptionBudgets },
   'network-policy': { key: 'networkPolicy', resource: resources.networkPolicies },
   'no-network-policy': { key: 'networkPolicy', resource: resources.networkPolicies },
+  'external-service': { key: 'externalService', resource: resources.services },
+  'no-external-service': { key: 'externalService', resource: resources.services },
 } as const satisfies Record<SharedObject, { readonly key: keyof Shared; readonly resource: Resource }>;
 
 type SharedKubeObject = Service | PodDisruptionBudget | NetworkPolicy;
@@ -51,7 +54,7 @@ export const applySharedObject = defineRequest('applySharedObject', {
         await kube.delete(resource, namespace, name, { preconditions: { uid: found.metadata.uid }, signal });
       return;
     }
-    if (found) return mergeInto(found, wanted, live, resource, read);
+    if (found) return mergeInto(found, wanted, { live, resource, readAgain: read, merge: mergeFor(wish.object) });
     try {
       await kube.create(resource, isService(wanted) ? inEachFamily(wanted) : wanted, { signal });
     } catch (error) {
@@ -71,13 +74,29 @@ export const applySharedObject = defineRequest('applySharedObject', {
   },
 });
 
-/** A disruption budget or network policy that is not needed is deleted. */
+/** What is not needed is deleted. */
 function isNeeded({ object, minAvailable }: SharedWish): boolean {
-  return object !== 'no-network-policy' && (object !== 'disruption-budget' || minAvailable > 0);
+  if (object === 'no-network-policy' || object === 'no-external-service') return false;
+  return object !== 'disruption-budget' || minAvailable > 0;
 }
 
 function isService(wanted: SharedKubeObject): wanted is Service {
   return wanted.kind === 'Service';
+}
+
+interface Merging<T> {
+  readonly live: Live;
+  readonly resource: Resource;
+  readonly readAgain: () => Promise<T | undefined>;
+  readonly merge: (found: T, wanted: T) => T;
+}
+
+/** Of a Service for clients outside, what the spec gave it before goes with the spec. */
+function mergeFor(object: SharedObject): Merging<SharedKubeObject>['merge'] {
+  return (found, wanted) =>
+    object === 'external-service' && isService(found) && isService(wanted)
+      ? correctedExternal(found, wanted)
+      : merged(found, wanted);
 }
 
 /** How often a PUT that met a controller's write is repeated: it writes once for each change of a pod. */
@@ -90,9 +109,7 @@ const repeats = 3;
 async function mergeInto<T extends SharedKubeObject>(
   found: T,
   wanted: T,
-  live: Live,
-  resource: Resource,
-  readAgain: () => Promise<T | undefined>,
+  { live, resource, readAgain, merge }: Merging<T>,
 ): Promise<void> {
   let latest = found;
   for (let repeat = 0; ; repeat++) {
@@ -111,7 +128,7 @@ async function mergeInto<T extends SharedKubeObject>(
  * Our fields win; an allocated address, or a label of another owner, stays. In a network policy nothing of others does:
  * what was added would open or close something.
  */
-function merge<T extends SharedKubeObject>(found: T, wanted: T): T {
+function merged<T extends SharedKubeObject>(found: T, wanted: T): T {
   return {
     ...found,
     metadata: {

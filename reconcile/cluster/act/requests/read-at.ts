@@ -10,7 +10,8 @@ export type ObjectKind =
   | 'headlessService'
   | 'clientService'
   | 'disruptionBudget'
-  | 'networkPolicy';
+  | 'networkPolicy'
+  | 'externalService';
 
 /**
  * An object as it was read. To the programs it is opaque, and they pass it on: `at` is its resourceVersion, and to a

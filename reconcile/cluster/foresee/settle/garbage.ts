@@ -29,7 +29,7 @@ function isOver(view: { readonly leaving: boolean; readonly current: boolean; re
 /** Services and Secrets of an earlier namesake. */
 function withoutLeftovers(observation: Observation): Observation {
   const { shared, certificates } = observation;
-  const { headlessService, clientService, disruptionBudget, networkPolicy } = shared;
+  const { headlessService, clientService, disruptionBudget, networkPolicy, externalService } = shared;
   const isLeftover = ({ state }: { readonly state: SharedView['state'] }) => state === 'leftover';
   const secrets = certificates.kind === 'read' ? certificates.leaves : [];
   if (![...Object.values(shared), ...secrets].some(({ state }) => state === 'leftover')) return observation;
@@ -41,6 +41,7 @@ function withoutLeftovers(observation: Observation): Observation {
       clientService: isLeftover(clientService) ? gone : clientService,
       disruptionBudget: isLeftover(disruptionBudget) ? gone : disruptionBudget,
       networkPolicy: isLeftover(networkPolicy) ? gone : networkPolicy,
+      externalService: isLeftover(externalService) ? gone : externalService,
     },
     ...(certificates.kind === 'read' && {
       certificates: {

@@ -78,7 +78,10 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
   const nodeNames = nodes.map(({ name }) => name);
   const directory = join(dir, 'volumes');
   startProvisioner({ ...watching, directory, nodeNames, claims, volumes: persistentVolumes, classes });
-  const proxy = startServiceProxy(services, slices, index, log);
+  const proxy = startServiceProxy(services, slices, index, {
+    log,
+    nodeAddresses: nodes.flatMap(({ addresses }) => addresses),
+  });
   parts.defer(() => proxy.close());
   const records = {
     service: (namespace: string, name: string) => services.get(`${namespace}/${name}`),

@@ -10,13 +10,13 @@ type Listener = { readonly server: Server; backends: readonly Backend[] };
 
 /**
  * Stands in for kube-proxy: listens on the cluster address and port of every TCP Service that has ready endpoints, and
- * hands each connection to one of them. Without endpoints nobody listens, so that a client is refused as in life.
+ * at its node port on each node, and hands each connection to one of them. Without endpoints nobody listens, so that a client is refused as in life.
  */
 export function startServiceProxy(
   services: Informer<Service>,
   slices: Informer<EndpointSlice>,
   index: ServiceIndex,
-  log: Log,
+  { log, nodeAddresses }: { readonly log: Log; readonly nodeAddresses: readonly string[] },
 ): { close(): void } {
   const listeners = new Map<string, Listener>();
   // Of Services that are gone, too: a connection to a pod whose network is gone would keep the process for a quarter of
@@ -26,7 +26,7 @@ export function startServiceProxy(
 
   function look(service: Service): void {
     const slices = index.slices(keyOf(service));
-    for (const address of placesOf(service)) set(address, backendsOf(slices, address));
+    for (const address of placesOf(service, nodeAddresses)) set(address, backendsOf(slices, address));
   }
 
   function set({ host, port }: Backend, backends: readonly Backend[]): void {
@@ -46,9 +46,9 @@ export function startServiceProxy(
 
   services.onChange((service, previous) => {
     if (previous) {
-      const kept = service ? placesOf(service) : [];
+      const kept = service ? placesOf(service, nodeAddresses) : [];
       const isKept = (place: Backend) => kept.some(({ host, port }) => host === place.host && port === place.port);
-      for (const place of placesOf(previous)) if (!isKept(place)) set(place, []);
+      for (const place of placesOf(previous, nodeAddresses)) if (!isKept(place)) set(place, []);
     }
     if (service) look(service);
   });
@@ -100,13 +100,22 @@ function join(client: Socket, backend: Socket, sockets: Set<Socket>): void {
 
 type Place = Backend & { readonly family: EndpointSlice['addressType']; readonly portName: string };
 
-/** Where a Service is to be listened for: each of its ports at its address of each family. */
-function placesOf({ spec }: Service): Place[] {
+/** Where a Service is to be listened for: each of its ports at its address of each family, and at each node. */
+function placesOf({ spec }: Service, nodeAddresses: readonly string[]): Place[] {
   const addresses = (spec?.clusterIPs ?? []).filter((address) => address !== 'None');
   const ports = (spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
-  return addresses.flatMap((host) =>
-    ports.map(({ port, name = '' }) => ({ host, port, portName: name, family: isIPv6(host) ? 'IPv6' : 'IPv4' })),
-  );
+  const at = (host: string, port: number, portName = ''): Place => ({
+    host,
+    port,
+    portName,
+    family: isIPv6(host) ? 'IPv6' : 'IPv4',
+  });
+  return [
+    ...addresses.flatMap((host) => ports.map(({ port, name }) => at(host, port, name))),
+    ...nodeAddresses.flatMap((host) =>
+      ports.flatMap(({ nodePort, name }) => (nodePort ? [at(host, nodePort, name)] : [])),
+    ),
+  ];
 }
 
 function backendsOf(slices: readonly EndpointSlice[], { family, portName }: Place): Backend[] {

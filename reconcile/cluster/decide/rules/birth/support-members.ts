@@ -1,4 +1,9 @@
-import { clientServiceName, headlessServiceName, networkPolicyName } from '../../../../../manifests/render/names.ts';
+import {
+  clientServiceName,
+  externalServiceName,
+  headlessServiceName,
+  networkPolicyName,
+} from '../../../../../manifests/render/names.ts';
 import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
 import type { SharedObject } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
@@ -44,6 +49,9 @@ export function dueShared(
   const sealed =
     life.stage === 'born' && !slots.some((slot) => isBehind(slot) || (isOpen(slot) && !life.strays.includes(slot)));
   if (sealed && isToBeMade(shared.clientService)) objects.push('client-service');
+  if (situation.cluster.spec.service === undefined) {
+    if (isToBeRemoved(shared.externalService)) objects.push('no-external-service');
+  } else if (sealed && isToBeMade(shared.externalService)) objects.push('external-service');
   const isWrong =
     minAvailable === 0
       ? disruptionBudget.state !== 'missing'
@@ -65,8 +73,14 @@ function isTakingOver(slots: readonly Slot[]): boolean {
 }
 
 function messageFor(objects: readonly SharedObject[]): string {
-  return objects.includes('client-service')
-    ? 'opening the Service for clients: every member is sealed'
+  const opened = [
+    ...(objects.includes('client-service') ? ['the Service for clients'] : []),
+    ...(objects.includes('external-service') ? ['the Service for clients from outside'] : []),
+  ];
+  if (objects.includes('no-external-service'))
+    return 'closing the Service for clients from outside: spec.service is gone';
+  return opened.length > 0
+    ? `opening ${opened.join(' and ')}: every member is sealed`
     : 'making or correcting the Services, the disruption budget and the network policy';
 }
 
@@ -94,10 +108,12 @@ function isOthers({ state }: SharedView): boolean {
 /** Objects with our labels and without an owner of ours are never collected: a person must look. */
 function nameTaken({ cluster, shared }: Situation): Decision | undefined {
   const { name } = cluster.metadata;
+  const isOutside = cluster.spec.service !== undefined;
   const [foreign] = [
     ...(shared.headlessService.state === 'foreign' ? [`a Service ${headlessServiceName(name)}`] : []),
     ...(shared.clientService.state === 'foreign' ? [`a Service ${clientServiceName(name)}`] : []),
     ...(shared.disruptionBudget.state === 'foreign' ? [`a PodDisruptionBudget ${name}`] : []),
+    ...(isOutside && shared.externalService.state === 'foreign' ? [`a Service ${externalServiceName(name)}`] : []),
     ...(shared.networkPolicy.state === 'foreign' ? [`a NetworkPolicy ${networkPolicyName(name)}`] : []),
   ];
   if (foreign === undefined) return undefined;

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Service } from '../../manifests/kube-types.ts';
+import { externalServiceName } from '../../manifests/render/names.ts';
+import { resources } from '../../reconcile/kube.ts';
+import type { Access } from './support/client.ts';
+import { isReady } from './support/conditions.ts';
+import { readKey, writeKey } from './support/keys.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { ask } from './support/wire.ts';
+
+const stage = scene({ fleet: false });
+const name = 'outside';
+const externalName = 'etcd.example.test';
+
+async function apply(fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const { kubectl, namespace } = stage();
+  const spec = { replicas: 1, tls: { dnsNames: [externalName] }, ...fields };
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace, spec) });
+}
+
+const external = () => stage().get<Service>(resources.services, externalServiceName(name));
+
+/** By a node's address and the node port, and by the external name: nothing that only pods can look up. */
+async function fromOutside(): Promise<Access & { readonly host: string; readonly port: number }> {
+  const { kubectl, access } = stage();
+  const address = '{.items[0].status.addresses[?(@.type=="InternalIP")].address}';
+  const [host = ''] = (await kubectl(['get', 'nodes', '-o', `jsonpath=${address}`])).split(' ');
+  const port = (await external())?.spec.ports?.[0]?.nodePort ?? assert.fail('no node port');
+  return { ...(await access(name)), url: `https://${host}:${port}`, serverName: externalName, host, port };
+}
+
+test('a client outside connects by a node port and an external name, and TLS is verified in full', async () => {
+  const { tickUntil, access } = stage();
+  await apply({ service: { type: 'NodePort', annotations: { 'example.com/note': 'for the bank' } } });
+  await tickUntil(name, isReady);
+  assert.equal((await external())?.metadata.annotations?.['example.com/note'], 'for the bank');
+
+  const way = await fromOutside();
+  await until('the node port is served', async () => {
+    await writeKey(way, 'from', 'outside');
+    return true;
+  });
+  assert.equal(await readKey(await access(name), 'from'), 'outside', 'it is the same cluster');
+
+  const ca = way.credentials?.rootCertificate.toString() ?? '';
+  const { host, port } = way;
+  const other = await ask({ host, port, path: '/version', tls: { serverName: 'other.example.test', ca } });
+  assert.match('refused' in other ? other.refused : '', /ERR_TLS_CERT_ALTNAME_INVALID/);
+  const nameless = await ask({ host, port, path: '/version', tls: { serverName: externalName, ca } });
+  assert.ok('refused' in nameless, `without a client certificate: ${JSON.stringify(nameless)}`);
+});
+
+test('what the spec gives the Service no more goes, its port stays, and without spec.service it is closed', async () => {
+  const { tickUntil } = stage();
+  const before = await external();
+  await apply({ service: { type: 'NodePort' } });
+  const isSettled = ({ metadata, status }: EtcdCluster) => status?.observedGeneration === metadata.generation;
+  await tickUntil(name, (cluster) => isSettled(cluster) && isReady(cluster));
+  const after = await external();
+  assert.equal(after?.metadata.annotations?.['example.com/note'], undefined);
+  assert.deepEqual(
+    [after?.metadata.uid, after?.spec.ports?.[0]?.nodePort],
+    [before?.metadata.uid, before?.spec.ports?.[0]?.nodePort],
+  );
+  await apply({});
+  await tickUntil(name, (cluster) => isSettled(cluster) && isReady(cluster));
+  assert.equal(await external(), undefined);
+});
