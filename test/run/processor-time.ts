@@ -2,8 +2,8 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A busy machine makes a run longer, not its work: seconds of processors are what two runs are compared by. Linux counts
- * them in hundredths, of a process and of all below it that have ended.
+ * A busy machine makes a run longer, not its work: seconds of processors are what two runs are compared by. Linux
+ * counts them in hundredths, of a process and of all below it that have ended.
  */
 
 /** Where test files note theirs. */
