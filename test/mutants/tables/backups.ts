@@ -7,9 +7,61 @@ const memberVolumes = 'test/unit/backup/member-volume.test.ts';
 const scratches = 'test/unit/backup/scratch.test.ts';
 const looks = 'test/integration/backup/look.test.ts';
 const steps = 'test/unit/backup/step.test.ts';
+const hostile = 'test/unit/backup/hostile-store.test.ts';
+const staged = 'test/integration/backup/staged.test.ts';
+const bolt = 'test/unit/backup/bolt.test.ts';
 
 /** What a backup is believed by, and what keeps two Jobs of one attempt apart. */
 export const ofBackups: readonly Mutant[] = [
+  {
+    file: 'reconcile/backup/agent/staged-restore.ts',
+    from: 'if (found !== undefined) requireNoNewer',
+    to: 'if (found === "") requireNoNewer',
+    without: 'a snapshot of a newer minor that has no record is restored',
+    killers: [staged],
+  },
+  {
+    file: 'reconcile/backup/agent/bolt.ts',
+    from: 'depth < deepest',
+    to: 'depth < Number.POSITIVE_INFINITY',
+    without: 'a snapshot whose pages lead in a circle is read for ever',
+    killers: [bolt],
+  },
+  {
+    file: 'reconcile/backup/agent/bolt.ts',
+    from: 'return size > largestPage ? undefined : bytesAt',
+    to: 'return bytesAt',
+    without: 'a snapshot that says so has a page of many GiB read',
+    killers: [bolt],
+  },
+  {
+    file: 'reconcile/backup/agent/read-small.ts',
+    from: '    if (bytes > mostBytes)',
+    to: '    if (bytes < 0)',
+    without: 'a record that never ends fills the memory',
+    killers: [hostile],
+  },
+  {
+    file: 'reconcile/backup/agent/fetch.ts',
+    from: 'if (record && bytes > most)',
+    to: 'if (record && bytes < 0)',
+    without: 'a small archive fills the volume',
+    killers: [hostile],
+  },
+  {
+    file: 'reconcile/backup/agent/own-backups.ts',
+    from: 'seen += 1;',
+    to: 'seen = listed.size;',
+    without: 'a list of one name without end is read for ever',
+    killers: [hostile],
+  },
+  {
+    file: 'reconcile/backup/agent/stores/transfer.ts',
+    from: 'if (next === undefined || next !== read) return next;',
+    to: 'return next;',
+    without: 'a list whose pages lead in a circle is read for ever',
+    killers: [hostile],
+  },
   {
     file: 'reconcile/backup/decide.ts',
     from: 'id === metadata.uid;',
