@@ -25,7 +25,7 @@ const mountPath = '/sentinel';
 const user = 65532;
 /** In seconds: a look is a matter of moments, and a node that can't start it is told. */
 const deadline = 120;
-/** A finished Job is deleted once its answer is written; one that nobody reads any more goes by itself. Seconds. */
+/** A finished Job is deleted once its answer is written; one that is never read goes by itself. Seconds. */
 const ttl = 3600;
 
 /** Another boot, another Node object or another file is another look: its answer is no answer to this one. */

@@ -5,7 +5,7 @@
 
 export const kuredLockAnnotation = 'weave.works/kured-node-lock';
 
-/** @returns the nodes that hold it, or `unreadable`: somebody does, and nothing says which. */
+/** @returns the nodes that hold it; {@link unreadable} stands for one that can't be told. */
 export function kuredHolders(text: string | undefined, at: Date): readonly string[] {
   if (text === undefined) return [];
   const found = parsed(text);

@@ -37,7 +37,7 @@ function isOrder({ all, node, grant }: Begun, { word }: Mark): boolean {
   return word === grant.id && grant.ordered !== undefined;
 }
 
-/** Of method External: whoever took the annotation away has told the host. Ordered again, it would reboot twice. */
+/** Of method External: an annotation that is gone says that the host was told. Ordered again, it would reboot twice. */
 function takenByOthers({ all, node, grant }: Begun): Mark | undefined {
   const { ordered } = grant;
   if (methodOf(all.policy.spec) !== 'External' || ordered === undefined || node.marks.now) return undefined;

@@ -26,10 +26,27 @@ export interface Dying extends Partial<Pick<MortalOptions, 'dies'>> {
  *
  * @returns where they died, in order. @throws when it does not come about in time, naming what was seen last.
  */
-export async function dyingUntil(
-  { namespace, kube, cluster }: Scene,
+export function dyingUntil(
+  scene: Scene,
   name: string,
   { until, within, dies = 'everywhere' }: Dying,
+): Promise<readonly string[]> {
+  const args = ['--cluster', `${scene.namespace}/${name}`];
+  return dyingUntilSo(scene, name, { args, within, dies, until: async () => until(await scene.cluster(name)) });
+}
+
+interface DyingSo extends Required<Pick<Dying, 'within' | 'dies'>> {
+  readonly args: readonly string[];
+  /** What else an invocation is told. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly until: () => Promise<boolean>;
+}
+
+/** The same, of invocations with any arguments; `name` is the cluster whose members' names are of no account. */
+export async function dyingUntilSo(
+  { namespace, kube }: Scene,
+  name: string,
+  { args, env = {}, until, within, dies }: DyingSo,
 ): Promise<readonly string[]> {
   const life = `${namespace}-${name}-${process.pid}-${ledgers++}`;
   const ledger = join(tmpdir(), `${life}.ledger`);
@@ -41,8 +58,9 @@ export async function dyingUntil(
     for (let number = 0; ; number++) {
       holder ??= await createHolderPod(kube, namespace, `${life}-${number}`);
       const { signal, code, stdout, stderr } = await tick({
-        args: ['--cluster', `${namespace}/${name}`],
+        args,
         env: {
+          ...env,
           ...holder.env,
           NODE_OPTIONS: `--import ${mortal}`,
           NODE_COMPILE_CACHE: join(tmpdir(), 'mortal-cache'),
@@ -55,7 +73,7 @@ export async function dyingUntil(
         holder = undefined;
       } else if (code !== 0) {
         throw new Error(`an invocation ended with ${code ?? signal}: ${stderr}`);
-      } else if (until(await cluster(name))) {
+      } else if (await until()) {
         return places;
       } else {
         await pause(200);

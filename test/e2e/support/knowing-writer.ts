@@ -39,8 +39,8 @@ export interface Gap {
 
 /** One write at one endpoint, in milliseconds: an election takes about one second. */
 const patience = 1_000;
-/** Until the next endpoint is asked as well, in milliseconds. A write takes a few. */
-const soon = 50;
+/** Until the next endpoint is asked as well, in milliseconds, unless a test says another time. A write takes a few. */
+const usuallySoon = 50;
 /**
  * From one write to the next, in milliseconds: without a rest it would have half the machine to itself, and measure
  * that. Gaps count from hundreds of milliseconds on.
@@ -53,6 +53,7 @@ export async function startKnowingWriter(
   kube: Kube,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   prefix: string,
+  { soon = usuallySoon }: { readonly soon?: number } = {},
 ): Promise<KnowingWriter> {
   const access = await accessTo(kube, namespace, name);
   const clients = new Map<string, Etcd3>();

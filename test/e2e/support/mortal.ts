@@ -31,7 +31,8 @@ function strike(when: When, place: string): void {
 }
 
 function lineOf(when: When, place: string): string {
-  return `${when} ${place.replaceAll(member, 'member')}`;
+  // A grant, and a look, are other ones each time.
+  return `${when} ${place.replaceAll(member, 'member').replaceAll(/\b(reboot|look)-[0-9a-f]{16,}/g, '$1')}`;
 }
 
 /**
@@ -46,8 +47,10 @@ function isForGood(place: string): boolean {
 interface Told {
   readonly kind?: string;
   readonly reason?: string;
-  readonly metadata?: { readonly name: string };
+  readonly metadata?: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly status?: {
+    readonly grants?: readonly unknown[];
+    readonly conditions?: readonly { readonly reason?: string }[];
     readonly step?: { readonly action: string };
     readonly lastDecision?: { readonly reason: string };
   };
@@ -58,11 +61,24 @@ function placeOf(method: string, path: string, body: string): string {
   const told = (body === '' ? {} : JSON.parse(body)) as Told;
   if (told.kind === 'Event') return `${step}: event ${told.reason}`;
   if (method === 'POST') return `${step}: POST ${resource} ${told.metadata?.name}`;
+  const ofReboot = placeOfReboot(resource, told);
+  if (ofReboot !== undefined) return `${step}: ${method} ${ofReboot}`;
   if (told.kind !== 'EtcdCluster') return `${step}: ${method} ${resource}`;
   if (!told.status?.step) return `${step}: report ${told.status?.lastDecision?.reason}`;
   // Without its target: each death leaves fewer members and certificates to it, which would make it another place.
   step = told.status.step.action;
   return `${step}: lease`;
+}
+
+/** How far a reboot is: the marks of a Node, and what the policy says. */
+function placeOfReboot(resource: string, { metadata, status }: Told): string | undefined {
+  const [, name] = /\/nodes\/([^/]+)$/.exec(resource) ?? [];
+  if (name !== undefined) {
+    const keys = Object.keys(metadata?.annotations ?? {}).filter((key) => key.includes('/reboot-'));
+    return `node with ${keys.toSorted().join(' ')}`;
+  }
+  if (!/\/etcdnodepolicies\//.test(resource)) return undefined;
+  return `policy with ${status?.grants?.length ?? 0} grants, ${status?.conditions?.[0]?.reason}`;
 }
 
 const writing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);

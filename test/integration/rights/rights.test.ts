@@ -112,8 +112,8 @@ test('an invocation and its fleets have every right that they use, and no other'
 });
 
 test('a step for node policies has every right that it uses, and no other', async () => {
-  const uses = [...(await used(['unit/nodes/stories.test.ts']))];
-  const ofNodes = /(nodes|etcdnodepolicies)/;
+  const uses = [...(await used(['unit/nodes/stories.test.ts', 'unit/nodes/breaking.test.ts']))];
+  const ofNodes = /(nodes|etcdnodepolicies|daemonsets)/;
   const own = new Set(uses.filter((line) => ofNodes.test(line)));
   compare(granted('ours', 'components/node-reboots/controller-role.yaml'), own);
   const others = granted('ours', 'cluster/role.yaml', 'cluster/node-role.yaml', 'cluster/priority.yaml');

@@ -146,7 +146,7 @@ test('a policy that is deleted and made anew under its name at any moment costs 
   }
 });
 
-test('marks that a stranger dates into the future are taken away, and hold up nobody for long', async () => {
+test('marks that a stranger dates into the future are taken away, and hold up no other node', async () => {
   const stage = await nodesWorld();
   stage.annotate('node-1', { [annotations.rebootGranted]: '2999-01-02T03:04:05Z stranger' });
   stage.annotate('node-2', { [annotations.rebootPutOff]: '2999-01-02T03:04:05Z DrainTimedOut' });
@@ -238,7 +238,7 @@ test('the time that a cluster runs with one less is measured, and a plan says it
   assert.ok(seconds >= 5 && seconds < 120, `${seconds} s`);
 });
 
-test('no node begins while an alert is firing or Prometheus is silent, and one that has begun goes on', async () => {
+test('no node begins while an alert is firing or Prometheus is silent; one that has begun goes on', async () => {
   const url = 'http://prometheus.monitoring:9090';
   const stage = await nodesWorld({ blockedByAlerts: { url, ignore: ['Watchdog'] } });
   const firing = (...names: readonly string[]) => {

@@ -184,7 +184,7 @@ test('looks that came to nothing are told, and a node that needs a reboot anyway
   assert.deepEqual(told(policyOf()), {});
 });
 
-test('spec.skipDrain lets a node begin with a pod that no controller has, since it starts again there', () => {
+test('spec.skipDrain lets a node begin with a pod that no controller has: it starts again there', () => {
   const policy = policyOf({ skipDrain: true });
   assert.equal(actionOf(asking([podOf('bare', { kind: 'unmanaged' })], { policy })), 'grant node-1');
   assert.deepEqual(reasonsOf(asking([podOf('batch', { blocks: true })], { policy })), { 'node-1': 'BlockingPod' });

@@ -26,7 +26,7 @@ test('a lock counts until its time to live is over, and for ever without one', (
   const held = (ttl: number) => kuredHolders(JSON.stringify(lock('node-1', ttl)), at).length;
   assert.deepEqual([held(0), held(hour), held(hour / 4)], [1, 1, 0]);
   const unknown = lock('node-1', hour / 4, 'yesterday');
-  assert.equal(kuredHolders(JSON.stringify(unknown), at).length, 1, 'nobody knows when it ends');
+  assert.equal(kuredHolders(JSON.stringify(unknown), at).length, 1, 'nothing says when it ends');
 });
 
 test('a lock that can not be read is held: by whom is not told', () => {

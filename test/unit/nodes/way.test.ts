@@ -126,7 +126,7 @@ test('a second member that came to the node since its grant keeps both there, al
   assert.match(seen.message, /orders-0 and orders-1 of EtcdCluster default\/orders are both on node-1/);
 });
 
-test('with spec.skipDrain only members leave, by eviction, and the order comes with the others there', () => {
+test('with spec.skipDrain only members leave, and the order comes while other pods are there', () => {
   const spec = { skipDrain: true };
   const others = [podOf('web'), podOf('bare', { kind: 'unmanaged' }), podOf('agent', { kind: 'stays' })];
   const follows = clusterOf({ members: [memberOf(0, { leads: false }), memberOf(1, { leads: true }), memberOf(2)] });
