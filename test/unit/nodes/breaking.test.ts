@@ -238,7 +238,7 @@ test('the time that a cluster runs with one less is measured, and a plan says it
   assert.ok(seconds >= 5 && seconds < 120, `${seconds} s`);
 });
 
-test('no node begins while an alert is firing or Prometheus is silent; one that has begun goes on', async () => {
+test('no node begins while an alert fires or Prometheus is silent; one that has begun goes on', async () => {
   const url = 'http://prometheus.monitoring:9090';
   const stage = await nodesWorld({ blockedByAlerts: { url, ignore: ['Watchdog'] } });
   const firing = (...names: readonly string[]) => {
