@@ -20,6 +20,7 @@ import {
   provisionMonitoring,
 } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
+import { buildOwnImage } from './support/cluster/own-image.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
 
 /**
@@ -88,13 +89,21 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
     ...(needsMonitoring && monitoringEnvironment(await provisionMonitoring())),
   };
   if (usesOwnCluster()) Object.assign(process.env, environment);
-  else await enterSandbox(environment);
+  else {
+    const sandbox = await enterSandbox(environment);
+    if (selections.some(({ files }) => files.some(startsPods))) await buildOwnImage(sandbox);
+  }
   return binaries;
 }
 
 /** In the process around the sandbox, if there is one: everything in it has ended, and counts. */
 function sayProcessorTime(): void {
   console.log(`processor time ${processorSeconds().toFixed(0)} s, in ${process.uptime().toFixed(0)} s`);
+}
+
+/** On the shared cluster, or on one of its own. */
+function startsPods(file: string): boolean {
+  return /\/test\/(e2e|integration\/(node|local-cluster))\//.test(file);
 }
 
 /** Asked to stop, the run still tells what it knows: what failed so far, and the totals. */
