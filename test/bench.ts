@@ -25,7 +25,7 @@ import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
  * `webhooks`, `hostile` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small
  * database. With `-- backup --size 2GiB` one database of that size goes to each store, and is proven there; `--store
  * directory`, `gcs` or `s3` asks for one store only; `--full-size` asks only for restores to three members, of a
- * database of `--size`, and `--trace` prints every step, Job and pod of them.
+ * database of `--size`, and `--trace` prints every step, Job and pod of them; `--once` takes one run of each, not three.
  */
 
 const quick = process.argv.includes('--quick');
@@ -66,7 +66,13 @@ if (backup) {
   const programs = { etcd, etcdctl, etcdutl: binaries.etcdutl['3.6.16'] };
   const size = mebibytes ?? (quick ? 32 : 256);
   const traced = process.argv.includes('--trace');
-  await measureFullSize(stage, { programs, volumes, mebibytes: size, times: quick ? 1 : 3, traced });
+  await measureFullSize(stage, {
+    programs,
+    volumes,
+    mebibytes: size,
+    times: quick || process.argv.includes('--once') ? 1 : 3,
+    traced,
+  });
 } else if (process.argv.includes('tls')) {
   await measureTls(stage, { directory: join(directory, 'app'), quick });
 } else if (process.argv.includes('life')) {
