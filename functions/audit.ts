@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,7 +58,9 @@ if (import.meta.main) {
   try {
     await build(directory, { withMaterials: true });
     const bundled = new Set((await packagesIn(directory)).map((one) => `${nameOf(one)}@${one.version}`));
-    const { default: lock } = await import('../package-lock.json', { with: { type: 'json' } });
+    const lock = JSON.parse(await readFile(join(checkout, 'package-lock.json'), 'utf8')) as {
+      readonly packages: Installed;
+    };
     const found = weaknessesIn(await asked(), lock.packages, bundled);
     for (const { severity, name, range, title, url } of found)
       console.log(printable(`${severity}: ${name} ${range}: ${title} (${url})`));

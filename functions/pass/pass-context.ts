@@ -5,6 +5,7 @@ import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import type { StepContext } from '../../reconcile/cluster/step-context.ts';
 import type { PageLinks } from '../../reconcile/fleet/page-links.ts';
 import type { NodePolicyResult } from '../../reconcile/nodes/step.ts';
+import type { Reader } from '../read/reader.ts';
 import type { ObjectName } from '../tick/options.ts';
 import type { FleetResult } from './fleet-pass.ts';
 import type { Library } from './load-ahead.ts';
@@ -34,6 +35,8 @@ export interface PassContext extends StepAndWaitContext {
   readonly rebootsIn?: string | undefined;
   /** When everything must be over, in milliseconds since the epoch. */
   readonly deadline: number;
+  /** What reads repositories, and is used for other passes too. Absent: this one has its own. */
+  readonly reader?: Reader;
   /** Where commit statuses lead; absent: nowhere. */
   readonly links?: PageLinks | undefined;
 }

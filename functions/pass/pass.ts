@@ -39,14 +39,14 @@ const forgeMs = 8_000;
  * @throws {KubeError} when fleets, clusters or what they consist of can't be listed: then no pass was made
  */
 export async function pass(context: PassContext): Promise<PassResult> {
-  const { kube, namespace, signal, loadAhead } = context;
+  const { kube, namespace, signal } = context;
   const [fleetList, clusterList] = await listedFor(context);
   const others = once(() => listOthers(kube, namespace, signal));
   const applied = () => listApplied(kube, namespace, signal);
   const world: World = { fleets: fleetList.items, clusters: clusterList.items, others, applied: once(applied) };
   const chosen = chosenFleets(context, world.fleets, world.clusters);
   const gitMs = timeForGit(context.deadline, Date.now());
-  using reader = createReader({}, loadAhead && (() => neededForNewCommit.forEach(loadAhead)));
+  using reader = readerFor(context);
   using git = shareGit(AbortSignal.any([signal, AbortSignal.timeout(gitMs)]), reader, context.log);
   const aboutFleets = { ...context, kube: secretsOnce(kube), reader };
   const running = chosen.map((fleet) => passFleet(fleet, world, { ...aboutFleets, gitMs, git }));
@@ -125,6 +125,12 @@ export async function pass(context: PassContext): Promise<PassResult> {
   });
   const [news, fleets] = await Promise.all([goneOn, Promise.all(checks)]);
   return { fleets, ...news, ...(schedules && { schedules }) };
+}
+
+/** One that others use as well outlives this pass. */
+function readerFor({ reader, loadAhead }: PassContext): Reader {
+  if (reader) return { read: reader.read, merge: reader.merge, [Symbol.dispose]: () => undefined };
+  return createReader({}, loadAhead && (() => neededForNewCommit.forEach(loadAhead)));
 }
 
 /** An invocation that waits anyway asks again: a chain of follow-ups does not end with one list without an answer. */

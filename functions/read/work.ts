@@ -1,15 +1,25 @@
 import { createByteBudget } from '../../gitops/git/budget.ts';
 import { GitError } from '../../gitops/git/error.ts';
 import { fetchTree } from '../../gitops/git/fetch.ts';
-import { connect } from '../../gitops/git/http.ts';
+import { connect, type GitConnection } from '../../gitops/git/http.ts';
 import type { Tree } from '../../gitops/git/tree.ts';
 import type { ParsedBefore } from '../../gitops/specs/documents.ts';
 import type { DesiredTree } from '../../reconcile/fleet/reading.ts';
 import { networkFrom } from '../environment.ts';
 import { desiredTree, type Reading } from './desired-tree.ts';
 import { mergeResult } from './merge-result.ts';
+import { createPantry } from './pantry.ts';
 import { toPlain } from './plain-tree.ts';
 import type { Answer, Failure, MergeTask, ReadTask, Task } from './task.ts';
+
+interface Sharing {
+  readonly git: GitConnection;
+  readonly tree: Promise<Tree>;
+  readonly end: AbortController;
+  users: number;
+  /** Something was missing: nothing of it is kept. */
+  isDoubtful: boolean;
+}
 
 export interface Work {
   readonly signal: AbortSignal;
@@ -17,10 +27,11 @@ export interface Work {
   readonly onFile: (file: string) => void;
 }
 
-/** Does tasks; those of one repository share what was fetched while they are under way. */
+/** Does tasks; those of one repository share what was fetched, while they are under way and after. */
 export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
   const budget = createByteBudget();
-  const shared = new Map<string, { readonly tree: Promise<Tree>; readonly end: AbortController; users: number }>();
+  const pantry = createPantry(budget);
+  const shared = new Map<string, Sharing>();
 
   async function read({ source, revision, canFilter, fleet }: ReadTask, { signal, onFile }: Work): Promise<Answer> {
     const key = JSON.stringify([source.url, revision.sha, source.credentials]);
@@ -30,20 +41,27 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
     try {
       const tree = await aborting(one.tree, signal);
       return { kind: 'read', tree: toPlain(await desiredTree(tree, fleet, { signal, onFile }), false) };
+    } catch (error) {
+      one.isDoubtful ||= isDoubtful(error);
+      throw error;
     } finally {
       one.users--;
-      if (one.users === 0) one.end.abort();
+      if (one.users === 0) {
+        one.end.abort();
+        if (!one.isDoubtful) pantry.put(source, one.git.fetched);
+      }
     }
 
     function begin() {
       const end = new AbortController();
       const git = connect({ ...source, path: '.' }, {}, networkFrom(process.env), budget);
       if (canFilter !== undefined) git.canFilter = canFilter;
+      git.earlier = pantry.take(source, git.share);
       end.signal.addEventListener('abort', () => {
         git.close();
         shared.delete(key);
       });
-      const made = { tree: fetchTree(git, revision, end.signal), end, users: 0 };
+      const made = { git, tree: fetchTree(git, revision, end.signal), end, users: 0, isDoubtful: false };
       shared.set(key, made);
       return made;
     }
@@ -51,14 +69,23 @@ export function createWorkshop(): (task: Task, work: Work) => Promise<Answer> {
 
   async function merge(task: MergeTask, work: Work): Promise<Answer> {
     using git = connect(task.source, {}, networkFrom(process.env), budget);
-    const merged = await mergeResult(git, task, work.signal);
-    const { touches, conflicts } = merged;
+    git.earlier = pantry.take(task.source, git.share);
+    const answer = await merged(git, task, work);
+    git.close();
+    const isWhole = answer.kind === 'merge' && answer.trees?.kind !== 'failed';
+    if (isWhole) pantry.put(task.source, git.fetched);
+    return answer;
+  }
+
+  async function merged(git: GitConnection, task: MergeTask, work: Work): Promise<Answer> {
+    const result = await mergeResult(git, task, work.signal);
+    const { touches, conflicts } = result;
     if (!touches) return { kind: 'merge', touches, conflicts };
     try {
       const parsed: ParsedBefore = new Map();
       const reading = { ...work, before: parsed };
-      const before = await treeOrNothing(merged.before, task, reading);
-      const after = await desiredTree(merged.tree, task.fleet, reading);
+      const before = await treeOrNothing(result.before, task, reading);
+      const after = await desiredTree(result.tree, task.fleet, reading);
       return {
         kind: 'merge',
         touches,
@@ -94,6 +121,10 @@ async function treeOrNothing(tree: Tree, { fleet }: MergeTask, reading: Reading)
     if (!(error instanceof GitError) || error.reason !== 'PathNotFound') throw error;
     return { specs: [], problems: [], files: new Set(), complete: true, notes: [] };
   }
+}
+
+function isDoubtful(error: unknown): boolean {
+  return !(error instanceof GitError) || error.reason === 'BadAnswer';
 }
 
 function failure(error: unknown): Failure {

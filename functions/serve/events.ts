@@ -3,6 +3,7 @@ import type { ClusterResult } from '../../reconcile/cluster/result.ts';
 import { keyOf } from '../../reconcile/fleet/names.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import { identityFrom } from '../environment.ts';
+import { createReader } from '../read/reader.ts';
 import { coalescing } from './coalesce.ts';
 import { changeOf } from './events/change.ts';
 import { gathering } from './events/gather.ts';
@@ -30,7 +31,8 @@ const limits: GateLimits = { requests: 32, bodyBytes: 4 * 1024 * 1024, allBytes:
  */
 export async function events(context: ServeContext): Promise<RouteGroup> {
   const { log, env } = context;
-  const within = { ...context, holders: createHolders(identityFrom(env).holder) };
+  // Kept between events: of a repository that was read before, only what is new is fetched.
+  const within = { ...context, holders: createHolders(identityFrom(env).holder), reader: createReader() };
   const gate = createGate(limits);
   const shared = coalescing<Done>();
   const memory = createMemory();

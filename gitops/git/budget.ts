@@ -2,8 +2,19 @@ import { GitError } from './error.ts';
 
 /** Bytes of Git data that all repositories of one pass may hold at a time. */
 export interface ByteBudget {
-  /** One more repository: what it took is given back when it is disposed of. */
-  join(url: string): ByteShare;
+  /**
+   * One more repository: what it took is given back when it is disposed of.
+   *
+   * @param isSpare it ends before any other does: what it holds can be fetched again
+   */
+  join(url: string, isSpare?: boolean): ByteShare;
+}
+
+interface Entry {
+  readonly url: string;
+  readonly isSpare: boolean;
+  taken: number;
+  readonly end: AbortController;
 }
 
 export interface ByteShare extends Disposable {
@@ -21,12 +32,12 @@ const defaultBytes = 48 * 1024 * 1024;
  * large repository is no reason why a small one can't be read.
  */
 export function createByteBudget(most = defaultBytes): ByteBudget {
-  const shares = new Map<ByteShare, { readonly url: string; taken: number; readonly end: AbortController }>();
+  const shares = new Map<ByteShare, Entry>();
   let all = 0;
 
-  function join(url: string): ByteShare {
+  function join(url: string, isSpare = false): ByteShare {
     const end = new AbortController();
-    const entry = { url, taken: 0, end };
+    const entry = { url, isSpare, taken: 0, end };
     const share: ByteShare = {
       signal: end.signal,
       take: (bytes) => {
@@ -34,7 +45,9 @@ export function createByteBudget(most = defaultBytes): ByteBudget {
         entry.taken += bytes;
         all += bytes;
         while (all > most) {
-          const [largest, its] = [...shares].reduce((a, b) => (b[1].taken > a[1].taken ? b : a));
+          const open = [...shares];
+          const spare = open.filter(([, { isSpare: one, taken }]) => one && taken > 0);
+          const [largest, its] = (spare.length > 0 ? spare : open).reduce((a, b) => (b[1].taken > a[1].taken ? b : a));
           its.end.abort(exceeded(its.url, its.taken, most));
           leave(largest);
           if (largest === share) throw end.signal.reason;

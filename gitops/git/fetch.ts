@@ -1,3 +1,4 @@
+import { after } from './earlier.ts';
 import { GitError } from './error.ts';
 import type { GitConnection } from './http.ts';
 import { isSha, type Revision } from './revision.ts';
@@ -12,31 +13,87 @@ import { type PackAnswer, packReader, type WantOptions, wantInVersion0, wantInVe
  * @throws GitError CommitNotFound, RefMoved, BadAnswer, … see `GitReason`
  */
 export async function fetchTree(git: GitConnection, revision: Revision, signal: AbortSignal): Promise<Tree> {
-  const answer = await askForCommits(git, [revision.sha], { depth: 1 }, signal);
-  if (answer.kind === 'refused') throw notGiven(git.source.url, revision, answer.message);
-  return treeOf(await openAnswers(git, [answer.pack], revision, signal), revision);
+  const found = await fetchCommits(git, [revision.sha], { depth: 1, revision, signal });
+  if (found.kind === 'refused') throw notGiven(git.source.url, revision, found.message);
+  return treeOf(found.objects, revision);
 }
 
-/** Packs whose files are fetched when they are needed. @throws GitError BadAnswer, TooLarge */
-export function openAnswers(
+type Fetched =
+  | { readonly kind: 'objects'; readonly objects: Objects }
+  | Extract<PackAnswer, { readonly kind: 'refused' }>;
+
+interface Fetching {
+  readonly depth: number;
+  readonly revision: Revision;
+  readonly signal: AbortSignal;
+  /** Takes them up. Absent: what was fetched earlier does. */
+  readonly into?: Objects;
+}
+
+/**
+ * Commits, their folders, and their files when they are needed. Of what was fetched earlier nothing is sent again.
+ *
+ * @throws GitError BadAnswer, TooLarge, …
+ */
+export async function fetchCommits(
   git: GitConnection,
-  packs: readonly Buffer[],
-  revision: Revision,
-  signal: AbortSignal,
-): Promise<Objects> {
-  return openPacks(packs, revision, (oids) => askForFiles(git, oids, signal));
+  wants: readonly string[],
+  { depth, revision, signal, into }: Fetching,
+): Promise<Fetched> {
+  const { answer, partial } = await askForCommits(git, wants, depth, signal);
+  if (answer.kind === 'refused') return answer;
+  const { earlier } = git;
+  const files = (oids: readonly string[]) => askForFiles(git, oids, signal);
+  const objects = into ?? (await openPacks([], revision, files, earlier?.packs));
+  await objects.add(answer.pack);
+  git.fetched = after(earlier, wants, answer, objects, partial);
+  return { kind: 'objects', objects };
 }
 
-/** Commits with their folders: without files where the server can leave them out, else with all. @throws GitError */
-export async function askForCommits(
+/**
+ * Commits of the history that are asked for beside what was fetched earlier: a server leaves out what is here only
+ * where they lead to it. Few where each comes with its files.
+ */
+const near = { folders: 8, files: 2 };
+
+interface Asked {
+  readonly answer: PackAnswer;
+  /** Whether files were left out. */
+  readonly partial: boolean;
+}
+
+/** @throws GitError */
+async function askForCommits(
+  git: GitConnection,
+  wants: readonly string[],
+  depth: number,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const { earlier } = git;
+  git.canFilter ??= earlier?.partial;
+  if (earlier && git.canFilter === earlier.partial) {
+    const since = { depth: Math.max(depth, earlier.partial ? near.folders : near.files), known: earlier };
+    const asked = await askAnyhow(git, wants, since, signal).catch((error: unknown) => {
+      if (error instanceof GitError && error.reason === 'BadAnswer') return undefined;
+      throw error;
+    });
+    if (asked?.answer.kind === 'pack' && asked.partial === earlier.partial) return asked;
+  }
+  // The server makes nothing of it, or there is nothing.
+  git.earlier = undefined;
+  return askAnyhow(git, wants, { depth }, signal);
+}
+
+/** Without files where the server can leave them out, else with all. @throws GitError */
+async function askAnyhow(
   git: GitConnection,
   wants: readonly string[],
   options: WantOptions,
   signal: AbortSignal,
-): Promise<PackAnswer> {
-  const partial = await askFiltered(git, wants, { without: 'files', ...options }, signal);
-  if (partial) return partial;
-  return askForPack(git, wants, options, signal);
+): Promise<Asked> {
+  const answer = await askFiltered(git, wants, { without: 'files', ...options }, signal);
+  if (answer) return { answer, partial: true };
+  return { answer: await askForPack(git, wants, options, signal), partial: false };
 }
 
 /** `undefined`: the server can't leave anything out, or refuses. @throws GitError */

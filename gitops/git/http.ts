@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type Network, type Route, routeTo } from '../net/agent.ts';
 import { type ByteBudget, type ByteShare, createByteBudget } from './budget.ts';
+import type { Earlier } from './earlier.ts';
 import { GitError } from './error.ts';
 import { answerError, connectionError } from './http-errors.ts';
 import type { GitCredentials, GitSource } from './source.ts';
@@ -42,7 +43,11 @@ export interface GitConnection extends Disposable {
   /** What this repository's data are counted in. */
   readonly share: ByteShare;
   /** Whether the server can leave files out; absent: not known yet. */
-  canFilter?: boolean;
+  canFilter?: boolean | undefined;
+  /** What was fetched of this repository before, by whatever connection with the same credentials. */
+  earlier?: Earlier | undefined;
+  /** The same, and what was fetched by this one; absent: nothing that is worth keeping. */
+  fetched?: Earlier | undefined;
   close(): void;
 }
 

@@ -26,8 +26,15 @@ export interface Tree {
   need(oids: readonly string[]): Promise<void>;
 }
 
+export interface IndexedPack {
+  readonly pack: Buffer;
+  readonly index: Buffer;
+}
+
 /** What packs hold, by object name. */
 export interface Objects extends Pick<Tree, 'folder' | 'file' | 'need'> {
+  /** All of them, as they are now. */
+  readonly packs: readonly IndexedPack[];
   has(oid: string): boolean;
   /** @throws GitError BadAnswer, TooLarge */
   add(pack: Buffer): Promise<void>;
@@ -69,24 +76,27 @@ const mostAtOnce = 30_000;
  * Opens packs that were fetched for a revision; what one holds need not be in the others.
  *
  * @param fetchFiles how files that the packs leave out are fetched; absent: they leave out none
+ * @param earlier packs that were opened before
  * @throws GitError BadAnswer, TooLarge
  */
 export async function openPacks(
   packs: readonly Buffer[],
   revision: Revision,
   fetchFiles?: (oids: readonly string[]) => Promise<Buffer>,
+  earlier: readonly IndexedPack[] = [],
 ): Promise<Objects> {
   const git = await loadReader();
   const files = new Map<string, Buffer>();
-  const indexes: Buffer[] = [];
-  async function add(pack: Buffer): Promise<void> {
-    const index = await indexPack(pack);
-    const name = `/git/objects/pack/pack-${indexes.push(index)}`;
-    files.set(`${name}.idx`, index);
-    files.set(`${name}.pack`, pack);
+  const opened: IndexedPack[] = [];
+  function put(one: IndexedPack): void {
+    const name = `/git/objects/pack/pack-${opened.push(one)}`;
+    files.set(`${name}.idx`, one.index);
+    files.set(`${name}.pack`, one.pack);
   }
+  const add = async (pack: Buffer) => put({ pack, index: await indexPack(pack) });
+  for (const one of earlier) put(one);
   for (const pack of packs) await add(pack);
-  const has = (oid: string) => indexes.some((index) => isIndexed(index, oid));
+  const has = (oid: string) => opened.some(({ index }) => isIndexed(index, oid));
   const repository = { fs: memoryFs(files), gitdir: '/git', cache: {} };
 
   async function reading<T>(what: string, read: () => Promise<T>): Promise<T> {
@@ -122,6 +132,7 @@ export async function openPacks(
   }
 
   return {
+    packs: opened,
     commit,
     has,
     add,

@@ -1,5 +1,5 @@
 import { GitError } from '../git/error.ts';
-import { askFiltered, askForCommits, askForPack, openAnswers } from '../git/fetch.ts';
+import { askFiltered, askForPack, fetchCommits } from '../git/fetch.ts';
 import type { GitConnection } from '../git/http.ts';
 import { type Objects, openPacks } from '../git/tree.ts';
 import { findMergeBase } from './history.ts';
@@ -43,21 +43,21 @@ export async function fetchMerge(
   signal: AbortSignal,
 ): Promise<MergeSource> {
   const revision = { ref: git.source.ref, sha: head };
-  const first = await askForCommits(git, [head, target], { depth: nearby }, signal);
+  const first = await fetchCommits(git, [head, target], { depth: nearby, revision, signal });
   if (first.kind === 'refused') {
     const why = `${git.source.url} does not serve commit ${head} (${first.message})`;
     throw new GitError('CommitNotFound', `${why}: a request from a fork may keep it elsewhere, or it was replaced`);
   }
-  const objects = await openAnswers(git, [first.pack], revision, signal);
+  const { objects } = first;
   const near = await findMergeBase(objects, head, target);
   if (near.kind === 'base') return source(objects, { head, target, bases: [near.sha, ...near.others] });
   if (near.kind === 'unrelated') throw unrelated(git.source.ref);
 
   const bases = await searchDeeper(git, { head, target }, signal);
-  const last = await askForCommits(git, bases.slice(0, mostBases), { depth: 1 }, signal);
+  git.earlier = git.fetched;
+  const last = await fetchCommits(git, bases.slice(0, mostBases), { depth: 1, revision, signal, into: objects });
   if (last.kind === 'refused')
     throw new GitError('BadAnswer', `${git.source.url} does not serve ${bases[0]}, where the branches parted`);
-  await objects.add(last.pack);
   return source(objects, { head, target, bases });
 }
 

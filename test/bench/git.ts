@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { bundling } from '../../functions/build.ts';
+import { createWorkshop } from '../../functions/read/work.ts';
 import { gitEnvironment } from '../support/git/git.ts';
 import { startGitServer } from '../support/git/server.ts';
 import { load } from './conditions.ts';
@@ -64,16 +65,32 @@ export async function measureGit({ quick }: { readonly quick: boolean }): Promis
     bytes.nextBare = await received.during((url) =>
       system(['-C', fetched, 'fetch', '-q', '--depth', '1', url, 'main']),
     );
+    // In a process that lives, as the event server does and a pass over several requests.
+    const keptWhole = await inOneProcess(mono.url, push, false);
     // As the large forges do.
     await mono.git('config', 'uploadpack.allowFilter', 'true');
     const partial = await repeated(() => asks(mono.url), push);
     bytes.partial = await received.during(asks);
+    const keptPartial = await inOneProcess(mono.url, push, true);
 
     const many = await server.createRepository('specs');
     await fillRepository(many.directory, { files: 1_000, commits: 1, specs: 1_000 });
     const specs = await ours('fetch', many.url);
     const pipe = await repeated(() => system(['ls-remote', '-q', mono.url, 'refs/heads/main']));
-    print({ layout, check, pipe, first, bare, checkedOut, next, nextBare, partial, bytes, specs });
+    print({
+      layout,
+      check,
+      pipe,
+      first,
+      bare,
+      checkedOut,
+      next,
+      nextBare,
+      partial,
+      bytes,
+      specs,
+      kept: [keptWhole, keptPartial],
+    });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -121,11 +138,49 @@ interface Figures {
   /** Where the server can leave files out. */
   readonly partial: readonly Ours[];
   /** That were received. */
+  readonly kept: readonly [whole: Kept, partial: Kept];
   readonly bytes: Readonly<Record<'first' | 'bare' | 'nextBare' | 'partial', number>>;
 }
 
 interface Wall {
   readonly wallMilliseconds: number;
+}
+
+interface Kept {
+  /** Until all specs are parsed and checked. */
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+/** One more commit, for a thread that has read the repository before. */
+async function inOneProcess(url: string, push: () => Promise<string>, canFilter: boolean): Promise<Kept> {
+  using received = await countingReceived(url);
+  const work = createWorkshop();
+  const path = 'clusters/prod';
+  async function once(): Promise<Kept> {
+    const sha = await push();
+    const begun = { ms: 0 };
+    const bytes = await received.during(async (counted) => {
+      const source = { url: counted, ref: 'main', path };
+      const fleet = { metadata: { name: 'bench', namespace: 'payments' }, spec: { git: source } };
+      const started = performance.now();
+      const task = { kind: 'read', source, fleet, revision: { ref: 'main', sha }, canFilter } as const;
+      const answer = await work(task, { signal: AbortSignal.timeout(60_000), onFile: () => undefined });
+      begun.ms = performance.now() - started;
+      if (answer.kind !== 'read' || answer.tree.specs.length !== 100)
+        throw new Error(JSON.stringify(answer).slice(0, 300));
+    });
+    return { ms: begun.ms, bytes };
+  }
+  await once();
+  const runs = await repeated(once);
+  return {
+    ms: median(
+      runs.map(({ ms }) => ms),
+      (ms) => ms,
+    ),
+    bytes: Math.max(...runs.map((one) => one.bytes)),
+  };
 }
 
 function print(figures: Figures): void {
@@ -174,6 +229,10 @@ function print(figures: Figures): void {
   const kib = (count: number) => `${(count / 1024).toFixed(0)} KiB`;
   console.log(
     `\nReceived: a fetch ${kib(bytes.first)}, where files can be left out ${kib(bytes.partial)}; system git: a bare shallow clone ${kib(bytes.bare)}, one more commit ${kib(bytes.nextBare)}.`,
+  );
+  const [whole, filtered] = figures.kept.map(({ ms, bytes: all }) => `${kib(all)}, ${ms.toFixed(0)} ms with 100 specs`);
+  console.log(
+    `One more commit for a thread that has read the repository before: ${whole}; where files can be left out ${filtered}.`,
   );
   const requests = Math.max(...check.map(({ output }) => output.requests));
   const times2 = wall(first) / wall(bare);

@@ -7,6 +7,7 @@ import { reachOf } from '../../pass/follow-up/reach.ts';
 import { isAwaited, isHeld, isNews } from '../../pass/next-look.ts';
 import { pass } from '../../pass/pass.ts';
 import type { PassContext, PassResult } from '../../pass/pass-context.ts';
+import type { Reader } from '../../read/reader.ts';
 import type { ObjectName } from '../../tick/options.ts';
 import type { ServeContext } from '../route-group.ts';
 import type { Change } from './change.ts';
@@ -50,7 +51,7 @@ const mostAgain = 2;
  */
 export async function carryOut(
   task: Task,
-  { kube, log, env, namespace, holders }: ServeContext & { readonly holders: Holders },
+  { kube, log, env, namespace, holders, reader }: ServeContext & { readonly holders: Holders; readonly reader: Reader },
 ): Promise<Done> {
   const { cronJob } = identityFrom(env);
   using holder = holders.enter();
@@ -69,6 +70,7 @@ export async function carryOut(
     namespace,
     clusters: task.clusters.map(objectName),
     dryRun: false,
+    reader,
     followUp: task.kind !== 'tick',
     tellFleets: true,
     waitMs: task.kind === 'follow-up' ? waitSeconds * 1000 : 0,

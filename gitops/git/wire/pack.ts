@@ -8,27 +8,44 @@ export interface WantOptions {
   readonly depth?: number;
   /** What is left out, where the server knows how: all files, or folders as well. */
   readonly without?: 'files' | 'folders';
+  /** What is here already, and is not sent again. */
+  readonly known?: Known;
 }
+
+/** Commits that are whole here, as far back as their history was fetched. */
+export interface Known {
+  readonly commits: readonly string[];
+  /** The oldest of that history: what is behind them is not here. */
+  readonly shallow: readonly string[];
+}
+
+const nothing: Known = { commits: [], shallow: [] };
 
 const filters = { files: 'filter blob:none\n', folders: 'filter tree:0\n' } as const;
 
 /** Asks for commits in protocol version 0: understood everywhere, for commits that a ref names. */
-export function wantInVersion0(sha: string | readonly string[], { depth = 1, without }: WantOptions = {}): Buffer {
+export function wantInVersion0(
+  sha: string | readonly string[],
+  { depth = 1, without, known = nothing }: WantOptions = {},
+): Buffer {
   const capabilities = `side-band-64k ofs-delta no-progress${without ? ' filter' : ''}`;
   const wants = [sha].flat().map((one, index) => `want ${one}${index === 0 ? ` ${capabilities}` : ''}\n`);
-  const args = [...wants, `deepen ${depth}\n`, ...(without ? [filters[without]] : [])];
-  return Buffer.from([...args.map(encodePacket), flushPacket, encodePacket('done\n')].join(''));
+  const args = [...wants, ...shallowLines(known), `deepen ${depth}\n`, ...(without ? [filters[without]] : [])];
+  const end = [...haveLines(known), 'done\n'];
+  return Buffer.from([...args.map(encodePacket), flushPacket, ...end.map(encodePacket)].join(''));
 }
 
 /** The same in protocol version 2, where a server also gives objects that no ref names any more, and single files. */
 export function wantInVersion2(
   sha: string | readonly string[],
-  { depth, without }: WantOptions = { depth: 1 },
+  { depth, without, known = nothing }: WantOptions = { depth: 1 },
 ): Buffer {
   const args = [
     ...[sha].flat().map((one) => `want ${one}\n`),
+    ...shallowLines(known),
     ...(depth === undefined ? [] : [`deepen ${depth}\n`]),
     ...(without ? [filters[without]] : []),
+    ...haveLines(known),
     'ofs-delta\n',
     'no-progress\n',
     'done\n',
@@ -36,6 +53,14 @@ export function wantInVersion2(
   return Buffer.from(
     [encodePacket('command=fetch\n'), delimiterPacket, ...args.map(encodePacket), flushPacket].join(''),
   );
+}
+
+function haveLines({ commits }: Known): readonly string[] {
+  return commits.map((sha) => `have ${sha}\n`);
+}
+
+function shallowLines({ shallow }: Known): readonly string[] {
+  return shallow.map((sha) => `shallow ${sha}\n`);
 }
 
 /** Asks in protocol version 2 for refs whose names begin like these, and what tags among them point to. */
@@ -48,7 +73,13 @@ export function listRefs(names: readonly string[]): Buffer {
 
 /** `refused`: the server will not give that commit, in its own words. */
 export type PackAnswer =
-  | { readonly kind: 'pack'; readonly pack: Buffer; readonly shallow: readonly string[] }
+  | {
+      readonly kind: 'pack';
+      readonly pack: Buffer;
+      /** Where the history now ends, and where it does no more. */
+      readonly shallow: readonly string[];
+      readonly unshallow: readonly string[];
+    }
   | { readonly kind: 'refused'; readonly message: string };
 
 /** What it holds is let go of when it is disposed of, and not when memory is collected. */
@@ -75,6 +106,7 @@ const growBytes = 256 * 1024;
  */
 export function packReader(take: (bytes: number) => void = () => undefined): PackReader {
   const shallow: string[] = [];
+  const unshallow: string[] = [];
   const sum = createHash('sha1');
   // Grows in one place: parts would be copied, and stay until memory is collected.
   let memory: ArrayBuffer | undefined;
@@ -96,6 +128,7 @@ export function packReader(take: (bytes: number) => void = () => undefined): Pac
     else if (data[0] !== band.progress) {
       const [word, sha = ''] = packetText(data.subarray(0, 60)).split(' ');
       if (word === 'shallow') shallow.push(sha);
+      else if (word === 'unshallow') unshallow.push(sha);
     }
   }
 
@@ -127,7 +160,7 @@ export function packReader(take: (bytes: number) => void = () => undefined): Pac
       const isWhole =
         pack.toString('latin1', 0, 4) === 'PACK' && size >= 32 && sum.digest().equals(pack.subarray(-sumBytes));
       if (!isWhole) throw new GitError('BadAnswer', 'the data from the Git server is damaged or was cut off');
-      return { kind: 'pack', pack, shallow };
+      return { kind: 'pack', pack, shallow, unshallow };
     },
     [Symbol.dispose]: () => memory?.resize(0),
   };

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
+import { createReader } from '../../../functions/read/reader.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { countingReceived } from '../../bench/received.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { wholePass } from './pass.ts';
 import { clusterYaml, type Scene, setScene } from './scene.ts';
@@ -26,6 +29,26 @@ test('fleets of one repository and ref are fetched once, and each sees only its 
   );
   await wholePass(scene);
   assert.deepEqual(asked(scene.git.requests), { refs: 2, data: 1 }, 'and where nothing changed: one request for all');
+});
+
+test('passes that share a reader fetch only what is new since the last one', async () => {
+  await using scene = await setScene();
+  using received = await countingReceived(scene.repository.url);
+  using reader = createReader();
+  const large = Object.fromEntries(
+    Array.from({ length: 100 }, (_, n) => [`media/${n}.bin`, randomBytes(1024).toString('base64')]),
+  );
+  await scene.repository.commit({ ...large, 'a/etcd.yaml': clusterYaml('a') });
+  const passed = () =>
+    received.during(async (url) => {
+      if (!scene.clusters().length) scene.addFleet('a', { git: { url, ref: 'main', path: 'a' } });
+      await wholePass(scene, { reader });
+    });
+  const whole = await passed();
+  await scene.repository.commit({ 'a/more.yaml': clusterYaml('b') }, { keep: true });
+  const more = await passed();
+  assert.equal(scene.clusters().length, 2);
+  assert.ok(more < 4_096 && whole > 50_000, `${whole} bytes, then ${more}`);
 });
 
 test('another ref is another conversation', async () => {

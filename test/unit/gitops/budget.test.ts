@@ -27,3 +27,15 @@ test('what a repository took is given back when it is closed', () => {
     share.take(100);
   }
 });
+
+test('what is spare goes before any repository that is at work, however little it is', () => {
+  const budget = createByteBudget(100);
+  using spare = budget.join('https://spare', true);
+  using large = budget.join('https://large');
+  spare.take(10);
+  large.take(95);
+  assert.deepEqual([spare.signal.aborted, large.signal.aborted], [true, false]);
+  using late = budget.join('https://late', true);
+  assert.throws(() => late.take(10), { reason: 'BudgetUsedUp' });
+  assert.ok(!large.signal.aborted);
+});

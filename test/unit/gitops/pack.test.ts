@@ -42,7 +42,7 @@ test('a pack is found in the side band, between progress and acknowledgements', 
     framed(Buffer.concat([Buffer.from([1]), pack.subarray(half)])),
     Buffer.from('0000'),
   ]);
-  assert.deepEqual(readPackAnswer(body), { kind: 'pack', pack, shallow: [] });
+  assert.deepEqual(readPackAnswer(body), { kind: 'pack', pack, shallow: [], unshallow: [] });
 });
 
 test('a pack is the same into whatever pieces its answer is cut', () => {
@@ -51,7 +51,7 @@ test('a pack is the same into whatever pieces its answer is cut', () => {
   for (let size = 1; size <= bytes.length; size++) {
     using reader = packReader();
     for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
-    assert.deepEqual(reader.end(), { kind: 'pack', pack, shallow: [] }, `pieces of ${size} bytes`);
+    assert.deepEqual(reader.end(), { kind: 'pack', pack, shallow: [], unshallow: [] }, `pieces of ${size} bytes`);
   }
 });
 

@@ -1,0 +1,32 @@
+import type { IndexedPack, Objects } from './tree.ts';
+import type { Known, PackAnswer } from './wire/pack.ts';
+
+/** What fetches of a repository brought, for those that come after: these ask for what is new. */
+export interface Earlier extends Known {
+  readonly packs: readonly IndexedPack[];
+  /** Whether files were left out. */
+  readonly partial: boolean;
+}
+
+/** Lines of a request: where it would have more, everything is fetched anew. */
+const most = { commits: 16, shallow: 256, packs: 64 };
+
+/**
+ * What there is after a fetch of these commits.
+ *
+ * @param before what the server was told of, if it was
+ * @returns `undefined`: it came to more than is worth keeping
+ */
+export function after(
+  before: Earlier | undefined,
+  wants: readonly string[],
+  { shallow, unshallow }: Extract<PackAnswer, { kind: 'pack' }>,
+  { packs }: Pick<Objects, 'packs'>,
+  partial: boolean,
+): Earlier | undefined {
+  const ends = new Set([...(before?.shallow ?? []), ...shallow]);
+  for (const sha of unshallow) ends.delete(sha);
+  const commits = [...new Set([...wants, ...(before?.commits ?? [])])].slice(0, most.commits);
+  if (ends.size > most.shallow || packs.length > most.packs) return undefined;
+  return { commits, shallow: [...ends], packs, partial };
+}
