@@ -1,6 +1,6 @@
 import { helpOfPlugin } from '../functions/plugin/run.ts';
 import { parseOptions } from '../functions/tick/options.ts';
-import { version } from '../functions/version.ts';
+import { version } from '../manifests/release.ts';
 
 /** The reference of both command lines: what `--help` says. */
 export function commandLinePage(): string {

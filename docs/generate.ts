@@ -7,6 +7,7 @@ import { metricsPage } from './metrics.ts';
 import { permissionsPage } from './permissions.ts';
 import { curesTable, reasonsPage } from './reasons.ts';
 import { rulesTable } from './rules.ts';
+import { supportMatrix } from './support.ts';
 
 /**
  * Writes what documents say of tables in the code; with `--check` it writes nothing and fails when they say something
@@ -23,6 +24,7 @@ await write('docs/reference/metrics.md', () => metricsPage());
 await write('docs/reference/permissions.md', () => permissionsPage());
 await write('docs/reference/reasons.md', () => reasonsPage());
 await write('docs/reference/what-it-says.md', (text) => between(text, 'reasons', curesTable()));
+await write('docs/releases/README.md', (text) => between(text, 'support', supportMatrix()));
 await write('docs/explanation/rules.md', (text) => between(text, 'rules', rulesTable(text)));
 
 if (stale.length > 0) {

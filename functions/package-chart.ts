@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { version } from './version.ts';
+import { version } from '../manifests/release.ts';
 
 const checkout = join(import.meta.dirname, '..');
 

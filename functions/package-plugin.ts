@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { build } from 'esbuild';
 import { stringify } from 'yaml';
+import { version } from '../manifests/release.ts';
 import { bundling } from './build.ts';
 import { plugins } from './bundled/plugins.ts';
 import { entryOf, oldestNode } from './entry.ts';
 import { billOfMaterials, writeNotices } from './materials.ts';
 import { packageChart } from './package-chart.ts';
 import { completionScript } from './plugin/complete.ts';
-import { version } from './version.ts';
 
 const checkout = join(import.meta.dirname, '..');
 

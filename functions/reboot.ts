@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { version } from '../manifests/release.ts';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { carryOutOrder, parseMethod, tellHost } from '../reconcile/nodes/agent/agent.ts';
-import { version } from './version.ts';
 
 /** Between two looks for its order, in milliseconds. */
 const interval = 2000;

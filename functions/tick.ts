@@ -1,6 +1,6 @@
+import { version } from '../manifests/release.ts';
 import { createLog } from './log.ts';
 import { parseOptions } from './tick/options.ts';
-import { version } from './version.ts';
 
 /** How long after its deadline a process may still be there, in milliseconds, whatever hangs. */
 const hardLimitMs = 10_000;

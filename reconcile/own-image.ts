@@ -1,10 +1,11 @@
 import type { Pod } from '../manifests/kube-types.ts';
+import { publishedImage } from '../manifests/release.ts';
 import { isReason, type Kube, resources } from './kube.ts';
 
-/** Of this release, for a step that runs from a command line; a test holds it against manifests/image. */
-export const publishedImage = 'ghcr.io/etcd-ratchet/etcd-ratchet:v0.1.0';
-
-/** The image that this very step runs from, so that a mirrored or patched one is used for its Jobs as well. */
+/**
+ * The image that this very step runs from, so that a mirrored or patched one is used for its Jobs as well; that of this
+ * release for a step that runs from a command line.
+ */
 export async function ownImage(
   kube: Kube,
   { pod, uid }: { readonly pod: string; readonly uid: string | undefined },

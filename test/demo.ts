@@ -35,18 +35,19 @@ const narrator = createNarrator();
 narrator.chapter('A Kubernetes cluster, a Git server and a forge, in a namespace of their own');
 await buildOwnImage(sandbox);
 await using ground = await startGround(binaries);
-const { cluster, forge, gitUrl, token } = ground;
+const { cluster, forge } = ground;
 const { kubectl } = cluster;
 narrator.say('kube-apiserver, controller-manager, scheduler, etcd and three nodes are up');
+narrator.say(`the forge is ${forge.title}`);
 
 narrator.chapter('Install: kubectl apply -k manifests/install');
 await ground.install();
 narrator.say('the CronJob, its RBAC and the fleet "production" are there; nothing of it runs');
 
 const kube = await connectKube({ userAgent: 'demo/0', kubeconfig: cluster.kubeconfigPath });
-const sayStatuses = followForge(forge, narrator);
+const feed = followForge(forge, narrator);
 const saySteps = followSteps(narrator);
-const work = await clone(gitUrl, join(directory, 'clone'), token);
+const work = await clone(forge.gitUrl, join(directory, 'clone'), forge.token);
 
 narrator.chapter('git push: three lines of YAML');
 const orders = `apiVersion: etcd.ratchet.dev/v1alpha1
@@ -57,12 +58,11 @@ spec: {replicas: 3, version: 3.6.16, storage: {size: 1Gi}}
 narrator.show('cat clusters/prod/orders.yaml', orders);
 const first = await work.push('Add the orders cluster', { 'clusters/prod/orders.yaml': orders });
 narrator.say(`pushed ${first.slice(0, 7)}`);
+feed.watch(first);
 await trigger('first');
-await follow('orders Ready and the commit a success', (clusters) => {
+await follow('orders Ready and the commit a success', async (clusters) => {
   const found = clusters.find(({ metadata }) => metadata.name === 'orders');
-  return (
-    found !== undefined && isReady(found) && forge.statusesOf(first).get('etcd-ratchet/production')?.state === 'success'
-  );
+  return found !== undefined && isReady(found) && (await isSaid(first, 'etcd-ratchet/production', 'success'));
 });
 
 narrator.chapter('What is there now');
@@ -83,10 +83,11 @@ narrator.chapter('A pull request: etcd 3.7');
 const upgraded = orders.replace('version: 3.6.16', 'version: 3.7.3');
 narrator.show('git diff main...upgrade', `-${orders.split('\n')[3]}\n+${upgraded.split('\n')[3]}`);
 const head = await work.propose('upgrade', 'Upgrade orders to etcd 3.7', { 'clusters/prod/orders.yaml': upgraded });
-forge.pulls.push({ number: 1, title: 'Upgrade orders to etcd 3.7', headSha: head });
-narrator.say(`opened #1 of ${head.slice(0, 7)}`);
+const request = await forge.open('upgrade', 'Upgrade orders to etcd 3.7');
+narrator.say(`opened #${request} of ${head.slice(0, 7)}`);
+feed.watch(head);
 await trigger('review');
-await follow('the plan on the request', () => forge.statusesOf(head).get(planned)?.state === 'success');
+await follow('the plan on the request', () => isSaid(head, planned, 'success'));
 const report = `production-check-${head.slice(0, 12)}`;
 narrator.show(
   `kubectl -n etcd-ratchet get configmap ${report} -o jsonpath='{.data.report\\.md}'`,
@@ -96,9 +97,10 @@ const plan = await plannedSteps(report);
 
 narrator.chapter('Merged: the plan happens');
 const before = (await kube.get<EtcdCluster>(resources.clusters, namespace, 'orders'))?.status?.history?.length ?? 0;
-const merged = await work.merge('upgrade');
-forge.pulls.pop();
-narrator.say(`merged #1 as ${merged.slice(0, 7)}`);
+const merged = await forge.merge(request);
+await work.pull();
+narrator.say(`merged #${request} as ${merged.slice(0, 7)}`);
+feed.watch(merged);
 await trigger('merge');
 await follow('orders on etcd 3.7', (clusters) => {
   const found = clusters.find(({ metadata }) => metadata.name === 'orders');
@@ -120,14 +122,11 @@ const second = await work.push('Grow orders, add ads', {
   'clusters/prod/ads.yaml': ads,
 });
 narrator.say(`pushed ${second.slice(0, 7)}`);
+feed.watch(second);
 await trigger('second');
-await follow('ads Ready and the commit a failure', (clusters) => {
+await follow('ads Ready and the commit a failure', async (clusters) => {
   const found = clusters.find(({ metadata }) => metadata.name === 'ads');
-  return (
-    found !== undefined &&
-    isReady(found) &&
-    forge.statusesOf(second).get('etcd-ratchet/production')?.state === 'failure'
-  );
+  return found !== undefined && isReady(found) && (await isSaid(second, 'etcd-ratchet/production', 'failure'));
 });
 narrator.say(
   (await generationOf('orders')) === untouched
@@ -153,6 +152,7 @@ const third = await work.push('Back up orders', {
   'clusters/prod/backup.yaml': backup,
 });
 narrator.say(`pushed ${third.slice(0, 7)}`);
+feed.watch(third);
 await trigger('third');
 await follow('the backup restored and compared', async () => {
   const found = await kube.get<EtcdBackup>(resources.backups, namespace, 'orders-1');
@@ -177,6 +177,7 @@ narrator.chapter('git push: the document that it printed');
 const restored = /\{"apiVersion".*\}/.exec(told)?.[0] ?? fail('no document is printed');
 const fourth = await work.push('Restore orders', { 'clusters/prod/orders-restored.yaml': `${restored}\n` });
 narrator.say(`pushed ${fourth.slice(0, 7)}`);
+feed.watch(fourth);
 await trigger('fourth');
 await follow('orders-restored serves', (clusters) => {
   const found = clusters.find(({ metadata }) => metadata.name === 'orders-restored');
@@ -195,6 +196,11 @@ async function trigger(name: string): Promise<void> {
   await kubectl(['-n', 'etcd-ratchet', 'create', 'job', '--from=cronjob/etcd-ratchet', name]);
 }
 
+/** Whether that is the newest that is said of the commit in this context. */
+async function isSaid(sha: string, context: string, status: string): Promise<boolean> {
+  return (await forge.statusesOf(sha)).find((one) => one.context === context)?.status === status;
+}
+
 async function follow(
   what: string,
   arrived: (clusters: readonly EtcdCluster[]) => boolean | Promise<boolean>,
@@ -203,7 +209,7 @@ async function follow(
   for (;;) {
     const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace });
     saySteps(items);
-    sayStatuses();
+    await feed.say();
     if (await arrived(items)) return;
     if (performance.now() > deadline) {
       console.error(await kubectl(['-n', 'etcd-ratchet', 'describe', 'etcdfleets,jobs']));

@@ -12,10 +12,12 @@ import {
   type Binaries,
   binariesEnvironment,
   emulatorsEnvironment,
+  giteaEnvironment,
   helmEnvironment,
   monitoringEnvironment,
   provisionBinaries,
   provisionEmulators,
+  provisionGitea,
   provisionHelm,
   provisionMonitoring,
 } from './support/cluster/binaries.ts';
@@ -82,11 +84,13 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
   const needsMonitoring = selections.some(({ files }) =>
     files.some((file) => file.includes('/integration/monitoring/')),
   );
+  const needsForge = selections.some(({ files }) => files.some((file) => /(tutorials|forge)\.test\.ts$/.test(file)));
   const environment = {
     ...binariesEnvironment(binaries),
     ...(needsEmulators && emulatorsEnvironment(await provisionEmulators())),
     ...(needsHelm && helmEnvironment(await provisionHelm())),
     ...(needsMonitoring && monitoringEnvironment(await provisionMonitoring())),
+    ...(needsForge && giteaEnvironment(await provisionGitea())),
   };
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else {

@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
+import { version } from '../../manifests/release.ts';
 import { kubeThrough } from '../../reconcile/clients/kube.ts';
 import { findAccess } from '../../reconcile/clients/kube-access.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import { printable } from '../printable.ts';
-import { version } from '../version.ts';
 import { kubernetesName } from './arguments.ts';
 import { type Common, type ExitCode, formats, type Opened, type Reach, Refusal } from './command.ts';
 import { addAsking, addBackups, addingTo, addLooking, addPlanning, addSupport, type Connect } from './commands.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
+import { version } from '../../manifests/release.ts';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { KubeError } from '../../reconcile/kube.ts';
 import type { Log } from '../log.ts';
-import { version } from '../version.ts';
 import { openGroup } from './groups.ts';
 import { health } from './health.ts';
 import { listen } from './listen.ts';

@@ -14,7 +14,7 @@ export type ReadonlyDeep<T> = T extends (infer Item)[]
     : T;
 
 export interface Options extends TSchemaOptions {
-  /** The API server writes the default into the object. Other defaults hold in our code, and a release may change them. */
+  /** The API server writes the default into the object. Others hold in our code, and a release may change them. */
   readonly keepsDefault?: true;
   /** What the schema alone can't say; in the CRD they become CEL rules. */
   readonly rules?: readonly Rule[];

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { compose, type Part, type Root } from './compose.ts';
-import { image } from './image.ts';
 import { changesOf, printed, templateOf } from './template.ts';
 import { values } from './values.ts';
 import { type Settled, settled, valuesFile, valuesSchema } from './values-file.ts';
@@ -51,8 +49,7 @@ const also = { 'install/crds': { crds: true }, 'install/cluster/namespace.yaml':
 const header = 'Generated from manifests by `npm run generate`. Do not edit.';
 
 /** Every file of the chart by its path within it. */
-export function chartFiles(version = ownVersion()): Readonly<Record<string, string>> {
-  if (image.tag !== `v${version}`) throw new Error(`manifests/image names ${image.tag}, package.json ${version}`);
+export function chartFiles(version: string): Readonly<Record<string, string>> {
   const parts = compose(roots(), { also });
   const all = settled(values, parts);
   const templates = Map.groupBy(parts, ({ file }) => file.replace(/^install\//, 'templates/'));
@@ -191,9 +188,4 @@ interface TickTemplate {
       };
     };
   };
-}
-
-function ownVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

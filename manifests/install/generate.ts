@@ -16,8 +16,9 @@ import { podMonitor, serviceMonitor } from '../monitoring/monitors.ts';
 import { crdOf } from './crd.ts';
 
 /**
- * Writes the CRDs, what monitoring reads, and the Helm chart; with `--check` it writes nothing, and fails when a file
- * is not what it would write. Run by `npm run generate` and `npm run check`.
+ * Writes the version of package.json where it is needed, the CRDs, what monitoring reads, and the Helm chart; with
+ * `--check` it writes nothing, and fails when a file is not what it would write. Run by `npm run generate` and `npm run
+ * check`.
  */
 
 const header = '# Generated from manifests/api by `npm run generate`. Do not edit.\n';
@@ -48,8 +49,12 @@ for (const [file, content] of Object.entries(files)) {
 
 for (const [file, text] of Object.entries(dashboardFiles())) await write(`../monitoring/dashboards/${file}`, text);
 
-// After the CRDs: the chart is made from the files.
-const chart = chartFiles();
+const { version } = JSON.parse(await readFile(at('../../package.json'), 'utf8')) as { readonly version: string };
+await rewrite('../release.ts', /(?<=version = ')[^']*/, version);
+await rewrite('../image/kustomization.yaml', /(?<=newTag: ).*/, `v${version}`);
+
+// After the CRDs and the image's tag: the chart is made from the files.
+const chart = chartFiles(version);
 for (const [file, content] of Object.entries(chart)) await write(`../helm/etcd-ratchet/${file}`, content);
 for await (const entry of glob('**/*', { cwd: at('../helm/etcd-ratchet'), withFileTypes: true })) {
   const file = `${entry.parentPath}/${entry.name}`.slice(fileURLToPath(at('../helm/etcd-ratchet')).length + 1);
@@ -59,8 +64,12 @@ for await (const entry of glob('**/*', { cwd: at('../helm/etcd-ratchet'), withFi
 }
 
 if (stale.length > 0) {
-  console.error(`manifests/install: ${stale.join(', ')} differ from the code; run npm run generate`);
+  console.error(`manifests/install: ${stale.join(', ')} differ from the code and package.json; run npm run generate`);
   process.exitCode = 1;
+}
+
+async function rewrite(file: string, place: RegExp, wanted: string): Promise<void> {
+  await write(file, (await readFile(at(file), 'utf8')).replace(place, wanted));
 }
 
 async function write(file: string, wanted: string): Promise<void> {

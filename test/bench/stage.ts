@@ -38,7 +38,7 @@ export async function openStage(cluster: LocalCluster, directory: string): Promi
   const never = { spec: { schedule: '0 0 29 2 *' } };
   await kubectl(['-n', 'etcd-ratchet', 'patch', 'cronjob', 'etcd-ratchet', '-p', JSON.stringify(never)]);
   await kubectl(['apply', '--server-side', '-f', '-'], {
-    stdin: fleetObjects({ gitUrl, forgeUrl: `http://${outside}:8081`, token }),
+    stdin: fleetObjects({ gitUrl, apiUrl: `http://${outside}:8081/api/v1`, token }),
   });
   const kube = await connectKube({ userAgent: 'bench/0', kubeconfig: kubeconfigPath });
   opening.defer(() => kube.close());

@@ -14,8 +14,8 @@ export interface Clone {
   push(message: string, files: Readonly<Record<string, string>>): Promise<string>;
   /** The same on a branch that parts from main here, for a pull request. */
   propose(branch: string, message: string, files: Readonly<Record<string, string>>): Promise<string>;
-  /** As the forge's button does; the SHA of the merge. */
-  merge(branch: string): Promise<string>;
+  /** Gets what was merged at the forge. */
+  pull(): Promise<void>;
 }
 
 export async function clone(url: string, directory: string, token: string): Promise<Clone> {
@@ -53,10 +53,8 @@ export async function clone(url: string, directory: string, token: string): Prom
       await git('checkout', '-q', 'main');
       return sha;
     },
-    async merge(branch) {
-      await git('merge', '-q', '--no-ff', '-m', `Merge ${branch}`, branch);
-      await git('push', '-q', 'origin', 'HEAD:main');
-      return git('rev-parse', 'HEAD');
+    async pull() {
+      await git('pull', '-q', '--ff-only', 'origin', 'main');
     },
   };
 }

@@ -1,13 +1,27 @@
-import type { ForgeServer } from '../support/git/forge.ts';
+import type { PeoplesForge } from '../support/forge/peoples-forge.ts';
 import type { Narrator } from './narrator.ts';
 
-/** Says every commit status as the forge is told it. */
-export function followForge(forge: ForgeServer, narrator: Narrator): () => void {
-  let told = 0;
-  return () => {
-    for (const status of forge.statuses.slice(told)) {
-      narrator.say(`commit ${status.sha.slice(0, 7)}  ${status.context}: ${status.state} — ${status.description}`);
-    }
-    told = forge.statuses.length;
+export interface ForgeFeed {
+  /** Says from now on what is said of this commit. */
+  watch(sha: string): void;
+  say(): Promise<void>;
+}
+
+/** Says every commit status as the forge shows it. */
+export function followForge(forge: PeoplesForge, narrator: Narrator): ForgeFeed {
+  const told = new Map<string, Set<string>>();
+  return {
+    watch: (sha) => void told.set(sha, told.get(sha) ?? new Set()),
+    async say() {
+      for (const [sha, before] of told) {
+        const shown = await forge.statusesOf(sha);
+        for (const { context, status, description } of shown.toReversed()) {
+          const line = `commit ${sha.slice(0, 7)}  ${context}: ${status} — ${description}`;
+          if (before.has(line)) continue;
+          before.add(line);
+          narrator.say(line);
+        }
+      }
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fleetSecretLabels } from '../../functions/fleet-secret.ts';
 import type { Kubectl } from '../support/cluster/kubectl.ts';
+import type { PeoplesForge } from '../support/forge/peoples-forge.ts';
 import { localSettings } from '../support/network.ts';
 
 const checkout = join(import.meta.dirname, '../..');
@@ -13,14 +14,8 @@ export async function install(kubectl: Kubectl): Promise<void> {
   await kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', ...kinds]);
 }
 
-export interface FleetAddresses {
-  readonly gitUrl: string;
-  readonly forgeUrl: string;
-  readonly token: string;
-}
-
 /** The namespace, the fleet and its Secrets, as a platform team would set them up once. */
-export function fleetObjects({ gitUrl, forgeUrl, token }: FleetAddresses): string {
+export function fleetObjects({ gitUrl, apiUrl, token }: Pick<PeoplesForge, 'gitUrl' | 'apiUrl' | 'token'>): string {
   const namespace = 'etcd-ratchet';
   const shared = { namespace, labels: fleetSecretLabels };
   const objects = [
@@ -46,7 +41,7 @@ export function fleetObjects({ gitUrl, forgeUrl, token }: FleetAddresses): strin
       metadata: { name: 'production', namespace },
       spec: {
         git: { url: gitUrl, ref: 'main', path: 'clusters/prod', secretName: 'git-credentials' },
-        forge: { type: 'Gitea', apiURL: `${forgeUrl}/api/v1`, secretName: 'forge-token' },
+        forge: { type: 'Gitea', apiURL: apiUrl, secretName: 'forge-token' },
       },
     },
   ];

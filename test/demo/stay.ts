@@ -3,18 +3,19 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Binaries } from '../support/cluster/binaries.ts';
 import { openOutlet } from '../support/cluster/bridge.ts';
-import { type Ground, ports } from './ground.ts';
+import type { Ground } from './ground.ts';
 
 /** Keeps everything up until Ctrl-C, reachable from outside the namespace on 127.0.0.1, and says how to use it. */
 export async function stay(ground: Ground, binaries: Binaries): Promise<void> {
-  await using git = await openOutlet({ host: '127.0.0.1', port: ports.git });
-  await using forge = await openOutlet({ host: '127.0.0.1', port: ports.forge });
+  const { gitUrl, apiUrl, token } = ground.forge;
+  await using git = await openOutlet({ host: '127.0.0.1', port: Number(new URL(gitUrl).port) });
+  await using api = await openOutlet({ host: '127.0.0.1', port: Number(new URL(apiUrl).port) });
   const kubeconfig = await ground.cluster.expose();
   const environment = await environmentFile(dirname(kubeconfig), binaries, {
     KUBECONFIG: kubeconfig,
-    GIT_URL: `http://ada:${ground.token}@127.0.0.1:${git.port}${new URL(ground.gitUrl).pathname}`,
-    FORGE_URL: `http://127.0.0.1:${forge.port}/api/v1/repos/platform/etcd`,
-    FORGE_TOKEN: ground.token,
+    GIT_URL: `http://ada:${token}@127.0.0.1:${git.port}${new URL(gitUrl).pathname}`,
+    FORGE_URL: `http://127.0.0.1:${api.port}${new URL(apiUrl).pathname}/repos/platform/etcd`,
+    FORGE_TOKEN: token,
   });
   console.log(`
 It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and kubectl:

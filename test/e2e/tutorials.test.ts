@@ -20,9 +20,9 @@ test('the tutorials lead from nothing through a restore and a lost quorum', { ti
   const { kubeconfigPath } = ground.cluster;
   const environment = await environmentFile(directory, binaries, {
     KUBECONFIG: kubeconfigPath,
-    GIT_URL: ground.gitUrl.replace('http://', `http://ada:${ground.token}@`),
-    FORGE_URL: `${ground.forgeUrl}/api/v1/repos/platform/etcd`,
-    FORGE_TOKEN: ground.token,
+    GIT_URL: ground.forge.gitUrl.replace('http://', `http://ada:${ground.forge.token}@`),
+    FORGE_URL: `${ground.forge.apiUrl}/repos/platform/etcd`,
+    FORGE_TOKEN: ground.forge.token,
   });
   const written = await Promise.all(
     pages.map(async (name) => {

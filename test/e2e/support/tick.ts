@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const checkout = join(import.meta.dirname, '../../..');
+const ours = join(checkout, 'dist/tick.js');
 /** As in the image, where it is filled already. */
 const compileCache = join(checkout, 'dist/.compile-cache');
 
@@ -12,6 +13,8 @@ export interface TickOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Seconds until it is killed: a tick that hangs is a failed test, not a hung one. */
   readonly within?: number;
+  /** Another bundle than this checkout's. */
+  readonly program?: string;
 }
 
 export interface TickResult {
@@ -24,8 +27,8 @@ export interface TickResult {
 }
 
 /** Starts one invocation as its own process, of the bundle that a CronJob's pod runs: the runner has built it. */
-export function startTick({ args = [], env = {} }: TickOptions): ChildProcess {
-  return spawn(process.execPath, [join(checkout, 'dist/tick.js'), ...args], {
+export function startTick({ args = [], env = {}, program = ours }: TickOptions): ChildProcess {
+  return spawn(process.execPath, [program, ...args], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

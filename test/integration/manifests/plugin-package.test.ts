@@ -10,7 +10,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { packagePlugin } from '../../../functions/package-plugin.ts';
-import { version } from '../../../functions/version.ts';
+import { version } from '../../../manifests/release.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startApiServer } from '../fleet/api-server.ts';

@@ -5,6 +5,7 @@ import {
   type EtcdVersion,
   emulators,
   etcdctlVersion,
+  gitea,
   helm,
   type KubernetesBinary,
   kubernetesVersion,
@@ -12,7 +13,9 @@ import {
   monitoring,
   type Wanted,
 } from './binaries/catalogue.ts';
+import { ProvisionError } from './binaries/error.ts';
 import { type ProvideOptions, provide } from './binaries/provide.ts';
+import { sourceOf } from './binaries/source.ts';
 
 export { type EtcdVersion, etcdVersions } from './binaries/catalogue.ts';
 
@@ -29,6 +32,7 @@ const variable = 'RATCHET_BINARIES';
 const emulatorsVariable = 'RATCHET_EMULATORS';
 const helmVariable = 'RATCHET_HELM_BINARY';
 const monitoringVariable = 'RATCHET_MONITORING';
+const giteaVariable = 'RATCHET_GITEA_BINARY';
 
 /** Absolute paths. */
 export type Emulators = Readonly<Record<EmulatorBinary, string>>;
@@ -102,8 +106,42 @@ export async function provisionMonitoring(options: ProvideOptions = {}): Promise
   }
 }
 
+export interface GiteaBinary {
+  readonly path: string;
+  /** Its templates and translations; a distribution's binary has them in itself. */
+  readonly staticRoot?: string;
+}
+
+/**
+ * Gitea by the same ways, or why there is none: what needs a forge has a stand-in for it.
+ *
+ * @throws {ProvisionError} when it was interrupted
+ */
+export async function provisionGitea(
+  options: ProvideOptions = {},
+): Promise<GiteaBinary | { readonly missing: string }> {
+  const handed = process.env[giteaVariable];
+  if (handed !== undefined) return JSON.parse(handed) as GiteaBinary | { readonly missing: string };
+  const interruption = interruptible(options.signal);
+  try {
+    const named = (options.environment ?? process.env)[gitea.variable];
+    const paths = await provide([gitea], { ...options, signal: interruption.signal });
+    const path = pathIn(paths)(gitea.name, gitea.version);
+    return named ? { path } : { path, staticRoot: await sourceOf(gitea.module, 'code.gitea.io/gitea') };
+  } catch (error) {
+    if (interruption.signal.aborted || !(error instanceof ProvisionError)) throw error;
+    return { missing: error.message.split('\n', 1)[0] ?? '' };
+  } finally {
+    interruption.end();
+  }
+}
+
 export function monitoringEnvironment(paths: Monitoring): Record<string, string> {
   return { [monitoringVariable]: JSON.stringify(paths) };
+}
+
+export function giteaEnvironment(found: GiteaBinary | { readonly missing: string }): Record<string, string> {
+  return { [giteaVariable]: JSON.stringify(found) };
 }
 
 export function helmEnvironment(path: string): Record<string, string> {

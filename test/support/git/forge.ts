@@ -59,7 +59,7 @@ export interface ForgeServerOptions {
 /** What was asked of a forge that knows its repositories; `undefined`: not of this desk. */
 export type Desk = (
   asked: { readonly method: string; readonly path: string; readonly body: string },
-  forge: Pick<ForgeServer, 'pulls' | 'statusesOf'>,
+  forge: Pick<ForgeServer, 'pulls' | 'statuses'>,
 ) => Promise<object | undefined>;
 
 /** A forge's status endpoint that records what it is told: GitHub's at `/`, Gitea's at `/api/v1`. */
@@ -103,7 +103,7 @@ export async function startForge(options: ForgeServerOptions = {}): Promise<Forg
     const { method = '', url = '' } = request;
     if (desk && isWelcome(request, token)) {
       const path = new URL(url, 'http://forge').pathname.replace(/^\/api\/v[13]/, '');
-      const served = await desk({ method, path, body }, { pulls, statusesOf });
+      const served = await desk({ method, path, body }, { pulls, statuses });
       if (served) {
         reply(response, 200, served);
         return;

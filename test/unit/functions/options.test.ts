@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseOptions } from '../../../functions/tick/options.ts';
-import { version } from '../../../functions/version.ts';
+import { version } from '../../../manifests/release.ts';
 
 function parse(...args: string[]) {
   let out = '';

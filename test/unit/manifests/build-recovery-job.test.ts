@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { publishedImage } from '../../../manifests/release.ts';
 import { labels, podSelector } from '../../../manifests/render/names.ts';
 import { recoveryJob } from '../../../manifests/render/recovery-job.ts';
 import { statefulSet } from '../../../manifests/render/stateful-set.ts';
-import { publishedImage } from '../../../reconcile/own-image.ts';
 import { peerOf } from './build-fixtures.ts';
 
 const order = { image: 'registry.example/us:v1', id: '0123456789ab', attempt: 2, withoutCopy: false };

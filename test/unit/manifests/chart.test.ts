@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { parse } from 'yaml';
 import { chartFiles } from '../../../manifests/helm/chart.ts';
 import { compose } from '../../../manifests/helm/compose.ts';
 import { type Condition, expression, isAlways, simplified, within } from '../../../manifests/helm/condition.ts';
@@ -86,6 +87,7 @@ test('braces in an object are text, and no action of the template', () => {
   assert.match(templateOf(part, []), /a: "\{\{ "\{\{" \}\} \.Values \}\}"/);
 });
 
-test('a chart of another version than the image is not made', () => {
-  assert.throws(() => chartFiles('9.9.9'), /manifests\/image names v0\.1\.0, package\.json 9\.9\.9/);
+test('the chart and what it installs have the version that it is made for', () => {
+  const { version, appVersion } = parse(chartFiles('9.9.9')['Chart.yaml'] ?? '') as Record<string, string>;
+  assert.deepEqual([version, appVersion], ['9.9.9', '9.9.9']);
 });

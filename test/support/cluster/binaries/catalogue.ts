@@ -17,9 +17,11 @@ export type ChartBinary = 'helm';
 /** What makes metrics of objects, what judges rules by a table of samples, and a collector that prints what it gets. */
 export type MonitoringBinary = 'kube-state-metrics' | 'otlp-sink' | 'promtool';
 
-/** One binary the local cluster needs, and everything that says where it may come from. */
-export interface Wanted {
-  readonly name: KubernetesBinary | EtcdBinary | EmulatorBinary | ChartBinary | MonitoringBinary;
+/** A forge that others wrote, to try pull requests against. */
+export type ForgeBinary = 'gitea';
+
+/** A binary that tests need, and everything that says where it may come from. */
+interface Source {
   readonly version: string;
   /** Names the path of a binary outright, e.g. `RATCHET_KUBE_APISERVER` or `RATCHET_ETCD_3_6`. */
   readonly variable: string;
@@ -33,6 +35,20 @@ export interface Wanted {
   /** How long a cold build takes on two cores, in seconds, to set expectations. */
   readonly buildSeconds: number;
 }
+
+/** One that people have, or that its project releases: it reports its version. */
+export interface Released extends Source {
+  readonly name: KubernetesBinary | EtcdBinary;
+  readonly onlyBuilt?: never;
+}
+
+/** One that is neither looked for on PATH nor downloaded. */
+export interface OnlyBuilt extends Source {
+  readonly name: EmulatorBinary | ChartBinary | ForgeBinary | MonitoringBinary;
+  readonly onlyBuilt: true;
+}
+
+export type Wanted = Released | OnlyBuilt;
 
 const kubernetesBuildSeconds = {
   'kube-apiserver': 200,
@@ -51,7 +67,7 @@ export const catalogue: readonly Wanted[] = [
   etcd('etcdctl', etcdctlVersion),
 ];
 
-export function kubernetes(name: KubernetesBinary): Wanted {
+export function kubernetes(name: KubernetesBinary): Released {
   const [major, minor] = kubernetesVersion.split('.');
   const version = 'k8s.io/component-base/version';
   return {
@@ -66,7 +82,7 @@ export function kubernetes(name: KubernetesBinary): Wanted {
   };
 }
 
-export function etcd(name: EtcdBinary, version: EtcdVersion): Wanted {
+export function etcd(name: EtcdBinary, version: EtcdVersion): Released {
   const minor = version.split('.').slice(0, 2).join('.');
   return {
     name,
@@ -89,6 +105,7 @@ export const emulators = [
     goPackage: 'github.com/fsouza/fake-gcs-server',
     ldflags: '-s -w',
     buildSeconds: 60,
+    onlyBuilt: true,
   },
   {
     name: 'versitygw',
@@ -98,6 +115,7 @@ export const emulators = [
     goPackage: 'github.com/versity/versitygw/cmd/versitygw',
     ldflags: '-s -w',
     buildSeconds: 70,
+    onlyBuilt: true,
   },
 ] as const satisfies readonly Wanted[];
 
@@ -110,6 +128,19 @@ export const helm = {
   goPackage: 'helm.sh/helm/v4/cmd/helm',
   ldflags: '-s -w',
   buildSeconds: 150,
+  onlyBuilt: true,
+} as const satisfies Wanted;
+
+/** A main of ours around its packages, with a SQLite that needs no C compiler. */
+export const gitea = {
+  name: 'gitea',
+  version: '1.26.0',
+  variable: 'RATCHET_GITEA',
+  module: 'gitea',
+  goPackage: '.',
+  ldflags: '-s -w -X main.version=1.26.0',
+  buildSeconds: 240,
+  onlyBuilt: true,
 } as const satisfies Wanted;
 
 /** What tests of metrics and alerts need besides. */
@@ -122,6 +153,7 @@ export const monitoring = [
     goPackage: 'k8s.io/kube-state-metrics/v2',
     ldflags: '-s -w',
     buildSeconds: 65,
+    onlyBuilt: true,
   },
   {
     name: 'promtool',
@@ -133,6 +165,7 @@ export const monitoring = [
     tags: 'remove_all_sd',
     ldflags: '-s -w',
     buildSeconds: 50,
+    onlyBuilt: true,
   },
   {
     name: 'otlp-sink',
@@ -142,15 +175,9 @@ export const monitoring = [
     goPackage: '.',
     ldflags: '-s -w',
     buildSeconds: 3,
+    onlyBuilt: true,
   },
 ] as const satisfies readonly Wanted[];
-
-export type BuiltBinary = EmulatorBinary | ChartBinary | MonitoringBinary;
-
-/** Of these no release is asked for, and none says in a known way which version it is. */
-export function isAlwaysBuilt(name: Wanted['name']): name is BuiltBinary {
-  return [...emulators, helm, ...monitoring].some((one) => one.name === name);
-}
 
 /** For people: `etcd 3.6.16`. */
 export function title(wanted: Wanted): string {

@@ -7,7 +7,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { goArch } from './cache.ts';
-import { isAlwaysBuilt, type Wanted } from './catalogue.ts';
+import type { Wanted } from './catalogue.ts';
 
 /** An official release file, and the published checksums that name it. */
 export interface Release {
@@ -18,8 +18,8 @@ export interface Release {
 }
 
 /** `undefined` of what is always built. */
-export function releaseOf({ name, version }: Wanted): Release | undefined {
-  if (isAlwaysBuilt(name)) return undefined;
+export function releaseOf({ name, version, onlyBuilt }: Wanted): Release | undefined {
+  if (onlyBuilt) return undefined;
   const platform = `${process.platform}-${goArch()}`;
   if (name === 'etcd' || name === 'etcdutl' || name === 'etcdctl') {
     const base = `https://github.com/etcd-io/etcd/releases/download/v${version}`;

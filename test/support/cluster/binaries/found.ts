@@ -1,14 +1,7 @@
 import { execFile } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { isExecutable } from './cache.ts';
-import {
-  type BuiltBinary,
-  isAlwaysBuilt,
-  kubernetesVersion,
-  oldestKubernetesMinor,
-  title,
-  type Wanted,
-} from './catalogue.ts';
+import { kubernetesVersion, oldestKubernetesMinor, type Released, title, type Wanted } from './catalogue.ts';
 import { ProvisionError } from './error.ts';
 
 export interface Found {
@@ -30,7 +23,7 @@ export async function findInstalled(
 ): Promise<ReadonlyMap<Wanted, string>> {
   const found = new Map<Wanted, Found>();
   for (const one of wanted) {
-    if (isAlwaysBuilt(one.name)) {
+    if (one.onlyBuilt) {
       const path = environment[one.variable];
       // None says which version it is: whoever names one knows.
       if (path) found.set(one, { path, version: one.version });
@@ -44,7 +37,7 @@ export async function findInstalled(
   );
 }
 
-async function named(wanted: Wanted, environment: NodeJS.ProcessEnv): Promise<Found | undefined> {
+async function named(wanted: Released, environment: NodeJS.ProcessEnv): Promise<Found | undefined> {
   const path = environment[wanted.variable];
   if (!path) return undefined;
 
@@ -56,7 +49,7 @@ async function named(wanted: Wanted, environment: NodeJS.ProcessEnv): Promise<Fo
   );
 }
 
-async function lyingAround(wanted: Wanted, environment: NodeJS.ProcessEnv): Promise<Found | undefined> {
+async function lyingAround(wanted: Released, environment: NodeJS.ProcessEnv): Promise<Found | undefined> {
   const directories = [...(environment.PATH ?? '').split(delimiter), environment.KUBEBUILDER_ASSETS ?? ''];
   for (const directory of directories.filter((one) => one.startsWith('/'))) {
     for (const name of [wanted.name, `${wanted.name}-${wanted.version}`]) {
@@ -90,8 +83,7 @@ function minorOf(version: string): number {
   return major === '1' ? Number(minor) : Number.NaN;
 }
 
-async function reportedVersion(wanted: Wanted, path: string): Promise<string | undefined> {
-  if (isAlwaysBuilt(wanted.name)) return undefined;
+async function reportedVersion(wanted: Released, path: string): Promise<string | undefined> {
   const args = versionArguments[wanted.name];
   const output = await new Promise<string>((resolve) => {
     // A stranger's binary may hang or be for another machine: then it simply is not ours.
@@ -108,4 +100,4 @@ const versionArguments = {
   etcd: ['--version'],
   etcdutl: ['version'],
   etcdctl: ['version'],
-} as const satisfies Record<Exclude<Wanted['name'], BuiltBinary>, readonly string[]>;
+} as const satisfies Record<Released['name'], readonly string[]>;

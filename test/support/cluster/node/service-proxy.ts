@@ -10,7 +10,8 @@ type Listener = { readonly server: Server; backends: readonly Backend[] };
 
 /**
  * Stands in for kube-proxy: listens on the cluster address and port of every TCP Service that has ready endpoints, and
- * at its node port on each node, and hands each connection to one of them. Without endpoints nobody listens, so that a client is refused as in life.
+ * at its node port on each node, and hands each connection to one of them. Without endpoints nothing listens, so that a
+ * client is refused as in life.
  */
 export function startServiceProxy(
   services: Informer<Service>,

@@ -1,12 +1,12 @@
-import type { Desk } from '../support/git/forge.ts';
-import type { Repository } from '../support/git/repository.ts';
+import type { Desk } from '../git/forge.ts';
+import type { Repository } from '../git/repository.ts';
 
 /** What people ask of a forge, by Gitea's API: to open a request, to merge it, and what was said of a commit. */
 export function deskOf({ git }: Pick<Repository, 'git'>): Desk {
   const branches = new Map<number, string>();
   const headOf = (branch: string) => git('rev-parse', '--verify', `refs/heads/${branch}`);
 
-  return async ({ method, path, body }, { pulls, statusesOf }) => {
+  return async ({ method, path, body }, { pulls, statuses }) => {
     // A request's head is what its branch has now.
     for (const [at, pull] of pulls.entries()) {
       const branch = branches.get(pull.number);
@@ -14,11 +14,12 @@ export function deskOf({ git }: Pick<Repository, 'git'>): Desk {
     }
     const sha = /^\/repos\/platform\/etcd\/commits\/([0-9a-f]{40})\/statuses$/.exec(path)?.[1];
     if (method === 'GET' && sha) {
-      return [...statusesOf(sha).values()].map(({ context, state, description }) => ({
-        context,
-        status: state,
-        description,
-      }));
+      return statuses
+        .filter((status) => status.sha === sha)
+        .map(({ context, state, description }, index) => ({ id: index + 1, context, status: state, description }));
+    }
+    if (method === 'GET' && path === '/repos/platform/etcd/branches/main') {
+      return { name: 'main', commit: { id: await headOf('main') } };
     }
     if (method === 'POST' && path === '/repos/platform/etcd/pulls') {
       const { title = '', head = '' } = JSON.parse(body) as { title?: string; head?: string };

@@ -1,0 +1,10 @@
+import { provisionGitea } from '../cluster/binaries.ts';
+import { startGitea } from './gitea.ts';
+import type { ForgeAddress, PeoplesForge } from './peoples-forge.ts';
+import { startStandIn } from './stand-in.ts';
+
+/** A real Gitea where it is at hand or can be built, else the stand-in, whose title says so. */
+export async function startPeoplesForge(address: ForgeAddress): Promise<PeoplesForge> {
+  const gitea = await provisionGitea();
+  return 'missing' in gitea ? await startStandIn(address, gitea.missing) : await startGitea(gitea, address);
+}
