@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdNodePolicy } from '../../../manifests/api/etcd-node-policy.ts';
 import { foreseeNodes } from '../../../reconcile/nodes/foresee.ts';
+import { nodePlanLines } from '../../../reconcile/nodes/plan-text.ts';
 import { clusterOf, grantOf, memberOf, memberPod, minutesAgo, nodeOf, podOf, policyOf, seenOf } from './seen.ts';
 
 test('a plan has every node that would be rebooted, in order, with what leaves it', () => {
@@ -81,6 +83,23 @@ test('a plan goes on from a node that is down, with its member that waits for it
     seenOf({ nodes, policy: policyOf({}, [grantOf('node-1')]), clusters: [clusterOf({ members })] }),
   );
   assert.deepEqual([reboots.map(({ node }) => node), left], [['node-2'], []]);
+});
+
+test('a plan says for how long a cluster runs with one less, and what it can not foresee', () => {
+  const nodes = [
+    nodeOf('node-1', { needed: 'kernel', pods: [memberPod('orders-0')] }),
+    nodeOf('node-2'),
+    nodeOf('node-3'),
+  ];
+  const lines = (policy: EtcdNodePolicy) => nodePlanLines(foreseeNodes(seenOf({ nodes, policy }))).lines.join('\n');
+  const first = policyOf({ reboot: { timeout: '20m' } });
+  assert.match(lines(first), /one member less until the node is back \(no reboot was timed yet; after 20 min /);
+  const lastDone = { node: 'node-9', at: '2026-11-22T12:00:00Z', oneLessSeconds: 95 };
+  const url = 'http://prometheus:9090';
+  const later = policyOf({ blockedByAlerts: { url }, kured: {} });
+  const text = lines({ ...later, status: { observedGeneration: 1, lastDone } });
+  assert.match(text, /one member less for about 95 s, as the last time: default\/orders: orders-0/);
+  assert.match(text, /while an alert of spec\.blockedByAlerts is firing\n.*kured's lock/);
 });
 
 test('a plan goes through reboots of method External', () => {

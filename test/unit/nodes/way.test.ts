@@ -156,6 +156,22 @@ test('an empty node is told to reboot, with its one member waiting for it', () =
   assert.equal(onTheWay({ marks: cordoned }, { clusters: [clusterOf({ members: left })] }).kind, 'order');
 });
 
+test('a cluster that is deleted or suspended while its member is away keeps no node waiting', () => {
+  const stopped = clusterOf({ members: left, stopped: 'is suspended' });
+  for (const clusters of [[], [stopped]]) {
+    assert.equal(onTheWay({ marks: cordoned }, { clusters }).kind, 'order');
+    const after = { marks: back, bootId: 'boot-2', unschedulable: false, needed: undefined as never };
+    assert.equal(onTheWay(after, { clusters }).kind, 'finish');
+  }
+  // Before its member has left, it stays: a person has stopped that cluster.
+  const there = clusterOf({
+    members: [memberOf(0, { leads: false }), memberOf(1), memberOf(2)],
+    stopped: 'is suspended',
+  });
+  const seen = onTheWay({ marks: cordoned, pods: [memberPod('orders-0')] }, { clusters: [there] });
+  assert.deepEqual([seen.kind, seen.reason], [undefined, 'ClusterStopped']);
+});
+
 test('an empty node is not told to reboot while another member is down', () => {
   const members = [left[0] ?? memberOf(0), memberOf(1, { serves: false }), memberOf(2)];
   const seen = onTheWay({ marks: cordoned }, { clusters: [clusterOf({ members })] });
