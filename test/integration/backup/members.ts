@@ -35,18 +35,20 @@ export async function agent(
 const base64 = (value: string | Buffer) => Buffer.from(value).toString('base64');
 
 /** Through etcd's JSON gateway: what is tested here must not be its own witness. Gives the revision. */
-export async function put(clientUrl: string, key: string, value: string | Buffer): Promise<number> {
-  const { header } = (await post(clientUrl, '/v3/kv/put', { key: base64(key), value: base64(value) })) as {
-    header: { revision: string };
-  };
+export async function put(clientUrl: string, key: string, value: string | Buffer, timeoutMs?: number): Promise<number> {
+  const asked = { key: base64(key), value: base64(value) };
+  const { header } = (await post(clientUrl, '/v3/kv/put', asked, timeoutMs)) as { header: { revision: string } };
   return Number(header.revision);
 }
+
+/** For data that a test or a measurement begins with: on a busy disk, gigabytes of them are late. */
+const fillTimeoutMs = 60_000;
 
 /** So many keys of so many bytes each that nothing compresses. */
 export async function fill(clientUrl: string, count: number, bytes: number): Promise<void> {
   for (let at = 0; at < count; at += 16) {
     const some = Array.from({ length: Math.min(16, count - at) }, (_, index) => at + index);
-    await Promise.all(some.map((number) => put(clientUrl, `fill/${number}`, randomBytes(bytes))));
+    await Promise.all(some.map((number) => put(clientUrl, `fill/${number}`, randomBytes(bytes), fillTimeoutMs)));
   }
 }
 

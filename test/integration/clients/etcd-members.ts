@@ -111,8 +111,13 @@ export async function startMembers(binary: string, count: number, extra: readonl
   }
 }
 
-export async function post(clientUrl: string, path: string, body: unknown): Promise<Record<string, unknown>> {
-  const signal = AbortSignal.timeout(5_000);
+export async function post(
+  clientUrl: string,
+  path: string,
+  body: unknown,
+  timeoutMs = 5_000,
+): Promise<Record<string, unknown>> {
+  const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(`${clientUrl}${path}`, { method: 'POST', body: JSON.stringify(body), signal });
   return (await response.json()) as Record<string, unknown>;
 }
