@@ -1,6 +1,14 @@
-import { fields, type VolumeRecord } from './volume-fields.ts';
+import { fields } from './volume-fields.ts';
+import type { VolumeRecord } from './volume-record-types.ts';
 
-export type { MinorSince, OutvotedMember, Recovery, ResolvedBackup, SleptOn, VolumeRecord } from './volume-fields.ts';
+export type {
+  MinorSince,
+  OutvotedMember,
+  Recovery,
+  ResolvedBackup,
+  SleptOn,
+  VolumeRecord,
+} from './volume-record-types.ts';
 
 export type ReadVolumeRecord =
   | { readonly kind: 'none' }

@@ -1,0 +1,113 @@
+import type { SnapshotSource } from '../api/backup-settings.ts';
+import type { VolumeState } from '../api/etcd-peer.ts';
+import type { TlsMode } from '../api/tls-settings.ts';
+import type { InitialCluster } from './initial-cluster.ts';
+import type { SealedDisk } from './sealed-disk.ts';
+
+/**
+ * What a volume knows of its member. It survives everything but the volume, so it is the strongest memory after etcd.
+ */
+export interface VolumeRecord {
+  /** etcd's initial-cluster-token: volumes with the same one belong together. */
+  readonly token: string;
+  /** As it was, or is to be, at this member's first start. */
+  readonly initialCluster: InitialCluster;
+  /** Hex, as etcd prints it; known once the member was seen in a member list. */
+  readonly clusterId?: string;
+  /** Hex, as etcd prints it. */
+  readonly memberId?: string;
+  /**
+   * Planned while bootstrapping, afterwards the last one that was seen to run when no member had yet to change its own;
+   * of a member that was taken back meanwhile, what it had run.
+   */
+  readonly version: string;
+  /**
+   * Written before a higher one may be started, and taken away when that is `version`, or was never kept: it may have
+   * run.
+   */
+  readonly nextVersion?: string;
+  /** From this index of raft's log on, every entry was written by members of this minor. */
+  readonly minorSince?: MinorSince;
+  readonly tlsMode: TlsMode;
+  /**
+   * While bootstrapping: written before its member may be started for the first time. Without it, no member ever ran on
+   * this volume.
+   */
+  readonly mayHaveStarted?: true;
+  /**
+   * Its member left because its data differed from most others': the volume is kept so that a person can find out why.
+   */
+  readonly evidence?: true;
+  /**
+   * When its member was given up, though the spec asked for as many: it is kept until another one votes, and for a time
+   * after that.
+   */
+  readonly replacedAt?: string;
+  readonly state: VolumeState;
+  /** Noted when it is sealed; absent where that was before there was such a note, until it is next seen well. */
+  readonly disk?: SealedDisk;
+  /**
+   * Members that a recovery of this cluster left behind. Theirs is another history: wherever their data turn up, they
+   * never start.
+   */
+  readonly outvoted?: readonly OutvotedMember[];
+  /** On the volume that a recovery goes on from, or that a snapshot is restored to, until that is over. */
+  readonly recovery?: Recovery;
+  /** Of the snapshot that its cluster was born from. Every volume that joins gets a copy. */
+  readonly restoredFrom?: string;
+  /**
+   * IDs of etcd clusters that were given up for this one, the last one last: wherever a volume of theirs turns up, it
+   * never counts. Every volume that joins gets a copy.
+   */
+  readonly gaveUp?: readonly string[];
+  /** The token under which the cluster's CAs were made, where that is the one of a cluster that was given up. */
+  readonly authoritiesOf?: string;
+  /** While it hibernates: the backup that was Ready when its member was told to stop. Absent: none was. */
+  readonly sleptOn?: SleptOn;
+  /** Of a rollback to an EtcdBackup: what that was, before anything was stopped for it. */
+  readonly goesBackTo?: ResolvedBackup;
+}
+
+/** What an EtcdBackup stood for when it was looked at: whatever becomes of it, this stays. */
+export interface ResolvedBackup {
+  readonly name: string;
+  readonly uid: string;
+  /** Of the etcd cluster that it was taken of. Hex, as etcd prints it. */
+  readonly clusterId: string;
+  readonly snapshot: SnapshotSource;
+}
+
+/** An EtcdBackup of its cluster, taken just before its members stopped. */
+export interface SleptOn {
+  readonly name: string;
+  readonly uid: string;
+  /** metav1.Time: when it was over. */
+  readonly endedAt: string;
+}
+
+export interface OutvotedMember {
+  readonly name: string;
+  /** Hex, as etcd prints it. */
+  readonly memberId: string;
+}
+
+export interface Recovery {
+  /**
+   * Of the approval that it rests on: no two recoveries of a cluster have the same. Of a restore: of its wish.
+   */
+  readonly id: string;
+  /** Of the last Job that was made for it, counted from 1; 0: none yet. No attempt is ever run twice on a volume. */
+  readonly attempt: number;
+  /**
+   * Where pods of the members were seen last: what is gone from the API server may still run on a node that it does not
+   * hear.
+   */
+  readonly lastSeenOn: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface MinorSince {
+  /** Like `3.6`. */
+  readonly minor: string;
+  /** Decimal: such an index uses all 64 bits, and this is written into claims. */
+  readonly index: string;
+}
