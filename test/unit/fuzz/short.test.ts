@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fleetKinds } from '../../../manifests/api/fleet-kinds.ts';
+import { validateDocument } from '../../../manifests/api/validate.ts';
 import { fuzz } from '../../fuzz/run.ts';
 import { type Target, target } from '../../fuzz/target.ts';
+import { documents } from '../../fuzz/targets/specs.ts';
 import { targets } from '../../fuzz/targets.ts';
 
 /** A few of each in every run; `npm run fuzz -- --seconds 600` takes its time. */
@@ -17,6 +20,12 @@ for (const each of targets) {
     });
   });
 }
+
+test('specs are distorted from documents that are taken as they are, one of each kind of a repository', () => {
+  for (const document of documents) assert.deepEqual(validateDocument(document), [], JSON.stringify(document));
+  const kinds = documents.map(({ kind }) => kind);
+  assert.deepEqual(kinds.toSorted(), Object.keys(fleetKinds).toSorted());
+});
 
 test('the fuzzer finds what there is to find: an exception, and an input that takes too long', async () => {
   const { default: fc } = await import('fast-check');
