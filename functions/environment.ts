@@ -60,6 +60,11 @@ export function rebootsFrom(env: NodeJS.ProcessEnv): string | undefined {
   return env.RATCHET_NODE_REBOOTS || undefined;
 }
 
+/** Whether a tick moves stored objects to the newest version of the API: the component storage-migration says so. */
+export function migratesStorage(env: NodeJS.ProcessEnv): boolean {
+  return env.RATCHET_STORAGE_MIGRATION === 'Enabled';
+}
+
 /** By their text: a process has three of them, and asks for them at every connection. */
 const listsRead = new Map<string, readonly HostPattern[]>();
 const mostLists = 8;

@@ -28,6 +28,11 @@ export const resources = {
   backups: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdBackup', plural: 'etcdbackups' },
   restores: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdRestore', plural: 'etcdrestores' },
   nodePolicies: { apiVersion: 'etcd.ratchet.dev/v1alpha1', kind: 'EtcdNodePolicy', plural: 'etcdnodepolicies' },
+  customResourceDefinitions: {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+  },
   volumeClaims: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
   configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },

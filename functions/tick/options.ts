@@ -64,6 +64,7 @@ Environment:
   RATCHET_LOCAL_HOSTS      hosts that may be on this machine or its link all the same
   RATCHET_PLAIN_HTTP_HOSTS   hosts that a Secret may be shown to without TLS
   RATCHET_CERTIFICATE_NAMES  what issuers of cert-manager may be asked for besides a cluster's own names
+  RATCHET_STORAGE_MIGRATION  Enabled: after its pass a tick moves stored objects to the newest version of the API
   RATCHET_NODE_REBOOTS     the namespace of the Jobs that reboot nodes; unset: no EtcdNodePolicy is looked at
   NO_COLOR                 plain text on a terminal
 

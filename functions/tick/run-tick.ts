@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connectKube } from '../../reconcile/clients/kube.ts';
 import { pageLinks } from '../../reconcile/fleet/page-links.ts';
 import { type Kube, KubeError } from '../../reconcile/kube.ts';
-import { identityFrom, pageUrlFrom, rebootsFrom, wrongSettings } from '../environment.ts';
+import { identityFrom, migratesStorage, pageUrlFrom, rebootsFrom, wrongSettings } from '../environment.ts';
 import type { Log } from '../log.ts';
 import { reachOf } from '../pass/follow-up/reach.ts';
 import { onePass } from '../pass/one-pass.ts';
@@ -62,6 +62,10 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
     const result = await withTelemetry(around, () =>
       onePass(options, { ...reach, cronJob: identity.cronJob, env, links: links || undefined }),
     );
+    if (migratesStorage(env) && isWhole(options)) {
+      const { migrateStorage } = await import('../../reconcile/storage/migrate.ts');
+      await migrateStorage({ kube, signal, log });
+    }
     return result ? exitCode(result, options) : 0;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
@@ -70,6 +74,11 @@ export async function runTick(options: TickOptions, context: TickContext): Promi
   } finally {
     kube?.close();
   }
+}
+
+/** Neither for some clusters or one fleet only, nor a follow-up, nor a look. */
+function isWhole({ clusters, fleet, followUp, dryRun }: TickOptions): boolean {
+  return clusters.length === 0 && fleet === undefined && !followUp && !dryRun;
 }
 
 /** Loaded only where it is asked for: a tick simulates nothing. */

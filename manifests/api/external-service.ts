@@ -1,8 +1,8 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { cidr, isMasked } from './ip-block.ts';
 import { celOfLabelKey, isLabelKey, labelValue } from './label-rules.ts';
 import { matching, type Rule, rule } from './rule.ts';
-import { int32, list, map, object, type ReadonlyDeep, text } from './schema.ts';
+import { int32, list, map, object, text } from './schema.ts';
 import { externalServiceDefaults } from './spec-defaults.ts';
 
 /** A second Service, for clients outside of the Kubernetes cluster. */
@@ -97,12 +97,10 @@ export const externalServiceSchema = object(
   },
 );
 
-export type ExternalService = ReadonlyDeep<Static<typeof externalServiceSchema>>;
-
 /** Of the cluster's spec as a whole. */
 export const externalTakesTls: Rule = rule<{ service?: { type: string }; tls?: { mode?: string } }>({
   message:
-    'service of type NodePort or LoadBalancer takes TLS: with tls.mode Disabled, whoever reaches it could read and write everything',
+    'service of type NodePort or LoadBalancer takes TLS: with tls.mode Disabled, every client that reaches it could read and write everything',
   cel: `!has(self.service) || self.service.type == 'ClusterIP' || !has(self.tls) || !has(self.tls.mode) || self.tls.mode != 'Disabled'`,
   holds: ({ service, tls }) => service === undefined || service.type === 'ClusterIP' || tls?.mode !== 'Disabled',
   fieldPath: '.service.type',

@@ -12,6 +12,7 @@ const components = {
   pageShared: { directory: 'page-shared', namespaced: 'page-shared' },
   pagePlans: { directory: 'page-plans' },
   nodeReboots: { directory: 'node-reboots' },
+  storageMigration: { directory: 'storage-migration' },
   metrics: { directory: 'metrics' },
   prometheusOperator: { directory: 'prometheus-operator' },
   dashboards: { directory: 'dashboards' },
@@ -119,6 +120,9 @@ const helpers = `{{/* ${header} */}}
 {{- end -}}
 {{- if and .Values.namespaced $on.nodeReboots.enabled -}}
 {{- fail "components.nodeReboots.enabled reboots nodes of the whole cluster, and namespaced is for one namespace: set one of the two" -}}
+{{- end -}}
+{{- if and .Values.namespaced $on.storageMigration.enabled -}}
+{{- fail "components.storageMigration.enabled writes all objects of the whole cluster, and namespaced is for one namespace: set one of the two" -}}
 {{- end -}}
 {{- if and .Values.namespaced (or $on.metrics.enabled $on.prometheusOperator.enabled $on.dashboards.enabled) -}}
 {{- fail "components.metrics, components.prometheusOperator and components.dashboards look at the whole cluster, and namespaced is for one namespace: set one of the two" -}}

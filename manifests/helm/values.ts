@@ -254,6 +254,13 @@ export const values: readonly Value[] = [
     default: false,
   },
   {
+    path: 'components.storageMigration.enabled',
+    about:
+      'Moves stored objects to the newest version of the API, for the time of an update: docs/explanation/api-versions.md. Not with namespaced.',
+    schema: boolean,
+    default: false,
+  },
+  {
     path: 'components.metrics.enabled',
     about:
       'A kube-state-metrics of its own, for our kinds only. Where you have one already, give it manifests/monitoring. Not with namespaced.',

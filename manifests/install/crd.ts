@@ -4,7 +4,8 @@ import type { Rule } from '../api/rule.ts';
 import type { Structural } from '../api/schema.ts';
 
 /** The CustomResourceDefinition of a kind, from the same definition as its type and its validator. */
-export function crdOf(definition: KindDefinition): object {
+/** @param served its versions, the one that is stored last; all have one schema, because nothing converts */
+export function crdOf(definition: KindDefinition, served: readonly string[] = [version]): object {
   const { kind, plural, singular, shortNames, categories, selectable, clusterScoped } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -14,17 +15,15 @@ export function crdOf(definition: KindDefinition): object {
       group,
       names: { kind, listKind: `${kind}List`, plural, singular, shortNames, categories },
       scope: clusterScoped ? 'Cluster' : 'Namespaced',
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          subresources: subresourcesOf(definition),
-          additionalPrinterColumns: definition.columns,
-          ...(selectable && { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
-          schema: { openAPIV3Schema: rootSchema(definition) },
-        },
-      ],
+      versions: served.map((name) => ({
+        name,
+        served: true,
+        storage: name === served.at(-1),
+        subresources: subresourcesOf(definition),
+        additionalPrinterColumns: definition.columns,
+        ...(selectable && { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
+        schema: { openAPIV3Schema: rootSchema(definition) },
+      })),
     },
   };
 }

@@ -54,7 +54,7 @@ test('a client outside connects by a node port and an external name, and TLS is 
   assert.ok('refused' in nameless, `without a client certificate: ${JSON.stringify(nameless)}`);
 });
 
-test('what the spec gives the Service no more goes, its port stays, and without spec.service it is closed', async () => {
+test('what the spec takes back goes, its port stays, and without spec.service it is closed', async () => {
   const { tickUntil } = stage();
   const before = await external();
   await apply({ service: { type: 'NodePort' } });

@@ -84,7 +84,7 @@ function subsets<T>(all: readonly T[]): T[][] {
 }
 
 const everywhere: readonly Component[] = ['certManager', 'webhooks', 'page', 'pageShared'];
-const clusterWide: readonly Component[] = ['pagePlans', 'nodeReboots'];
+const clusterWide: readonly Component[] = ['pagePlans', 'nodeReboots', 'storageMigration'];
 
 for (const namespaced of [false, true]) {
   test(`with any components ${namespaced ? 'in one namespace' : 'everywhere'}, the chart renders what kustomize does`, async () => {
@@ -123,7 +123,7 @@ test('by default it is the whole installation but the Namespace, which Helm make
 });
 
 test('in another namespace nothing names etcd-ratchet’s usual one', async () => {
-  const all = ['certManager', 'webhooks', 'page', 'pageShared', 'pagePlans', 'nodeReboots'];
+  const all = ['certManager', 'webhooks', 'page', 'pageShared', 'pagePlans', 'nodeReboots', 'storageMigration'];
   const sets = all.flatMap((name) => ['--set', `components.${name}.enabled=true`]);
   const rendered = await helm([
     'template',
@@ -228,7 +228,7 @@ describe('a wrong value is refused by name', () => {
     });
   }
 
-  for (const name of ['nodeReboots', 'pagePlans'] as const) {
+  for (const name of ['nodeReboots', 'pagePlans', 'storageMigration'] as const) {
     test(`${name} is not for one namespace`, async () => {
       await assert.rejects(
         template('namespaced=true', 'components.page.enabled=true', `components.${name}.enabled=true`),

@@ -46,7 +46,7 @@ test('names are camelCase, and all letters of an acronym have one case', () => {
 
 test('a boolean of a spec is one of those that the page gives a reason for', () => {
   const booleans = namesOf(fields.filter(({ part, field }) => part === 'spec' && field.type === 'boolean'));
-  assert.deepEqual(booleans, ['prune', 'suspend']);
+  assert.deepEqual(booleans, ['prune', 'skipDrain', 'suspend']);
   for (const name of booleans) assert.ok(page.includes(`\`${name}\``), name);
 });
 

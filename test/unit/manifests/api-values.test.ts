@@ -76,7 +76,7 @@ for (const text of ['3.6', '3.6.1.2', 'V3.6.1', '3.6.x', '', '3.6.0-rc.1', '3.6.
   });
 }
 
-test('an object gets what is decided at birth or over data, and no default that a release may change', () => {
+test('an object gets the defaults of birth and of data, and none that a release may change', () => {
   assert.deepEqual(withDefaults(cluster).spec, {
     ...cluster.spec,
     tls: { mode: 'Managed' },

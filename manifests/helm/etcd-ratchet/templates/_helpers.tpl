@@ -21,6 +21,9 @@
 {{- if and .Values.namespaced $on.nodeReboots.enabled -}}
 {{- fail "components.nodeReboots.enabled reboots nodes of the whole cluster, and namespaced is for one namespace: set one of the two" -}}
 {{- end -}}
+{{- if and .Values.namespaced $on.storageMigration.enabled -}}
+{{- fail "components.storageMigration.enabled writes all objects of the whole cluster, and namespaced is for one namespace: set one of the two" -}}
+{{- end -}}
 {{- if and .Values.namespaced (or $on.metrics.enabled $on.prometheusOperator.enabled $on.dashboards.enabled) -}}
 {{- fail "components.metrics, components.prometheusOperator and components.dashboards look at the whole cluster, and namespaced is for one namespace: set one of the two" -}}
 {{- end -}}
