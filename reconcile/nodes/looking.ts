@@ -6,6 +6,7 @@ import { type LookOrder, lookJob, lookJobName } from '../../manifests/render/loo
 import { writeEvent } from '../cluster-event.ts';
 import { inParallel } from '../in-parallel.ts';
 import { isReason, KubeError, resources } from '../kube.ts';
+import { earliest } from '../later-look.ts';
 import { answerOf, dueLooks } from './looks.ts';
 import { withMarks } from './marks.ts';
 import type { NodeSeen } from './observation.ts';
@@ -30,13 +31,43 @@ const parallel = 5;
 type Lists = Parameters<typeof seenPlainly>[1] & { readonly nodes: readonly Node[] };
 type Due = NodeSeen & { readonly node: Node };
 
+/** What keeps looks from going on keeps no node on its way: it is logged, and tried again. */
+export async function lookForSentinels(policy: EtcdNodePolicy, lists: Lists, context: LookContext): Promise<Looking> {
+  try {
+    return await look(policy, lists, context);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    context.log({ nodePolicy: policy.metadata.name, problem: error.message }, 'no node is looked at: tried again');
+    return { underWay: true };
+  }
+}
+
+interface Step {
+  readonly workRemains: boolean;
+  readonly afterSeconds?: number;
+  readonly nextAt?: Date;
+}
+
+/** Between two looks at what Jobs of looks have answered, in seconds. */
+const lookSeconds = 3;
+
+/** Looks go on beside the reboots of other nodes. */
+export function alsoLooking<T extends Step>(result: T, { underWay, nextAt }: Looking): T {
+  const next = earliest(result.nextAt, nextAt);
+  return {
+    ...result,
+    ...(next && { nextAt: next }),
+    ...(underWay && { workRemains: true, afterSeconds: Math.min(result.afterSeconds ?? lookSeconds, lookSeconds) }),
+  };
+}
+
 /**
  * A Job for each node whose look is due, and on the Node what the last one has answered: first that, then its Job is
  * deleted. Whatever ends in between is looked at anew. Where the policy has no sentinel, no request.
  *
  * @throws {KubeError}
  */
-export async function lookForSentinels(policy: EtcdNodePolicy, lists: Lists, context: LookContext): Promise<Looking> {
+async function look(policy: EtcdNodePolicy, lists: Lists, context: LookContext): Promise<Looking> {
   const { sentinel, suspend } = policy.spec;
   if (!sentinel || suspend || context.dryRun || policy.metadata.deletionTimestamp !== undefined)
     return { underWay: false };

@@ -7,11 +7,10 @@ import { fenced } from '../cluster/write-fence.ts';
 import { writeEvent } from '../cluster-event.ts';
 import { EtcdError } from '../etcd.ts';
 import { KubeError, resources } from '../kube.ts';
-import { earliest } from '../later-look.ts';
 import { actOnNode } from './act.ts';
 import { decideNodes } from './decide.ts';
 import type { NodesDecision, NodeVerdict } from './decision.ts';
-import { type Looking, lookForSentinels } from './looking.ts';
+import { alsoLooking, lookForSentinels } from './looking.ts';
 import { type NodesContext, type NodesObserved, observeNodes } from './observe.ts';
 import { isStuck, type NodeReason } from './reasons.ts';
 import { type NodeOutcome, nodePolicyStatus, toldVerdicts } from './report.ts';
@@ -32,6 +31,11 @@ export interface NodePolicyResult {
   readonly nextAt?: Date;
 }
 
+interface Lists {
+  readonly nodes: readonly Node[];
+  readonly policies: readonly EtcdNodePolicy[];
+}
+
 export interface NodeStepContext extends NodesContext {
   readonly image: () => Promise<string>;
 }
@@ -46,7 +50,7 @@ const stepSeconds = 20;
  */
 export async function stepNodePolicy(
   policy: EtcdNodePolicy,
-  lists: { readonly nodes: readonly Node[]; readonly policies: readonly EtcdNodePolicy[] },
+  lists: Lists,
   context: NodeStepContext,
 ): Promise<NodePolicyResult> {
   // From before the first look: what is written rests on it, and is not older than this.
@@ -55,22 +59,9 @@ export async function stepNodePolicy(
   return alsoLooking(await stepOnWay(policy, lists, { ...context, deadline }), looking);
 }
 
-/** Between two looks at what Jobs of looks have answered, in seconds. */
-const lookSeconds = 3;
-
-/** Looks go on beside the reboots of other nodes. */
-function alsoLooking(result: NodePolicyResult, { underWay, nextAt }: Looking): NodePolicyResult {
-  const next = earliest(result.nextAt, nextAt);
-  return {
-    ...result,
-    ...(next && { nextAt: next }),
-    ...(underWay && { workRemains: true, afterSeconds: Math.min(result.afterSeconds ?? lookSeconds, lookSeconds) }),
-  };
-}
-
 async function stepOnWay(
   policy: EtcdNodePolicy,
-  lists: Parameters<typeof stepNodePolicy>[1],
+  lists: Lists,
   { deadline, ...context }: NodeStepContext & { readonly deadline: number },
 ): Promise<NodePolicyResult> {
   const observed = await observeNodes(context, policy, lists);

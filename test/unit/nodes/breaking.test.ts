@@ -337,6 +337,20 @@ test('a sentinel that outlives its reboot, and a look that fails, are told and r
   assert.equal(made, 3, 'one look each, until the next is due');
 });
 
+test('an API server that answers nothing about Jobs of looks keeps no node from its reboot', async (t) => {
+  const stage = await nodesWorld({ sentinel: {} });
+  const { kube } = stage.world.state;
+  const get = kube.get.bind(kube);
+  t.mock.method(kube, 'get', async (...[resource, namespace, name, options]: Parameters<typeof get>) => {
+    if (!name.startsWith('look-')) return get(resource, namespace, name, options);
+    throw new KubeError('GET jobs: 403', { class: 'terminal', status: 403, reason: 'Forbidden' });
+  });
+  stage.ask('node-1');
+  await rounds(stage, 40, () => stage.reboots.has('node-1') && grantsOf(stage).length === 0);
+  assert.equal(stage.reboots.get('node-1'), 1);
+  assert.ok(stage.world.logged.some((line) => line.includes('no node is looked at')));
+});
+
 test('without spec.sentinel, while suspended and between looks no Job is asked for', async () => {
   for (const spec of [{}, { sentinel: {}, suspend: true }]) {
     const stage = await nodesWorld(spec);
