@@ -25,7 +25,8 @@ import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
  * `webhooks`, `hostile` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small
  * database. With `-- backup --size 2GiB` one database of that size goes to each store, and is proven there; `--store
  * directory`, `gcs` or `s3` asks for one store only; `--full-size` asks only for restores to three members, of a
- * database of `--size`, and `--trace` prints every step, Job and pod of them; `--once` takes one run of each, not three.
+ * database of `--size`, and `--trace` prints every step, Job and pod of them; `--once` takes one run of each, not
+ * three.
  */
 
 const quick = process.argv.includes('--quick');

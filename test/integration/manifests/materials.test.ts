@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from '../../../functions/build.ts';
 import { licencesOf, materials, nameOf, packagesIn } from '../../../functions/materials.ts';
-import { checkout, reasonsIn } from '../../unit/docs/pages.ts';
+import { checkout, read, reasonsIn } from '../../unit/docs/pages.ts';
 
 /** Licences that let everyone use, change and pass on, with their notice and nothing else. */
 const permissive = /^\(?(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|Zlib)( AND (MIT|BSD-3-Clause|Zlib))?\)?$/;
@@ -28,6 +28,11 @@ test('what stands on the page as bundled is what is asked for and bundled, as it
     direct.toSorted(),
   );
   for (const name of direct) assert.equal(found.get(name), packages[`node_modules/${name}`].version, name);
+});
+
+test('the page says how many packages are bundled', async () => {
+  const [, said] = /(\d+) packages with what they need/.exec(read('docs/reference/dependencies.md')) ?? [];
+  assert.equal(Number(said), (await packagesIn(app)).length);
 });
 
 test('the image needs no package beside the bundle', async () => {
