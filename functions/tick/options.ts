@@ -60,6 +60,7 @@ Environment:
   POD_NAME, POD_UID, POD_NAMESPACE   who holds the claims of this invocation
   CRONJOB_NAME             makes follow-up Jobs of this CronJob's template in POD_NAMESPACE; unset: none
   RATCHET_PAGE_URL         where the page is for people: commit statuses lead there
+  OTEL_EXPORTER_OTLP_ENDPOINT   a collector that is told of each pass: docs/how-to/monitoring.md; unset: none
   RATCHET_HOSTS            the only hosts of Git, forges and stores that may be named; unset: all but this machine and the like
   RATCHET_LOCAL_HOSTS      hosts that may be on this machine or its link all the same
   RATCHET_PLAIN_HTTP_HOSTS   hosts that a Secret may be shown to without TLS

@@ -20,8 +20,8 @@ const readOn = 'kubectl ratchet -n {{ $labels.namespace }} why {{ $labels.name }
 const ofObjects: readonly Alert[] = [
   {
     alert: 'EtcdClusterDoesNotServe',
-    // A cluster that hibernates is not meant to serve.
-    expr: 'etcd_ratchet_cluster_condition{type="Available"} == 0 and on (namespace, name) etcd_ratchet_cluster_replicas_wanted > 0',
+    // A cluster that hibernates is not meant to serve, and one that is being born does not serve yet.
+    expr: 'etcd_ratchet_cluster_condition{type="Available"} == 0 and on (namespace, name) etcd_ratchet_cluster_replicas_wanted > 0 and on (namespace, name) etcd_ratchet_cluster_info{cluster_id!=""}',
     for: '2m',
     severity: 'critical',
     summary: `No quorum of ${where} answers. Run: ${readOn}`,

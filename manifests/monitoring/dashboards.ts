@@ -208,13 +208,22 @@ const clusterDashboard: Dashboard = {
       panels: [
         {
           title: 'Conditions',
-          about: 'Green: True. Each has a reason, which the table has.',
+          about: 'Green is good. Each has a reason, which the table has.',
           type: 'state-timeline',
           width: 12,
           height: 8,
           unit: 'short',
           red: { below: 1 },
-          queries: [{ expr: `max by (type) (${cluster}_condition{${one}})`, legend: '{{type}}' }],
+          queries: [
+            {
+              expr: `max by (type) (${cluster}_condition{${one},type!~"Stalled|SetAside|Reconciling"})`,
+              legend: '{{type}}',
+            },
+            {
+              expr: `1 - max by (type) (${cluster}_condition{${one},type=~"Stalled|SetAside"})`,
+              legend: 'not {{type}}',
+            },
+          ],
         },
         list(
           {

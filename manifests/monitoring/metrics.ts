@@ -71,6 +71,13 @@ export const metrics: Readonly<Record<Kind, OfKind>> = {
     metrics: [
       condition,
       approval,
+      {
+        name: 'info',
+        help: 'Always 1. Without a cluster_id it was not born yet.',
+        type: 'Info',
+        path: ['status'],
+        labels: { cluster_id: ['clusterID'], version: ['version'], leader: ['leader'] },
+      },
       gauge('replicas_wanted', ['spec', 'replicas'], 'Members that the spec asks for; 0: it hibernates.'),
       gauge('members', ['status', 'replicas'], 'Members that there are.'),
       gauge('members_healthy', ['status', 'readyReplicas'], 'Members that are healthy.'),

@@ -130,7 +130,15 @@ function panelOf({ title, about, type, unit, queries, red }: Panel, id: number, 
 
 const withoutTime = {
   id: 'organize',
-  options: { excludeByName: { Time: true, Value: true, __name__: true, job: true, instance: true } },
+  options: {
+    excludeByName: Object.fromEntries(
+      [
+        ...['Time', 'Value', '__name__', 'job', 'instance', 'pod', 'container', 'endpoint', 'service'],
+        // kube-state-metrics says of each series which kind it is of.
+        ...['customresource_group', 'customresource_kind', 'customresource_version'],
+      ].map((label) => [label, true]),
+    ),
+  },
 } as const;
 
 function thresholdsOf(red: Panel['red']): object {

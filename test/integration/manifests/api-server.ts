@@ -16,6 +16,8 @@ export interface ApiServer extends AsyncDisposable {
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
   /** The same as whoever has that token, perhaps acting as somebody else. */
   sendAs(who: Who, path: string, body: object): Promise<Answer>;
+  /** For a program that runs as that service account, with its own token. */
+  kubeconfigOf(serviceAccount: { readonly namespace: string; readonly name: string }): Promise<string>;
   /** Our client, with that service account's own token. */
   kubeOf(serviceAccount: { readonly namespace: string; readonly name: string }): Promise<Kube>;
 }
@@ -55,12 +57,25 @@ export async function startApiServer(): Promise<ApiServer> {
     clients.defer(() => kube.close());
     return kube;
   };
+  const kubeconfigOf: ApiServer['kubeconfigOf'] = async ({ namespace, name }) => {
+    const token = (await kubectl(['-n', namespace, 'create', 'token', name])).trim();
+    const cluster = { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+    return JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'here', cluster }],
+      users: [{ name, user: { token } }],
+      contexts: [{ name: 'here', context: { cluster: 'here', user: name } }],
+      'current-context': 'here',
+    });
+  };
   const started = parts.move();
   return {
     kubectl,
     send: (method, path, body) => ask(new URL(path, url), ca, { token: identities.admin.token }, method, body),
     sendAs: (who, path, body) => ask(new URL(path, url), ca, who, 'POST', body),
     kubeOf,
+    kubeconfigOf,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

@@ -16,8 +16,9 @@ function series(metric: string, labels: Series): string {
   return `${metric}{${pairs.join(',')}}`;
 }
 
-const available = (reason = 'QuorumLost') =>
+const available = (reason = 'NoQuorum') =>
   series('etcd_ratchet_cluster_condition', { ...orders, type: 'Available', reason });
+const born = series('etcd_ratchet_cluster_info', { ...orders, cluster_id: '8c9d', version: '3.6.16' });
 const wanted = series('etcd_ratchet_cluster_replicas_wanted', orders);
 const condition = (kind: string, labels: Series, type: string, reason: string) =>
   series(`etcd_ratchet_${kind}_condition`, { ...labels, type, reason });
@@ -27,15 +28,26 @@ const day = 24 * 60;
 export const alertCases: Readonly<Record<string, AlertCase>> = {
   EtcdClusterDoesNotServe: {
     fires: {
-      series: { [available()]: '0x20', [wanted]: '3x20' },
+      series: { [available()]: '0x20', [wanted]: '3x20', [born]: '1x20' },
       at: '3m',
-      labels: { ...orders, type: 'Available', reason: 'QuorumLost' },
+      labels: { ...orders, type: 'Available', reason: 'NoQuorum' },
       summary: /^No quorum of payments\/orders answers\. Run: kubectl ratchet -n payments why orders$/,
     },
     silent: {
-      'it serves': { series: { [available('Serving')]: '1x20', [wanted]: '3x20' }, at: '15m' },
-      'it hibernates': { series: { [available('Hibernated')]: '0x20', [wanted]: '0x20' }, at: '15m' },
-      'it serves again within two minutes': { series: { [available()]: '0 1x20', [wanted]: '3x20' }, at: '3m' },
+      'it serves': { series: { [available('QuorumServes')]: '1x20', [wanted]: '3x20', [born]: '1x20' }, at: '15m' },
+      'it hibernates': { series: { [available()]: '0x20', [wanted]: '0x20', [born]: '1x20' }, at: '15m' },
+      'it is being born': {
+        series: {
+          [available()]: '0x20',
+          [wanted]: '3x20',
+          [series('etcd_ratchet_cluster_info', orders)]: '1x20',
+        },
+        at: '15m',
+      },
+      'it serves again within two minutes': {
+        series: { [available()]: '0 1x20', [wanted]: '3x20', [born]: '1x20' },
+        at: '3m',
+      },
     },
   },
   EtcdClusterNeedsPerson: {

@@ -40,7 +40,7 @@ for (const kind of kinds)
         const field = at(entry, to);
         assert.ok(field?.type === 'string' || field?.enum, `${kind} ${name}: label ${label}`);
       }
-      if (type === 'Info') assert.ok(found.items, `${kind} ${name} is of a list: with no entry there is no series`);
+      if (type === 'Info') assert.ok(found.items ?? found.properties, `${kind} ${name} is of a list or an object`);
       else if (labelFromKey) assert.ok(Object.values(entry.properties ?? {}).every(isNumeric), name);
       else assert.ok(isNumeric(at(entry, value) ?? assert.fail(`${kind} ${name}: there is no ${value}`)), name);
     }

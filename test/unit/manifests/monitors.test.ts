@@ -7,10 +7,11 @@ import {
   PrometheusRule,
   ServiceMonitor,
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { prometheusRule } from '../../../manifests/monitoring/alerts.ts';
 import { etcdLabels } from '../../../manifests/monitoring/etcd-metrics.ts';
 import { podMonitor, serviceMonitor } from '../../../manifests/monitoring/monitors.ts';
+import { applicationSecretName, memberLeaves } from '../../../manifests/render/certificate-names.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { podTemplate } from '../../../manifests/render/pod-template.ts';
 import { cluster as smallCluster } from './api-documents.ts';
@@ -91,4 +92,21 @@ test('what reads metrics is not let through to the members as etcd-ratchet is', 
   const { 'app.kubernetes.io/name': name = '' } = objectsIn('deployment.yaml')[0]?.spec.template.metadata.labels ?? {};
   assert.ok(admitted.includes('"app.kubernetes.io/name":"etcd-ratchet"'));
   assert.ok(name !== '' && !admitted.includes(`"${name}"`));
+});
+
+test('the PodMonitor by TLS in the docs is one, and names what a cluster has', () => {
+  const page = readFileSync(join(component, '../../../../docs/how-to/monitoring.md'), 'utf8');
+  const [, text = ''] = /```yaml\n(apiVersion: monitoring[\s\S]*?)```/.exec(page) ?? [];
+  const document = parse(text) as ConstructorParameters<typeof PodMonitor>[0];
+  new PodMonitor(document).validate();
+  const [endpoint] = document?.spec?.podMetricsEndpoints ?? [];
+  const { ca, cert, keySecret, serverName = '' } = endpoint?.tlsConfig ?? {};
+  const application = applicationSecretName('orders');
+  assert.deepEqual([ca?.secret?.name, cert?.secret?.name, keySecret?.name], [application, application, application]);
+  const [, server] = memberLeaves({ namespace: 'payments', cluster: 'orders' }, 'orders-1');
+  assert.ok(server?.dnsNames.includes(serverName), serverName);
+  const { metadata, spec } = podTemplate(peerOf());
+  for (const [label, value] of Object.entries(document?.spec?.selector?.matchLabels ?? {}))
+    assert.equal(metadata?.labels?.[label], value);
+  assert.ok(spec?.containers[0]?.ports?.some(({ name }) => name === endpoint?.port));
 });
