@@ -43,8 +43,9 @@ const files: Readonly<Record<string, object>> = {
 };
 
 for (const [file, content] of Object.entries(files)) {
-  // Without anchors: kubectl reads them, people should not have to.
-  await write(file, header + stringify(content, { lineWidth: 120, aliasDuplicateObjects: false }));
+  // Without anchors: kubectl reads them, people should not have to. Not folded: kustomize adds lines to such texts.
+  const options = { lineWidth: 120, aliasDuplicateObjects: false, blockQuote: 'literal' } as const;
+  await write(file, header + stringify(content, options));
 }
 
 for (const [file, text] of Object.entries(dashboardFiles())) await write(`../monitoring/dashboards/${file}`, text);

@@ -152,7 +152,7 @@ test('no value of a Secret that a pass reads or writes is in what it sends', asy
   assert.ok(spansIn(sink.sent).length > 5);
 });
 
-test('without a collector, and with one that is not there, a pass asks for the same and ends alike', async () => {
+test('without a collector, and with one that is not there, a pass ends alike', async () => {
   // Both passes look at what the passes before have left.
   const quiet = await tick({});
   assert.doesNotMatch(quiet.log, /collector|OpenTelemetry/);

@@ -9,7 +9,7 @@ import { documents, read } from './pages.ts';
 const bases: Readonly<Record<string, object>> = { EtcdCluster: cluster, EtcdFleet: fleet };
 
 /** Kinds of other projects that pages show. */
-const foreign: readonly unknown[] = ['ConfigMap', 'CustomResourceStateMetrics', 'Kustomization'];
+const foreign: readonly unknown[] = ['ConfigMap', 'CustomResourceStateMetrics', 'Kustomization', 'PodMonitor'];
 
 const written = documents.filter((document) => document.startsWith('docs/') || !document.includes('/'));
 
