@@ -16,14 +16,14 @@ export function commandLinePage(): string {
     '',
     'The CronJob, each follow-up and a person run the same program: `node dist/tick.js` in a checkout, after `npm run build`, or the image.',
     '',
-    '```',
+    '```text',
     help.trimEnd(),
     '```',
     '',
     '## kubectl ratchet',
     '',
     'For people, with their own rights ([install it](../how-to/kubectl-plugin.md)).',
-    ...helpOfPlugin(80).flatMap((text) => ['', '```', text.trimEnd(), '```']),
+    ...helpOfPlugin(80).flatMap((text) => ['', '```text', text.trimEnd(), '```']),
     '',
   ].join('\n');
 }

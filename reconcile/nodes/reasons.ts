@@ -27,7 +27,7 @@ export const nodeMeanings = {
   PolicyGone: {
     means:
       'The node bears marks of a reboot that no policy has begun with: they are taken away. It stays cordoned, and begins with no reboot until it is uncordoned.',
-    cure: 'Uncordon the node, if it was cordoned for that reboot: `kubectl uncordon <node>`.',
+    cure: 'Uncordon the node, if it was cordoned for that reboot: `kubectl uncordon NODE`.',
   },
   // Of a look for the file of `spec.sentinel`.
   SentinelFound: { means: 'The file of `spec.sentinel` is there: the node needs a reboot.' },

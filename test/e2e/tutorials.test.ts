@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startGround } from '../demo/ground.ts';
 import { environmentFile } from '../demo/stay.ts';
+import { blocksOf } from '../support/docs/blocks.ts';
+import { tutorials } from '../support/docs/pages.ts';
 import { inOwnSandbox } from './support/own-cluster.ts';
-import { blocksOf, follow } from './support/tutorial.ts';
-
-/** The pages in the order in which they send their reader on. */
-const pages = ['first-cluster', 'first-pull-request', 'first-upgrade', 'first-restore', 'lost-quorum'];
+import { follow } from './support/tutorial.ts';
 
 const binaries = await inOwnSandbox();
 const ground = await startGround(binaries);
@@ -25,10 +24,7 @@ test('the tutorials lead from nothing through a restore and a lost quorum', { ti
     FORGE_TOKEN: ground.forge.token,
   });
   const written = await Promise.all(
-    pages.map(async (name) => {
-      const page = `docs/tutorials/${name}.md`;
-      return blocksOf(page, await readFile(join(import.meta.dirname, '../..', page), 'utf8'));
-    }),
+    tutorials.map(async (page) => blocksOf(page, await readFile(join(import.meta.dirname, '../..', page), 'utf8'))),
   );
   const first = { page: 'the playground', line: 1, kind: 'sh', text: `. ${environment}\n` } as const;
   await follow([first, ...written.flat()], { cwd: directory, env: process.env });

@@ -1,22 +1,5 @@
 import { execFile } from 'node:child_process';
-
-/** A block of a page, and where it begins. */
-export interface Block {
-  readonly page: string;
-  readonly line: number;
-  /** `sh`: commands to run. `text`: what they print. */
-  readonly kind: 'sh' | 'text';
-  readonly text: string;
-}
-
-export function blocksOf(page: string, written: string): Block[] {
-  return [...written.matchAll(/^```(sh|text)\n([\s\S]*?)^```$/gm)].map(({ index, 1: kind, 2: text = '' }) => ({
-    page,
-    line: written.slice(0, index).split('\n').length + 1,
-    kind: kind === 'sh' ? 'sh' : 'text',
-    text,
-  }));
-}
+import type { Block } from '../../support/docs/blocks.ts';
 
 /**
  * Types every command of the pages into one shell, as their reader does, and compares what it prints with what the
@@ -39,7 +22,7 @@ export async function follow(
   let at = -1;
   for (const block of blocks) {
     if (block.kind === 'sh') at += 1;
-    else assertSays(block, printed[at] ?? '');
+    else if (block.kind === 'text') assertSays(block, printed[at] ?? '');
   }
 }
 

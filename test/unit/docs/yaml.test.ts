@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LineCounter, parseDocument } from 'yaml';
 import { validateDocument } from '../../../manifests/api/validate.ts';
+import { type Block, blocksOf } from '../../support/docs/blocks.ts';
 import { cluster, fleet } from '../manifests/api-documents.ts';
 import { documents, read } from './pages.ts';
 
@@ -28,24 +29,14 @@ test('a mistake in a block is told with its file and line', () => {
   assert.deepEqual(bare, ['docs/a.md:2: a block says its kind']);
 });
 
-interface Block {
-  readonly document: string;
-  readonly firstLine: number;
-  readonly text: string;
+function blocksIn(page: string, text: string): Block[] {
+  return blocksOf(page, text).filter(({ kind }) => kind === 'yaml');
 }
 
-function blocksIn(document: string, page: string): Block[] {
-  return [...page.matchAll(/^( *)```yaml\n([\s\S]*?)^\1```$/gm)].map(({ index, 1: indent = '', 2: text = '' }) => ({
-    document,
-    firstLine: page.slice(0, index).split('\n').length + 1,
-    text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  }));
-}
-
-function problemsIn({ document, firstLine, text }: Block): string[] {
+function problemsIn({ page, line, text }: Block): string[] {
   const lines = new LineCounter();
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const at = (offset: number) => `${document}:${firstLine + Math.max(lines.linePos(offset).line, 1) - 1}`;
+  const at = (offset: number) => `${page}:${line + Math.max(lines.linePos(offset).line, 1) - 1}`;
   const [error] = parsed.errors;
   if (error) return [`${at(error.pos[0])}: ${error.message}`];
 

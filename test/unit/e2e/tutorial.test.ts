@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { blocksOf, follow } from '../../e2e/support/tutorial.ts';
+import { follow } from '../../e2e/support/tutorial.ts';
+import { blocksOf } from '../../support/docs/blocks.ts';
 
 const page = (...blocks: readonly string[]) => blocksOf('docs/a.md', `# A\n\n${blocks.join('\n')}`);
 const options = { cwd: tmpdir(), env: process.env };

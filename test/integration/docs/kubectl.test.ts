@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { known, readings, surroundings } from '../../support/docs/pages.ts';
+import { type Call, callsOf } from '../../support/docs/typed.ts';
+import { startApiServer } from '../manifests/api-server.ts';
+
+/** What kubectl itself and a real API server say to every kubectl command of the documentation. */
+const api = await startApiServer();
+after(() => api[Symbol.asyncDispose]());
+
+/** They change nothing, so they are run: kinds and JSONPath are then known to be right. */
+const reading = ['describe', 'get'];
+
+/** Kinds of other projects, which this API server does not serve. */
+const foreign = /services\.serving\.knative\.dev|certificaterequest|kustomizations/;
+
+for (const [page, blocks] of readings)
+  test(`kubectl knows every command in ${page}`, async () => {
+    const calls = await callsOf(blocks, known, surroundings);
+    const own = calls.filter(({ program, args }) => program === 'kubectl' && !others.includes(args[0] ?? ''));
+    const problems: string[] = [];
+    for (const call of own) {
+      const problem = await problemOf(call);
+      if (problem) problems.push(`${page}:${call.block.line}: kubectl ${call.args.join(' ')}: ${problem}`);
+    }
+    assert.deepEqual(problems, []);
+  });
+
+/** Plugins: ours is asked by a unit test. */
+const others = ['krew', 'ratchet'];
+
+for (const [what, args, problem] of [
+  ['a subcommand', ['anotate', 'pod', 'x', 'a=b'], /unknown command/],
+  ['a flag', ['get', 'pods', '--selectr=a'], /unknown flag/],
+  ['a kind', ['get', 'etcdcluster.etcd.ratchet.dev/x,etcdbackings.etcd.ratchet.dev'], /resource|slash/],
+  ['a JSONPath', ['get', 'pods', '-o', 'jsonpath={.items[}'], /jsonpath|array|unterminated/i],
+] as const)
+  test(`${what} that is misspelt is found`, async () => {
+    const block = { page: 'p.md', line: 1, kind: 'sh', text: '' };
+    assert.match((await problemOf({ block, program: 'kubectl', args })) ?? '', problem);
+  });
+
+async function problemOf({ args }: Call): Promise<string | undefined> {
+  // Everything after `--` is another program's.
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  const help = await said([...own, '--help']);
+  const words = own.filter((arg, index) => /^[a-z-]+$/.test(arg) && !/^-/.test(own[index - 1] ?? ''));
+  const [verb = ''] = words;
+  if (help.error) return help.error;
+  if (!help.text.includes(`kubectl ${verb}`)) return `unknown command ${verb}`;
+  if (!reading.includes(verb) || foreign.test(args.join(' '))) return undefined;
+  const { error } = await said(args.filter((arg) => arg !== ''));
+  return error && !/NotFound|not found|No resources found/.test(error) ? error : undefined;
+}
+
+function said(args: readonly string[]): Promise<{ readonly text: string; readonly error?: string }> {
+  return api.kubectl(args).then(
+    (text) => ({ text }),
+    (error: Error) => ({ text: '', error: error.message.split('\n').slice(-3).join(' ') }),
+  );
+}
