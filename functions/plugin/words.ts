@@ -1,4 +1,5 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { repositoryFiles } from '../../manifests/documentation.ts';
 import { meaningOf } from '../../reconcile/reasons.ts';
 import { clusterConcerns } from '../page/attention.ts';
 import { firstSentence } from '../page/first-sentence.ts';
@@ -38,7 +39,7 @@ export function cureLines(reason: string): readonly string[] {
     links.push(link);
     return words === 'runbook' ? '' : ` ${words}`;
   });
-  return [`means: ${meaning.means}`, `do:    ${cure}`, ...links.map((link) => `see:   ${link}`)];
+  return [`means: ${meaning.means}`, `do:    ${cure}`, ...links.map((link) => `see:   ${repositoryFiles}/${link}`)];
 }
 
 /** All that a person should know of a cluster now, the most urgent first. */

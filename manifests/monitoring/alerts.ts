@@ -1,5 +1,6 @@
-/** Pages of the documentation, as a browser finds them. */
-const pages = 'https://github.com/etcd-ratchet/etcd-ratchet/blob/main/docs';
+import { repositoryFiles } from '../documentation.ts';
+
+const pages = `${repositoryFiles}/docs`;
 
 /** One section for each alert, under its name. */
 export const runbook = 'runbooks/alerts.md';

@@ -1,3 +1,4 @@
+import { runbookOf } from '../../reasons/runbook.ts';
 import { courseOf, type Reason } from '../../reasons.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outcome } from '../know/outcome.ts';
@@ -21,8 +22,14 @@ export function statementsFor(
 function besides({ besides: all = [] }: Decision): readonly Statement[] {
   const [first] = all;
   if (!first) return [];
-  const message = all.map((one) => `${one.message}. To go on: ${one.cure}`).join('. Also: ');
+  const message = all.map(withCure).join('. Also: ');
   return [{ type: 'SetAside', status: 'True', reason: first.reason, message }];
+}
+
+/** What is, what to do, and where to read more. */
+function withCure({ reason, message, cure }: { reason: Reason; message: string; cure: string }): string {
+  const page = runbookOf(reason);
+  return `${message}. To go on: ${cure}${page === undefined ? '' : `. Runbook: ${page}`}`;
 }
 
 function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {
@@ -35,7 +42,7 @@ function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): re
     case 'wait':
       return reconciling(decision.reason, decision.message);
     case 'refuse':
-      return stalled(decision.reason, `${decision.message}. To go on: ${decision.cure}`);
+      return stalled(decision.reason, withCure(decision));
     case 'done':
       return finished(decision.reason, decision.message, allHealthy);
   }

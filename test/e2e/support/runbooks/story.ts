@@ -1,0 +1,56 @@
+import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import { condition, isConverged } from '../conditions.ts';
+import type { Scene } from '../scene.ts';
+import { clusterYaml } from '../specs.ts';
+
+/** How a reason comes to be, and how its runbook ends it. */
+export interface Story {
+  /** What happens, as the name of a test. */
+  readonly title: string;
+  /** Under `docs/runbooks/`. */
+  readonly page: string;
+  /** Anchors of the sections that are typed, in this order, after what stands above the first one. */
+  readonly sections: readonly string[];
+  /** What the status says when its reader opens the page. */
+  readonly reason: string;
+  /** Of the cluster. */
+  readonly name: string;
+  /** Makes it happen; what it returns replaces names in the page. */
+  happen(scene: Scene, name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Whether the reason is there; default: `Stalled` has it. */
+  readonly seen?: (cluster: EtcdCluster) => boolean;
+  /** What the page asks its reader to do elsewhere: a commit, a quota. Before its commands. */
+  correct?(scene: Scene, name: string): Promise<void>;
+  /** When it is over; default: Converged. */
+  readonly over?: (cluster: EtcdCluster) => boolean;
+  /** The page ends with the cluster deleted. */
+  readonly leaves?: true;
+}
+
+export const isOver = isConverged;
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export async function push({ kubectl, namespace }: Scene, name: string, fields: Fields = {}): Promise<void> {
+  const stdin = clusterYaml(name, namespace, { replicas: 1, ...fields });
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+}
+
+/** A cluster that serves, with so many members. */
+export async function born(scene: Scene, name: string, fields: Fields = {}): Promise<EtcdCluster> {
+  await push(scene, name, fields);
+  return await scene.tickUntil(name, isConverged, 120);
+}
+
+/** Some condition has the reason. */
+export function says(reason: string, type?: string): (cluster: EtcdCluster) => boolean {
+  return (cluster) =>
+    type === undefined
+      ? (cluster.status?.conditions ?? []).some((one) => one.reason === reason)
+      : condition(cluster, type)?.reason === reason;
+}
+
+/** As a command of its own: kubectl within the scene's namespace. */
+export function within({ kubectl, namespace }: Scene, ...args: readonly string[]): Promise<string> {
+  return kubectl(['-n', namespace, ...args]);
+}

@@ -1,0 +1,30 @@
+import { resources } from '../../../../reconcile/kube.ts';
+import { isStalledFor } from '../conditions.ts';
+import type { Scene } from '../scene.ts';
+import { until } from '../until.ts';
+import { isOver, type Story } from './story.ts';
+import { sectionsOf, type } from './typing.ts';
+
+/** Makes the reason happen, types the page as its reader would, and sees that it is over. */
+export async function tell(scene: Scene, story: Story): Promise<void> {
+  const { page, sections, reason, name, seen = isStalledFor(reason), over = isOver } = story;
+  const names = (await story.happen(scene, name)) ?? {};
+  await scene.tickUntil(name, seen, 180);
+  await story.correct?.(scene, name);
+  const blocks = ['', ...sections].flatMap((section) => sectionsOf(page).get(section) ?? []);
+  await whileTicking(scene, () => type(scene, name, names, blocks));
+  if (!story.leaves) await scene.tickUntil(name, over, 240);
+  else await until(`${name} to be gone`, async () => (await scene.get(resources.clusters, name)) === undefined);
+}
+
+/** Somebody's CronJob goes on while a person types: some commands wait for what it does. */
+async function whileTicking(scene: Scene, work: () => Promise<void>): Promise<void> {
+  let isDone = false;
+  const ticks = async () => {
+    while (!isDone) await scene.tick('--wait=2');
+  };
+  const working = work().finally(() => {
+    isDone = true;
+  });
+  await Promise.all([working, ticks()]);
+}

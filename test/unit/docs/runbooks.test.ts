@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { statementsFor } from '../../../reconcile/cluster/report/conditions.ts';
+import type { Meaning } from '../../../reconcile/reasons/meaning.ts';
+import { refusals } from '../../../reconcile/reasons/refusals.ts';
+import { runbookOf } from '../../../reconcile/reasons/runbook.ts';
+import { meanings } from '../../../reconcile/reasons.ts';
+import { stories } from '../../e2e/support/runbooks/stories.ts';
+import { sectionsOf } from '../../e2e/support/runbooks/typing.ts';
+import { checkout } from './pages.ts';
+
+/** Sections whose commands no story types, and what does instead. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'README.md': 'the way to a page: kubectl.test.ts asks the API server the same',
+  'certificates.md#cert-manager': 'cert-manager itself is not there: test/e2e/cert-manager.test.ts has its reasons',
+  'different-data.md#a-majority-agrees':
+    'nothing is to be done: test/e2e/corruption.test.ts; DataDiffer types the same command',
+  'member-list.md#a-removal-does-not-end': 'it only looks: kubectl.test.ts asks the API server the same',
+  'member-list.md#new-members-are-not-promoted': 'it only looks: kubectl.test.ts asks the API server the same',
+};
+
+const pages = globSync('*.md', { cwd: join(checkout, 'docs/runbooks') }).toSorted();
+const typed = new Set(stories.flatMap(({ page, sections }) => ['', ...sections].map((one) => placeOf(page, one))));
+const withCommands = pages.flatMap((page) =>
+  [...sectionsOf(page)].filter(([, blocks]) => blocks.length > 0).map(([section]) => placeOf(page, section)),
+);
+
+describe('runbooks', () => {
+  test('each section with commands is typed by a story, or says what does instead', () => {
+    assert.ok(withCommands.length > 30);
+    assert.deepEqual(
+      withCommands.filter((place) => !typed.has(place) && !(place in elsewhere)),
+      [],
+    );
+    assert.deepEqual(
+      Object.keys(elsewhere).filter((place) => !withCommands.includes(place) || typed.has(place)),
+      [],
+    );
+  });
+
+  test('each section that a story types is there', () => {
+    for (const { page, sections } of stories)
+      for (const section of sections) assert.ok(sectionsOf(page).has(section), `${page}#${section}`);
+  });
+
+  test('each page that a reason leads to is executed', () => {
+    const led = new Set(
+      Object.keys(meanings).flatMap((word) => /runbooks\/([^#]+)/.exec(runbookOf(word) ?? '')?.[1] ?? []),
+    );
+    const executed = new Set(stories.map(({ page }) => page));
+    assert.deepEqual(
+      [...led].filter((page) => !executed.has(page)),
+      [],
+    );
+    assert.deepEqual(
+      pages.filter((page) => page !== 'README.md' && !led.has(page)),
+      [],
+    );
+  });
+
+  for (const { title, page, reason, sections } of stories)
+    test(`the reason of "${title}" leads to the page that its story types`, () => {
+      const { cure } = (meanings as Readonly<Record<string, Meaning>>)[reason] ?? assert.fail(reason);
+      if (reason === 'Converged') return;
+      const [, file, section] = /runbooks\/([^#]+)(?:#(.*))?$/.exec(runbookOf(reason) ?? '') ?? [];
+      assert.equal(file, page, cure);
+      if (section !== undefined && section in Object.fromEntries(sectionsOf(page)))
+        assert.ok(sections.includes(section) || (sectionsOf(page).get(section) ?? []).length === 0, section);
+    });
+});
+
+test('what is Stalled, or set aside, says in its message where its page is', () => {
+  for (const word of Object.keys(refusals) as (keyof typeof refusals)[]) {
+    const page = runbookOf(word);
+    if (page === undefined) continue;
+    const refusal = { kind: 'refuse', reason: word, message: 'it is so', cure: 'do that' } as const;
+    const facts = { serving: true, allHealthy: true, cause: '' };
+    const stalled = statementsFor(refusal, { kind: 'none' }, facts).find(({ type }) => type === 'Stalled');
+    assert.equal(stalled?.message, `it is so. To go on: do that. Runbook: ${page}`);
+  }
+});
+
+function placeOf(page: string, section: string): string {
+  return section === '' ? page : `${page}#${section}`;
+}
