@@ -11,12 +11,13 @@ import type { Pod } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { environmentFile } from '../demo/stay.ts';
 import { provisionBinaries } from '../support/cluster/binaries.ts';
+import { blocksOf } from '../support/docs/blocks.ts';
 import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { legacyEtcd } from './support/legacy-etcd.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
-import { blocksOf, follow } from './support/tutorial.ts';
+import { follow } from './support/tutorial.ts';
 
 const stage = scene({ fleet: false });
 

@@ -5,7 +5,7 @@ import { type Block, blocksOf } from '../../support/docs/blocks.ts';
 import { known, readings, surroundings } from '../../support/docs/pages.ts';
 import { callsOf } from '../../support/docs/typed.ts';
 import { documents, read } from '../../unit/docs/pages.ts';
-import { cluster, fleet } from '../../unit/manifests/api-documents.ts';
+import { cluster, fleet, nodePolicy } from '../../unit/manifests/api-documents.ts';
 import { startApiServer } from '../manifests/api-server.ts';
 
 /** What the API server says to every object of ours, and of Kubernetes, that the documentation shows. */
@@ -23,6 +23,7 @@ interface Shown extends Readonly<Record<string, unknown>> {
 const bases: Readonly<Record<string, { readonly apiVersion: string; readonly spec: object }>> = {
   EtcdCluster: cluster,
   EtcdFleet: fleet,
+  EtcdNodePolicy: nodePolicy,
 };
 
 /** Groups of other projects, which this API server does not serve. */

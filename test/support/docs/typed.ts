@@ -27,8 +27,8 @@ exit 0
 `;
 
 /**
- * What one shell makes of a page's blocks: every call of one of these programs, which are noted and not run. Bash
- * itself reads them, so that variables, quotes, pipes, loops and documents within them are what they are for the reader.
+ * What one shell makes of a page's blocks: every call of one of these programs, which are noted and not run.
+ * Bash itself reads them: variables, quotes, pipes, loops and documents are what they are for the reader.
  *
  * @throws naming the page, if bash can't read it, if it calls another program, or does not end in time.
  */

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { LineCounter, parseDocument } from 'yaml';
 import { validateDocument } from '../../../manifests/api/validate.ts';
 import { type Block, blocksOf } from '../../support/docs/blocks.ts';
-import { cluster, fleet } from '../manifests/api-documents.ts';
+import { cluster, fleet, nodePolicy } from '../manifests/api-documents.ts';
 import { documents, read } from './pages.ts';
 
 /** What a page leaves out where it shows some fields of a spec: `kind` and `spec` alone. */
-const bases: Readonly<Record<string, object>> = { EtcdCluster: cluster, EtcdFleet: fleet };
+const bases: Readonly<Record<string, object>> = { EtcdCluster: cluster, EtcdFleet: fleet, EtcdNodePolicy: nodePolicy };
 
 /** Kinds of other projects that pages show. */
 const foreign: readonly unknown[] = ['ConfigMap', 'CustomResourceStateMetrics', 'Kustomization', 'PodMonitor'];
