@@ -105,6 +105,13 @@ export const etcdClusterSpecSchema = object(
     defragmentation: Type.Optional(
       object(
         {
+          mode: Type.Optional(
+            Type.Enum(['Enabled', 'Disabled'], {
+              default: defragmentationDefaults.mode,
+              description:
+                'Disabled: never to win space, and still where the cluster is out of space and takes no writes.',
+            }),
+          ),
           minReclaim: Type.Optional(
             intOrString({
               default: defragmentationDefaults.minReclaim,

@@ -59,6 +59,7 @@ describe('a database file that has grown far beyond what is in it', () => {
     [512, 256, {}, true],
     [512, 257, {}, false],
     [510, 255, {}, false],
+    [512, 1, { mode: 'Disabled' }, false],
     [10, 1, { minReclaim: '4Mi' }, true],
     [100, 51, { minReclaim: '4Mi' }, false],
     [100, 51, { minReclaim: '4Mi', maxUsedPercent: 60 }, true],

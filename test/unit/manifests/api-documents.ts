@@ -49,7 +49,7 @@ export const fullCluster: EtcdCluster = {
       spec: { priorityClassName: 'high', containers: [{ name: 'etcd', env: [{ name: 'GOGC', value: '50' }] }] },
     },
     healing: { podGracePeriod: '90s', memberGracePeriod: '1h30m' },
-    defragmentation: { minReclaim: '256Mi', maxUsedPercent: 60 },
+    defragmentation: { mode: 'Enabled', minReclaim: '256Mi', maxUsedPercent: 60 },
     tls: {
       mode: 'Managed',
       dnsNames: ['etcd.example.com', '*.etcd.example.com', '10.0.0.1', 'FD00::1', '::', '64:ff9b::10.0.0.1'],
@@ -464,6 +464,7 @@ export const badClusters = rows('a cluster', cluster, [
   ['spec/healing/podGracePeriod', '0s', 'from 1s to 168h'],
   ['spec/healing/memberGracePeriod', '1m', 'memberGracePeriod must not be shorter than podGracePeriod'],
   ['spec/healing/podGracePeriod', '11m', 'memberGracePeriod must not be shorter than podGracePeriod'],
+  ['spec/defragmentation/mode', false, 'must be one of Enabled, Disabled, is false'],
   ['spec/defragmentation/maxUsedPercent', 101, 'spec.defragmentation.maxUsedPercent must be at most 100, is 101'],
   ['spec/defragmentation/maxUsedPercent', -1, 'must be at least 0, is -1'],
   ['spec/defragmentation/maxUsedPercent', 0.5, 'must be an integer, is 0.5'],

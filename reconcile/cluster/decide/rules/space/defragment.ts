@@ -18,7 +18,8 @@ const atMostEvery = 3600;
  */
 export function defragment(situation: Situation): Decision | undefined {
   const { cluster, at } = situation;
-  const { minReclaim, maxUsedPercent } = { ...defragmentationDefaults, ...cluster.spec.defragmentation };
+  const { mode, minReclaim, maxUsedPercent } = { ...defragmentationDefaults, ...cluster.spec.defragmentation };
+  if (mode === 'Disabled') return undefined;
   const least = parseQuantity(minReclaim);
   const next = databasesOf(situation)?.find(
     ({ slot, isLearner, size, used }) =>
