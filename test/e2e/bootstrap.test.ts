@@ -14,7 +14,7 @@ const stage = scene();
 
 for (const replicas of [1, 3]) {
   test(`a push becomes a healthy cluster of ${replicas}, and its commit a success`, async (t) => {
-    const { pushCluster, tick, tickUntil, list, get, forge, fleet } = stage();
+    const { pushCluster, tick, tickUntil, ticksUntil, list, get, forge, fleet } = stage();
     const name = `born-${replicas}`;
     const sha = await pushCluster(name, { replicas });
     const foretold = await foretell(stage(), name);
@@ -49,8 +49,7 @@ for (const replicas of [1, 3]) {
       'the seal names nobody of ours',
     );
 
-    await until('the commit a success', async () => {
-      await tick();
+    await ticksUntil('the commit a success', () => {
       return forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state === 'success';
     });
   });

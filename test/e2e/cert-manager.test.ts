@@ -73,7 +73,7 @@ test('where cert-manager is not installed, that is said, and other clusters go o
 });
 
 test('a held issuer is waited for in its own words; then every leaf is its', async () => {
-  const { tickUntil, list, access } = stage();
+  const { tickUntil, list, accessNow } = stage();
   issuer().hold(`${name}-1-peer-tls-issued`);
   await apply(name);
   const waiting = await tickUntil(
@@ -91,7 +91,7 @@ test('a held issuer is waited for in its own words; then every leaf is its', asy
   assert.equal(textIn(await secret(`${name}-0-peer-tls`), 'ca.crt'), await issuer().authority('etcd'));
   assert.equal(textIn(await secret(`${name}-client-tls`), 'ca.crt'), await issuer().authority('company'));
   assert.equal(textIn(await secret(`${name}-0-server-tls`), 'ca.crt'), await issuer().authority('company'));
-  const writer = await startFollower(() => access(name), 'first');
+  const writer = await startFollower(() => accessNow(name), 'first');
   await until('an application writes', async () => writer.acknowledged >= 10);
   assert.deepEqual((await writer.finish()).lost, []);
 });
@@ -111,8 +111,8 @@ test('a renewed leaf is served on the wire, and no pod restarts', async () => {
 });
 
 test('a replaced CA is followed one restart at a time, and no write is lost', async (t) => {
-  const { tickUntil, access } = stage();
-  const writer = await startFollower(() => access(name), 'rotation');
+  const { tickUntil, accessNow } = stage();
+  const writer = await startFollower(() => accessNow(name), 'rotation');
   await until('it writes', async () => writer.acknowledged >= 50);
   const before = await podsOf();
   await issuer().replaceAuthority('etcd');
@@ -172,10 +172,9 @@ test('a foreign Secret with the name of one of ours is named and left alone', as
 });
 
 test('a deleted cluster takes its Certificates and their Secrets along', async () => {
-  const { kubectl, namespace, tick, list } = stage();
+  const { kubectl, namespace, ticksUntil, list } = stage();
   await kubectl(['delete', 'etcdcluster', '-n', namespace, 'taken', '--wait=false']);
-  await until('all of it has gone', async () => {
-    await tick();
+  await ticksUntil('all of it has gone', async () => {
     const left = [...(await list(resources.secrets)), ...(await list(certificateResource))];
     return !left.some(({ metadata }) => metadata.name.startsWith('taken-'));
   });

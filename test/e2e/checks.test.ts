@@ -9,7 +9,6 @@ import { condition, isReady } from './support/conditions.ts';
 import { assertForetold, type Foretold } from './support/foretold.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
-import { until } from './support/until.ts';
 
 const stage = scene();
 const context = 'etcd-ratchet/fleet/plan';
@@ -47,7 +46,7 @@ function runs(version: string): (cluster: EtcdCluster) => boolean {
 }
 
 test('a request that upgrades a cluster shows its plan; merged, the plan is what happens', async (t) => {
-  const { push, tick, tickUntil, namespace, forge, repository, get, fleet } = stage();
+  const { push, tick, tickUntil, ticksUntil, namespace, forge, repository, get, fleet } = stage();
   const yaml = (fields: object) => clusterYaml('orders', namespace, { replicas: 1, ...fields });
   await push({ 'clusters/orders.yaml': yaml({ version: '3.5.35' }) });
   await tickUntil('orders', runs('3.5.35'));
@@ -85,8 +84,7 @@ test('a request that upgrades a cluster shows its plan; merged, the plan is what
   const after = await tickUntil('orders', runs('3.6.16'), 120);
   const [planned] = report.clusters;
   t.diagnostic(assertForetold((planned?.planned ?? assert.fail()) as Foretold, after));
-  const gone = await until('the report is gone', async () => {
-    await tick();
+  const gone = await ticksUntil('the report is gone', async () => {
     return (await get(resources.configMaps, checkName('fleet', head))) === undefined;
   });
   assert.ok(gone);

@@ -10,20 +10,18 @@ import { condition, isReady } from './support/conditions.ts';
 import { openScene, scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { tick as runTick } from './support/tick.ts';
-import { until } from './support/until.ts';
 
 const stage = scene();
 
 test('ten clusters from one push', async () => {
-  const { push, tick, namespace, list, forge } = stage();
+  const { push, tick, ticksUntil, namespace, list, forge } = stage();
   const names = Array.from({ length: 10 }, (_, index) => `ten-${index}`);
   const sha = await push(
     Object.fromEntries(names.map((name) => [`clusters/${name}.yaml`, clusterYaml(name, namespace, { replicas: 1 })])),
   );
-  await until(
+  await ticksUntil(
     'ten clusters Ready',
     async () => {
-      await tick();
       const clusters = await list<EtcdCluster>(resources.clusters);
       return clusters.length === 10 && clusters.every(isReady);
     },

@@ -109,12 +109,11 @@ test('a foreign object with a name that we need is left alone, and named', async
 });
 
 test('deleted with policy Delete, a cluster takes exactly its own volumes along', async () => {
-  const { kubectl, namespace, tick, get } = stage();
+  const { kubectl, namespace, ticksUntil, get } = stage();
   await apply('gone', { replicas: 1, volumeRetention: { whenDeleted: 'Delete' } });
   await stage().tickUntil('gone', isReady);
   await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'gone', '--wait=false']);
-  await until('gone with its volume', async () => {
-    await tick();
+  await ticksUntil('gone with its volume', async () => {
     return (await get(resources.clusters, 'gone')) === undefined && (await claimsOf('gone')).length === 0;
   });
   assert.equal((await claimsOf('kept')).length, 3);

@@ -92,8 +92,7 @@ test('no members: all stop, the commit succeeds; later they come back with every
     [],
   );
   assert.equal((await namesOf(resources.volumeClaims, name)).length, 3);
-  await until('a success', async () => {
-    await stage().tick();
+  await stage().ticksUntil('a success', () => {
     return forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state === 'success';
   });
 

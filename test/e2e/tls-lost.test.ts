@@ -40,18 +40,17 @@ async function times(name: string, action: string): Promise<number> {
 
 describe('what is lost', { concurrency: true }, () => {
   test('Secrets deleted under a cluster come back: leaves at once, a lost CA by way of both', async (t) => {
-    const { kubectl, namespace, tick, tickUntil, access } = stage();
+    const { kubectl, namespace, tickUntil, ticksUntil, accessNow } = stage();
     const name = 'lost';
     await apply(name, '1s');
     await tickUntil(name, certificatesAreReady);
-    const writer = await startFollower(() => access(name), 'throughout');
+    const writer = await startFollower(() => accessNow(name), 'throughout');
     await until('writes', async () => writer.acknowledged >= 100);
     const pods = await podUids(name);
 
     const leaves = ['lost-0-server-tls', 'lost-1-peer-tls', 'lost-reconciler-tls', 'lost-client-tls'];
     await kubectl(['-n', namespace, 'delete', 'secret', ...leaves]);
-    await until('they are back', async () => {
-      await tick();
+    await ticksUntil('they are back', async () => {
       return (await Promise.all(leaves.map(secret))).every((found) => found !== undefined);
     });
     await tickUntil(name, certificatesAreReady);
@@ -61,20 +60,12 @@ describe('what is lost', { concurrency: true }, () => {
     const before = await secret('lost-client-ca');
     await kubectl(['-n', namespace, 'delete', 'secret', 'lost-client-ca']);
     // Looked at by turns, while nothing is the matter with what it signed.
-    const back = await until(
-      'the CA is back',
-      async () => {
-        await tick();
-        return secret('lost-client-ca');
-      },
-      { within: 180 },
-    );
+    const back = await ticksUntil('the CA is back', () => secret('lost-client-ca'), { within: 180 });
     assert.notEqual(fingerprintIn(back), fingerprintIn(before));
     assert.equal(trustOf(back.data ?? {}).length, 2, 'the lost one stays trusted: members present its leaves');
-    await until(
+    await ticksUntil(
       'one CA is trusted everywhere',
       async () => {
-        await tick();
         const secrets = await stage().list<Secret>(resources.secrets);
         return secrets.every(
           ({ metadata, data = {} }) => !metadata.name.startsWith(`${name}-`) || trustOf(data).length === 1,
@@ -97,7 +88,7 @@ describe('what is lost', { concurrency: true }, () => {
   });
 
   test('all Secrets deleted at once: members restart with new ones; of members only: a cure', async (t) => {
-    const { kubectl, namespace, tickUntil, access } = stage();
+    const { kubectl, namespace, tickUntil, accessNow } = stage();
     const name = 'bare';
     const own = async () =>
       (await stage().list<Secret>(resources.secrets)).flatMap(({ metadata }) =>
@@ -105,7 +96,7 @@ describe('what is lost', { concurrency: true }, () => {
       );
     await apply(name, '1s');
     await tickUntil(name, certificatesAreReady);
-    const writer = await startFollower(() => access(name), 'throughout');
+    const writer = await startFollower(() => accessNow(name), 'throughout');
     await until('writes', async () => writer.acknowledged >= 100);
     const pods = await podUids(name);
     writer.gap();
@@ -142,12 +133,12 @@ describe('what is lost', { concurrency: true }, () => {
   });
 
   test('with a member away no rotation begins or ends; it is named, and the rotation waits for it', async (t) => {
-    const { kubectl, namespace, tick, tickUntil, access } = stage();
+    const { kubectl, namespace, tick, tickUntil, accessNow } = stage();
     const name = 'away';
     const missed = 'away-2';
     await apply(name, '24h');
     await tickUntil(name, certificatesAreReady);
-    const writer = await startFollower(() => access(name), 'throughout');
+    const writer = await startFollower(() => accessNow(name), 'throughout');
     const uids = await podUids(name);
 
     await node().unplugPod(namespace, `${missed}-0`);

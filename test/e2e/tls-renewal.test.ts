@@ -18,10 +18,10 @@ const name = 'renewed';
 const peers = [`${name}-0`, `${name}-1`, `${name}-2`] as const;
 
 test('due leaves are renewed in one step, seen on the wire, without a restart', async (t) => {
-  const { kubectl, namespace, tick, tickUntil, access, cluster } = stage();
+  const { kubectl, namespace, tick, tickUntil, accessNow, cluster } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace) });
   await tickUntil(name, isReady);
-  const writer = await startFollower(() => access(name), 'throughout');
+  const writer = await startFollower(() => accessNow(name), 'throughout');
 
   const old = await wearOut();
   await until('members present what is due', () => areShown(old));

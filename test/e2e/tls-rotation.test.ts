@@ -25,12 +25,12 @@ async function apply(rotationOverlap: string): Promise<void> {
 }
 
 test('new CAs under load: old and new clients reach every member until the old CA is retired', async (t) => {
-  const { kubectl, namespace, tick, tickUntil, access, cluster } = stage();
+  const { kubectl, namespace, tick, tickUntil, access, accessNow, cluster } = stage();
   await apply('24h');
   await tickUntil(name, isReady);
   const old = await access(name);
   const firstTrust = await trustOfAll();
-  const writer = await startFollower(() => access(name), 'throughout');
+  const writer = await startFollower(() => accessNow(name), 'throughout');
   await until('a hundred writes', async () => writer.acknowledged >= 100);
   const watcher = watchPods();
 

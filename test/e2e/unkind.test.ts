@@ -21,7 +21,7 @@ test('on nodes as unkind as real ones a cluster is born, rolled, rotated and gro
   const scene = await openScene({ fleet: false });
   await using closing = new AsyncDisposableStack();
   closing.defer(() => scene.close());
-  const { namespace, kube, kubectl, tickUntil, access } = scene;
+  const { namespace, kube, kubectl, tickUntil, accessNow } = scene;
   const name = 'orders';
 
   async function after(
@@ -52,7 +52,7 @@ test('on nodes as unkind as real ones a cluster is born, rolled, rotated and gro
   assert.equal(lost, 0, `of ${acknowledged} acknowledged writes`);
   assert.ok(gap < longestGapAllowed, `a gap of ${gap.toFixed(0)} ms`);
 
-  const follower = await startFollower(() => access(name), 'rotating');
+  const follower = await startFollower(() => accessNow(name), 'rotating');
   await until('fifty writes', () => follower.acknowledged >= 50);
   const resource = ['etcdclusters.etcd.ratchet.dev', name];
   await kubectl(['-n', namespace, 'annotate', ...resource, 'etcd.ratchet.dev/rotate-certificates=once']);

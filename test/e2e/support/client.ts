@@ -28,16 +28,23 @@ export interface Access {
  * own cluster is Ready.
  */
 export async function accessTo(kube: Kube, namespace: string, name: string): Promise<Access> {
+  const access = await lookUpAccess(kube, namespace, name);
+  const { hostname } = new URL(access.url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  await until(`Service ${namespace}/${name} is served`, () => listens(host, 2379), { within: 20 });
+  return access;
+}
+
+/** As it is written down now, whether or not anybody listens there. */
+export async function lookUpAccess(kube: Kube, namespace: string, name: string): Promise<Access> {
   const [cluster, service, secret] = await Promise.all([
     kube.get<EtcdCluster>(resources.clusters, namespace, name),
     kube.get<Service>(resources.services, namespace, name),
     kube.get<Secret>(resources.secrets, namespace, applicationSecretName(name)),
   ]);
-  const address = service?.spec.clusterIP ?? '';
-  await until(`Service ${namespace}/${name} is served`, () => listens(address, 2379), { within: 20 });
   const plaintext = cluster?.spec.tls?.mode === 'Disabled';
   const serverName = `${name}.${namespace}.svc`;
-  const url = urlOf(plaintext ? 'http' : 'https', address, 2379);
+  const url = urlOf(plaintext ? 'http' : 'https', service?.spec.clusterIP ?? '', 2379);
   if (plaintext) return { url, serverName };
   const data = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64');
   const credentials = { rootCertificate: data('ca.crt'), certChain: data('tls.crt'), privateKey: data('tls.key') };

@@ -9,10 +9,10 @@ import { type Kubectl, kubectlFor } from '../../support/cluster/kubectl.ts';
 import { type ForgeServer, startForge } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
-import { type Access, accessTo } from './client.ts';
+import { type Access, accessTo, lookUpAccess } from './client.ts';
 import { clusterYaml } from './specs.ts';
 import { assertMade, type TickResult, tick } from './tick.ts';
-import { until } from './until.ts';
+import { type Found, type Look, type Patience, until } from './until.ts';
 import { createWarmTicks } from './warm-ticks.ts';
 
 /** One scenario's part of the shared cluster: its own namespace, repository, forge and fleet. */
@@ -37,9 +37,13 @@ export interface Scene {
   tickUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
   /** Like `tickUntil`, of invocations that leave every other cluster alone. */
   stepUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
+  /** The same, until `look` gives something, where what is waited for is not one cluster. */
+  ticksUntil<T>(what: string, look: Look<T>, patience?: Patience): Promise<Found<T>>;
   cluster(name: string): Promise<EtcdCluster>;
   /** How an application reaches its etcd. */
   access(name: string): Promise<Access>;
+  /** The same for one who looks again and again: nothing is awaited. */
+  accessNow(name: string): Promise<Access>;
   fleet(): Promise<EtcdFleet>;
   get<T extends KubeObject>(resource: Resource, name: string): Promise<T | undefined>;
   list<T extends KubeObject>(resource: Resource): Promise<readonly T[]>;
@@ -58,6 +62,9 @@ export interface SceneOptions {
   /** What else its tests find there. Not a hook of its own: those of a file's top level don't wait for each other. */
   readonly furnish?: (scene: Scene) => Promise<void>;
 }
+
+/** How long one look of many waits by watch: a pass that finds nothing new costs as much as one that acts. */
+const waitSeconds = 2;
 
 /** Sets a scene up before the tests of a file, and takes it down after them, also when they fail. */
 export function scene(options: SceneOptions = {}): () => Scene {
@@ -127,24 +134,17 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     return ended;
   };
 
-  const warmUntil = async (
-    args: readonly string[],
-    name: string,
-    check: (cluster: EtcdCluster) => boolean,
-    within = 60,
-  ) => {
+  /** It waits by watch, and returns when it has acted: that costs less than to look at everything again and again. */
+  const looking = (...args: string[]) => warm.tick(...args, `--wait=${waitSeconds}`);
+  const warmUntil = (args: readonly string[], name: string, check: (cluster: EtcdCluster) => boolean, within = 60) => {
     let seen = '';
-    return until(
-      `${name} as expected`,
-      async () => {
-        // It waits by watch, and returns when it has acted: that costs less than to look at everything again and again.
-        const { stderr, stdout } = await warm.tick(...args, '--wait=2');
-        const found = await get<EtcdCluster>(resources.clusters, name);
-        seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
-        return found && check(found) ? found : undefined;
-      },
-      { within, last: () => seen },
-    );
+    const look = async () => {
+      const { stderr, stdout } = await looking(...args);
+      const found = await get<EtcdCluster>(resources.clusters, name);
+      seen = JSON.stringify(found?.status?.lastDecision ?? `${stdout}${stderr}`.slice(-600));
+      return found && check(found) ? found : undefined;
+    };
+    return until(`${name} as expected`, look, { within, last: () => seen });
   };
 
   return {
@@ -157,6 +157,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     get,
     cluster,
     access,
+    accessNow: (name) => lookUpAccess(kube, namespace, name),
     push: (files) => repository.commit(files),
     pushCluster: (name, fields) =>
       repository.commit({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) }),
@@ -169,6 +170,15 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     },
     tickUntil: (name, check, within) => warmUntil(['--namespace', namespace], name, check, within),
     stepUntil: (name, check, within) => warmUntil(['--cluster', `${namespace}/${name}`], name, check, within),
+    ticksUntil: (what, look, patience) =>
+      until(
+        what,
+        async () => {
+          await looking('--namespace', namespace);
+          return look();
+        },
+        patience,
+      ),
     async close() {
       // Not waited for: a namespace takes half a minute to go, and the whole cluster goes with the run.
       await using _ = opened;

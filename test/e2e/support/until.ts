@@ -10,6 +10,10 @@ export interface Patience {
   readonly last?: () => string;
 }
 
+export type Look<T> = () => T | Promise<T>;
+/** What a look gives once it gives something. */
+export type Found<T> = Exclude<T, undefined | null | false>;
+
 /**
  * Waits for a condition, not for a time: `look` is asked again until it gives something.
  *
@@ -20,9 +24,9 @@ export interface Patience {
  */
 export async function until<T>(
   what: string,
-  look: () => T | Promise<T>,
+  look: Look<T>,
   { within = 60, every = 100, last = () => '' }: Patience = {},
-): Promise<Exclude<T, undefined | null | false>> {
+): Promise<Found<T>> {
   const deadline = performance.now() + within * 1000;
   for (;;) {
     let failure: unknown;
@@ -43,6 +47,6 @@ export async function until<T>(
   }
 }
 
-function isThere<T>(found: T): found is Exclude<T, undefined | null | false> {
+function isThere<T>(found: T): found is Found<T> {
   return found !== undefined && found !== null && found !== false;
 }

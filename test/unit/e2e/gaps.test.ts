@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { longestGapAllowed, measureGaps } from '../../e2e/support/gaps.ts';
 
-/** Time goes by in looks of ten milliseconds, or in one, for a process that sleeps. */
+/** Time goes by in looks of 25 milliseconds, or in one, for a process that sleeps. */
 function stage(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let now = 1000;
@@ -10,9 +10,9 @@ function stage(t: TestContext) {
   return {
     gaps,
     pass(ms: number) {
-      for (let passed = 0; passed < ms; passed += 10) {
-        now += 10;
-        t.mock.timers.tick(10);
+      for (let passed = 0; passed < ms; passed += 25) {
+        now += 25;
+        t.mock.timers.tick(25);
       }
     },
     sleep(ms: number) {
@@ -27,7 +27,7 @@ function stage(t: TestContext) {
 
 test('the longest time between two writes counts', (t) => {
   const { gaps, pass, write } = stage(t);
-  for (const ms of [30, 950, 40]) write(ms, pass);
+  for (const ms of [50, 950, 75]) write(ms, pass);
   assert.equal(gaps.longest(), 950);
   assert.ok(gaps.longest() > longestGapAllowed);
   gaps.close();
@@ -35,7 +35,7 @@ test('the longest time between two writes counts', (t) => {
 
 test('a gap that is not over counts up to the end of the run', (t) => {
   const { gaps, pass, write } = stage(t);
-  write(30, pass);
+  write(25, pass);
   pass(2000);
   assert.equal(gaps.longest(), 2000);
   gaps.close();
@@ -55,7 +55,7 @@ test('what was asked for is forgotten, and what goes on is not', (t) => {
 test('what the measuring process slept through is no gap, and what the cluster took beside it is', (t) => {
   const { gaps, pass, sleep, write } = stage(t);
   write(1500, sleep);
-  assert.equal(gaps.longest(), 10);
+  assert.equal(gaps.longest(), 25);
   pass(700);
   sleep(1500);
   pass(300);
