@@ -21,7 +21,7 @@ for (const each of targets) {
   });
 }
 
-test('specs are distorted from documents that are taken as they are, one of each kind of a repository', () => {
+test('specs are distorted from documents that are taken undistorted, one of each kind', () => {
   for (const document of documents) assert.deepEqual(validateDocument(document), [], JSON.stringify(document));
   const kinds = documents.map(({ kind }) => kind);
   assert.deepEqual(kinds.toSorted(), Object.keys(fleetKinds).toSorted());
