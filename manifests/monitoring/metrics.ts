@@ -73,7 +73,7 @@ export const metrics: Readonly<Record<Kind, OfKind>> = {
       approval,
       {
         name: 'info',
-        help: 'Always 1. Without a cluster_id it was not born yet.',
+        help: 'Always 1. Before its birth there is none with a cluster_id.',
         type: 'Info',
         path: ['status'],
         labels: { cluster_id: ['clusterID'], version: ['version'], leader: ['leader'] },
