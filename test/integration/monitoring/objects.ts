@@ -101,6 +101,7 @@ export const objects: Readonly<Record<Kind, { readonly document: object; readonl
       needed: 4,
       inProgress: 1,
       done: 12,
+      blocked: [{ node: 'node-1', reason: 'MembersUnready', message: 'in words' }],
       conditions: [condition('Stalled', 'True', 'NodeStuck')],
     },
   },
