@@ -110,6 +110,8 @@ export interface Volume {
 
 export interface PodSpec {
   readonly nodeName?: string;
+  readonly hostname?: string;
+  readonly subdomain?: string;
   readonly priorityClassName?: string;
   readonly hostPID?: boolean;
   /** Of the whole pod, as some Kubernetes clusters have it. */

@@ -1,3 +1,4 @@
+import { adoption } from './reasons/adoption.ts';
 import { attempts, ofTheApiServer } from './reasons/attempts.ts';
 import { certificates, ofSecrets } from './reasons/certificates.ts';
 import { changes } from './reasons/changes.ts';
@@ -15,6 +16,7 @@ export const meanings = {
   ...members,
   ...recovery,
   ...restore,
+  ...adoption,
   ...changes,
   ...certificates,
   ...life,
@@ -22,7 +24,7 @@ export const meanings = {
 } as const satisfies Record<string, Meaning>;
 
 /** In the order of the documents. For the test that no reason stands in two tables. */
-export const tables = [members, recovery, restore, changes, certificates, life, attempts] as const;
+export const tables = [members, recovery, restore, adoption, changes, certificates, life, attempts] as const;
 
 /** CamelCase, never computed: a condition's reason, compared between steps. */
 export type Reason = keyof typeof meanings;

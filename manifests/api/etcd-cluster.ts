@@ -5,6 +5,7 @@ import { anyQuantity, durationBetween } from './common-rules.ts';
 import { defragmentationDefaults } from './defragmentation-defaults.ts';
 import { durationPattern, longestDurationText, parseDuration } from './duration.ts';
 import type { EtcdClusterStatus } from './etcd-cluster-status.ts';
+import { existingClusterSchema } from './existing-cluster.ts';
 import { externalServiceSchema, externalTakesTls } from './external-service.ts';
 import { healingDefaults, replacedDefaults } from './healing-defaults.ts';
 import { etcdIdPattern } from './identifiers.ts';
@@ -56,6 +57,12 @@ const oneSnapshot = rule<{ readonly snapshot?: unknown; readonly backupName?: st
   message: 'name what it goes back to: either snapshot or backupName, not both',
   cel: 'has(self.snapshot) != has(self.backupName)',
   holds: ({ snapshot, backupName }) => (snapshot === undefined) !== (backupName === undefined),
+});
+
+const oneOrigin = rule<{ readonly snapshot?: unknown; readonly existing?: unknown }>({
+  message: 'name what it is born from: either snapshot or existing, not both',
+  cel: '!has(self.snapshot) || !has(self.existing)',
+  holds: ({ snapshot, existing }) => snapshot === undefined || existing === undefined,
 });
 
 export const etcdClusterSpecSchema = object(
@@ -205,8 +212,12 @@ export const etcdClusterSpecSchema = object(
       object(
         {
           snapshot: Type.Optional(snapshotSourceSchema),
+          existing: Type.Optional(existingClusterSchema),
         },
-        { description: 'What the cluster is born from. It is read at birth only.' },
+        {
+          rules: [oneOrigin],
+          description: 'What the cluster is born from. A snapshot is read at birth only.',
+        },
       ),
     ),
     rollback: Type.Optional(

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { cidr, exceptInside, isMasked } from './ip-block.ts';
 import { celOfLabelKey, isLabelKey, labelValue } from './label-rules.ts';
 import { shown } from './problem.ts';
-import { rule } from './rule.ts';
+import { type Rule, rule } from './rule.ts';
 import { list, map, object, type ReadonlyDeep, text } from './schema.ts';
 import { networkPolicyDefaults } from './spec-defaults.ts';
 
@@ -35,16 +35,16 @@ const valuesFit = rule<{ operator: (typeof operators)[number]; values?: readonly
   fieldPath: '.values',
 });
 
+/** Labels that something must have to be selected. */
+export function labelsToSelect(description: string, rules: readonly Rule[] = []) {
+  return map<string>(text(63, { rules: [labelValue] }), 16, { description, rules: [haveKeys, ...rules] });
+}
+
 function selector(description: string) {
   return Type.Optional(
     object(
       {
-        matchLabels: Type.Optional(
-          map<string>(text(63, { rules: [labelValue] }), 16, {
-            description: 'Labels that it must have.',
-            rules: [haveKeys],
-          }),
-        ),
+        matchLabels: Type.Optional(labelsToSelect('Labels that it must have.')),
         matchExpressions: Type.Optional(
           list(
             object(

@@ -14,6 +14,9 @@ export const issuerDefaults = { kind: 'Issuer', group: 'cert-manager.io' } as co
 /** Of `spec.service`. */
 export const externalServiceDefaults = { externalTrafficPolicy: 'Cluster' } as const;
 
+/** Of `spec.bootstrap.existing`. */
+export const existingDefaults = { clientPort: 2379 } as const;
+
 /** Of `spec.networkPolicy`. */
 export const networkPolicyDefaults = { mode: 'Enabled' } as const;
 

@@ -88,6 +88,7 @@ export const annotations = {
   recoverQuorum: `${group}/recover-quorum`,
   acceptDisks: `${group}/accept-disks`,
   rollBack: `${group}/roll-back`,
+  adopt: `${group}/adopt`,
   confirmPrune: `${group}/confirm-prune`,
 } as const;
 
@@ -99,6 +100,7 @@ export const approvals = [
   annotations.recoverQuorum,
   annotations.acceptDisks,
   annotations.rollBack,
+  annotations.adopt,
   annotations.confirmPrune,
 ] as const;
 

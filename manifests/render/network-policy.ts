@@ -13,7 +13,8 @@ type Rule = NetworkPolicy['spec']['ingress'][number];
  * From where the pods of a cluster are reached: members, and the Jobs of recoveries, restores and backups, which are
  * reached from nowhere else. It says nothing of where they connect to.
  *
- * Only members reach the peer port, and etcd-ratchet, which looks at the certificate there. The client port is open
+ * Only members reach the peer port, those of a cluster that is taken over included, and etcd-ratchet, which looks at
+ * the certificate there. The client port is open
  * unless the spec says from where, because clients of other namespaces are its purpose and prove who they are.
  */
 export function networkPolicy(cluster: EtcdCluster): NetworkPolicy {
@@ -38,15 +39,18 @@ export function isIsolated({ spec }: Pick<EtcdCluster, 'spec'>): boolean {
   return (spec.networkPolicy?.mode ?? networkPolicyDefaults.mode) === 'Enabled';
 }
 
-function specOf({ metadata: { name }, spec: { networkPolicy: settings = {} } }: EtcdCluster): NetworkPolicy['spec'] {
+function specOf({ metadata: { name }, spec }: EtcdCluster): NetworkPolicy['spec'] {
+  const { networkPolicy: settings = {}, bootstrap } = spec;
   const { clients, monitoring = [{ namespaceSelector: { matchLabels: { [labels.monitoring]: 'true' } } }] } = settings;
   const members = { podSelector: { matchLabels: podSelector(name) } };
+  // Members that are taken over exchange everything with ours, for as long as the spec names them.
+  const existing = bootstrap?.existing ? [{ podSelector: { matchLabels: bootstrap.existing.podLabels } }] : [];
   const backups = { podSelector: { matchLabels: { ...ofCluster(name), [labels.name]: 'etcd-backup' } } };
   return {
     podSelector: { matchLabels: ofCluster(name) },
     policyTypes: ['Ingress'],
     ingress: [
-      to(ports.peer, [members, ...ratchet]),
+      to(ports.peer, [members, ...existing, ...ratchet]),
       to(ports.client, clients && [members, ...ratchet, backups, ...clients.map(sourceOf)]),
       // A rule with an empty list of sources would admit all.
       ...(monitoring.length > 0 ? [to(ports.metrics, monitoring.map(sourceOf))] : []),

@@ -19,7 +19,7 @@ export type PeerInputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstr
  * without a row.
  */
 export const ofTheCluster = {
-  bootstrap: 'what the first member starts with: be-born, begin-from-snapshot',
+  bootstrap: 'what the first member starts with: be-born, begin-from-snapshot, take-over',
   replicas: 'how many members there are: scale, hibernate',
   healing: 'how long a member may be down: heal, unstick-pod',
   defragmentation: 'when a member is defragmented: defragment',

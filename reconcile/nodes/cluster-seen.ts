@@ -28,10 +28,10 @@ export function clusterSeen(situation: Situation): ClusterSeen {
 }
 
 function memberSeen(slot: Slot, situation: Situation): MemberSeen | undefined {
-  const { membership, slots } = situation;
+  const { membership } = situation;
   const member = membership.kind === 'known' ? memberOf(slot, membership.members) : undefined;
   if (!member && !slot.pod) return undefined;
-  const isWell = serves(slot, situation) && isInSync(slot, slots);
+  const isWell = serves(slot, situation) && isInSync(slot, situation);
   const ailment = isWell ? undefined : (ailmentOf(slot, situation)?.message ?? 'it is not in sync');
   return {
     name: slot.name,

@@ -111,6 +111,12 @@ export const refusals = {
   RollbackHeldUp: 'itself',
   RollbackBackupNotReady: 'itself',
 
+  ExistingUnreachable: 'itself',
+  ExistingNotFit: 'itself',
+  AdoptionNotApproved: 'person',
+  InheritedMemberDown: 'itself',
+  AdoptionUnfinished: 'itself',
+
   BackupFailed: 'person',
   BackupsNotPermitted: 'person',
   BackupNotPossible: 'itself',

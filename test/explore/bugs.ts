@@ -8,6 +8,7 @@ import { act, type Decision } from '../../reconcile/cluster/know/decision.ts';
 import { memberOf } from '../../reconcile/cluster/know/health.ts';
 import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
+import { adoptionBugs } from './adoption-bugs.ts';
 import { backupBugs } from './backup-bugs.ts';
 import { recoveryBugs } from './recovery-bugs.ts';
 import { restoreBugs } from './restore-bugs.ts';
@@ -121,6 +122,7 @@ export const bugs: readonly Bug[] = [
   ...recoveryBugs,
   ...restoreBugs,
   ...backupBugs,
+  ...adoptionBugs,
   {
     name: 'leaves-removals',
     what: 'a removal that was begun is not finished',

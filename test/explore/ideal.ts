@@ -1,5 +1,5 @@
 import type { Decision } from '../../reconcile/cluster/know/decision.ts';
-import { serving, votersOf } from './model/etcd.ts';
+import { hasQuorum, serving, votersOf } from './model/etcd.ts';
 import { turned } from './model/former.ts';
 import { advance, claimed, toldIn, withoutActing } from './model/invocation.ts';
 import { happenings, timePasses } from './model/kubernetes.ts';
@@ -88,7 +88,7 @@ function firstHappening(state: State, code: Rules['code']): World | undefined {
 /** At rest, but not as it should be. */
 function restsWrongly(world: World, decision: Decision): string | undefined {
   const { cluster } = world;
-  if (cluster.gone) return undefined;
+  if (cluster.gone) return leftAlone(world);
   if (decision.kind === 'refuse')
     return decision.cure === '' ? `it refuses (${decision.reason}) and names no cure` : undefined;
   if (decision.kind !== 'done') return `it waits for ever: ${decision.reason}: ${decision.message}`;
@@ -102,4 +102,12 @@ function restsWrongly(world: World, decision: Decision): string | undefined {
   }
   const other = world.places.find(({ process }) => process && process.version !== cluster.spec.version);
   return other && `it says that it is done, and ${other.name} runs ${other.process?.version}`;
+}
+
+/** Members that others run were there before ours, and serve on without them. */
+function leftAlone(world: World): string | undefined {
+  const left = world.formations.find((formation) =>
+    votersOf(formation).some(({ id }) => world.places.some((one) => one.outside && one.disk?.memberId === id)),
+  );
+  return left && !hasQuorum(world, left) ? 'it is deleted, and members of others have no quorum without it' : undefined;
 }

@@ -1,5 +1,6 @@
 import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
 import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
+import { leavesOthersBe } from './adoption-invariants.ts';
 import { backsUpFirst } from './backup-invariants.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
@@ -137,7 +138,10 @@ function neverStartsEmpty({ world: before }: State, event: Event, { world: after
   }
   // What a recovery left behind, or a rollback gave up, is looked at by itself (I10, I11).
   const isFormer = (one: Formation) => successorsOf(after, one).length > 0 || tookItsPlace(after, one) !== undefined;
-  const formed = after.formations.filter((one) => one.formed && !isFormer(one));
+  // Of others alone, which this one does not ask to take over (any more): not behind our Service.
+  const isOthers = ({ members }: Formation) =>
+    members.every(({ name }) => after.places.some((place) => place.outside && place.name === name));
+  const formed = after.formations.filter((one) => one.formed && !isFormer(one) && !isOthers(one));
   const open = isOpen(after) && formed.length > 1;
   return open && serving(after) ? 'two clusters were formed behind one Service' : undefined;
 }
@@ -207,6 +211,7 @@ export const invariants = {
   I10: recoversOnce,
   I11: (before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after),
   I12: backsUpFirst,
+  I13: leavesOthersBe,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

@@ -1,4 +1,5 @@
 import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
+import { adoptionScenarios } from './adoption-scenarios.ts';
 import { backupScenarios } from './backup-scenarios.ts';
 import { deadNodes } from './dead-nodes.ts';
 import type { Change } from './model/git.ts';
@@ -134,6 +135,7 @@ export const scenarios: readonly Scenario[] = [
   ...restoreScenarios,
   ...backupScenarios,
   ...deadNodes,
+  ...adoptionScenarios,
 ];
 
 const everything = {

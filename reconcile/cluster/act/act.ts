@@ -20,6 +20,7 @@ import { addLearner } from './actions/membership/add-learner.ts';
 import { deletePeers } from './actions/membership/delete-peers.ts';
 import { promoteLearner } from './actions/membership/promote-learner.ts';
 import { recreatePod } from './actions/membership/recreate-pod.ts';
+import { removeInherited } from './actions/membership/remove-inherited.ts';
 import { removeMember } from './actions/membership/remove-member.ts';
 import { retireMember } from './actions/membership/retire-member.ts';
 import { beginRecovery } from './actions/recovery/begin-recovery.ts';
@@ -90,6 +91,7 @@ const definitions: { readonly [K in ActionKind]: ActionDefinition<K> } = {
   'add-learner': addLearner,
   'promote-learner': promoteLearner,
   'remove-member': removeMember,
+  'remove-inherited': removeInherited,
   'retire-member': retireMember,
   'delete-replaced-volume': deleteReplacedVolume,
   'recreate-pod': recreatePod,

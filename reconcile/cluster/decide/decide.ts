@@ -1,6 +1,7 @@
 import type { Decision } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
 import { type Rule, situate } from '../know/situation.ts';
+import { dropInherited, takeOver } from './rules/adoption/take-over.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { awaitLeftovers } from './rules/birth/await-leftovers.ts';
 import { beBorn } from './rules/birth/be-born.ts';
@@ -156,6 +157,10 @@ export const tiers = [
       [unstickPod, 'a pod costs nothing: it is recreated before its member is replaced'],
       [outliveVolume, 'a voter that will lose its disk is replaced while it still votes'],
       [heal, 'a dead voter is replaced above the gate: a cluster that lacks one is never healthy'],
+      [
+        dropInherited,
+        'a dead member of a cluster that is taken over holds up every member that joins; as a person approved',
+      ],
       [letRemovedGo, 'the objects of a member that a person removed wait for dead voters: they cost no quorum'],
       [
         dropLearner,
@@ -176,6 +181,10 @@ export const tiers = [
     tier: 'change',
     rows: [
       [knowDisks, 'only a healthy member proves that its disk is the right one; before a change moves it'],
+      [
+        takeOver,
+        'members of another origin leave before anything else changes: until then a cluster is half in other hands',
+      ],
       [backUpBeforeHibernation, 'a backup is taken of members that run'],
       [hibernate, 'members that are about to stop need no change first'],
       [shrinkFirst, 'members that will be removed are not restarted first'],

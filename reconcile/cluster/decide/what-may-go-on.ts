@@ -1,6 +1,7 @@
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Rule, Situation } from '../know/situation.ts';
+import { dropInherited } from './rules/adoption/take-over.ts';
 import { adopt } from './rules/birth/adopt.ts';
 import { beBorn } from './rules/birth/be-born.ts';
 import { keepLabels } from './rules/birth/keep-labels.ts';
@@ -57,7 +58,7 @@ const besides: Passing = { holds: [], changesMayGoOn: false, inVain: false };
 /** A member does not get what it needs: the others are looked after, and no rule waits for that member. */
 const without: Passing = { holds: [], changesMayGoOn: false, inVain: true };
 /** Two changes of the member list at once could leave no quorum (I2). */
-const membership: readonly Rule[] = [outliveVolume, heal, letRemovedGo, dropLearner, join];
+const membership: readonly Rule[] = [outliveVolume, heal, dropInherited, letRemovedGo, dropLearner, join];
 const cares: Passing = { holds: [], changesMayGoOn: true, inVain: false };
 
 /**

@@ -2,7 +2,7 @@ import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import type { ListedMember } from '../../etcd.ts';
 import type { EtcdHost } from '../act/requests/host.ts';
 import { refusedByEtcd, unreachable } from '../act/requests/refusals.ts';
-import type { Observation, Slot } from '../know/observation.ts';
+import type { Endpoint, Observation } from '../know/observation.ts';
 import { isReachable } from '../observe/ask-etcd.ts';
 import { advanced } from './host-space.ts';
 
@@ -12,12 +12,10 @@ import { advanced } from './host-space.ts';
  */
 export const observedEtcd: EtcdHost<Observation> = {
   list: ({ membership }) => (membership.kind === 'known' ? membership : undefined),
-  members: ({ slots }) =>
-    slots.flatMap(({ name, endpoint }) => {
-      if (endpoint.kind === 'unknown') return [];
-      const { memberId, clusterId, leader } = endpoint.status;
-      return [{ name, memberId, clusterId, leader }];
-    }),
+  members: (state) =>
+    answersIn(state).map(({ name, status: { memberId, clusterId, leader } }) => ({
+      ...{ name, memberId, clusterId, leader },
+    })),
   silent: ({ slots }) =>
     slots.flatMap((slot) => (slot.endpoint.kind === 'unknown' && isReachable(slot) ? [slot.name] : [])),
   hasQuorum: ({ membership }) => membership.kind === 'known',
@@ -76,16 +74,18 @@ function listedAs(memberId: string, listed: readonly ListedMember[]): ListedMemb
   return found;
 }
 
-function answers({ slots }: Observation, memberId: string): boolean {
-  return slots.some(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.memberId === memberId);
+function answersIn({ slots, inherited = [] }: Observation) {
+  const all = [...slots, ...inherited.map(({ memberId, endpoint }) => ({ name: memberId, endpoint }))];
+  return all.flatMap(({ name, endpoint }) => (endpoint.kind === 'known' ? [{ name, status: endpoint.status }] : []));
+}
+
+function answers(state: Observation, memberId: string): boolean {
+  return answersIn(state).some(({ status }) => status.memberId === memberId);
 }
 
 /** As it says itself: another one may not have heard yet that it does not lead any more. */
-function leads({ slots }: Observation, memberId: string): boolean {
-  return slots.some(({ endpoint }) => {
-    if (endpoint.kind === 'unknown') return false;
-    return endpoint.status.memberId === memberId && endpoint.status.leader === memberId;
-  });
+function leads(state: Observation, memberId: string): boolean {
+  return answersIn(state).some(({ status }) => status.memberId === memberId && status.leader === memberId);
 }
 
 function withMembers(observation: Observation, members: readonly ListedMember[]): Observation {
@@ -99,12 +99,13 @@ function onAnswers(
   memberId: string | undefined,
   said: { readonly leader?: string; readonly isLearner?: boolean },
 ): Observation {
-  const slots = observation.slots.map((slot): Slot => {
-    const { endpoint } = slot;
-    if (endpoint.kind === 'unknown' || (memberId !== undefined && endpoint.status.memberId !== memberId)) return slot;
-    return { ...slot, endpoint: { kind: 'known', status: { ...endpoint.status, ...said } } };
-  });
-  return { ...observation, slots };
+  const saying = <T extends { readonly endpoint: Endpoint }>(one: T): T => {
+    const { endpoint } = one;
+    if (endpoint.kind === 'unknown' || (memberId !== undefined && endpoint.status.memberId !== memberId)) return one;
+    return { ...one, endpoint: { kind: 'known', status: { ...endpoint.status, ...said } } };
+  };
+  const { slots, inherited } = observation;
+  return { ...observation, slots: slots.map(saying), ...(inherited && { inherited: inherited.map(saying) }) };
 }
 
 /** A member that is none any more is not asked what it holds. */

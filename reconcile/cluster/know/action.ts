@@ -152,6 +152,16 @@ export type Action =
       /** What the disruption budget says afterwards; absent: it stays as it is. */
       readonly minAvailable?: number;
     }
+  /** A member of a cluster that is taken over is removed from the list, for ever, as a person approved. */
+  | {
+      readonly kind: 'remove-inherited';
+      readonly name: string;
+      readonly memberId: string;
+      readonly clusterId: string;
+      readonly approval: string;
+      readonly successor?: Successor;
+      readonly minAvailable?: number;
+    }
   /** The objects of a removed member are deleted: its peer, and its volume unless that is kept. */
   | {
       readonly kind: 'retire-member';

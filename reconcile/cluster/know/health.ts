@@ -1,10 +1,11 @@
 import { kubectl } from '../../../manifests/render/kubectl.ts';
-import type { ListedMember } from '../../etcd.ts';
+import type { EndpointStatus, ListedMember } from '../../etcd.ts';
 import type { RefusalReason } from '../../reasons/refusals.ts';
 import { type Ailment, lasting, passing } from './ailment.ts';
 import { endedWhole, endingBeside, endingOf } from './endings.ts';
 import { isConvicted } from './hashes.ts';
 import { heldUpBy, isBeforeItsStart } from './held-up.ts';
+import { statusesOf } from './inherited.ts';
 import { isOnlyLate } from './late-volumes.ts';
 import { foreignCure, foreignOf, isHeldBack, leftoverIn } from './leftovers.ts';
 import { hasDeparted, isUnreadable, recordOf, unreadableInWords } from './life.ts';
@@ -13,7 +14,7 @@ import { isOnOtherDisk, otherDiskInWords, sealedDiskInWords } from './sealed-dis
 import { startupInWords } from './startup.ts';
 
 /** What health is judged from. */
-export type Seen = Pick<Observation, 'membership' | 'slots' | 'hashes'>;
+export type Seen = Pick<Observation, 'membership' | 'slots' | 'hashes' | 'inherited'>;
 
 /** Something else is wrong with it than an outdated pod: that one serves, and leads, as well as any. */
 export function isIll(slot: Slot, seen: Seen): boolean {
@@ -48,7 +49,7 @@ export function ailmentOf(slot: Slot, seen: Seen): Ailment | undefined {
 
 /** All but unreadable annotations of its volume: it may serve all the same. */
 function ailmentBeside(slot: Slot, seen: Seen): Ailment | undefined {
-  const { membership, slots } = seen;
+  const { membership } = seen;
   if (hasDeparted(slot) || isOnlyLate(slot)) return undefined;
   // Without a quorum it is not removed, and is needed.
   if (recordOf(slot)?.state === 'releasing' && membership.kind === 'known')
@@ -83,11 +84,11 @@ function ailmentBeside(slot: Slot, seen: Seen): Ailment | undefined {
     );
   }
   if (member.name === '') return passing('MemberStarting', `${name} has not joined yet`);
-  const leader = leaderOf(slot, slots);
-  if (endpoint.status.leader === '0' || leader?.endpoint.kind !== 'known') {
+  const leader = leaderOf(slot, seen);
+  if (endpoint.status.leader === '0' || !leader) {
     return passing('NoLeader', `${name} knows no leader that answers`);
   }
-  if (leader.endpoint.status.raftIndex - endpoint.status.raftAppliedIndex > maxLag) {
+  if (leader.raftIndex - endpoint.status.raftAppliedIndex > maxLag) {
     return passing('MemberLagging', `${name} is catching up with the leader`);
   }
   return undefined;
@@ -116,19 +117,19 @@ export function urlOf(slot: Slot): string | undefined {
 /**
  * As etcd itself judges a learner before its promotion (nine tenths of the leader's log), and at most `maxLag` behind.
  */
-export function isInSync(slot: Slot, slots: readonly Slot[]): boolean {
-  const leader = leaderOf(slot, slots);
-  if (slot.endpoint.kind === 'unknown' || leader?.endpoint.kind !== 'known') return false;
+export function isInSync(slot: Slot, seen: Pick<Seen, 'slots' | 'inherited'>): boolean {
+  const leader = leaderOf(slot, seen);
+  if (slot.endpoint.kind === 'unknown' || !leader) return false;
   const applied = slot.endpoint.status.raftAppliedIndex;
-  const { raftIndex } = leader.endpoint.status;
+  const { raftIndex } = leader;
   return raftIndex - applied <= maxLag && applied * 10n >= raftIndex * 9n;
 }
 
-function leaderOf({ endpoint }: Slot, slots: readonly Slot[]): Slot | undefined {
+/** What the leader that it follows says of itself; in an adoption that may be a member without a place. */
+function leaderOf({ endpoint }: Slot, seen: Pick<Seen, 'slots' | 'inherited'>): EndpointStatus | undefined {
   if (endpoint.kind === 'unknown') return undefined;
-  return slots.find(
-    (other) => other.endpoint.kind === 'known' && other.endpoint.status.memberId === endpoint.status.leader,
-  );
+  const ours = seen.slots.flatMap((other) => (other.endpoint.kind === 'known' ? [other.endpoint.status] : []));
+  return [...ours, ...statusesOf(seen)].find(({ memberId }) => memberId === endpoint.status.leader);
 }
 
 function podAilment(slot: Slot): Ailment | undefined {

@@ -1,4 +1,5 @@
 import { goesWithItsVolume, isIll, memberOf, type Seen } from './health.ts';
+import { inheritedIn, isWell } from './inherited.ts';
 import type { Slot } from './observation.ts';
 import type { Successor } from './successor.ts';
 
@@ -8,9 +9,25 @@ export function leads({ endpoint }: Slot): boolean {
 
 /**
  * The next leader when this member stops: a healthy voter, the one with the most of raft's log. Absent where there is
- * none, as in a cluster of one.
+ * none, as in a cluster of one. A member that is inherited leads only where none of ours could.
  */
 export function successorOf(slot: Slot, seen: Seen): Successor | undefined {
+  return bestOf(slot, seen) ?? inheritedSuccessor(seen);
+}
+
+/** The same when a member leaves that has no place. */
+export function successorAmongOurs(seen: Seen): Successor | undefined {
+  return bestOf(undefined, seen);
+}
+
+function inheritedSuccessor(seen: Seen): Successor | undefined {
+  const { membership } = seen;
+  const best = inheritedIn(seen).find((one) => !one.member.isLearner && isWell(one));
+  if (!best || membership.kind === 'unknown') return undefined;
+  return { clusterId: membership.clusterId, name: best.member.name, memberId: best.member.id };
+}
+
+function bestOf(slot: Slot | undefined, seen: Seen): Successor | undefined {
   const { membership, slots } = seen;
   if (membership.kind === 'unknown') return undefined;
   const able = slots.flatMap((other) => {

@@ -38,7 +38,7 @@ const withoutHope: ReadonlySet<Reason | undefined> = new Set<Reason>([
  */
 export function givenUpAt(slot: Slot, situation: Situation): number | undefined {
   const goes = slot.volume !== undefined && (slot.volume.leaving || whyGone(slot.volume) !== undefined);
-  if (!goes && isInSync(slot, situation.slots)) return undefined;
+  if (!goes && isInSync(slot, situation)) return undefined;
   const since = (downSince(slot, situation) ?? situation.at).getTime();
   const { pod, volume } = slot;
   const { member } = graceOf(situation);

@@ -39,8 +39,9 @@ export type BirthRecord = Pick<VolumeRecord, 'token' | 'initialCluster' | 'tlsMo
 export function lifeOf({ membership, ...seen }: Seen): Life {
   const unreadable = slotsUnreadable(seen.slots);
   const [first] = unreadable;
-  if (!first) return lifeIn(seen);
-  const rest = lifeIn({ ...seen, slots: seen.slots.filter((slot) => !unreadable.includes(slot)) });
+  const list = membership && { membership };
+  if (!first) return lifeIn({ ...seen, ...list });
+  const rest = lifeIn({ ...seen, slots: seen.slots.filter((slot) => !unreadable.includes(slot)), ...list });
   // Where a quorum answers, the records of the others suffice; the unreadable member is left as it is.
   if (membership?.kind === 'known' && rest.stage === 'born' && rest.clusterId === membership.clusterId) return rest;
   return { stage: 'unclear', reason: 'VolumeRecordUnreadable', ...unreadableInWords(first) };
@@ -65,12 +66,12 @@ export function unreadableInWords({ name, volume }: Slot): { readonly message: s
   };
 }
 
-function lifeIn({ cluster, slots, lease }: Omit<Seen, 'membership'>): Life {
+function lifeIn({ cluster, slots, lease, membership }: Seen): Life {
   const recorded = slots.flatMap((slot) => {
     const record = recordOf(slot);
     return record && mayCount(record) ? [{ slot, record }] : [];
   });
-  if (recorded.length === 0) return withoutVolumes(cluster, slots);
+  if (recorded.length === 0) return withoutVolumes(cluster, slots, membership);
 
   const token = mainToken(recorded, slots, lease);
   if (token === undefined) {
@@ -134,7 +135,11 @@ function mayCount(record: VolumeRecord): boolean {
   return record.state !== 'released' && record.state !== 'superseded' && !isAspirant(record);
 }
 
-function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[]): Life {
+function withoutVolumes(
+  cluster: Observation['cluster'],
+  slots: readonly Slot[],
+  membership: Observation['membership'] | undefined,
+): Life {
   const replaced = slots.find(isBeingReplaced)?.peer;
   if (replaced) {
     const { bootstrap, inputs } = replaced;
@@ -142,7 +147,8 @@ function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[])
     return { stage: 'birth', record, clusterId: undefined, strays: [] };
   }
   const traces = slots.filter(({ peer, configMap }) => peer !== undefined || configMap !== undefined);
-  if (traces.length === 0 && !cluster.status?.clusterID) return { stage: 'unborn' };
+  if (traces.length === 0 && (!cluster.status?.clusterID || isWholeWithoutUs(cluster, membership)))
+    return { stage: 'unborn' };
   const once = cluster.status?.clusterID ? ` (etcd cluster ${cluster.status.clusterID})` : '';
   const left = slots.filter((slot) => recordOf(slot)?.state === 'superseded').map(({ name }) => name);
   if (left.length > 0) {
@@ -164,6 +170,20 @@ function withoutVolumes(cluster: Observation['cluster'], slots: readonly Slot[])
     message: `${cluster.metadata.name} had members${once}, and none of their volumes exists; the cluster never starts empty in their place${restored}`,
     cure: 'restore the disks themselves (the PersistentVolumeClaims with their annotations, bound to the PersistentVolumes that they had; members on restored copies do not start before you approve it); or, to start anew with no data, delete the EtcdCluster and create it again',
   };
+}
+
+/**
+ * The cluster that the spec asks to take over has all of its members: none left it, so what is lost of ours was no more
+ * than a copy, and a member may join again.
+ */
+function isWholeWithoutUs(
+  { spec, status }: Observation['cluster'],
+  membership: Observation['membership'] | undefined,
+): boolean {
+  const existing = spec.bootstrap?.existing;
+  if (!existing || existing.clusterID !== status?.clusterID || membership?.kind !== 'known') return false;
+  if (membership.clusterId !== existing.clusterID) return false;
+  return existing.memberIDs.every((id) => membership.members.some((member) => member.id === id && !member.isLearner));
 }
 
 /**

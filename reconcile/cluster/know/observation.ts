@@ -39,6 +39,8 @@ export interface Observation {
   /** Where Jobs of restores may go. Absent: what an installation that says nothing allows. */
   readonly egress?: Egress;
   readonly membership: Membership;
+  /** Of the cluster that the spec asks to take over: its members that are still on the list. Absent: there are none. */
+  readonly inherited?: readonly InheritedView[];
   /** etcd's cluster version, like `3.6.0`; absent when no member reports it, or none is decided yet. */
   readonly clusterVersion?: string;
   readonly lease: Lease;
@@ -102,6 +104,12 @@ export type Endpoint =
 export type Membership =
   | { readonly kind: 'unknown'; readonly cause: string; readonly last?: readonly ListedMember[] }
   | { readonly kind: 'known'; readonly clusterId: string; readonly members: readonly ListedMember[] };
+
+/** A member that the spec names of a cluster that it asks to take over. */
+export interface InheritedView {
+  readonly memberId: string;
+  readonly endpoint: Endpoint;
+}
 
 /** Which invocation, if any, is carrying out a step right now. */
 export type Lease =

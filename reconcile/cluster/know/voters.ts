@@ -1,5 +1,6 @@
 import type { ListedMember } from '../../etcd.ts';
 import { goesWithItsVolume, memberOf, type Seen, serves } from './health.ts';
+import { inheritedIn, isWell as isWellInherited } from './inherited.ts';
 import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
 
@@ -8,9 +9,13 @@ export function votersOf(members: readonly ListedMember[]): readonly ListedMembe
   return members.filter(({ isLearner }) => !isLearner);
 }
 
-/** On etcd's list, and without an EtcdPeer: nothing can tell whether it is healthy. */
-export function unknownAmong(members: readonly ListedMember[], slots: readonly Slot[]): ListedMember | undefined {
-  const ours = new Set(slots.map((slot) => memberOf(slot, members)?.id));
+/**
+ * On etcd's list, without an EtcdPeer, and no member of a cluster that is taken over: nothing can tell whether it is
+ * healthy.
+ */
+export function unknownAmong(members: readonly ListedMember[], seen: Seen): ListedMember | undefined {
+  const ours = new Set(seen.slots.map((slot) => memberOf(slot, members)?.id));
+  for (const { member } of inheritedIn(seen)) ours.add(member.id);
   return members.find(({ id }) => !ours.has(id));
 }
 
@@ -30,5 +35,6 @@ export function hasHealthyQuorum(situation: Seen): boolean {
   if (membership.kind === 'unknown') return false;
   const voters = votersOf(membership.members);
   const isWell = (slot: Slot) => memberOf(slot, voters) !== undefined && serves(slot, situation);
-  return slots.filter(isWell).length >= quorumOf(voters.length);
+  const others = inheritedIn(situation).filter((one) => !one.member.isLearner && isWellInherited(one));
+  return slots.filter(isWell).length + others.length >= quorumOf(voters.length);
 }

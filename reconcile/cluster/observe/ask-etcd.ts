@@ -1,13 +1,16 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
 import { isVersion, parseVersion, type Version } from '../../../manifests/api/version.ts';
 import { urlOf } from '../../../manifests/render/hosts.ts';
 import { ports, schemeOf } from '../../../manifests/render/names.ts';
 import { type Etcd, EtcdError } from '../../etcd.ts';
 import { hasDeparted, recordOf } from '../know/life.ts';
-import type { Endpoint, Membership, Slot } from '../know/observation.ts';
+import type { Endpoint, InheritedView, Membership, Slot } from '../know/observation.ts';
+import { type ExistingEndpoint, inheritedAmong, listBeside, needsOthers } from './ask-existing.ts';
 
 export interface EtcdAnswers {
   readonly membership: Membership;
+  readonly inherited?: readonly InheritedView[];
   readonly clusterVersion?: string;
   readonly slots: readonly Slot[];
 }
@@ -32,10 +35,10 @@ export async function askEtcd(
   try {
     const [membership, clusterVersion, asked] = await Promise.all([
       askMembers(etcd, reachable.map(endpointOf), { signal, barrier: slots.some(isChanging) }),
-      settledVersion(cluster, slots) ?? askVersion(etcd, reachable, signal),
+      settledVersion(cluster, slots) ?? askVersion(etcd, reachable.map(endpointOf), signal),
       Promise.all(
         slots.map(async (slot) =>
-          reachable.includes(slot) ? { ...slot, endpoint: await askEndpoint(etcd, slot, signal) } : slot,
+          reachable.includes(slot) ? { ...slot, endpoint: await statusAt(etcd, endpointOf(slot), signal) } : slot,
         ),
       ),
     ]);
@@ -59,6 +62,39 @@ function isChanging(slot: Slot): boolean {
   return state === 'joining' || state === 'releasing';
 }
 
+/**
+ * Members of a cluster that is taken over: each for its status, and, where none of ours tells the list, for that too.
+ */
+export async function askExisting(
+  connect: () => Promise<Etcd>,
+  answers: EtcdAnswers,
+  { existing, endpoints }: { readonly existing: ExistingCluster; readonly endpoints: readonly ExistingEndpoint[] },
+  signal: AbortSignal,
+): Promise<EtcdAnswers> {
+  const { slots } = answers;
+  if (endpoints.length === 0) return withInherited(answers, existing, []);
+  const urls = endpoints.map(({ url }) => url);
+  const etcd = await connect();
+  try {
+    const barrier = slots.some(isChanging);
+    const [told, clusterVersion, statuses] = await Promise.all([
+      needsOthers(answers) ? askMembers(etcd, urls, { signal, barrier }) : undefined,
+      answers.clusterVersion ?? askVersion(etcd, urls, signal),
+      Promise.all(urls.map((url) => statusAt(etcd, url, signal))),
+    ]);
+    const membership = listBeside(answers, existing, told);
+    const all = { ...answers, membership, ...(clusterVersion !== undefined && { clusterVersion }) };
+    return withInherited(all, existing, statuses);
+  } finally {
+    etcd.close();
+  }
+}
+
+function withInherited(answers: EtcdAnswers, existing: ExistingCluster, statuses: readonly Endpoint[]): EtcdAnswers {
+  const inherited = inheritedAmong(answers.membership, existing, answers.slots, statuses);
+  return inherited.length === 0 ? answers : { ...answers, inherited };
+}
+
 async function askMembers(
   etcd: Etcd,
   endpoints: readonly string[],
@@ -73,9 +109,9 @@ async function askMembers(
   }
 }
 
-async function askEndpoint(etcd: Etcd, slot: Slot, signal: AbortSignal): Promise<Endpoint> {
+async function statusAt(etcd: Etcd, url: string, signal: AbortSignal): Promise<Endpoint> {
   try {
-    return { kind: 'known', status: await etcd.status(endpointOf(slot), { signal }) };
+    return { kind: 'known', status: await etcd.status(url, { signal }) };
   } catch (error) {
     const tls = error instanceof EtcdError ? error.tls : undefined;
     return { kind: 'unknown', cause: causeOf(error), ...(tls !== undefined && { tls }) };
@@ -104,10 +140,10 @@ function isMinor(version: string, { major, minor }: Pick<Version, 'major' | 'min
  * The cluster version, from the first member that reports it: it is the cluster's, so one answer is enough. A member
  * that answers Status but not `/version` is not down for it.
  */
-async function askVersion(etcd: Etcd, reachable: readonly Slot[], signal: AbortSignal): Promise<string | undefined> {
-  for (const slot of reachable) {
+async function askVersion(etcd: Etcd, urls: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+  for (const url of urls) {
     try {
-      const { cluster } = await etcd.version(endpointOf(slot), { signal });
+      const { cluster } = await etcd.version(url, { signal });
       return isVersion(cluster) ? cluster : undefined;
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;

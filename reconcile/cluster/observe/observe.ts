@@ -7,10 +7,12 @@ import type { EtcdWay } from '../etcd-way.ts';
 import type { Holder } from '../know/holder.ts';
 import type { Certificates, Observation } from '../know/observation.ts';
 import { curedBy, needsPerson } from '../know/outcome.ts';
-import { askEtcd, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
+import { askEtcd, askExisting, type EtcdAnswers, endpointOf, isReachable } from './ask-etcd.ts';
+import { callsForExisting, type ExistingEndpoint, existingEndpoints, namingThem } from './ask-existing.ts';
 import { askHashes } from './ask-hashes.ts';
 import { askSpace } from './ask-space.ts';
 import { namesMissing, withNamed, withUnlabelled } from './by-name.ts';
+import type { EtcdAccess } from './certificates/credentials.ts';
 import { type AskWire, type CertificateReading, readCertificates } from './certificates/read.ts';
 import { readLease } from './lease.ts';
 import { readAwaitedBackup } from './read-awaited-backup.ts';
@@ -130,17 +132,15 @@ async function askMembers(
   const slots = slotsOf(objects);
   const question = { kube, wire, cluster, slots, requested, at, signal, ...(nameAllowances && { nameAllowances }) };
   const { certificates, access, whole } = await readCertificates(question).catch(unreadable);
-  const way: EtcdWay = {
-    endpoints: new Map(slots.filter(isReachable).map((slot) => [slot.name, endpointOf(slot)])),
-    connect: async () => {
-      if (access.kind === 'none') throw needsPerson('NoEtcdCredentials', curedBy(access.cause, credentialsCure));
-      return etcd(access.kind === 'tls' ? access.tls : undefined);
-    },
-  };
-  const answers =
+  const ours = wayTo(new Map(slots.filter(isReachable).map((slot) => [slot.name, endpointOf(slot)])), access, etcd);
+  const first: EtcdAnswers =
     access.kind === 'none'
       ? { membership: { kind: 'unknown', cause: access.cause } as const, slots }
-      : await askEtcd(way.connect, { cluster, slots }, inTime);
+      : await askEtcd(ours.connect, { cluster, slots }, inTime);
+  const existing = access.kind === 'none' ? undefined : callsForExisting(cluster, first);
+  const endpoints = existing ? await existingEndpoints(kube, cluster, existing, signal) : [];
+  const way = endpoints.length === 0 ? ours : wayBeside(ours, endpoints, access, etcd);
+  const answers = existing ? await askExisting(way.connect, first, { existing, endpoints }, inTime) : first;
   const space = await askSpace(way, answers, inTime);
   // Not within the budget of the others: whole databases are read for it.
   const data = await askHashes(way, answers, signal);
@@ -152,6 +152,29 @@ async function askMembers(
     ...data,
     etcd: way,
   };
+}
+
+function wayTo(endpoints: EtcdWay['endpoints'], access: EtcdAccess, etcd: ObserveContext['etcd']): EtcdWay {
+  return {
+    endpoints,
+    connect: async () => {
+      if (access.kind === 'none') throw needsPerson('NoEtcdCredentials', curedBy(access.cause, credentialsCure));
+      return etcd(access.kind === 'tls' ? access.tls : undefined);
+    },
+  };
+}
+
+/** With members of a cluster that is taken over: changes of the list go to whichever of all leads. */
+function wayBeside(
+  { endpoints }: EtcdWay,
+  existing: readonly ExistingEndpoint[],
+  access: EtcdAccess,
+  etcd: ObserveContext['etcd'],
+): EtcdWay {
+  // No member of ours has such a name.
+  const others = existing.map(({ url }) => [`existing ${url}`, url] as const);
+  const named = access.kind === 'tls' ? { ...access, tls: namingThem(access.tls, existing) } : access;
+  return wayTo(new Map([...endpoints, ...others]), named, etcd);
 }
 
 /** They may reject our certificate, or we theirs. */

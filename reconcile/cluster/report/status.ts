@@ -45,7 +45,7 @@ export function statusFor(situation: Situation, decision: Decision, outcome: Out
   const leader = leaderOf(slots);
   const version = versionsOf(slots) ?? previous?.version;
   const clusterID =
-    membership.kind === 'known'
+    membership.kind === 'known' && life.stage !== 'unborn'
       ? membership.clusterId
       : life.stage === 'born'
         ? (life.clusterId ?? previous?.clusterID)

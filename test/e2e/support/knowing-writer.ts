@@ -3,7 +3,7 @@ import type { Etcd3 } from 'etcd3';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { labels } from '../../../manifests/render/names.ts';
 import { type Kube, resources } from '../../../reconcile/kube.ts';
-import { accessTo, connectTo } from './client.ts';
+import { type Access, accessTo, connectTo } from './client.ts';
 import { measureGaps } from './gaps.ts';
 
 /**
@@ -55,7 +55,20 @@ export async function startKnowingWriter(
   prefix: string,
   { soon = usuallySoon }: { readonly soon?: number } = {},
 ): Promise<KnowingWriter> {
-  const access = await accessTo(kube, namespace, name);
+  return writerAt(kube, { namespace, name }, await accessTo(kube, namespace, name), prefix);
+}
+
+/** The same where the cluster also has members of another origin, or has no other yet. */
+export async function writerAt(
+  kube: Kube,
+  {
+    namespace,
+    name,
+    alsoLabelled,
+  }: { readonly namespace: string; readonly name: string; readonly alsoLabelled?: string },
+  access: Access,
+  prefix: string,
+): Promise<KnowingWriter> {
   const clients = new Map<string, Etcd3>();
   const scheme = new URL(access.url).protocol;
   const stop = new AbortController();
@@ -101,7 +114,8 @@ export async function startKnowingWriter(
       await Promise.all([writing, looking]);
       const longestGap = gaps.longest();
       gaps.close();
-      const reader = connectTo(access, 10_000);
+      const [url] = clients.keys();
+      const reader = connectTo(url === undefined ? access : { ...access, url: `${scheme}//${url}:2379` }, 10_000);
       const there = new Set<string>();
       // All in one answer would be more than gRPC takes.
       for (let thousand = 0; thousand * 1000 <= tried; thousand++) {
@@ -152,9 +166,10 @@ export async function startKnowingWriter(
   }
 
   async function look(): Promise<void> {
-    const selector = { namespace, labelSelector: `${labels.cluster}=${name}` };
-    const { items } = await kube.list<Pod>(resources.pods, selector);
-    const ready = items.filter(
+    const selectors = [`${labels.cluster}=${name}`, ...(alsoLabelled === undefined ? [] : [alsoLabelled])];
+    const lists = selectors.map((labelSelector) => kube.list<Pod>(resources.pods, { namespace, labelSelector }));
+    const pods = (await Promise.all(lists)).flatMap(({ items }) => items);
+    const ready = pods.filter(
       ({ metadata, status }) =>
         metadata.deletionTimestamp === undefined &&
         status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),

@@ -167,7 +167,9 @@ function etcdIn({ referred, late, unguarded, voters }: Required<Omit<Sending, 'b
 }
 
 function answering(world: World): readonly MemberSeen[] {
-  return look(world, { nonce: '' }).slots.flatMap(({ name, endpoint }) => {
+  const { slots, inherited = [] } = look(world, { nonce: '' });
+  const others = inherited.map(({ memberId, endpoint }) => ({ name: memberId, endpoint }));
+  return [...slots, ...others].flatMap(({ name, endpoint }) => {
     if (endpoint.kind === 'unknown') return [];
     const { memberId, clusterId, leader } = endpoint.status;
     return [{ name, memberId, clusterId, leader }];

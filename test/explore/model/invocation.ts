@@ -3,7 +3,7 @@ import type { Action } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
 import { ailmentOf } from '../../../reconcile/cluster/know/health.ts';
 import { isToBeTold } from '../../../reconcile/cluster/know/leftovers.ts';
-import { isAsleep } from '../../../reconcile/cluster/know/life.ts';
+import { isAsleep, lifeOf } from '../../../reconcile/cluster/know/life.ts';
 import type { Code } from './code.ts';
 import type { Event } from './event.ts';
 import { look } from './look.ts';
@@ -109,7 +109,8 @@ export function toldIn(world: World): World {
     return place.ill === undefined ? { ...place, ill: 0 } : place;
   });
   const { memory } = world.cluster;
-  const clusterId = membership.kind === 'known' ? membership.clusterId : memory.clusterId;
+  const isUnborn = lifeOf(observation).stage === 'unborn';
+  const clusterId = membership.kind === 'known' && !isUnborn ? membership.clusterId : memory.clusterId;
   const clusterVersion = observation.clusterVersion ?? memory.clusterVersion;
   const same = clusterId === memory.clusterId && clusterVersion === memory.clusterVersion;
   const told = same

@@ -50,6 +50,7 @@ export function happenings(world: World, referred: Referred, nature: Nature, hap
 /** One thing at a time for each member, in the order in which Kubernetes would. */
 function ofPlace(world: World, place: Place, referred: Referred): Change | undefined {
   const { name, pod, statefulSet, configMap, volume, jobPod } = place;
+  if (place.outside) return ofOthers(world, place);
   if (place.orphan && !place.nodeDead) {
     const without = (one: Place) => lacking(one, 'orphan', 'process');
     return { what: 'what has no pod any more is ended', after: settleEtcd(withPlace(world, name, without)) };
@@ -81,6 +82,22 @@ function ofPlace(world: World, place: Place, referred: Referred): Change | undef
     return { what: 'the pod is scheduled', after: withPlace(world, name, scheduled) };
   }
   return pod ? running(world, place, pod) : undefined;
+}
+
+/** Whoever runs it starts it again on its disk, for as long as it is a member. */
+function ofOthers(world: World, { name, process, disk }: Place): Change | undefined {
+  const formation = formationOf(world, disk?.formation);
+  if (!disk || !formation) return undefined;
+  const isMember = formation.members.some(({ id }) => id === disk.memberId);
+  if (process && !isMember && hasQuorum(world, formation)) {
+    const stopped = (one: Place) => lacking(one, 'process');
+    return { what: 'etcd learns that it is no member, and ends', after: settleEtcd(withPlace(world, name, stopped)) };
+  }
+  if (process || !isMember) return undefined;
+  const version = `${formation.version ?? formation.oldest}.0`;
+  const started = { formation: disk.formation, memberId: disk.memberId, version };
+  const runs = (one: Place): Place => ({ ...one, process: started });
+  return { what: 'others start it again', after: settleEtcd(withPlace(world, name, runs)) };
 }
 
 /** Each by the owner that it names, which may be another one than the peer that is there now. */
@@ -223,6 +240,6 @@ export function healthyVoters(world: World, id: string): readonly string[] {
   if (!formation || !hasQuorum(world, formation)) return [];
   return votersOf(formation).flatMap((member) => {
     const place = world.places.find(({ process }) => process?.memberId === member.id);
-    return place?.pod?.ready && !place.pod.leaving ? [member.id] : [];
+    return place?.outside || (place?.pod?.ready && !place.pod.leaving) ? [member.id] : [];
   });
 }

@@ -12,6 +12,7 @@ import type {
   Slot,
 } from '../../../reconcile/cluster/know/observation.ts';
 import { withoutOutvoted } from '../../../reconcile/cluster/know/outvoted.ts';
+import { callsForExisting, inheritedAmong, listBeside } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import { awaitedIn, sleptOnIn } from './backups.ts';
 import { formationOf, hasQuorum } from './etcd.ts';
@@ -54,13 +55,15 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
   const known = forgetful || !remembers ? found : withoutOutvoted(found);
   const reachable = reachableIn(world, known);
   const slots = known.map((slot) => answering(slot, reachable, world));
-  const formation = reachable.map(({ process }) => formationOf(world, process?.formation)).find(isServing(world));
+  const formation = reachable.map((place) => listedBy(world, place)).find(isServing(world));
   const recovery = recoveryOf(world);
   const resource = resourceOf(cluster, places);
   const backupOfSleep = sleptOnIn(world, slots);
   const asleep = backupOfSleep && { backupOfSleep };
   const awaitedBackup = awaitedIn(world, { cluster: resource, slots, at: nowDate, ...asleep });
   const namedBackups = namedIn(world, { cluster: resource, slots });
+  const asked = besideOthers(world, resource, { slots, membership: membershipOf(world, formation, reachable) });
+  const version = formation?.version ?? asked.version;
   return {
     at: nowDate,
     nonce,
@@ -68,13 +71,40 @@ export function look(world: World, { nonce, forgetful = false }: Seen): Observat
     slots,
     shared,
     certificates: { kind: 'none' },
-    membership: membershipOf(world, formation, reachable),
-    ...(formation?.version !== undefined && { clusterVersion: `${formation.version}.0` }),
+    membership: asked.membership,
+    ...(asked.inherited && { inherited: asked.inherited }),
+    ...(version !== undefined && { clusterVersion: `${version}.0` }),
     ...(recovery && { recovery }),
     ...(awaitedBackup && { awaitedBackup }),
     ...asleep,
     ...(namedBackups && { namedBackups }),
     lease: cluster.abandoned ? { kind: 'abandoned', holder: 'shop/tick', action: cluster.abandoned } : { kind: 'free' },
+  };
+}
+
+/** What members that others run answer, where they are asked. */
+function besideOthers(
+  world: World,
+  cluster: EtcdCluster,
+  seen: Pick<Observation, 'slots' | 'membership'>,
+): Pick<Observation, 'membership' | 'inherited'> & { readonly version?: string } {
+  const { slots, membership } = seen;
+  const existing = callsForExisting(cluster, seen);
+  if (!existing) return { membership };
+  const running = world.places.filter(({ outside, process }) => outside && process);
+  const formation = running.map(({ process }) => formationOf(world, process?.formation)).find(isServing(world));
+  const told = membershipOf(world, formation, running);
+  const list = listBeside({ slots, membership }, existing, told);
+  const inherited = inheritedAmong(
+    list,
+    existing,
+    slots,
+    running.map((place) => endpointOf(world, place)),
+  );
+  return {
+    membership: list,
+    ...(inherited.length > 0 && { inherited }),
+    ...(formation?.version !== undefined && { version: formation.version }),
   };
 }
 
@@ -91,6 +121,13 @@ function reachableIn({ places }: World, slots: readonly Slot[]): readonly Place[
     const slot = slots.find((one) => one.name === name);
     return slot !== undefined && !hasDeparted(slot);
   });
+}
+
+/** Of which it tells the list: a learner tells none. */
+function listedBy(world: World, { process }: Place): Formation | undefined {
+  const formation = formationOf(world, process?.formation);
+  const isLearner = formation?.members.some(({ id, learner }) => learner && id === process?.memberId);
+  return isLearner ? undefined : formation;
 }
 
 function isServing(world: World): (formation: Formation | undefined) => boolean {

@@ -6,7 +6,12 @@ import { lacking, type Place, placeOf, type State, type World } from './state.ts
 /** What a person does because a refusal says that it may be done: never anything else. */
 export interface Consent {
   readonly what: string;
-  readonly person: 'approves' | 'approves the rollback' | 'takes the approval back' | 'says that nodes are off';
+  readonly person:
+    | 'approves'
+    | 'approves the rollback'
+    | 'approves the adoption'
+    | 'takes the approval back'
+    | 'says that nodes are off';
 }
 
 /** `undefined`: nothing asks for it. */
@@ -23,6 +28,7 @@ type Refusal = Extract<Decision, { kind: 'refuse' }>;
 
 function asTold(world: World, person: Consent['person'], decision: Decision): World | undefined {
   if (person === 'approves the rollback') return rollbackApproved(world, decision);
+  if (person === 'approves the adoption') return adoptionApproved(world, decision);
   if (decision.kind !== 'refuse') return undefined;
   return person === 'approves' ? approved(world, decision) : fenced(world, decision);
 }
@@ -35,6 +41,14 @@ function rollbackApproved(world: World, decision: Decision): World | undefined {
   const { cluster } = world;
   const given = { ...cluster.annotations, [annotations.rollBack]: text };
   return { ...world, cluster: { ...cluster, annotations: given, rollbacks: (cluster.rollbacks ?? 0) + 1 } };
+}
+
+function adoptionApproved(world: World, { kind, ...decision }: Decision): World | undefined {
+  const { approval } = kind === 'refuse' ? (decision as Refusal) : {};
+  const { cluster } = world;
+  if (approval?.annotation !== annotations.adopt) return undefined;
+  const given = { ...cluster.annotations, [approval.annotation]: approval.value };
+  return { ...world, cluster: { ...cluster, annotations: given } };
 }
 
 function takenBack({ cluster, ...world }: World): World | undefined {

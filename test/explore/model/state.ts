@@ -103,6 +103,8 @@ export interface Place {
   readonly nodeDead?: true;
   /** On a node that is cut off it runs on, and nobody hears it. */
   readonly hidden?: Process;
+  /** A member that others made and run: nothing of it in Kubernetes is ours, and `look` shows only what it answers. */
+  readonly outside?: true;
   /** A person has said that the node is off. */
   readonly off?: true;
   /** The etcd that runs has no pod any more, which its kubelet will notice. */

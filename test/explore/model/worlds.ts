@@ -122,6 +122,41 @@ export function healthy(spec: Partial<EtcdClusterSpec>, places: number): World {
   };
 }
 
+/** A resource that was just applied, and asks to take over a cluster that others run; their last member leads. */
+export function besideOthers(
+  spec: Partial<EtcdClusterSpec>,
+  { others, places }: { readonly others: number; readonly places: number },
+): World {
+  const id = 'c-old';
+  const names = Array.from({ length: others }, (_, n) => `old-${n}`);
+  const members = names.map((name) => ({ id: `${id}-${name}`, name, published: true, learner: false }));
+  const existing = { clusterID: id, memberIDs: members.map((member) => member.id), podLabels: { app: 'old' } };
+  const empty = unborn({ ...spec, bootstrap: { existing } }, places);
+  const { version } = empty.cluster.spec;
+  const minor = minorOf(version);
+  return {
+    ...empty,
+    places: [
+      ...empty.places,
+      ...members.map(
+        ({ id: memberId, name }, n): Place => ({
+          name,
+          ordinal: 100 + n,
+          outside: true,
+          disk: { formation: id, memberId, behind: false },
+          process: { formation: id, memberId, version },
+        }),
+      ),
+    ],
+    formations: [
+      {
+        ...{ id, token: 'of others', members, version: minor, oldest: minor, index: 'low', formed: true },
+        leader: `${id}-${names.at(-1)}`,
+      },
+    ],
+  };
+}
+
 export function beginning(world: World, left: Left): State {
   return { world, late: [], left };
 }

@@ -2,6 +2,7 @@ import { formatVersion, isVersion, parseVersion } from '../../../../manifests/ap
 import { hashOf } from '../../../../manifests/render/inputs-hash.ts';
 import type { EndpointStatus, ListedMember } from '../../../etcd.ts';
 import { memberOf, urlOf } from '../../know/health.ts';
+import { statusesOf } from '../../know/inherited.ts';
 import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Endpoint, Membership, Observation, Slot } from '../../know/observation.ts';
 import type { Effect } from '../effect.ts';
@@ -18,12 +19,13 @@ export const runEtcd: Effect = (observation) => {
   });
   const voters = list.members.filter(({ isLearner }) => !isLearner);
   const serving = running.filter(({ member }) => !member.isLearner);
-  if (serving.length * 2 <= voters.length) return withoutQuorum(observation);
+  const others = othersIn(observation, voters);
+  if ((serving.length + others.length) * 2 <= voters.length) return withoutQuorum(observation);
 
-  const leader = leaderAmong(serving);
+  const leader = leaderAmong(serving, others);
   const members = published(list.members, running);
   const told = withMembership(observation, { kind: 'known', clusterId: list.clusterId, members });
-  const index = newestIn(observation.slots);
+  const index = newestIn(observation);
   const slots = told.slots.map((slot) => {
     const found = running.find((one) => one.slot.name === slot.name);
     return found ? serves(slot, found.member, { ...list, leader, index }) : falls(slot);
@@ -94,9 +96,17 @@ function memberIn(slot: Slot, members: readonly ListedMember[]): ListedMember | 
 
 type Running = readonly { readonly slot: Slot; readonly member: ListedMember }[];
 
+/** Voters of a cluster that is taken over run on, whatever becomes of ours. */
+function othersIn({ inherited = [] }: Observation, voters: readonly ListedMember[]): readonly EndpointStatus[] {
+  return statusesOf({ inherited }).filter(({ memberId }) => voters.some(({ id }) => id === memberId));
+}
+
 /** The present leader stays; else the one with the most of raft's log. */
-function leaderAmong(serving: Running): string {
-  const named = serving.flatMap(({ slot }) => (slot.endpoint.kind === 'known' ? slot.endpoint.status.leader : []));
+function leaderAmong(serving: Running, others: readonly EndpointStatus[]): string {
+  const told = serving.flatMap(({ slot }) => (slot.endpoint.kind === 'known' ? slot.endpoint.status.leader : []));
+  const named = [...told, ...others.map(({ leader }) => leader)];
+  const stays = others.find(({ memberId }) => named.includes(memberId));
+  if (stays) return stays.memberId;
   const leading = serving.find(({ member }) => named.includes(member.id));
   if (leading) return leading.member.id;
   const [best] = serving.toSorted(
@@ -109,8 +119,9 @@ function appliedBy({ endpoint }: Slot): bigint {
   return endpoint.kind === 'known' ? endpoint.status.raftAppliedIndex : 0n;
 }
 
-function newestIn(slots: readonly Slot[]): bigint {
-  const indices = slots.map(({ endpoint }) => (endpoint.kind === 'known' ? endpoint.status.raftIndex : 0n));
+function newestIn({ slots, inherited = [] }: Observation): bigint {
+  const all = [...slots, ...inherited];
+  const indices = all.map(({ endpoint }) => (endpoint.kind === 'known' ? endpoint.status.raftIndex : 0n));
   return indices.reduce((newest, index) => (index > newest ? index : newest), 1n);
 }
 
@@ -204,8 +215,9 @@ function falls(slot: Slot): Slot {
 function moveVersion(observation: Observation): Observation {
   const { membership, slots, clusterVersion } = observation;
   if (membership.kind === 'unknown') return observation;
+  const all = [...slots, ...(observation.inherited ?? [])];
   const running = membership.members.map(({ id }) => {
-    const slot = slots.find(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.memberId === id);
+    const slot = all.find(({ endpoint }) => endpoint.kind === 'known' && endpoint.status.memberId === id);
     return slot?.endpoint.kind === 'known' ? slot.endpoint.status.version : undefined;
   });
   const known = running.filter(isVersion).map(parseVersion);

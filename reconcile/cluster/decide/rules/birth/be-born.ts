@@ -3,6 +3,7 @@ import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/nam
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import type { FirstStart } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { existingOf } from '../../../know/inherited.ts';
 import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { gaveUpBy } from '../../../know/outvoted.ts';
@@ -11,6 +12,7 @@ import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfBirth } from '../../first-start.ts';
 import { orRestore, orRollBack } from '../../restoring.ts';
+import { joinExisting } from '../adoption/join-existing.ts';
 import { adoptable } from './adopt.ts';
 import { refusedSnapshot } from './begin-from-snapshot.ts';
 import { dueShared } from './support-members.ts';
@@ -55,6 +57,8 @@ function conceive(situation: Situation): Decision {
   if (effective.replicas === 0) {
     return refuse('NothingToHibernate', 'spec.replicas is 0, and there is no data yet', 'set spec.replicas to 3');
   }
+  const existing = existingOf(situation);
+  if (existing) return joinExisting(existing, situation);
   const { name, namespace = '' } = cluster.metadata;
   const members = ordinalsOf(situation).map((ordinal) => peerName(name, ordinal));
   const scheme = schemeOf(effective.inputs.tls.mode);

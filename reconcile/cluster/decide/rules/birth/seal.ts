@@ -48,9 +48,10 @@ export function seal(situation: Situation): Decision | undefined {
 }
 
 /** A learner that etcd would promote now. */
-function mayVote(member: SealedMember | undefined, { slots, membership }: Situation): boolean {
+function mayVote(member: SealedMember | undefined, situation: Situation): boolean {
+  const { slots, membership } = situation;
   const slot = slots.find(({ name }) => name === member?.name);
-  if (!slot || membership.kind === 'unknown' || !isInSync(slot, slots)) return false;
+  if (!slot || membership.kind === 'unknown' || !isInSync(slot, situation)) return false;
   return membership.members.some(({ id, isLearner }) => id === member?.memberId && isLearner);
 }
 

@@ -5,6 +5,7 @@ import { recordOf } from '../../../know/life.ts';
 import { volumesFinalizer } from '../../../know/marks.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { podThatStays } from '../../../know/staying.ts';
+import { leaveExisting } from '../adoption/leave-existing.ts';
 import { backUpLast } from './back-up-last.ts';
 
 /**
@@ -18,6 +19,8 @@ export function finishDeletion(situation: Situation): Decision | undefined {
   const { cluster, slots, life, certificates } = situation;
   const { metadata, spec } = cluster;
   if (metadata.deletionTimestamp === undefined) return undefined;
+  const leaving = metadata.finalizers?.includes(volumesFinalizer) ? leaveExisting(situation) : undefined;
+  if (leaving) return leaving;
   const owed = backUpLast(situation);
   if (owed) return owed;
   if (!metadata.finalizers?.includes(volumesFinalizer)) {

@@ -1,19 +1,27 @@
 import { retentionDefaults } from '../../../../../manifests/api/spec-defaults.ts';
 import { backupPolicy } from '../../../../../manifests/render/backup-before.ts';
 import { act, type Decision } from '../../../know/decision.ts';
+import { isAdopting } from '../../../know/inherited.ts';
 import { backupFinalizer, volumesFinalizer } from '../../../know/marks.ts';
 import type { Situation } from '../../../know/situation.ts';
 
 /**
- * A finalizer is present exactly where deletion has a task: where the volumes are deleted with the cluster, and where a
- * last backup is taken.
+ * A finalizer is present exactly where deletion has a task: where the volumes are deleted with the cluster, where its
+ * members must leave those of another origin, and where a last backup is taken.
  */
-export function holdFinalizer({ cluster }: Situation): Decision | undefined {
+export function holdFinalizer(situation: Situation): Decision | undefined {
+  const { cluster } = situation;
   const has = (finalizer: string) => cluster.metadata.finalizers?.includes(finalizer) ?? false;
   const deletes = (cluster.spec.volumeRetention?.whenDeleted ?? retentionDefaults.whenDeleted) === 'Delete';
-  if (deletes !== has(volumesFinalizer)) {
-    const why = deletes ? 'deletion must delete the volumes' : 'deletion only keeps the volumes';
-    return act({ kind: 'set-finalizer', present: deletes }, 'SettingFinalizer', why);
+  const leaves = isAdopting(situation);
+  const needed = deletes || leaves;
+  if (needed !== has(volumesFinalizer)) {
+    const why = deletes
+      ? 'deletion must delete the volumes'
+      : leaves
+        ? 'before a deletion its members must leave those that they joined'
+        : 'deletion only keeps the volumes';
+    return act({ kind: 'set-finalizer', present: needed }, 'SettingFinalizer', why);
   }
   const backsUp = backupPolicy(cluster, 'deletion') !== 'Never';
   if (backsUp === has(backupFinalizer)) return undefined;

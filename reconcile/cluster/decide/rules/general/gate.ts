@@ -1,11 +1,13 @@
 import { type Decision, refuse, wait } from '../../../know/decision.ts';
 import { needOfReplacement, wasRemovedByOthers } from '../../../know/down.ts';
 import { ailmentOf, memberOf } from '../../../know/health.ts';
+import { isAdopting } from '../../../know/inherited.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { personsAilment } from '../../../know/persons-ailment.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { whatStays } from '../../../know/staying.ts';
 import { hasHealthyQuorum, unknownAmong } from '../../../know/voters.ts';
+import { inheritedDown } from '../adoption/take-over.ts';
 
 /**
  * All rules below change a working cluster, and need every member to be a healthy voter.
@@ -16,15 +18,17 @@ export function gate(situation: Situation): Decision | undefined {
   const { slots, membership, life } = situation;
   if (membership.kind === 'unknown') return wait('NoQuorum', membership.cause, { on: 'time', afterSeconds: 2 });
 
-  const unknown = unknownAmong(membership.members, slots);
+  const unknown = unknownAmong(membership.members, situation);
   if (unknown) {
     const address = unknown.peerURLs.join(', ');
     return refuse(
       'UnknownMember',
       `the member list has ${unknown.name || 'an unstarted member'} (${unknown.id}, ${address}), which has no EtcdPeer`,
-      `if nothing needs it: etcdctl member remove ${unknown.id}`,
+      `${isAdopting(situation) ? 'stop what manages the cluster that is taken over, which may have added it; ' : ''}if nothing needs it: etcdctl member remove ${unknown.id}`,
     );
   }
+  const inherited = inheritedDown(situation);
+  if (inherited) return inherited;
   const replaceable = slots.find((slot) => willBeReplaced(slot, situation));
   if (replaceable) {
     return wait(

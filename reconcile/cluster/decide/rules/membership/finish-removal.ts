@@ -4,6 +4,7 @@ import type { ActionOf } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { needOfReplacement } from '../../../know/down.ts';
 import { ailmentOf, memberOf, urlOf } from '../../../know/health.ts';
+import { inheritedIn, isWell } from '../../../know/inherited.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { gaveUpBy } from '../../../know/outvoted.ts';
@@ -83,10 +84,11 @@ function unsafeWithout({ name }: Slot, memberId: string, situation: Situation): 
   }
   const places = slots.filter((slot) => memberOf(slot, others));
   const silent = places.filter(({ endpoint }) => endpoint.kind === 'unknown' || endpoint.status.leader === '0');
-  const answering = places.length - silent.length;
+  const inherited = inheritedIn(situation).filter((one) => one.member.id !== memberId && isWell(one));
+  const answering = places.length - silent.length + inherited.length;
   const [down] = silent;
   if (answering >= quorumOf(others.length)) return undefined;
-  if (!down) return besideUnknown(unknownAmong(others, slots));
+  if (!down) return besideUnknown(unknownAmong(others, situation));
   const member = memberOf(down, others);
   const ailment = ailmentOf(down, situation);
   const why = ailment?.message ?? `${down.name} does not answer`;

@@ -3,6 +3,7 @@ import type { ListedMember } from '../../../../etcd.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../../../know/health.ts';
 import { isHeldUpFor } from '../../../know/held-up.ts';
+import { inheritedIn, isWell } from '../../../know/inherited.ts';
 import { givenUpAt } from '../../../know/learners-time.ts';
 import { isHeldBack } from '../../../know/leftovers.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
@@ -38,8 +39,9 @@ export function join(situation: Situation): Decision | undefined {
     // etcd refuses while a voter is away, and no member starts with a list that has a member without a name: `gate`
     // names it.
     const voters = slots.filter((slot) => memberOf(slot, others));
+    const inherited = inheritedIn(situation).filter(isWell);
     if (
-      voters.length < others.length ||
+      voters.length + inherited.length < others.length ||
       voters.some((slot) => isIll(slot, situation) && !goesWithItsVolume(slot, situation))
     )
       return undefined;
@@ -50,7 +52,7 @@ export function join(situation: Situation): Decision | undefined {
     );
   }
   if (joining.endpoint.kind === 'unknown' || !member) return starting(joining, situation);
-  if (!isInSync(joining, slots)) {
+  if (!isInSync(joining, situation)) {
     return wait('LearnerCatchingUp', `${name} is catching up with the leader`, { on: 'time', afterSeconds: 1 });
   }
   return act(

@@ -5,6 +5,7 @@ import { isOutOfSpace } from '../../../know/databases.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
 import { memberOf } from '../../../know/health.ts';
+import { inheritedIn } from '../../../know/inherited.ts';
 import { recordOf } from '../../../know/life.ts';
 import { gaveUpBy, outvotedBy } from '../../../know/outvoted.ts';
 import { sourceOfBirth } from '../../../know/restore.ts';
@@ -19,7 +20,8 @@ import { waitToBegin } from '../../wait-for-window.ts';
 /** More members than there are: the volume and the peer of one more are recorded, and `join` makes it a member. */
 export function grow(situation: Situation): Decision | undefined {
   const { membership, effective } = situation;
-  if (membership.kind === 'unknown' || membership.members.length >= effective.replicas) return undefined;
+  const ours = membership.kind === 'unknown' ? 0 : membership.members.length - inheritedIn(situation).length;
+  if (membership.kind === 'unknown' || ours >= effective.replicas) return undefined;
   const member = joiner(situation);
   if (!member) return undefined;
   const failing = learnersFail(situation);

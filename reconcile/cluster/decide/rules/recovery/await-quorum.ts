@@ -7,6 +7,7 @@ import type { Ailment } from '../../../know/ailment.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import { ailmentOf } from '../../../know/health.ts';
 import { isHeldUpFor } from '../../../know/held-up.ts';
+import { isAdopting } from '../../../know/inherited.ts';
 import { isToBeTold } from '../../../know/leftovers.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';
 import {
@@ -41,6 +42,7 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
   // A member that is being recovered is the only one.
   const alone = situation.slots.filter(isBeingRecovered);
   const loss = alone.length === 0 && life.stage !== 'unborn' && life.stage !== 'unclear' && lossOf(situation);
+  if (loss && isAdopting(situation)) return beyondUs(loss);
   if (loss) return recovery(loss, situation) ?? quorumLost(loss, situation);
 
   const held = heldBack(situation);
@@ -58,6 +60,15 @@ export function awaitQuorum(situation: Situation): Decision | undefined {
     `${waitingFor(situation, slots, ailments)}${bornTooLarge(situation)}`,
     { on: 'change', of: 'pods' },
     { on: 'time', afterSeconds: 2 },
+  );
+}
+
+/** Members of another origin may serve where they are not seen from here: nothing goes on without them. */
+function beyondUs({ lost, silent }: Loss): Decision {
+  return refuse(
+    'ExistingUnreachable',
+    `no quorum answers, and the cluster that is taken over is part of it: ${listed([...lost, ...silent])} do not answer; ours make no cluster of their own while those may serve`,
+    'bring its members back, or correct podLabels, clientPort or serverName of spec.bootstrap.existing; if it is gone for good, remove spec.bootstrap.existing: then what ours have is offered for a recovery',
   );
 }
 

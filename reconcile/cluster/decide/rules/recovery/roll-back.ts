@@ -2,6 +2,7 @@ import { wishOf } from '../../../../../manifests/render/snapshot-id.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { tokenOfAuthorities } from '../../../know/certificates/token.ts';
 import { act, type Decision, wait } from '../../../know/decision.ts';
+import { isAdopting } from '../../../know/inherited.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { livesGivenUp } from '../../../know/outvoted.ts';
@@ -23,6 +24,8 @@ const mostRemembered = 64;
  */
 export function rollBack(situation: Situation): Decision | undefined {
   const { slots, life } = situation;
+  // Members of another origin would lose their quorum with ours (`takeOver`).
+  if (isAdopting(situation)) return undefined;
   const approved = approvedRollback(situation, life);
   const aspirants = aspirantsIn(slots);
   const outdated = aspirants.find((slot) => !isGoing(slot, approved));

@@ -2,6 +2,7 @@ import { isHigher, isVersion } from '../../../../../manifests/api/version.ts';
 import type { Reason } from '../../../../reasons.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { ailmentOf, isIll } from '../../../know/health.ts';
+import { inheritedIn, isWell } from '../../../know/inherited.ts';
 import { leads } from '../../../know/leadership.ts';
 import type { Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -23,7 +24,7 @@ export function finishRolling(situation: Situation): Decision | undefined {
   if (membership.kind === 'unknown') return undefined;
   const voters = votersOf(membership.members);
   // The gate names it, and its cure. The disruption budget counts it, and would refuse every eviction.
-  if (unknownAmong(voters, slots)) return undefined;
+  if (unknownAmong(voters, situation) || !inheritedIn(situation).every(isWell)) return undefined;
   if (slots.some((slot) => isIll(slot, situation))) return undefined;
   const outdated = slots.filter((slot) => ailmentOf(slot, situation) !== undefined);
   const half = outdated.find((slot) => !leads(slot)) ?? outdated[0];

@@ -1,0 +1,49 @@
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
+import { memberOf } from '../../../know/health.ts';
+import { inheritedIn, isAdopting } from '../../../know/inherited.ts';
+import { recordOf } from '../../../know/life.ts';
+import type { Situation } from '../../../know/situation.ts';
+import { hasHealthyQuorum } from '../../../know/voters.ts';
+import { removalOf } from '../../removal.ts';
+
+/**
+ * The EtcdCluster is deleted while members of another origin vote beside ours: they would lose their quorum with ours.
+ * So ours leave first, one at a time, the one with the highest ordinal first; what was begun before all.
+ *
+ * Guards I1: a quorum of all is healthy before each of them, and of the others when etcd is asked again.
+ */
+export function leaveExisting(situation: Situation): Decision | undefined {
+  const { membership, slots, cluster } = situation;
+  if (!isAdopting(situation) || slots.every(({ volume, peer }) => !volume && !peer)) return undefined;
+  if (membership.kind === 'unknown') {
+    return refuse(
+      'AdoptionUnfinished',
+      `the deletion waits: members of ours may be part of the quorum of another cluster, and its member list is unknown: ${membership.cause}`,
+      `let the cluster that spec.bootstrap.existing names answer; or, if the adoption is over or its members are not needed, remove spec.bootstrap.existing from EtcdCluster ${cluster.metadata.name}`,
+    );
+  }
+  const { members, clusterId } = membership;
+  const ours = slots.filter((slot) => memberOf(slot, members));
+  const [next] = ours.toSorted((a, b) => Number(isBegun(b)) - Number(isBegun(a)) || b.ordinal - a.ordinal);
+  const member = next && memberOf(next, members);
+  if (!next || !member) return undefined;
+  if (!hasHealthyQuorum(situation)) {
+    return wait(
+      'AdoptionUnfinished',
+      `the deletion waits: without a healthy quorum no member of ours leaves ${inheritedIn(situation)
+        .map((one) => one.member.name)
+        .join(', ')}`,
+      { on: 'change', of: 'pods' },
+      { on: 'time', afterSeconds: 5 },
+    );
+  }
+  return act(
+    removalOf(next, member, clusterId, situation),
+    'LeavingExisting',
+    `removing ${next.name} from the member list: the EtcdCluster is being deleted, and the members that were there before it go on alone`,
+  );
+}
+
+function isBegun(slot: Situation['slots'][number]): boolean {
+  return recordOf(slot)?.state === 'releasing';
+}

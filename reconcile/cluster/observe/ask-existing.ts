@@ -1,0 +1,137 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
+import { existingDefaults } from '../../../manifests/api/spec-defaults.ts';
+import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { leadsTo, urlOf } from '../../../manifests/render/hosts.ts';
+import { labels, schemeOf } from '../../../manifests/render/names.ts';
+import type { EtcdTls } from '../../etcd.ts';
+import { type Kube, resources } from '../../kube.ts';
+import { memberOf } from '../know/health.ts';
+import { existingOf } from '../know/inherited.ts';
+import { hasDeparted, recordOf } from '../know/life.ts';
+import type { InheritedView, Membership, Slot } from '../know/observation.ts';
+
+/** Where a member of a cluster that is to be taken over may answer. */
+export interface ExistingEndpoint {
+  readonly url: string;
+  /** The name that its server certificate must bear. */
+  readonly serverName: string;
+}
+
+/** More pods than any etcd cluster has members are not asked. */
+const mostPods = 20;
+
+/**
+ * The pods that the spec selects, by their addresses: only pods of the cluster's own namespace are ever asked. No pod
+ * of etcd-ratchet is among them.
+ *
+ * @throws {KubeError}
+ */
+export async function existingEndpoints(
+  kube: Kube,
+  { metadata, spec }: EtcdCluster,
+  existing: ExistingCluster,
+  signal: AbortSignal,
+): Promise<readonly ExistingEndpoint[]> {
+  const { namespace = '' } = metadata;
+  const labelSelector = Object.entries(existing.podLabels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal, limit: mostPods });
+  const scheme = schemeOf(spec.tls?.mode ?? tlsDefaults.mode);
+  const { clientPort = existingDefaults.clientPort, serverName } = existing;
+  return items.flatMap(({ metadata: pod, spec: { hostname, subdomain }, status }) => {
+    if (!status?.podIP || pod.labels?.[labels.managedBy] === 'etcd-ratchet') return [];
+    const own = [hostname ?? pod.name, ...(subdomain === undefined ? [] : [subdomain]), namespace, 'svc'].join('.');
+    return [{ url: urlOf(scheme, status.podIP, clientPort), serverName: serverName ?? own }];
+  });
+}
+
+/** The same credentials, with the names of these endpoints. */
+export function namingThem(tls: EtcdTls, endpoints: readonly ExistingEndpoint[]): EtcdTls {
+  const nameOf = (url: string) => endpoints.find((one) => leadsTo(one.url, new URL(url).hostname))?.serverName;
+  return { ...tls, serverName: (url) => nameOf(url) ?? tls.serverName(url) };
+}
+
+/**
+ * Whether members of a cluster that is taken over are to be asked: while none of ours tells the list, and while that
+ * has any of them. Of an adoption that is over nothing is asked.
+ */
+export function callsForExisting(
+  cluster: EtcdCluster,
+  { membership, slots }: { readonly membership: Membership; readonly slots: readonly Slot[] },
+): ExistingCluster | undefined {
+  const existing = existingOf({ cluster });
+  if (!existing || membership.kind === 'unknown') return existing;
+  if (membership.clusterId !== existing.clusterID) return undefined;
+  const ours = new Set(slots.map((slot) => memberOf(slot, membership.members)?.id));
+  return membership.members.some(({ id }) => existing.memberIDs.includes(id) && !ours.has(id)) ? existing : undefined;
+}
+
+/**
+ * The list that counts: that of our voters, known or not, wherever one of them answers; else that of the others.
+ *
+ * @param told what the others tell; absent: they are not asked, because `needsOthers` said so
+ */
+export function listBeside(
+  seen: { readonly membership: Membership; readonly slots: readonly Slot[] },
+  existing: ExistingCluster,
+  told: Membership | undefined,
+): Membership {
+  return told && needsOthers(seen) ? listOfOthers(told, existing, seen.slots) : seen.membership;
+}
+
+/** No voter of ours answers. A learner tells no list. */
+export function needsOthers({
+  membership,
+  slots,
+}: {
+  readonly membership: Membership;
+  readonly slots: readonly Slot[];
+}): boolean {
+  const isVoter = slots.some(({ endpoint }) => endpoint.kind === 'known' && !endpoint.status.isLearner);
+  return membership.kind === 'unknown' && !isVoter;
+}
+
+/**
+ * The list as members tell it that are not ours. It counts only where it has every member of ours that is sealed: pods
+ * without volumes may have begun anew, as an empty cluster with the same ID.
+ */
+function listOfOthers(told: Membership, existing: ExistingCluster, slots: readonly Slot[]): Membership {
+  if (told.kind === 'unknown') return told;
+  if (told.clusterId !== existing.clusterID) {
+    return {
+      kind: 'unknown',
+      cause: `the pods that spec.bootstrap.existing selects belong to etcd cluster ${told.clusterId}, and not to ${existing.clusterID}`,
+    };
+  }
+  const missing = slots.find((slot) => {
+    const record = recordOf(slot);
+    if (record?.state !== 'sealed' || hasDeparted(slot)) return false;
+    return !told.members.some(({ id }) => id === record.memberId);
+  });
+  if (!missing) return told;
+  return {
+    kind: 'unknown',
+    cause: `no member of ours answers, and the list of those that spec.bootstrap.existing selects lacks ${missing.name}: they may have begun anew`,
+  };
+}
+
+/** Members that the spec names, are on the list, and are not ours; each with what it said, if it answered. */
+export function inheritedAmong(
+  membership: Membership,
+  { memberIDs, clusterID }: ExistingCluster,
+  slots: readonly Slot[],
+  answers: readonly InheritedView['endpoint'][],
+): readonly InheritedView[] {
+  if (membership.kind === 'unknown' || membership.clusterId !== clusterID) return [];
+  const ours = new Set(slots.map((slot) => memberOf(slot, membership.members)?.id));
+  const listed = memberIDs.filter((id) => !ours.has(id) && membership.members.some((member) => member.id === id));
+  return listed.map((memberId) => {
+    const endpoint = answers.find(
+      (one) => one.kind === 'known' && one.status.memberId === memberId && one.status.clusterId === clusterID,
+    );
+    return { memberId, endpoint: endpoint ?? { kind: 'unknown', cause: 'no pod that is selected answers for it' } };
+  });
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { approvalAskedBy, approve } from './support/approvals.ts';
+import { isConverged, isStalledFor } from './support/conditions.ts';
+import { byHand, type Existing, startExisting } from './support/existing.ts';
+import { longestGapAllowed } from './support/gaps.ts';
+import { writerAt } from './support/knowing-writer.ts';
+import { scene } from './support/scene.ts';
+import { until } from './support/until.ts';
+
+const stage = scene({ clearedBetween: true });
+
+function wanting({ clusterID, memberIDs, podLabels }: Existing): Readonly<Record<string, unknown>> {
+  return { tls: { mode: 'Disabled' }, bootstrap: { existing: { clusterID, memberIDs, podLabels } } };
+}
+
+test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowledged is lost', async (t) => {
+  const { namespace, kube, kubectl, tickUntil, list } = stage();
+  const spec = { name: 'old', replicas: 3, labels: { app: 'old' } };
+  const existing = await startExisting(stage(), byHand(namespace, spec), spec);
+  const writer = await writerAt(
+    kube,
+    { namespace, name: 'orders', alsoLabelled: 'app=old' },
+    existing.access,
+    'moving',
+  );
+  await until('fifty writes', async () => writer.acknowledged >= 50);
+
+  await stage().pushCluster('orders', wanting(existing));
+  const startedAt = performance.now();
+  const joined = await tickUntil('orders', isStalledFor('AdoptionNotApproved'), 240);
+  assert.equal(joined.status?.clusterID, existing.clusterID);
+  assert.deepEqual(votersOf(joined), ['orders-0', 'orders-1', 'orders-2']);
+  t.diagnostic(`3 beside 3: ${seconds(startedAt)} s, longest gap ${writer.longestGap().toFixed(0)} ms`);
+
+  const approvedAt = performance.now();
+  await approve(stage(), 'orders', approvalAskedBy(joined));
+  const over = await tickUntil('orders', isConverged, 120);
+  assert.equal(over.status?.clusterID, existing.clusterID);
+  assert.deepEqual(votersOf(over), ['orders-0', 'orders-1', 'orders-2']);
+  t.diagnostic(`the others leave: ${seconds(approvedAt)} s, longest gap ${writer.longestGap().toFixed(0)} ms`);
+
+  // What others made is theirs.
+  const claims = (await list<PersistentVolumeClaim>(resources.volumeClaims)).map(({ metadata }) => metadata.name);
+  assert.deepEqual(claims.filter((name) => name.startsWith('data-old-')).toSorted(), [
+    'data-old-0',
+    'data-old-1',
+    'data-old-2',
+  ]);
+  await kubectl(['-n', namespace, 'scale', 'statefulset', 'old', '--replicas=0']);
+  const { acknowledged, lost, longestGap } = await writer.finish();
+  assert.equal(lost, 0, `of ${acknowledged} acknowledged writes`);
+  t.diagnostic(`${acknowledged} writes, none lost; longest gap of all ${longestGap.toFixed(0)} ms`);
+  assert.ok(longestGap < longestGapAllowed, `a gap of ${longestGap.toFixed(0)} ms`);
+});
+
+function votersOf({ status }: EtcdCluster): readonly string[] | undefined {
+  return status?.members?.filter(({ role, healthy }) => role === 'voter' && healthy).map(({ name }) => name);
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}

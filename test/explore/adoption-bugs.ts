@@ -1,0 +1,42 @@
+import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
+import { grow } from '../../reconcile/cluster/decide/rules/membership/scale.ts';
+import { act, type Decision } from '../../reconcile/cluster/know/decision.ts';
+import { existingOf, inheritedIn } from '../../reconcile/cluster/know/inherited.ts';
+import type { Rule } from '../../reconcile/cluster/know/situation.ts';
+import { type Bug, instead } from './seeding.ts';
+
+export const adoptionBugs: readonly Bug[] = [
+  {
+    name: 'others leave unasked',
+    what: 'members of another origin are removed as soon as ours vote, without an approval',
+    violates: 'I13',
+    scenario: 'adopt 3 as 1',
+    faults: {},
+    seed: (code) => instead(code, 'takeOver', removing),
+  },
+  {
+    name: 'deleted at once',
+    what: 'an EtcdCluster is deleted while members of another origin need its members for a quorum',
+    violates: 'I13',
+    scenario: 'adopt 1, and delete it meanwhile',
+    faults: {},
+    seed: (code) => {
+      const { decide } = instead(code, 'finishDeletion', (situation) =>
+        finishDeletion({ ...situation, inherited: [], cluster: withoutBootstrap(situation.cluster) }),
+      );
+      return { ...code, decide };
+    },
+  },
+];
+
+function withoutBootstrap<T extends { readonly spec: object }>(cluster: T): T {
+  return { ...cluster, spec: { ...cluster.spec, bootstrap: {} } };
+}
+
+function removing(situation: Parameters<Rule>[0]): Decision | undefined {
+  const existing = existingOf(situation);
+  const [next] = inheritedIn(situation);
+  if (!existing || !next) return undefined;
+  const leaves = { name: next.member.name, memberId: next.member.id, clusterId: existing.clusterID } as const;
+  return grow(situation) ?? act({ kind: 'remove-member', ...leaves }, 'RemovingInherited', `removing ${leaves.name}`);
+}

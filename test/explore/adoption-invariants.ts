@@ -1,0 +1,63 @@
+import { annotations } from '../../manifests/render/names.ts';
+import { approvalOfAdoption } from '../../reconcile/cluster/know/inherited.ts';
+import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
+import { formationOf, runnerOf, runningVoters, serving, votersOf } from './model/etcd.ts';
+import type { Event } from './model/event.ts';
+import type { State, World } from './model/state.ts';
+
+/**
+ * I13: a member of another origin leaves only as a person approved it, by its ID; and none is left without a quorum by
+ * what happens to ours, the deletion of all of them included.
+ */
+export function leavesOthersBe(before: State, event: Event, after: State): string | undefined {
+  return (
+    removesAsApproved(before.world, event) ??
+    begins(before.world, event) ??
+    keepsTheirQuorum(before.world, event, after.world)
+  );
+}
+
+/** When it is sent. What arrives late was right then. */
+function removesAsApproved(world: World, { who, write }: Event): string | undefined {
+  const { membership } = write ?? {};
+  if (membership?.kind !== 'remove' || (who !== 'tick' && who !== 'fault')) return undefined;
+  const formation = serving(world);
+  const leaver = world.places.find(({ outside, disk }) => outside && disk?.memberId === membership.target);
+  if (!formation || !leaver) return undefined;
+  const { spec, annotations: given } = world.cluster;
+  const existing = spec.bootstrap?.existing;
+  const isNamed = existing?.memberIDs.includes(membership.target) === true;
+  if (!existing || !isNamed || given?.[annotations.adopt] !== approvalOfAdoption(existing))
+    return `${leaver.name}, a member of others, is removed, and no person approved that`;
+  return undefined;
+}
+
+/** When the step is decided: it may come back before it leaves. */
+function begins(world: World, { action, begins: isBegun }: Event): string | undefined {
+  if (!isBegun || action?.kind !== 'remove-inherited') return undefined;
+  const formation = serving(world);
+  const leaver = world.places.find(({ outside, disk }) => outside && disk?.memberId === action.memberId);
+  if (!formation || !leaver?.process) return undefined;
+  const ours = votersOf(formation).filter(({ id }) => runnerOf(world, formation, id)?.outside === undefined);
+  const running = ours.filter(({ id }) => runnerOf(world, formation, id));
+  const { replicas } = world.cluster.spec;
+  return running.length < replicas
+    ? `${leaver.name}, a member of others that serves, is to leave, and ${running.length} of ${replicas} of ours run`
+    : undefined;
+}
+
+/** Also where ours go by a deletion, which for a cluster of ours alone is a person's. */
+function keepsTheirQuorum(before: World, { who, what }: Event, after: World): string | undefined {
+  if (who !== 'tick' && who !== 'world') return undefined;
+  for (const formation of after.formations) {
+    const voters = votersOf(formation);
+    const others = voters.filter(({ id }) => after.places.some((one) => one.outside && one.disk?.memberId === id));
+    const earlier = formationOf(before, formation.id);
+    // A restart of one of two is the named exception of I1; a deletion is none.
+    if (!earlier || others.length === 0 || (voters.length < 3 && !before.cluster.deleting)) continue;
+    const had = runningVoters(before, earlier).length >= quorumOf(votersOf(earlier).length);
+    if (had && runningVoters(after, formation).length < quorumOf(voters.length))
+      return `members of others have no quorum any more: ${what}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import type { Change, Turn } from './model/git.ts';
+import type { Consent } from './model/person.ts';
+import { besideOthers } from './model/worlds.ts';
+import { one, type Scenario } from './scenario.ts';
+
+const approved: Consent = { what: 'a person approves that the others leave', person: 'approves the adoption' };
+const deleted: Change = { what: 'the resource is deleted', resource: 'deleted' };
+const size = (replicas: number): Change => ({ what: `replicas: ${replicas}`, spec: { replicas } });
+const withoutField: Change = { what: 'bootstrap is removed', spec: { bootstrap: {} } };
+
+const holders = { death: 1, late: 1, again: 1 } as const;
+
+/** Clusters of others that are taken over. Leaders are others' at first. */
+export const adoptionScenarios: readonly Scenario[] = [
+  adoption('adopt 1 as 1', 1, 1, [approved], { ...holders, second: 1, crash: 1, leader: 1 }, 2),
+  adoption('adopt 3 as 1', 3, 1, [approved], { ...holders, crash: 1, leader: 1, lag: 1 }, 2),
+  adoption('adopt 1 as 3', 1, 3, [approved], { ...holders, leader: 1 }, 1),
+  adoption('adopt 3 as 3', 3, 3, [approved], { death: 1, crash: 1 }, 1),
+  adoption('adopt 3, and lose disks', 3, 1, [approved], { wipe: 2, claim: 1, lost: 1, status: 1 }, 2),
+  adoption('adopt 3, and etcdctl beside it', 3, 1, [approved], { remove: 1, crash: 1, peer: 1, set: 1 }, 2),
+  adoption('adopt 1, and delete it meanwhile', 1, 1, [deleted], { ...holders, crash: 1, leader: 1 }, 2),
+  adoption('adopt 3 as 2, and delete it meanwhile', 3, 2, [deleted], { death: 1, leader: 1 }, 1),
+  adoption('adopt 3, approve, and delete it', 3, 1, [approved, deleted], { death: 1, late: 1 }, 1),
+  adoption('adopt 3, and ask for no members', 3, 1, [size(0), size(1), approved], { death: 1 }, 1),
+  adoption('adopt 1, and forget what was there', 1, 1, [withoutField], { death: 1 }, 1),
+];
+
+function adoption(
+  name: string,
+  others: number,
+  replicas: number,
+  changes: readonly Turn[],
+  faults: Scenario['faults'],
+  atMost: number,
+): Scenario {
+  return one(name, () => besideOthers({ replicas }, { others, places: 4 }), changes, faults, atMost);
+}
