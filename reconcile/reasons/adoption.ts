@@ -11,7 +11,7 @@ export const adoption = {
   ),
   ExistingUnreachable: {
     means: 'The member list of the cluster that is to be taken over cannot be read.',
-    cure: 'do what the message says; `kubectl ratchet adopt --plan` shows what is there ([runbook](docs/runbooks/adoption.md#the-existing-cluster-does-not-answer))',
+    cure: 'do what the message says ([runbook](docs/runbooks/adoption.md#the-existing-cluster-does-not-answer))',
   },
   ExistingNotFit: {
     means: 'The cluster that is to be taken over cannot be joined as it is, or as the spec is.',

@@ -58,7 +58,7 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
 });
 
 function votersOf({ status }: EtcdCluster): readonly string[] | undefined {
-  return status?.members?.filter(({ role, healthy }) => role === 'voter' && healthy).map(({ name }) => name);
+  return status?.members?.filter(({ role, healthy }) => role === 'Voter' && healthy).map(({ name }) => name);
 }
 
 function seconds(since: number): string {

@@ -51,14 +51,14 @@ function wrongList({ existing: { memberIDs }, members }: Candidate): Misfit | un
   if (strange) {
     return {
       message: `the member list has ${told(strange)}, which spec.bootstrap.existing.memberIDs lacks`,
-      cure: 'stop whatever changes that list, and let memberIDs have all of it: kubectl ratchet adopt --plan prints it',
+      cure: 'stop whatever changes that list, and let memberIDs have all of it, as etcdctl member list prints it',
     };
   }
   const gone = memberIDs.find((id) => !members.some((member) => member.id === id));
   if (gone !== undefined) {
     return {
       message: `spec.bootstrap.existing.memberIDs has ${gone}, which is not on the member list`,
-      cure: 'stop whatever changes that list, and let memberIDs have all of it: kubectl ratchet adopt --plan prints it',
+      cure: 'stop whatever changes that list, and let memberIDs have all of it, as etcdctl member list prints it',
     };
   }
   const [learner] = members.filter(({ isLearner }) => isLearner);
