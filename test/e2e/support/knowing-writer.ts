@@ -53,9 +53,9 @@ export async function startKnowingWriter(
   kube: Kube,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   prefix: string,
-  { soon = usuallySoon }: { readonly soon?: number } = {},
+  options: { readonly soon?: number } = {},
 ): Promise<KnowingWriter> {
-  return writerAt(kube, { namespace, name }, await accessTo(kube, namespace, name), prefix);
+  return writerAt(kube, { namespace, name }, await accessTo(kube, namespace, name), prefix, options);
 }
 
 /** The same where the cluster also has members of another origin, or has no other yet. */
@@ -68,6 +68,7 @@ export async function writerAt(
   }: { readonly namespace: string; readonly name: string; readonly alsoLabelled?: string },
   access: Access,
   prefix: string,
+  { soon = usuallySoon }: { readonly soon?: number } = {},
 ): Promise<KnowingWriter> {
   const clients = new Map<string, Etcd3>();
   const scheme = new URL(access.url).protocol;
