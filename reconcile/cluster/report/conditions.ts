@@ -29,7 +29,7 @@ function besides({ besides: all = [] }: Decision): readonly Statement[] {
 /** What is, what to do, and where to read more. */
 function withCure({ reason, message, cure }: { reason: Reason; message: string; cure: string }): string {
   const page = runbookOf(reason);
-  return `${message}. To go on: ${cure}${page === undefined ? '' : `. Runbook: ${page}`}`;
+  return `${message}. To go on: ${cure}${page === undefined ? '' : ` (runbook: ${page})`}`;
 }
 
 function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {
