@@ -21,6 +21,7 @@ const sideBySide = { unit: 2, explore: 1, integration: 3, e2e: 4 } as const sati
  * run before the others.
  */
 export const measuring: readonly string[] = [
+  'adopt',
   'node-reboots',
   'rolling',
   'scale',
@@ -28,6 +29,7 @@ export const measuring: readonly string[] = [
   'tls-renewal',
   'tls-rotation',
   'unkind',
+  'update',
   'upgrade',
 ];
 

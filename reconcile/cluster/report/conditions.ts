@@ -26,10 +26,10 @@ function besides({ besides: all = [] }: Decision): readonly Statement[] {
   return [{ type: 'SetAside', status: 'True', reason: first.reason, message }];
 }
 
-/** What is, what to do, and where to read more. */
+/** What is, where to read more, and what to do: a command, or an approval, stays the last word. */
 function withCure({ reason, message, cure }: { reason: Reason; message: string; cure: string }): string {
   const page = runbookOf(reason);
-  return `${message}. To go on: ${cure}${page === undefined ? '' : ` (runbook: ${page})`}`;
+  return `${message}${page === undefined ? '' : ` (runbook: ${page})`}. To go on: ${cure}`;
 }
 
 function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {

@@ -69,8 +69,8 @@ export const ofRules: readonly Mutant[] = [
   },
   {
     file: 'reconcile/cluster/decide/rules/rolling/finish-rolling.ts',
-    from: '  if (unknownAmong(voters, slots)) return undefined;\n',
-    to: '',
+    from: 'if (unknownAmong(voters, situation) || !inheritedIn(situation).every(isWell)) return undefined;',
+    to: 'if (!inheritedIn(situation).every(isWell)) return undefined;',
     without: 'a member is started anew beside a voter that nothing stands for',
     killers: [`${unit}/finish-rolling.test.ts`],
   },

@@ -136,5 +136,5 @@ export function assertNotForced(state: State, claim: PersistentVolumeClaim): voi
 
 /** The approval that the cluster's status asks for. */
 export function approvalIn(message: string): string | undefined {
-  return new RegExp(`${annotations.recoverQuorum}=(\\S+)`).exec(message)?.[1];
+  return new RegExp(`${annotations.recoverQuorum}=(\\S+)$`).exec(message)?.[1];
 }

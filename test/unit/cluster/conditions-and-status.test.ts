@@ -60,7 +60,7 @@ describe('conditions', () => {
 
   test('say what to do where a person is needed', () => {
     const [ready] = statementsFor(refuse('NameTaken', 'it cannot be', 'do this'), none, facts);
-    assert.match(ready?.message ?? '', /^it cannot be\. To go on: do this \(runbook: https:\S+#a-name-is-taken\)$/);
+    assert.match(ready?.message ?? '', /^it cannot be \(runbook: https:\S+#a-name-is-taken\)\. To go on: do this$/);
   });
 
   const at = new Date('2026-01-02T03:04:05.678Z');

@@ -87,7 +87,7 @@ test('what is Stalled, or set aside, says in its message where its page is', () 
     const refusal = { kind: 'refuse', reason: word, message: 'it is so', cure: 'do that' } as const;
     const facts = { serving: true, allHealthy: true, cause: '' };
     const stalled = statementsFor(refusal, { kind: 'none' }, facts).find(({ type }) => type === 'Stalled');
-    assert.equal(stalled?.message, `it is so. To go on: do that (runbook: ${page})`);
+    assert.equal(stalled?.message, `it is so (runbook: ${page}). To go on: do that`);
   }
 });
 

@@ -102,7 +102,7 @@ test('why says what a reason means, what to do, and where to read on', async () 
   assert.equal(code, 0);
   assert.match(out, /^payments\/orders: Needs you\n\nQuorumLost: two of three are lost\n {2}means: /);
   assert.match(out, /\n {2}do: {4}\S/);
-  assert.match(out, /\n {2}see: {3}docs\/runbooks\/lost-quorum\.md/);
+  assert.match(out, /\n {2}see: {3}https:\/\/\S+\/docs\/runbooks\/lost-quorum\.md/);
   assert.doesNotMatch(out, /\[runbook\]|\]\(/);
   const told = JSON.parse((await said(world(lost), 'why', 'orders', '-o', 'json')).out);
   assert.deepEqual([told.concerns[0].reason, told.concerns[0].needsAPerson], ['QuorumLost', true]);

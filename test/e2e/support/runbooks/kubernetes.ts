@@ -60,7 +60,7 @@ export const ofKubernetes: readonly Story[] = [
     async correct(scene, name) {
       const { status } = await scene.cluster(name);
       const message = status?.conditions?.find(({ type }) => type === 'Stalled')?.message ?? '';
-      await scene.kubectl(/To go on: kubectl (.*?) \(runbook: /.exec(message)?.[1]?.split(' ') ?? []);
+      await scene.kubectl(/To go on: kubectl (.*)$/.exec(message)?.[1]?.split(' ') ?? []);
     },
   },
   {
