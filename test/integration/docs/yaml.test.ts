@@ -30,11 +30,16 @@ const bases: Readonly<Record<string, { readonly apiVersion: string; readonly spe
 const foreign =
   /^(kustomize\.|monitoring\.|argoproj\.io|source\.|helm\.|kyverno\.|serving\.|cert-manager\.|.*\.fluxcd\.io)/;
 
+/** A Kustomization may leave its group out. */
+function isForeign({ apiVersion = '', kind }: Shown): boolean {
+  return foreign.test(apiVersion) || (apiVersion === '' && kind === 'Kustomization');
+}
+
 const written = await blocksWithYaml();
 const objects = written.flatMap((block) =>
   parseAllDocuments(block.text)
     .map((document) => document.toJS() as Shown)
-    .filter((one): one is Shown => one?.kind !== undefined && !foreign.test(one.apiVersion ?? ''))
+    .filter((one): one is Shown => one?.kind !== undefined && !isForeign(one))
     .map((object) => ({ block, object: whole(object) })),
 );
 

@@ -101,8 +101,8 @@ for (const namespaced of [false, true]) {
 }
 
 test('with each further component, and with all, the chart renders what kustomize does', async () => {
-  const all: readonly Component[] = ['metrics', 'prometheusOperator', 'dashboards', 'storageMigration'];
-  for (const on of [...all.map((one) => [one]), [...all, ...everywhere, ...clusterWide]]) {
+  const all: readonly Component[] = ['storageMigration', 'metrics', 'prometheusOperator', 'dashboards'];
+  for (const on of [...all.map((one) => [one]), [...everywhere, ...clusterWide, ...all]]) {
     const [ours, theirs] = await Promise.all([charted(false, on), kustomized(false, on)]);
     assert.deepEqual([...ours.keys()].toSorted(), [...theirs.keys()].toSorted(), on.join());
     for (const [key, object] of theirs) assert.deepEqual(ours.get(key), object, `${on.join()}: ${key}`);
