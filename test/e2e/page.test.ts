@@ -50,7 +50,7 @@ test('statuses lead to the page, which shows what is live, planned and requested
   assert.match(await see(ledTo(sha, 'etcd-ratchet/fleet')), /every cluster is ready/);
 
   const cluster = await see(ledTo(sha, `etcd-ratchet/fleet/${namespace}/orders`));
-  for (const text of [live.status?.clusterID ?? '-', 'orders-0', 'voter', '>leads<', 'in use', 'QuorumServes']) {
+  for (const text of [live.status?.clusterID ?? '-', 'orders-0', 'Voter', '>leads<', 'in use', 'QuorumServes']) {
     assert.ok(cluster.includes(text), text);
   }
   // Planned just now, with the certificate that etcd asks for: there is nothing to do.
