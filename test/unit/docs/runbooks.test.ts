@@ -18,6 +18,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'node-stuck.md': 'nodes are rebooted by test/e2e/node-reboots.test.ts; kubectl.test.ts asks the API server the same',
   'README.md': 'the way to a page: kubectl.test.ts asks the API server the same',
   'certificates.md#cert-manager': 'cert-manager itself is not there: test/e2e/cert-manager.test.ts has its reasons',
+  'certificates.md#the-ca-is-lost': 'test/e2e/tls-lost.test.ts runs the command as the status prints it',
   'different-data.md#a-majority-agrees':
     'nothing is to be done: test/e2e/corruption.test.ts; DataDiffer types the same command',
   'member-list.md#a-removal-does-not-end': 'it only looks: kubectl.test.ts asks the API server the same',

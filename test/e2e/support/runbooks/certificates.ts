@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import { clusterLeaves, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import { leafOf, newAuthority, putSecret } from '../certificates.ts';
 import { condition, isConverged } from '../conditions.ts';
-import { born, push, type Story, within } from './story.ts';
+import { push, type Story } from './story.ts';
 
 /** Of docs/runbooks/certificates.md. */
 
@@ -20,7 +20,9 @@ export const ofCertificates: readonly Story[] = [
       const [peerSecretName, serverSecretName, clientSecretName] = ['peer', 'server', 'client'].map(
         (use) => `${name}-my-${use}`,
       );
-      await push(scene, name, { tls: { mode: 'Provided', peerSecretName, serverSecretName, clientSecretName } });
+      await push(scene, name, {
+        tls: { mode: 'Provided', provided: { peerSecretName, serverSecretName, clientSecretName } },
+      });
       return { SECRET: `${name}-my-client` };
     },
     async correct(scene, name) {
@@ -29,24 +31,6 @@ export const ofCertificates: readonly Story[] = [
       const plans = { peer, server, client: clusterLeaves(name)[0] };
       for (const [use, plan] of Object.entries(plans))
         await putSecret(scene, `${name}-my-${use}`, await leafOf(plan, authority));
-    },
-    over: served,
-  },
-  {
-    title: 'the Secrets of the CA among members are deleted',
-    page: 'certificates.md',
-    sections: ['the-ca-is-lost'],
-    reason: 'AuthorityLost',
-    name: 'bare',
-    async happen(scene, name) {
-      await born(scene, name, { tls: { rotationOverlap: '1s' } });
-      const all = (await within(scene, 'get', 'secrets', '-o', 'name')).split('\n');
-      await within(
-        scene,
-        'delete',
-        ...all.filter((one) => one.startsWith(`secret/${name}-`) && one.includes('-peer-')),
-      );
-      return undefined;
     },
     over: served,
   },
