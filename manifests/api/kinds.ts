@@ -224,6 +224,12 @@ export const definitions: Readonly<Record<Kind, KindDefinition>> = {
       { name: 'Needed', type: 'integer', jsonPath: '.status.needed' },
       { name: 'In Progress', type: 'integer', jsonPath: '.status.inProgress' },
       { name: 'Done', type: 'integer', jsonPath: '.status.done' },
+      {
+        name: 'Blocked By',
+        type: 'string',
+        jsonPath: '.status.blocked[0].reason',
+        description: 'Why the first of the nodes that wait does not go on.',
+      },
       ready,
       reason,
       { name: 'Last', type: 'date', jsonPath: '.status.lastDone.at' },
