@@ -70,7 +70,8 @@ function selectionsOf(room: Room): readonly Selection[] {
  * 2026): files run side by side, and the room ends with the one that is the last to end.
  */
 const longest = [
-  ...['deaths', 'unkind', 'upgrade', 'tutorials', 'corruption', 'tls-lost', 'scale', 'recover', 'space', 'claims'],
+  ...['runbooks', 'runbooks-data', 'corruption', 'deaths', 'unkind', 'chain-recovery', 'upgrade', 'tutorials'],
+  ...['recover', 'final-backup', 'tls-lost', 'scale', 'space', 'claims', 'node-trouble'],
   ...['backup', 'restore', 'older-disk', 'faults', 'cert-manager', 'families', 'set-aside', 'take-back', 'heal'],
   ...['tls-expired', 'backup-schedule', 'tls-provided', 'rolling'],
   // Integration.
