@@ -10,7 +10,7 @@ export interface TelemetrySettings {
 const signals = { traces: 'TRACES', metrics: 'METRICS' } as const;
 type Signal = keyof typeof signals;
 
-/** The variables of OpenTelemetry; a test holds those that are read here to the docs. */
+/** The variables of OpenTelemetry that are read; docs/how-to/monitoring.md lists them. */
 export function telemetryFrom(env: NodeJS.ProcessEnv): TelemetrySettings {
   if (isTrue(env.OTEL_SDK_DISABLED)) return { problems: [] };
   const [traces, metrics] = [asked('traces', env), asked('metrics', env)];

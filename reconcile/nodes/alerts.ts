@@ -1,4 +1,6 @@
 import type { EtcdNodePolicySpec } from '../../manifests/api/etcd-node-policy.ts';
+import { isRecord } from '../../manifests/render/is-record.ts';
+import { jsonIn } from './json-in.ts';
 import type { AlertsSeen } from './observation.ts';
 
 /** What Prometheus says is firing, and whether it keeps nodes from their reboot. Pure. */
@@ -29,22 +31,10 @@ export function alertsIn(text: string, { labels = {}, ignore = [] }: Omit<Blocki
 }
 
 function listIn(text: string): readonly Readonly<Record<string, unknown>>[] | undefined {
-  const found = parsed(text);
+  const found = jsonIn(text);
   const data = isRecord(found) && found.status === 'success' ? found.data : undefined;
   const alerts = isRecord(data) ? data.alerts : undefined;
   return Array.isArray(alerts) && alerts.every(isRecord) ? alerts : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Names are letters, digits and "_" by convention only. */

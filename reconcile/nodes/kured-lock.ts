@@ -1,3 +1,6 @@
+import { isRecord } from '../../manifests/render/is-record.ts';
+import { jsonIn } from './json-in.ts';
+
 /**
  * kured's lock: an annotation of its DaemonSet, of one node, or (`--concurrency`) of several. A lock whose time to live
  * is over counts no more, as kured itself reads it. Pure.
@@ -8,7 +11,7 @@ export const kuredLockAnnotation = 'weave.works/kured-node-lock';
 /** @returns the nodes that hold it; {@link unreadable} stands for one that can't be told. */
 export function kuredHolders(text: string | undefined, at: Date): readonly string[] {
   if (text === undefined) return [];
-  const found = parsed(text);
+  const found = jsonIn(text);
   if (!isRecord(found)) return [unreadable];
   const locks: readonly unknown[] = Array.isArray(found.locks) ? found.locks : 'nodeID' in found ? [found] : [];
   return locks.flatMap((lock) => holderOf(lock, at) ?? []);
@@ -24,16 +27,4 @@ function holderOf(lock: unknown, at: Date): string | undefined {
   if (isOver) return undefined;
   // As a Node is named, and nothing else.
   return typeof nodeID === 'string' && /^[a-z0-9.-]{1,253}$/.test(nodeID) ? nodeID : unreadable;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
