@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { measureBackup } from './bench/backup.ts';
-import { measureLargeBackup, sizeAsked } from './bench/backup-large.ts';
+import { measureLargeBackup } from './bench/backup-large.ts';
 import { measureBirths } from './bench/birth.ts';
 import { measureChecks } from './bench/checks.ts';
 import { conditions, load } from './bench/conditions.ts';
@@ -9,46 +9,43 @@ import { measureFullSize } from './bench/full-size.ts';
 import { measureGit } from './bench/git.ts';
 import { measureHostile } from './bench/hostile.ts';
 import { measureLife } from './bench/life.ts';
+import { parseBenchOptions, storeNames, usage } from './bench/options.ts';
 import { measureReboots } from './bench/reboots.ts';
 import { openStage } from './bench/stage.ts';
 import { measureTicks } from './bench/ticks.ts';
 import { measureTls } from './bench/tls.ts';
 import { keepVolumesOnDisk, keepVolumesSparse } from './bench/volumes.ts';
 import { measureWebhooks } from './bench/webhooks.ts';
+import { UsageError } from './run/options.ts';
 import { binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
 import { startLocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
 
-/**
- * Figures, all measured in this run: `npm run bench`, and with `-- births`, `tls`, `life`, `git`, `events`, `reboots`,
- * `webhooks`, `hostile` or `backup` after it; with `--quick` fewer clusters, where there are several, and a small
- * database. With `-- backup --size 2GiB` one database of that size goes to each store, and is proven there; `--store
- * directory`, `gcs` or `s3` asks for one store only; `--full-size` asks only for restores to three members, of a
- * database of `--size`, and `--trace` prints every step, Job and pod of them; `--once` takes one run of each, not
- * three.
- */
+/** Figures, all measured in this run. `--help` says which there are. */
 
-const quick = process.argv.includes('--quick');
+const { bench, help, quick, once, trace, fullSize, mebibytes, stores } = optionsOrUsage();
+if (help) {
+  console.log(usage);
+  process.exit();
+}
 // These need no cluster.
-if (process.argv.includes('webhooks')) {
+if (bench === 'webhooks') {
   console.log(await conditions());
   await measureWebhooks();
   process.exit();
 }
-const backup = process.argv.includes('backup');
-const mebibytes = sizeAsked(process.argv);
-// The sandbox of what does need one runs this file again.
-if (backup && !process.argv.includes('--full-size') && !currentSandbox()) {
-  console.log(await conditions());
-  if (mebibytes === undefined) await measureBackup({ quick, args: process.argv });
-  else await measureLargeBackup(mebibytes, process.argv);
-  if (mebibytes !== undefined || process.argv.includes('--store')) process.exit();
-}
-if (process.argv.includes('hostile')) {
+if (bench === 'hostile') {
   console.log(await conditions());
   await measureHostile({ quick });
   process.exit();
+}
+// The sandbox of what does need one runs this file again.
+if (bench === 'backup' && !fullSize && !currentSandbox()) {
+  console.log(await conditions());
+  if (mebibytes === undefined) await measureBackup({ quick, once, stores });
+  else await measureLargeBackup(mebibytes, stores);
+  if (mebibytes !== undefined || stores !== storeNames) process.exit();
 }
 const binaries = await provisionBinaries();
 const sandbox = await enterSandbox(binariesEnvironment(binaries));
@@ -56,37 +53,47 @@ const { directory } = sandbox;
 // The pods' image is this checkout's bundle.
 await buildOwnImage(sandbox);
 await using cluster = await startLocalCluster({ binaries });
-const volumes = backup ? await keepVolumesOnDisk(cluster, sandbox) : await keepVolumesSparse(cluster);
+const volumes = bench === 'backup' ? await keepVolumesOnDisk(cluster, sandbox) : await keepVolumesSparse(cluster);
 await using stage = await openStage(cluster, join(directory, 'clone'));
 
-console.log(backup ? `${load()}\n` : await conditions());
+console.log(bench === 'backup' ? `${load()}\n` : await conditions());
 const etcd = binaries.etcd['3.6.16'];
 if (!etcd) throw new Error('there is no etcd 3.6.16 among the binaries');
-if (backup) {
+if (bench === 'backup') {
   const { etcdctl } = binaries;
   const programs = { etcd, etcdctl, etcdutl: binaries.etcdutl['3.6.16'] };
   const size = mebibytes ?? (quick ? 32 : 256);
-  const traced = process.argv.includes('--trace');
   await measureFullSize(stage, {
     programs,
     volumes,
     mebibytes: size,
-    times: quick || process.argv.includes('--once') ? 1 : 3,
-    traced,
+    times: quick || once ? 1 : 3,
+    traced: trace,
   });
-} else if (process.argv.includes('tls')) {
+} else if (bench === 'tls') {
   await measureTls(stage, { directory: join(directory, 'app'), quick });
-} else if (process.argv.includes('life')) {
+} else if (bench === 'life') {
   await measureLife(stage, { directory: join(directory, 'app') });
-} else if (process.argv.includes('reboots')) {
+} else if (bench === 'reboots') {
   await measureReboots(stage);
-} else if (process.argv.includes('events')) {
+} else if (bench === 'events') {
   await measureEvents(stage);
-} else if (process.argv.includes('git')) {
+} else if (bench === 'git') {
   await measureGit({ quick });
   await measureChecks(stage, { directory: join(directory, 'app'), clusters: quick ? 10 : 100 });
 } else {
-  await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
-  if (!process.argv.includes('births'))
+  if (bench !== 'ticks')
+    await measureBirths(stage, { etcd, directory: join(volumes, 'by-hand'), times: quick ? 1 : 3 });
+  if (bench !== 'births')
     await measureTicks(stage, { directory: join(directory, 'app'), sizes: quick ? [1] : [1, 10, 100] });
+}
+
+function optionsOrUsage() {
+  try {
+    return parseBenchOptions(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(error.message);
+    process.exit(2);
+  }
 }

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { put } from '../integration/backup/members.ts';
 import { saveSnapshot } from './backup-by-hand.ts';
 import { type BackupStage, onBackupStage, valueBytes, version } from './backup-stage.ts';
-import { type BenchStore, storesAsked } from './backup-stores.ts';
+import { type BenchStore, benchStores } from './backup-stores.ts';
 import { load } from './conditions.ts';
+import type { StoreName } from './options.ts';
 import { aim } from './table.ts';
 
 /** Of each value, so that a sixteenth of the database goes where it is compressed. */
@@ -18,8 +19,7 @@ const mostMebibytes = 128;
  *
  * @throws when a backup is not proven.
  */
-export async function measureLargeBackup(mebibytes: number, args: readonly string[]): Promise<void> {
-  const stores = storesAsked(args);
+export async function measureLargeBackup(mebibytes: number, names: readonly StoreName[]): Promise<void> {
   await onBackupStage(async ({ directory, source, programs, agent }) => {
     await fillSparse(source, (mebibytes * 1024 ** 2) / valueBytes);
     const file = join(directory, 'by-hand.db');
@@ -28,7 +28,7 @@ export async function measureLargeBackup(mebibytes: number, args: readonly strin
     await rm(file);
     console.log(`## A database of ${mebibytes} MiB, etcd ${version}\n`);
     console.log(`The snapshot into a file by hand: ${seconds(performance.now() - saved)} s. ${load()}\n`);
-    for (const { open, isQuadratic } of stores) {
+    for (const { open, isQuadratic } of names.map((name) => benchStores[name])) {
       const own = await mkdtemp(join(directory, 'store-'));
       await using store = await open(own);
       const compression = isQuadratic ? 'zstd' : 'none';
@@ -76,13 +76,4 @@ async function backUpAndProve(large: Large, store: BenchStore): Promise<void> {
 
 function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(1);
-}
-
-/** `--size 2GiB` in mebibytes; `undefined` unless it is given. @throws {TypeError} */
-export function sizeAsked(args: readonly string[]): number | undefined {
-  const at = args.indexOf('--size');
-  if (at < 0) return undefined;
-  const [, number, unit] = /^(\d{1,5})(MiB|GiB)$/.exec(args[at + 1] ?? '') ?? [];
-  if (number === undefined) throw new TypeError('--size takes a size like 2GiB or 512MiB');
-  return Number(number) * (unit === 'GiB' ? 1024 : 1);
 }

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Storage } from '@google-cloud/storage';
 import { bucket, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
+import type { StoreName } from './options.ts';
 
 const run = promisify(execFile);
 
@@ -36,18 +37,7 @@ export const benchStores = {
   directory: { open: openVolume, isQuadratic: false },
   s3: { open: openS3, isQuadratic: false },
   gcs: { open: openGcs, isQuadratic: true },
-} as const satisfies Readonly<Record<string, StoreKind>>;
-
-/** Those of `--store`, which may be there more than once; all without it. @throws {Error} naming those there are */
-export function storesAsked(args: readonly string[]): readonly StoreKind[] {
-  const asked = args.flatMap((arg, index) => (args[index - 1] === '--store' ? [arg] : []));
-  const unknown = asked.find((name) => !Object.hasOwn(benchStores, name));
-  if (unknown !== undefined)
-    throw new Error(`--store takes ${Object.keys(benchStores).join(', ')}, and not ${unknown}`);
-  return Object.entries(benchStores).flatMap(([name, kind]) =>
-    asked.length === 0 || asked.includes(name) ? [kind] : [],
-  );
-}
+} as const satisfies Readonly<Record<StoreName, StoreKind>>;
 
 export interface StoreKind {
   readonly open: (directory: string) => Promise<BenchStore>;

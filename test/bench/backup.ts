@@ -8,12 +8,13 @@ import { fill } from '../integration/backup/members.ts';
 import { newMember, restoreData, saveSnapshot, serveOnce } from './backup-by-hand.ts';
 import { printBackup, type StoreFigures } from './backup-print.ts';
 import { type BackupStage, onBackupStage, valueBytes, version } from './backup-stage.ts';
-import { type BenchStore, type StoreKind, storesAsked } from './backup-stores.ts';
+import { type BenchStore, benchStores, type StoreKind } from './backup-stores.ts';
+import type { StoreName } from './options.ts';
 
 export interface BackupOptions {
   readonly quick: boolean;
-  /** Of the command line. */
-  readonly args: readonly string[];
+  readonly once: boolean;
+  readonly stores: readonly StoreName[];
 }
 
 interface Bench extends BackupStage {
@@ -25,10 +26,11 @@ interface Bench extends BackupStage {
  * Prints how long backups and restores take by the agent and by hand, by turns, and how much memory the agent takes.
  * Needs no cluster.
  */
-export async function measureBackup({ quick, args }: BackupOptions): Promise<void> {
-  const times = quick || args.includes('--once') ? 1 : 3;
+export async function measureBackup({ quick, once, stores: names }: BackupOptions): Promise<void> {
+  const times = quick || once ? 1 : 3;
   const figures: StoreFigures[] = [];
-  const stores = Map.groupBy(storesAsked(args), (kind) => mebibytesFor(kind, quick));
+  const kinds = names.map((name) => benchStores[name]);
+  const stores = Map.groupBy(kinds, (kind) => mebibytesFor(kind, quick));
   for (const alike of stores.values()) figures.push(...(await measureStores(alike, { quick, times })));
   printBackup({ version, valueBytes, times, directory: tmpdir(), figures });
 }
