@@ -59,6 +59,13 @@ export function addAsking({ add, about, common, connect }: Adding): void {
       const { reconcile } = await import('./reconcile.ts');
       await connect(common(), (asked) => reconcile(name, asked, options));
     });
+  add('defrag', 'ask that every member defragments its database once, one after the other, and wait for it')
+    .option('--wait <seconds>', 'until all of them have; 0: do not wait', seconds, 300)
+    .addOption(ofInstallation())
+    .action(async (name: string, options: Parameters<typeof import('./defrag.ts').defrag>[2]) => {
+      const { defrag } = await import('./defrag.ts');
+      await connect(common(), (asked) => defrag(name, asked, options));
+    });
   add('approve', 'show what it asks a person to approve and what is lost with it, ask, and approve exactly that')
     .option('--fleet', 'the name is that of an EtcdFleet', false)
     .option('--for <word>', 'which, where it asks for several, like recover-quorum')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { KubeError, resources } from '../../reconcile/kube.ts';
 import { type CronJob, jobOf } from '../pass/follow-up/chain.ts';
@@ -14,7 +15,7 @@ export interface Installation {
   readonly name: string;
 }
 
-interface ReconcileOptions {
+export interface ReconcileOptions {
   readonly installation: Installation;
   /** Seconds to wait until a pass has answered; 0: not at all. */
   readonly wait: number;
@@ -33,23 +34,40 @@ export async function reconcile(name: string, asked: Asked, options: ReconcileOp
     if (asked.output !== 'text') asked.out(dataText(facts, asked.output));
     return 0;
   }
-  const deadline = performance.now() + options.wait * 1000;
-  while (performance.now() < deadline) {
-    if (asked.stop.aborted) throw new Refusal('stopped; the pass was asked for, and comes all the same');
-    const { status } = await clusterNamed(name, asked);
-    if (status?.lastHandledReconcileAt === word) {
-      const { kind = 'Done', reason = '', message = '' } = status.lastDecision ?? {};
-      const decision = { kind, reason, message };
-      say(asked, printable(`${asked.namespace}/${name}  ${kind}  ${reason}: ${message}`), { ...facts, decision });
-      return 0;
-    }
-    await pause(500, undefined, { signal: asked.stop }).catch(() => undefined);
+  const seen = await until(name, asked, options, ({ status }) => status?.lastHandledReconcileAt === word);
+  if (seen.kind === 'answered') {
+    const { kind = 'Done', reason = '', message = '' } = seen.cluster.status?.lastDecision ?? {};
+    const decision = { kind, reason, message };
+    say(asked, printable(`${asked.namespace}/${name}  ${kind}  ${reason}: ${message}`), { ...facts, decision });
+    return 0;
   }
   throw new Refusal(`no pass has looked at ${asked.namespace}/${name} within ${options.wait} s: does the CronJob run?`);
 }
 
+interface Seen {
+  readonly kind: 'answered' | 'late';
+  readonly cluster: EtcdCluster;
+}
+
+/** The cluster when it is so, or as it is when the time to wait is over. @throws {Refusal} where a person stops it. */
+export async function until(
+  name: string,
+  asked: Asked,
+  { wait }: ReconcileOptions,
+  isAnswered: (cluster: EtcdCluster) => boolean,
+): Promise<Seen> {
+  const deadline = performance.now() + wait * 1000;
+  for (;;) {
+    if (asked.stop.aborted) throw new Refusal('stopped; the pass was asked for, and comes all the same');
+    const cluster = await clusterNamed(name, asked);
+    if (isAnswered(cluster)) return { kind: 'answered', cluster };
+    if (performance.now() >= deadline) return { kind: 'late', cluster };
+    await pause(500, undefined, { signal: asked.stop }).catch(() => undefined);
+  }
+}
+
 /** @returns what became of it, for the person. */
-async function startJob(name: string, asked: Asked, { installation }: ReconcileOptions): Promise<string> {
+export async function startJob(name: string, asked: Asked, { installation }: ReconcileOptions): Promise<string> {
   const { kube, stop } = asked;
   const place = `${installation.namespace}/${installation.name}`;
   try {

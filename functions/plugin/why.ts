@@ -4,6 +4,7 @@ import { clusterState } from '../page/state.ts';
 import { printable } from '../printable.ts';
 import { approvalsOf } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
+import { defragmentationAsked } from './defrag.ts';
 import { clusterNamed, dataText } from './objects.ts';
 import { coloured } from './table.ts';
 import { concernsOf, cureLines, since, stateCell } from './words.ts';
@@ -14,13 +15,14 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
   const { out, output, colours } = asked;
   const state = clusterState(cluster);
   const concerns = concernsOf(cluster);
+  const defragmentation = defragmentationAsked(cluster, asked.now());
   if (output !== 'text') {
     const told = concerns.map(({ tone, reason, message }) => ({
       ...{ needsAPerson: tone === 'bad', reason, message },
       ...{ means: meaningOf(reason)?.means, cure: meaningOf(reason)?.cure },
     }));
     const approvals = approvalsOf(cluster);
-    out(dataText({ state: state.word, message: state.message, concerns: told, approvals }, output));
+    out(dataText({ state: state.word, message: state.message, concerns: told, approvals, defragmentation }, output));
     return 0;
   }
   const { metadata, status } = cluster;
@@ -38,6 +40,10 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
   for (const { action, target, reason, message, until } of status?.setAside ?? []) {
     out(`\nset aside: ${printable(`${action} ${target ?? ''}`.trim())} (${reason}), tried again at ${until}\n`);
     out(`  ${printable(message)}\n`);
+  }
+  if (defragmentation) {
+    const { since: time, waiting } = defragmentation;
+    out(`\ndefragmentation is asked for since ${time}; still to come: ${printable(waiting.join(', '))}\n`);
   }
   const last = conditionOf(status, 'Ready')?.lastTransitionTime;
   if (last !== undefined) out(`\nReady is ${conditionOf(status, 'Ready')?.status} for ${since(last, asked.now())}\n`);

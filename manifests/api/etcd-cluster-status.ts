@@ -16,6 +16,9 @@ const memberStatusSchema = object({
   unhealthySince: Type.Optional(
     time({ description: 'When it was first seen unhealthy. spec.healing counts from here.' }),
   ),
+  defragmentedAt: Type.Optional(
+    time({ description: 'When it was last asked to defragment its database, whatever came of it.' }),
+  ),
   dbBytes: Type.Optional(int64({ minimum: 0, description: 'Of its database file, in bytes.' })),
   dbInUseBytes: Type.Optional(int64({ minimum: 0, description: 'Of that: what is in use, in bytes.' })),
 });

@@ -84,6 +84,7 @@ export const annotations = {
   // From people.
   paused: `${group}/paused`,
   reconcile: `${group}/reconcile`,
+  defragment: `${group}/defragment`,
   rotateCertificates: `${group}/rotate-certificates`,
   recoverQuorum: `${group}/recover-quorum`,
   acceptDisks: `${group}/accept-disks`,

@@ -92,6 +92,11 @@ export const changes = {
     means: 'A window of `spec.maintenance` says a time that never comes: changes that can wait do not begin.',
     cure: 'correct the window that the message names, or remove it ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
   },
+  InvalidRequest: {
+    means:
+      'The annotation that asks to defragment has a value that is no time, or one far ahead: nothing is done for it.',
+    cure: 'set it anew by `kubectl ratchet defrag`, or remove it ([runbook](docs/runbooks/spec-refused.md#a-template-or-a-mode))',
+  },
   TlsModeRefused: { means: 'The spec asks for another TLS mode than the cluster was created with.', cure: honoured },
   NotingDisks: step('The disk behind each volume is recorded.'),
   GrowingVolumes: step('The volumes are requested to grow to the size of the spec.'),

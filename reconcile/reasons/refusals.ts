@@ -133,6 +133,7 @@ export const refusals = {
   TemplateRefused: 'person',
   TlsModeRefused: 'person',
   InvalidWindow: 'person',
+  InvalidRequest: 'person',
   NothingToHibernate: 'person',
   NameTaken: 'person',
   LabelsRefused: 'person',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { EtcdClusterStatus } from '../../manifests/api/etcd-cluster-status.ts';
 import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
 import { isWholeOf } from './support/conditions.ts';
 import { installNamespaced } from './support/installed.ts';
@@ -41,6 +42,25 @@ test('plan and check ask the members themselves, and plan of a file is what then
     done.slice(-steps.length),
     steps.map(({ action }) => action),
   );
+});
+
+test('defrag asks each member once: etcd rewrites its files, and why says what is left', async () => {
+  const { namespace, tickUntil } = stage();
+  const [plugin = assert.fail('the first test installs it')] = made;
+  const ratchet = (...args: readonly string[]) => plugin.ratchet('-n', namespace, ...args);
+  const asked = await ratchet('defrag', 'orders', '--wait=0', '-o', 'json');
+  assert.equal(asked.code, 0, asked.stderr);
+  const { request } = JSON.parse(asked.stdout);
+  assert.match((await ratchet('why', 'orders')).stdout, /still to come: orders-0, orders-1\n/);
+  const members = (status: EtcdClusterStatus | undefined) => status?.members ?? [];
+  const done = await tickUntil(
+    'orders',
+    ({ status }) => members(status).every(({ defragmentedAt = '' }) => defragmentedAt >= request),
+    60,
+  );
+  const steps = (done.status?.history ?? []).filter(({ action }) => action === 'defragment-member');
+  assert.deepEqual([steps.map(({ outcome }) => outcome), members(done.status).length], [['acted', 'acted'], 2]);
+  assert.doesNotMatch((await ratchet('why', 'orders')).stdout, /still to come/);
 });
 
 test('where no member can be reached from, a Job of the installation makes the same plan', async () => {

@@ -113,6 +113,7 @@ function membersOf(situation: Situation): readonly ClusterMemberStatus[] {
         ...(member && { role: member.isLearner ? ('Learner' as const) : ('Voter' as const) }),
         ...(started && { startedAt: timestamp(started) }),
         ...healthOf(slot, situation, before),
+        ...(slot.peer?.defragmented && { defragmentedAt: timestamp(slot.peer.defragmented.at) }),
         ...(slot.endpoint.kind === 'known' && {
           version: slot.endpoint.status.version,
           dbBytes: settled(before?.dbBytes, slot.endpoint.status.dbSize),

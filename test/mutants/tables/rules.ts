@@ -117,6 +117,20 @@ export const ofRules: readonly Mutant[] = [
     killers: [`${unit}/recreate-pod.test.ts`],
   },
   {
+    file: 'reconcile/cluster/decide/rules/space/defragment.ts',
+    from: 'return last === undefined || last.at < request.since;',
+    to: 'return true;',
+    without: 'a request to defragment is carried out again and again',
+    killers: [`${unit}/defragment.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/space/defragment.ts',
+    from: "if (request.kind !== 'asked' || request.since > at) return false;",
+    to: "if (request.kind !== 'asked') return false;",
+    without: 'a request for a later time is carried out at once, and repeated until that time',
+    killers: [`${unit}/defragment.test.ts`],
+  },
+  {
     file: 'reconcile/cluster/decide/rules/space/free-space.ts',
     from: 'size >= limitOf(quota)',
     to: 'size > limitOf(quota)',

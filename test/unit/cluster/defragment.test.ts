@@ -9,6 +9,7 @@ import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   clusterId,
+  type Differences,
   endpoint,
   healthy,
   memberId,
@@ -88,6 +89,75 @@ describe('a database file that has grown far beyond what is in it', () => {
       assert.equal(decide(healthy(3, { slots: { 1: all(large, asked(3599, vain)) } })).reason, 'Converged');
       assert.equal(decide(healthy(3, { slots: { 1: all(large, asked(3601, vain)) } })).reason, 'Defragmenting');
     }
+  });
+});
+
+describe('a person who asks for it by an annotation', () => {
+  const small = database(10, 9);
+  const requested = (value: string) => ({ metadata: { annotations: { 'etcd.ratchet.dev/defragment': value } } });
+  const now = '2026-01-02T03:04:05Z';
+  const reasonFor = (value: string, differences: Differences = {}) =>
+    decide(healthy(3, { every: small, ...requested(value), ...differences })).reason;
+
+  test('gets each member once, the leader last, whatever it frees, also where the mode is Disabled', () => {
+    const spec = { defragmentation: { mode: 'Disabled' } } as const;
+    const nameOf = (...done: readonly number[]) => {
+      const slots = Object.fromEntries(done.map((ordinal) => [ordinal, all(small, asked(0, 1))]));
+      const decision = decide(healthy(3, { spec, every: small, slots, ...requested(now) }));
+      return decision.kind === 'act' && decision.action.kind === 'defragment-member' ? decision.action.name : undefined;
+    };
+    assert.deepEqual(
+      [nameOf(), nameOf(1), nameOf(1, 2), nameOf(0, 1, 2)],
+      ['orders-1', 'orders-2', 'orders-0', undefined],
+    );
+  });
+
+  test('gets it also of members that did it within the hour, but not of those that did it since', () => {
+    assert.equal(reasonFor(now, { every: all(small, asked(1)) }), 'Defragmenting');
+    assert.equal(reasonFor(now, { every: all(small, asked(0)) }), 'Converged');
+  });
+
+  test('waits for every member to be well, for the windows and for the room of its fleet', () => {
+    assert.notEqual(reasonFor(now, { slots: { 2: withEndpoint(silent) } }), 'Defragmenting');
+    assert.notEqual(reasonFor(now, { slots: { 2: withPod({ ready: false }) } }), 'Defragmenting');
+    assert.equal(reasonFor(now, { spec: { suspend: true } }), 'Suspended');
+    assert.equal(reasonFor(now, { spec: { maintenance: { windows: [] } } }), 'OutsideWindows');
+    const crowded = { ...healthy(3, { every: small, ...requested(now) }), crowdedBy: ['shop/other'] };
+    assert.equal(decide(crowded).reason, 'WaitingForRoom');
+  });
+
+  for (const [value, reason] of [
+    ['2026-01-02T03:04:05.000+00:00', 'Defragmenting'],
+    ['2026-01-02T05:04:05+02:00', 'Defragmenting'],
+    ['2026-01-02T03:04:06Z', 'Converged'],
+    ['2026-02-06T03:04:05Z', 'Converged'],
+    ['2026-02-06T03:04:06Z', 'InvalidRequest'],
+    ['2025-11-28T03:04:05Z', 'Defragmenting'],
+    ['2025-11-28T03:04:04Z', 'Converged'],
+    ['', 'InvalidRequest'],
+    ['now', 'InvalidRequest'],
+    ['true', 'InvalidRequest'],
+    ['1767323045', 'InvalidRequest'],
+    ['2026-01-02', 'InvalidRequest'],
+    ['2026-13-02T03:04:05Z', 'InvalidRequest'],
+    ['2026-01-02T03:04:05Z\n', 'InvalidRequest'],
+    ['２０２６-01-02T03:04:05Z', 'InvalidRequest'],
+    ['+275760-09-13T00:00:00Z', 'InvalidRequest'],
+    ['2026-01-02T03:04:05Z'.repeat(10_000), 'InvalidRequest'],
+  ] as const) {
+    test(`who writes ${JSON.stringify(value.slice(0, 40))} comes to ${reason}`, () => {
+      assert.equal(reasonFor(value), reason);
+    });
+  }
+
+  test('is told of a value that says nothing by its annotation, without the value, and nothing is held up', () => {
+    const said = decide(healthy(3, { every: small, ...requested('\u001b[2J soon') }));
+    assert.ok(said.kind === 'refuse');
+    assert.match(said.message, /etcd\.ratchet\.dev\/defragment is no time like 2026-01-02T03:04:05Z/);
+    assert.doesNotMatch(said.message, /soon/);
+    assert.match(said.cure, /kubectl ratchet -n shop defrag orders/);
+    assert.equal(reasonFor('soon', { spec: { replicas: 5 } }), 'PreparingMember');
+    assert.equal(reasonFor('soon', { slots: { 1: large } }), 'Defragmenting');
   });
 });
 

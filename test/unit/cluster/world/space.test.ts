@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
+import { resources } from '../../../../reconcile/kube.ts';
+import { timestamp } from '../../../../reconcile/timestamp.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { sample, squares } from '../../../support/world/crash.ts';
@@ -248,4 +251,51 @@ describe('files that have grown far beyond what is in them', () => {
       return world;
     }
   });
+});
+
+describe('a person who asks for a defragmentation', () => {
+  test('gets each member once, the leader last, whatever write an invocation dies at', async () => {
+    const first = await asking();
+    const leader = leaderOf(first);
+    const life = await lifeOf(first);
+    assert.deepEqual([stepsOf(first).at(-1), spaceOf(first).asked.length], [`defragment-member ${leader}`, 3]);
+    const told = first.cluster()?.status?.members ?? [];
+    assert.ok(told.length === 3 && told.every(({ defragmentedAt }) => defragmentedAt !== undefined));
+    for (const crash of life.places) {
+      const { world } = await life.killedAt(crash);
+      const end = await tickUntilConverged(world);
+      assert.equal(end.reason, 'Converged', `${crash.when} ${crash.write}\n${end.trail.join('\n')}`);
+      const { asked } = spaceOf(world);
+      assert.ok(new Set(asked).size === asked.length && asked.length >= 2, asked.join());
+      assertOneCluster(world, 3);
+    }
+
+    async function asking() {
+      const world = await born(3, { defragmentation: { mode: 'Disabled' } });
+      fillUp(world, { quota, live: 10 * MiB, free: 5 * MiB });
+      await ask(world);
+      return world;
+    }
+  });
+
+  test('and asks again gets each member once more', async () => {
+    const world = await born(3, { defragmentation: { mode: 'Disabled' } });
+    const space = fillUp(world, { quota, live: 10 * MiB, free: 5 * MiB });
+    await ask(world);
+    await tickUntilConverged(world);
+    world.advance(60);
+    for (const file of space.files.values()) file.size += 5 * MiB;
+    await ask(world);
+    await tickUntilConverged(world);
+    assert.deepEqual([space.asked.length, new Set(space.asked).size], [6, 3]);
+    world.advance(7200);
+    assert.equal((await tickUntilConverged(world)).reason, 'Converged');
+    assert.equal(space.asked.length, 6, 'an old request is over');
+  });
+
+  async function ask(world: World) {
+    const found = world.cluster() ?? assert.fail('there is no cluster');
+    const noted = { ...found.metadata.annotations, [annotations.defragment]: timestamp(new Date(world.now())) };
+    await world.kube.update(resources.clusters, { ...found, metadata: { ...found.metadata, annotations: noted } });
+  }
 });

@@ -2,6 +2,7 @@ import type { Decision, Refused } from '../../../know/decision.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { nameUnlabelledPods } from '../birth/keep-labels.ts';
 import { checkCertificates } from '../certificates/check-certificates.ts';
+import { nameUnreadableRequest } from '../space/defragment.ts';
 import { awaitGrowth } from '../volumes/await-growth.ts';
 import { nameRefusals } from './name-refusals.ts';
 
@@ -30,6 +31,7 @@ function whatIsLeft(situation: Situation): readonly Told[] {
   return [
     ...nameRefusals(situation),
     ...nameUnlabelledPods(situation),
+    ...nameUnreadableRequest(situation),
     ...others.flatMap((told) => (told?.kind === 'refuse' || told?.kind === 'wait' ? [told] : [])),
   ];
 }

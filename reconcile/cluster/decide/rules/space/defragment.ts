@@ -1,8 +1,10 @@
 import { defragmentationDefaults } from '../../../../../manifests/api/defragmentation-defaults.ts';
 import { parseQuantity } from '../../../../../manifests/api/quantity.ts';
+import { defragmentRequestOf } from '../../../../../manifests/render/defragment-request.ts';
+import { annotations } from '../../../../../manifests/render/names.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { type Database, databasesOf, newestOf } from '../../../know/databases.ts';
-import { act, type Decision } from '../../../know/decision.ts';
+import { act, type Decision, type Refused, refuse } from '../../../know/decision.ts';
 import { wasAsked } from '../../../know/defragmented.ts';
 import { successorOf } from '../../../know/leadership.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -12,21 +14,13 @@ import { waitToBegin } from '../../wait-for-window.ts';
 const atMostEvery = 3600;
 
 /**
- * Members whose database files are much larger than their content free that space: one at a time, the leader last, so
- * that etcd is seldom out of space. etcd itself never does it: its files only grow. A member that defragments answers
- * no requests meanwhile.
+ * Members whose database files are much larger than their content free that space, and members that a person asks for
+ * do, whatever it frees: one at a time, the leader last. etcd itself never does it: its files only grow. A member that
+ * defragments answers no requests meanwhile.
  */
 export function defragment(situation: Situation): Decision | undefined {
-  const { cluster, at } = situation;
-  const { mode, minReclaim, maxUsedPercent } = { ...defragmentationDefaults, ...cluster.spec.defragmentation };
-  if (mode === 'Disabled') return undefined;
-  const least = parseQuantity(minReclaim);
   const next = databasesOf(situation)?.find(
-    ({ slot, isLearner, size, used }) =>
-      !isLearner &&
-      size - used >= Math.max(1, least) &&
-      used * 100 <= maxUsedPercent * size &&
-      !wasAsked(slot, at, { within: atMostEvery }),
+    (database) => !database.isLearner && (isAsked(database, situation) || pays(database, situation)),
   );
   if (!next) return undefined;
   const held = waitToBegin(situation);
@@ -37,6 +31,29 @@ export function defragment(situation: Situation): Decision | undefined {
     'Defragmenting',
     `${next.slot.name} defragments its database${alone ? '; no other member answers meanwhile' : ''}`,
   );
+}
+
+/** By a request of a person, once: the peer records the attempt before etcd is asked. */
+function isAsked({ slot }: Database, { cluster, at }: Situation): boolean {
+  const request = defragmentRequestOf(cluster, at);
+  if (request.kind !== 'asked' || request.since > at) return false;
+  const last = slot.peer?.defragmented;
+  return last === undefined || last.at < request.since;
+}
+
+function pays({ slot, size, used }: Database, { cluster, at }: Situation): boolean {
+  const { mode, minReclaim, maxUsedPercent } = { ...defragmentationDefaults, ...cluster.spec.defragmentation };
+  if (mode === 'Disabled' || size - used < Math.max(1, parseQuantity(minReclaim))) return false;
+  return used * 100 <= maxUsedPercent * size && !wasAsked(slot, at, { within: atMostEvery });
+}
+
+/** A request that says nothing has no effect, and a person waits for one. */
+export function nameUnreadableRequest({ cluster, at }: Situation): readonly Refused[] {
+  const request = defragmentRequestOf(cluster, at);
+  if (request.kind !== 'unreadable') return [];
+  const { name, namespace } = cluster.metadata;
+  const message = `the annotation ${annotations.defragment} ${request.problem}: no member is defragmented for it`;
+  return [refuse('InvalidRequest', message, `kubectl ratchet -n ${namespace} defrag ${name} sets it; or remove it`)];
 }
 
 /** Any member may be the leader by the time that it is asked, so a successor is named. */

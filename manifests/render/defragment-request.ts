@@ -1,0 +1,32 @@
+import { annotations } from './names.ts';
+
+export type DefragmentRequest =
+  | { readonly kind: 'none' }
+  /** From this time on, and for members that were not defragmented since. */
+  | { readonly kind: 'asked'; readonly since: Date }
+  /** In words: what the value is not. */
+  | { readonly kind: 'unreadable'; readonly problem: string };
+
+/**
+ * How long a request holds, and how far ahead one may lie, in days: a monthly window of `spec.maintenance` opens within
+ * them. Members that join after that are not defragmented for it.
+ */
+export const requestDays = 35;
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** The value of `etcd.ratchet.dev/defragment`: a time. A person may have typed anything. */
+export function defragmentRequestOf(
+  { metadata }: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } },
+  at: Date,
+): DefragmentRequest {
+  const asked = metadata.annotations?.[annotations.defragment];
+  if (asked === undefined) return { kind: 'none' };
+  const since = new Date(rfc3339.test(asked) ? asked : Number.NaN);
+  if (Number.isNaN(since.getTime())) {
+    return { kind: 'unreadable', problem: `is no time like ${at.toISOString().slice(0, 19)}Z` };
+  }
+  const days = (at.getTime() - since.getTime()) / 86_400_000;
+  if (days < -requestDays) return { kind: 'unreadable', problem: `is more than ${requestDays} days ahead` };
+  return days > requestDays ? { kind: 'none' } : { kind: 'asked', since };
+}
