@@ -11,7 +11,7 @@ export type DefragmentRequest =
  * How long a request holds, and how far ahead one may lie, in days: a monthly window of `spec.maintenance` opens within
  * them. Members that join after that are not defragmented for it.
  */
-export const requestDays = 35;
+const requestDays = 35;
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 

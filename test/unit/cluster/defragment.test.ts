@@ -145,12 +145,12 @@ describe('a person who asks for it by an annotation', () => {
     ['+275760-09-13T00:00:00Z', 'InvalidRequest'],
     ['2026-01-02T03:04:05Z'.repeat(10_000), 'InvalidRequest'],
   ] as const) {
-    test(`who writes ${JSON.stringify(value.slice(0, 40))} comes to ${reason}`, () => {
+    test(`the value ${JSON.stringify(value.slice(0, 40))} comes to ${reason}`, () => {
       assert.equal(reasonFor(value), reason);
     });
   }
 
-  test('is told of a value that says nothing by its annotation, without the value, and nothing is held up', () => {
+  test('is told of a value that is no time, without the value, and nothing is held up', () => {
     const said = decide(healthy(3, { every: small, ...requested('\u001b[2J soon') }));
     assert.ok(said.kind === 'refuse');
     assert.match(said.message, /etcd\.ratchet\.dev\/defragment is no time like 2026-01-02T03:04:05Z/);
