@@ -43,8 +43,15 @@ export interface Calls {
   close(): void;
 }
 
-/** Connects to nothing yet; etcd3 itself is loaded by the first call. */
-export function guardedCalls({ callTimeoutMs = 2_000, tls, within = (_, work) => work() }: EtcdOptions): Calls {
+/**
+ * Connects to nothing yet; etcd3 itself is loaded by the first call.
+ *
+ * @param windowBytes see `connect` in etcd3.ts
+ */
+export function guardedCalls(
+  { callTimeoutMs = 2_000, tls, within = (_, work) => work() }: EtcdOptions,
+  windowBytes?: number,
+): Calls {
   const connections = new Map<string, Used>();
   const closing = new AbortController();
   let library: Promise<typeof import('./etcd3.ts')> | undefined;
@@ -79,7 +86,11 @@ export function guardedCalls({ callTimeoutMs = 2_000, tls, within = (_, work) =>
       const { connect, cancelledBy } = await loaded();
       limit.signal.throwIfAborted();
       limit.startClock();
-      const used = connections.get(endpoint) ?? { connection: connect(endpoint, own), calls: 0, left: false };
+      const used = connections.get(endpoint) ?? {
+        connection: connect(endpoint, own, windowBytes),
+        calls: 0,
+        left: false,
+      };
       connections.set(endpoint, used);
       used.calls += 1;
       // A little after our own limit: it is there for what an interceptor cannot reach.

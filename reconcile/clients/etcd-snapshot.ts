@@ -28,8 +28,14 @@ export interface EtcdSnapshots {
 /** Messages of 32 KiB that wait for the reader: those that wait long grow old, and are collected late. */
 const waiting = 4;
 
+/**
+ * What etcd may send before it is taken. HTTP/2's own 64 KiB are two messages: etcd would wait for us after each of
+ * them, and a snapshot take twice as long. It is memory as well, so no larger than that helps.
+ */
+const windowBytes = 512 * 1024;
+
 export function connectSnapshots(options: EtcdOptions = {}): EtcdSnapshots {
-  const calls = guardedCalls(options);
+  const calls = guardedCalls(options, windowBytes);
   return { snapshot, close: calls.close };
 
   async function* snapshot(endpoint: string, { signal, timeoutMs, stallMs = 60_000 }: SnapshotOptions) {

@@ -17,8 +17,12 @@ export interface Connection {
   close(): void;
 }
 
-/** A client of one endpoint that never retries, never asks another endpoint, and has one connection for all calls. */
-export function connect(endpoint: string, own?: Secured): Connection {
+/**
+ * A client of one endpoint that never retries, never asks another endpoint, and has one connection for all calls.
+ *
+ * @param windowBytes what the endpoint may send before we take it; HTTP/2's own 64 KiB unless given
+ */
+export function connect(endpoint: string, own?: Secured, windowBytes?: number): Connection {
   if (own === undefined && endpoint.startsWith('https:'))
     throw new Error(`${endpoint} is asked with certificates only`);
   let channel: Channel | undefined;
@@ -36,6 +40,7 @@ export function connect(endpoint: string, own?: Secured): Connection {
       'grpc.service_config_disable_resolution': 1,
       // A back-off left behind by an earlier client of the same endpoint does not concern us.
       'grpc.use_local_subchannel_pool': 1,
+      ...(windowBytes && { 'grpc-node.flow_control_window': windowBytes }),
       ...(own && namedAs(own.serverName(endpoint))),
       // etcd3 makes a channel for each of etcd's services; here it is the same one, with one handshake for all.
       channelFactoryOverride: (address: string, ...[, options]: ChannelRest) => {
