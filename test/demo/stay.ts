@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { entryOf } from '../../functions/entry.ts';
 import type { Binaries } from '../support/cluster/binaries.ts';
 import { openOutlet } from '../support/cluster/bridge.ts';
 import type { Ground } from './ground.ts';
@@ -18,12 +20,13 @@ export async function stay(ground: Ground, binaries: Binaries): Promise<void> {
     FORGE_TOKEN: token,
   });
   console.log(`
-It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and kubectl:
+It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL, and kubectl with its plugin ratchet:
 
   . ${environment}
 
 Then follow docs/tutorials, or look around:
 
+  kubectl ratchet status -A
   kubectl -n payments get etcdclusters.etcd.ratchet.dev,etcdpeers.etcd.ratchet.dev
   git clone "$GIT_URL"
 
@@ -48,8 +51,17 @@ export async function environmentFile(
   const commands = join(directory, 'bin');
   await mkdir(commands, { recursive: true });
   await symlink(binaries.kubernetes.kubectl, join(commands, 'kubectl'));
+  await writePlugin(directory, join(commands, 'kubectl-ratchet'));
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
   const path = join(directory, 'env');
   await writeFile(path, `${lines.join('\n')}\nexport PATH='${commands}':"$PATH"\n`, { mode: 0o600 });
   return path;
+}
+
+/** From the sources: what is bundled is seen in the sandbox only. */
+async function writePlugin(directory: string, command: string): Promise<void> {
+  const program = join(directory, 'kubectl-ratchet.mjs');
+  const source = pathToFileURL(resolve(import.meta.dirname, '../../functions/plugin.ts'));
+  await writeFile(program, entryOf('plugin', source.href));
+  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
 }

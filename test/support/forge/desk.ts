@@ -12,11 +12,13 @@ export function deskOf({ git }: Pick<Repository, 'git'>): Desk {
       const branch = branches.get(pull.number);
       if (branch !== undefined) pulls[at] = { ...pull, headSha: await headOf(branch) };
     }
-    const sha = /^\/repos\/platform\/etcd\/commits\/([0-9a-f]{40})\/statuses$/.exec(path)?.[1];
+    const [, sha, asked] = /^\/repos\/platform\/etcd\/commits\/([0-9a-f]{40})\/(status|statuses)$/.exec(path) ?? [];
     if (method === 'GET' && sha) {
-      return statuses
+      const all = statuses
         .filter((status) => status.sha === sha)
-        .map(({ context, state, description }, index) => ({ id: index + 1, context, status: state, description }));
+        .map(({ context, state, description }, index) => ({ id: index + 1, status: state, description, context }));
+      if (asked === 'statuses') return all;
+      return { sha, statuses: [...new Map(all.map((status) => [status.context, status])).values()] };
     }
     if (method === 'GET' && path === '/repos/platform/etcd/branches/main') {
       return { name: 'main', commit: { id: await headOf('main') } };

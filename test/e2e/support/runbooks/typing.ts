@@ -10,7 +10,11 @@ type Names = Readonly<Record<string, string>>;
 
 /** The commands of a runbook, by the anchor of the section that they stand in; `''` is what stands above the first. */
 export function sectionsOf(page: string): ReadonlyMap<string, readonly Block[]> {
-  const path = `docs/runbooks/${page}`;
+  return sectionsIn(`docs/runbooks/${page}`);
+}
+
+/** The same of any page. */
+export function sectionsIn(path: string): ReadonlyMap<string, readonly Block[]> {
   const text = read(path);
   const headings = [...text.matchAll(/^## .+$/gm)].map(({ index, 0: heading }) => ({
     line: text.slice(0, index).split('\n').length,
