@@ -1,5 +1,5 @@
 import { clusterLeaves, type LeafPlan, memberLeaves } from '../../../manifests/render/certificate-names.ts';
-import type { FirstStart } from '../know/action.ts';
+import type { FirstStart } from '../know/actions/birth.ts';
 import { authoritiesToMake, remedyFor } from '../know/certificates/due.ts';
 import { rotationAskedFor } from '../know/certificates/occasion.ts';
 import { validityFrom } from '../know/certificates/validity.ts';

@@ -1,4 +1,4 @@
-import type { Restart } from '../know/action.ts';
+import type { Restart } from '../know/actions/rolling.ts';
 import { successorOf } from '../know/leadership.ts';
 import type { Slot } from '../know/observation.ts';
 import type { Situation } from '../know/situation.ts';

@@ -4,7 +4,7 @@ import { disruptionBudget } from '../../../manifests/render/disruption-budget.ts
 import { externalService } from '../../../manifests/render/external-service.ts';
 import { networkPolicy } from '../../../manifests/render/network-policy.ts';
 import { clientService, headlessService } from '../../../manifests/render/services.ts';
-import type { SharedObject } from './action.ts';
+import type { SharedObject } from './actions/birth.ts';
 
 /** An object that a cluster's members share, as it should be, or would be. */
 export function sharedObject(

@@ -4,7 +4,7 @@ import {
   restoreLabelsOf,
   setClusterFinalizer,
 } from '../../../reconcile/cluster/act/requests/cluster.ts';
-import type { LabelledRef, SharedObject } from '../../../reconcile/cluster/know/action.ts';
+import type { LabelledRef, SharedObject } from '../../../reconcile/cluster/know/actions/birth.ts';
 import type { Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { sharedObject } from '../../../reconcile/cluster/know/shared-objects.ts';
 import { type KubeObject, type Resource, resources } from '../../../reconcile/kube.ts';

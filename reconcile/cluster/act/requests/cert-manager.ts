@@ -10,7 +10,7 @@ import { askedBy, namesRefused } from '../../../../manifests/render/certificate-
 import { issuedSecretName, type LeafPlan, memberLeaves } from '../../../../manifests/render/certificate-names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { resources } from '../../../kube.ts';
-import type { CertificateOrder } from '../../know/action.ts';
+import type { CertificateOrder } from '../../know/actions/certificates.ts';
 import { isOwnedBy } from '../../know/certificates/issued.ts';
 import { certificateFor } from '../../know/certificates/order.ts';
 import type { IssuedView, LeafView, SecretState } from '../../know/observation.ts';

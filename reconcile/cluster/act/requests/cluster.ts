@@ -5,7 +5,7 @@ import { labelsOf, peerLabels } from '../../../../manifests/render/names.ts';
 import { isControlledBy } from '../../../../manifests/render/owner-reference.ts';
 import { inEachFamily } from '../../../../manifests/render/services.ts';
 import { isReason, type KubeObject, type Resource, resources } from '../../../kube.ts';
-import type { LabelledRef, SharedObject } from '../../know/action.ts';
+import type { LabelledRef, SharedObject } from '../../know/actions/birth.ts';
 import { isListed } from '../../know/listed.ts';
 import { type Finalizer, finalizers } from '../../know/marks.ts';
 import type { Shared } from '../../know/observation.ts';

@@ -4,7 +4,7 @@ import type { JobWork } from '../../../../manifests/render/names.ts';
 import type { Recovery } from '../../../../manifests/render/volume-record.ts';
 import type { MemberList } from '../../../etcd.ts';
 import type { Alarm } from '../../../etcd-admin.ts';
-import type { LabelledRef } from '../../know/action.ts';
+import type { LabelledRef } from '../../know/actions/birth.ts';
 import type { Inputs } from '../../know/inputs.ts';
 import type { Finalizer } from '../../know/marks.ts';
 import type {

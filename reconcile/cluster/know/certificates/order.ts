@@ -9,7 +9,7 @@ import {
   type IssuerRef,
 } from '../../../../manifests/render/cert-manager-certificate.ts';
 import { issuedSecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
-import type { CertificateOrder } from '../action.ts';
+import type { CertificateOrder } from '../actions/certificates.ts';
 import type { Slot } from '../observation.ts';
 import { peerUidOf } from './wanted.ts';
 

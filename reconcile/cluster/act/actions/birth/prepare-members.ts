@@ -1,5 +1,7 @@
 import type { Storage } from '../../../../../manifests/api/member-settings.ts';
-import type { ActionOf, FirstStart, LeafOrder } from '../../../know/action.ts';
+import type { ActionOf } from '../../../know/action.ts';
+import type { FirstStart } from '../../../know/actions/birth.ts';
+import type { LeafOrder } from '../../../know/actions/certificates.ts';
 import type { Inputs } from '../../../know/inputs.ts';
 import type { PeerView, VolumeView } from '../../../know/observation.ts';
 import { moved } from '../../../know/outcome.ts';

@@ -1,6 +1,6 @@
 import { isSameMinor, minorText, parseVersion } from '../../../../../manifests/api/version.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
-import type { SealedMember } from '../../../know/action.ts';
+import type { SealedMember } from '../../../know/actions/birth.ts';
 import { moved } from '../../../know/outcome.ts';
 import { readDiskBehind } from '../../requests/disks.ts';
 import { each, type Program } from '../../requests/program.ts';

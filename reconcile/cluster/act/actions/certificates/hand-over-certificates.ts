@@ -1,5 +1,5 @@
 import type { CertificateFacts } from '../../../../x509/facts.ts';
-import type { HandOver, TrustOrder } from '../../../know/action.ts';
+import type { HandOver, TrustOrder } from '../../../know/actions/certificates.ts';
 import { moved } from '../../../know/outcome.ts';
 import { adoptIssued, readIssued } from '../../requests/cert-manager.ts';
 import { handOverLeaf, type LeafRead, ownerOf, ownLeaf, readLeaf } from '../../requests/leaves.ts';

@@ -1,5 +1,5 @@
 import { authoritySecretName } from '../../../../../manifests/render/certificate-names.ts';
-import type { LeafOrder } from '../../../know/action.ts';
+import type { LeafOrder } from '../../../know/actions/certificates.ts';
 import type { Validity } from '../../../know/certificates/validity.ts';
 import { moved } from '../../../know/outcome.ts';
 import { ourAuthority } from '../../requests/authorities.ts';

@@ -1,7 +1,7 @@
 import { certificateResource } from '../../../../../manifests/render/cert-manager-certificate.ts';
 import { issuedSecretName } from '../../../../../manifests/render/certificate-names.ts';
 import { resources } from '../../../../kube.ts';
-import type { CertificateOrder } from '../../../know/action.ts';
+import type { CertificateOrder } from '../../../know/actions/certificates.ts';
 import { moved } from '../../../know/outcome.ts';
 import { orderCertificate, readCertificate, readIssued } from '../../requests/cert-manager.ts';
 import { ownerOf } from '../../requests/leaves.ts';

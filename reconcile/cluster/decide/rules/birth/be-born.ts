@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { peerName, peerUrl, schemeOf } from '../../../../../manifests/render/names.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
-import type { FirstStart } from '../../../know/action.ts';
+import type { FirstStart } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { existingOf } from '../../../know/inherited.ts';
 import { type BirthRecord, type Life, recordOf } from '../../../know/life.ts';

@@ -1,5 +1,5 @@
 import { labels, podName, podSelector } from '../../../../../manifests/render/names.ts';
-import type { LabelledRef } from '../../../know/action.ts';
+import type { LabelledRef } from '../../../know/actions/birth.ts';
 import { act, type Decision, type Refused, refuse } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';

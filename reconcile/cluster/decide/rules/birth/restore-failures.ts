@@ -3,9 +3,9 @@ import { restoreContainers } from '../../../../../manifests/render/restore-job.t
 import { type FailureReason, failures } from '../../../../backup/agent/failure.ts';
 import type { ToldFailure } from '../../../../backup/agent/told.ts';
 import { cureOfStart } from '../../../../pod-start.ts';
-import type { Ref } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
+import type { Ref } from '../../../know/ref.ts';
 import type { WantedSnapshot } from '../../../know/restore.ts';
 import type { Situation } from '../../../know/situation.ts';
 

@@ -1,12 +1,12 @@
 import { compareVersions, parseVersion } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
-import type { Ref } from '../../../know/action.ts';
 import { act, type Decision } from '../../../know/decision.ts';
 import { memberOf } from '../../../know/health.ts';
 import type { Inputs } from '../../../know/inputs.ts';
 import { isHeldBack } from '../../../know/leftovers.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import type { Ref } from '../../../know/ref.ts';
 import { isOnOtherDisk } from '../../../know/sealed-disk.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { isBehind } from '../volumes/keep-config-maps.ts';

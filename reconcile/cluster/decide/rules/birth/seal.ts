@@ -1,5 +1,5 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
-import type { SealedMember } from '../../../know/action.ts';
+import type { SealedMember } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { isInSync } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';

@@ -5,7 +5,7 @@ import {
   networkPolicyName,
 } from '../../../../../manifests/render/names.ts';
 import { isIsolated } from '../../../../../manifests/render/network-policy.ts';
-import type { SharedObject } from '../../../know/action.ts';
+import type { SharedObject } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { minAvailableFor, votersToProtect } from '../../../know/drains.ts';
 import { hasDeparted, recordOf } from '../../../know/life.ts';

@@ -1,5 +1,5 @@
 import { isFatal } from '../../../../x509/defect.ts';
-import type { CertificateOrder } from '../../../know/action.ts';
+import type { CertificateOrder } from '../../../know/actions/certificates.ts';
 import { handOverDue, usable } from '../../../know/certificates/hand-over.ts';
 import { issuanceTrouble } from '../../../know/certificates/issuance.ts';
 import { issuerOf, orderFor } from '../../../know/certificates/order.ts';

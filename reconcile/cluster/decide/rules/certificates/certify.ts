@@ -1,5 +1,5 @@
 import { isFatal } from '../../../../x509/defect.ts';
-import type { LeafOrder } from '../../../know/action.ts';
+import type { LeafOrder } from '../../../know/actions/certificates.ts';
 import { hasEnded } from '../../../know/certificates/authority.ts';
 import { authoritiesToMake, remedyFor } from '../../../know/certificates/due.ts';
 import { rotationAskedFor } from '../../../know/certificates/occasion.ts';

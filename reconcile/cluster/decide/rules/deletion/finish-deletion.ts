@@ -1,8 +1,8 @@
 import { retentionDefaults } from '../../../../../manifests/api/spec-defaults.ts';
-import type { Ref } from '../../../know/action.ts';
 import { act, type Decision, done, refuse, wait } from '../../../know/decision.ts';
 import { recordOf } from '../../../know/life.ts';
 import { volumesFinalizer } from '../../../know/marks.ts';
+import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { podThatStays } from '../../../know/staying.ts';
 import { leaveExisting } from '../adoption/leave-existing.ts';

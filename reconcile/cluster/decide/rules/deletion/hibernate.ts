@@ -1,7 +1,7 @@
-import type { Ref } from '../../../know/action.ts';
 import { act, type Decision, done, refuse, wait } from '../../../know/decision.ts';
 import { hasDeparted, isAsleep, recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
+import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { sleepsOn } from '../../../know/slept-on.ts';
 import { podThatStays } from '../../../know/staying.ts';

@@ -3,12 +3,12 @@ import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../../../manifests/render/names.ts';
 import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
-import type { Ref } from '../../../know/action.ts';
 import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
 import type { Inputs } from '../../../know/inputs.ts';
 import { recordOf } from '../../../know/life.ts';
 import { approvalGiven } from '../../../know/lost.ts';
 import type { RecoveryJobView, RecoveryPodView, Slot, VolumeView } from '../../../know/observation.ts';
+import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
 

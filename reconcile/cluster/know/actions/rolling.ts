@@ -1,0 +1,33 @@
+import type { MinorSince } from '../../../../manifests/render/volume-record.ts';
+import type { Inputs } from '../inputs.ts';
+import type { Ref } from '../ref.ts';
+import type { Successor } from '../successor.ts';
+
+export type RollingAction =
+  /** Members whose pods are not Ready get the effective configuration. */
+  | { readonly kind: 'reconfigure-members'; readonly peers: readonly Ref[]; readonly inputs: Inputs }
+  /** A member's pod is ended, so that it is recreated from its template; volume and membership stay. */
+  | ({
+      readonly kind: 'restart-member';
+      /** Clients and peers cannot connect to it any more, so no other member has to be Ready first. */
+      readonly cutOff?: true;
+    } & Restart)
+  /** The template of one member's next pod; then, where `restart` is given, the member restarts. */
+  | { readonly kind: 'change-template'; readonly peer: Ref; readonly inputs: Inputs; readonly restart?: Restart }
+  /** Volumes record which version their members run, and from which entry of raft's log on all are of its minor. */
+  | {
+      readonly kind: 'note-versions';
+      readonly clusterId: string;
+      readonly members: readonly { readonly name: string; readonly memberId: string; readonly version: string }[];
+      readonly since?: MinorSince;
+    }
+  /** Empty entries are added to raft's log, up to the limit of one step, until every member has applied this index. */
+  | { readonly kind: 'advance-log'; readonly clusterId: string; readonly index: string };
+
+/** How a pod is ended. */
+export interface Restart {
+  readonly pod: Ref;
+  readonly by: 'eviction' | 'deletion';
+  /** Takes leadership over first, if this member leads by then. */
+  readonly successor?: Successor;
+}
