@@ -148,10 +148,11 @@ function sharedCluster(binaries: Binaries | undefined): SharedCluster {
 }
 
 async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined, signal: AbortSignal) {
-  for (const { room, files, pattern, sideBySide } of selections) {
+  const beside: Promise<readonly unknown[]>[] = [];
+  for (const { room, files, pattern, sideBySide, isBeside } of selections) {
     if (files.length === 0 || signal.aborted) continue;
     if (room === 'e2e' && cluster && !(await describe(cluster))) return;
-    yield* run({
+    const events = run({
       files: [...files],
       concurrency: sideBySide,
       timeout: timeouts[room],
@@ -160,7 +161,11 @@ async function* allEvents(selections: readonly Selection[], cluster: SharedClust
       execArgv: [...(room === 'unit' ? [] : ['--test-force-exit']), `--import=${noteProcessorTime}`],
       ...(pattern && { testNamePatterns: [pattern] }),
     });
+    if (isBeside) beside.push(Array.fromAsync(events));
+    else yield* events;
   }
+  // Told last: two files' tests in each other's lines could not be read.
+  for (const events of await Promise.all(beside)) yield* events;
 }
 
 /** Tells the tests' own processes where the shared cluster is. `false`, having said why, if it did not start. */

@@ -126,7 +126,7 @@ async function pageOf(name: string) {
 
 /** What the CronJob does for the reader of the page. */
 async function ticking(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) await stage().tick('--wait=2');
+  await stage().ticksUntil('the page is followed', () => signal.aborted, { within: 600 });
 }
 
 async function readAll(name: string, keys: readonly string[]): Promise<Readonly<Record<string, string | null>>> {

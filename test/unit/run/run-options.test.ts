@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import { parseOptions, UsageError } from '../../run/options.ts';
-import { measuring, select } from '../../run/scenarios.ts';
+import { measuring, select, waiting } from '../../run/scenarios.ts';
 
 for (const [args, rooms, scenario] of [
   [[], ['unit', 'explore', 'integration', 'e2e'], undefined],
@@ -59,7 +59,7 @@ test('an unknown scenario lists those there are', async () => {
   });
 });
 
-test('what holds a gap between writes to a limit runs beside one other at most', async () => {
+test('what holds a gap to a limit runs beside one other of its kind, and two that wait', async () => {
   const selections = await select({ rooms: ['e2e'], scenario: undefined });
   const holding = /gap\w*(\.milliseconds)? < /i;
   for (const { files, sideBySide } of selections) {
@@ -69,8 +69,11 @@ test('what holds a gap between writes to a limit runs beside one other at most',
       if (isHolding) assert.equal(sideBySide, 2, file);
     }
   }
-  assert.deepEqual(
-    selections.map(({ files }) => files.length > measuring.length),
-    [false, true],
-  );
+  const [patient, measured, others] = selections;
+  assert.deepEqual([patient?.isBeside, patient?.sideBySide], [true, 2]);
+  assert.equal(patient?.files.length, waiting.length);
+  assert.equal(measured?.files.length, measuring.length);
+  const all = selections.flatMap(({ files }) => files);
+  assert.equal(new Set(all).size, all.length, 'each once');
+  assert.ok(others && others.files.length > measuring.length);
 });

@@ -20,11 +20,8 @@ export async function tell(scene: Scene, story: Story): Promise<void> {
 /** Somebody's CronJob goes on while a person types: some commands wait for what it does. */
 async function whileTicking(scene: Scene, work: () => Promise<void>): Promise<void> {
   let isDone = false;
-  const ticks = async () => {
-    while (!isDone) await scene.tick('--wait=2');
-  };
   const working = work().finally(() => {
     isDone = true;
   });
-  await Promise.all([working, ticks()]);
+  await Promise.all([working, scene.ticksUntil('the page is typed', () => isDone, { within: 900 })]);
 }
