@@ -1,11 +1,18 @@
 import { execFile } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
 import { Storage } from '@google-cloud/storage';
 import { bucket, s3Secret, startFakeGcs, startVersity } from '../integration/backup/emulators.ts';
 import type { StoreName } from './options.ts';
@@ -101,11 +108,29 @@ async function openS3(directory: string): Promise<BenchStore> {
     const { size: ContentLength } = await stat(file);
     await client.send(new PutObjectCommand({ Bucket: bucket, Key, Body: createReadStream(file), ContentLength }));
   };
+  const putParts = async (file: string, Key: string) => {
+    const at = { Bucket: bucket, Key };
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(at));
+    const Parts: { readonly PartNumber: number; readonly ETag: string | undefined }[] = [];
+    await using handle = await open(file);
+    const { size } = await handle.stat();
+    for (let from = 0; from < size; from += chunkSize) {
+      const PartNumber = Parts.length + 1;
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(chunkSize), 0, chunkSize, from);
+      const Body = buffer.subarray(0, bytesRead);
+      const { ETag } = await client.send(new UploadPartCommand({ ...at, UploadId, PartNumber, Body }));
+      Parts.push({ PartNumber, ETag });
+    }
+    await client.send(new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts } }));
+  };
   return {
     name: 'versitygw',
     prefix: `s3://${bucket}/`,
     settings: { s3: { endpoint: emulator.url, region, credentialsDirectory } },
-    uploads: [{ how: 'the same SDK in one request', put }],
+    uploads: [
+      { how: 'the same SDK in one request', put },
+      { how: `the same SDK in parts of ${chunkSize / mebibyte} MiB, one by one`, put: putParts },
+    ],
     download: async (Key, file) => {
       const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key }));
       if (!(Body instanceof Readable)) throw new TypeError(`${Key} has no body`);

@@ -144,10 +144,13 @@ async function restoreByHand({ directory, programs, keys }: Bench, store: BenchS
   const [file, data, member] = [join(place, 'snapshot.db'), join(place, 'data'), newMember()];
   await settled();
   const downloadMs = await timed(() => store.download(name, file));
+  const checkMs = await timed(async () => {
+    await promisify(execFile)('sha256sum', [file]);
+  });
   const restoreMs = await timed(() => restoreData(programs, file, data, member));
   const startMs = await timed(() => serveOnce(programs, data, member, keys));
   await rm(place, { recursive: true });
-  return { downloadMs, restoreMs, startMs };
+  return { downloadMs, checkMs, restoreMs, startMs };
 }
 
 /** Waits until all that was written lies on the disk: what came before must not be part of a figure. */
