@@ -64,11 +64,11 @@ export async function* decoded(
   identities: readonly string[] | undefined,
 ): AsyncGenerator<Uint8Array> {
   const outer = await peeked(chunks);
-  const plain = startsWith(outer.first, ageHeader) ? await opened(outer.all, identities) : outer.all;
+  const plain = startsWith(outer.first, ageHeader) ? await opened(copied(outer.all), identities) : outer.all;
   const inner = await peeked(plain);
   const expander = expanderFor(inner.first);
   if (expander === undefined) yield* inner.all;
-  else yield* through(inner.all, expander);
+  else yield* through(copied(inner.all), expander);
 }
 
 async function opened(
@@ -133,6 +133,11 @@ async function* through(chunks: AsyncIterable<Uint8Array>, transform: Duplex): A
   }
 }
 
+/** For what takes more than one at a time: a chunk of a store holds until the next one is asked for. */
+async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield Buffer.from(chunk);
+}
+
 /** The first bytes, and all of them, those included. */
 async function peeked(chunks: AsyncIterable<Uint8Array>) {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -141,7 +146,8 @@ async function peeked(chunks: AsyncIterable<Uint8Array>) {
   while (first.length < ageHeader.length && !ended) {
     const next = await iterator.next();
     if (next.done) ended = true;
-    else first = first.length === 0 ? next.value : Buffer.concat([first, next.value]);
+    else if (first.length === 0 && next.value.length >= ageHeader.length) first = next.value;
+    else first = Buffer.concat([first, next.value]);
   }
   return { first, all: rest() };
 

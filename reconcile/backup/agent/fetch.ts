@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
 import { collected } from './collected.ts';
 import { decoded } from './encoding.ts';
 import { BackupFailure } from './failure.ts';
-import { ignoreMissing, pieceSize, writeUnflushed } from './files.ts';
+import { ignoreMissing, readPieces, writeUnflushed } from './files.ts';
 import { type BackupRecord, readRecord } from './record.ts';
 import type { Store } from './store.ts';
 import { checkedTrailer, type SoundSnapshot } from './trailer.ts';
@@ -148,7 +147,7 @@ function sameAs(record: BackupRecord | undefined, snapshot: SoundSnapshot): Soun
 async function soundFile(file: string, signal: AbortSignal): Promise<SoundSnapshot | undefined> {
   if ((await lstat(file).catch(ignoreMissing)) === undefined) return undefined;
   let snapshot: SoundSnapshot | undefined;
-  const body = checkedTrailer(createReadStream(file, { signal, highWaterMark: pieceSize }), (found) => {
+  const body = checkedTrailer(readPieces(file, signal), (found) => {
     snapshot = found;
   });
   try {

@@ -53,6 +53,33 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
 }
 
+/**
+ * A file in pieces; the next one is read meanwhile. A piece holds until the next one is asked for: then its buffer is
+ * read into again. A buffer for each would wait for the collector, which comes late on a busy machine.
+ */
+export async function* readPieces(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r');
+  let reading: ReturnType<typeof read> | undefined;
+  const read = (into: Buffer) => file.read(into, 0, into.length);
+  try {
+    let [free, other] = [Buffer.allocUnsafeSlow(pieceSize), Buffer.allocUnsafeSlow(pieceSize)];
+    for (reading = read(free); ; ) {
+      const { bytesRead } = await reading;
+      signal.throwIfAborted();
+      if (bytesRead === 0) return;
+      const filled = free;
+      [free, other] = [other, filled];
+      reading = read(free);
+      // It is awaited for the next piece; until then, it must not count as unhandled.
+      reading.catch(() => undefined);
+      yield filled.subarray(0, bytesRead);
+    }
+  } finally {
+    await reading?.catch(() => undefined);
+    await file.close();
+  }
+}
+
 /** Which names a directory has is on the disk. */
 export async function flushDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');

@@ -20,7 +20,7 @@ export async function readSmall(
   for await (const chunk of store.read(path, options)) {
     bytes += chunk.length;
     if (bytes > mostBytes) return 'too large';
-    chunks.push(chunk);
+    chunks.push(Buffer.from(chunk));
   }
   return Buffer.concat(chunks);
 }

@@ -25,7 +25,11 @@ export interface Store {
    * (`Exists`). If `body` throws, nothing is left under the name, and the error is thrown as it is.
    */
   put(name: string, body: AsyncIterable<Uint8Array>, options: StoreOptions): Promise<StoredObject>;
-  /** @throws {BackupFailure} NotFound; Changed when the object was replaced while it was read. */
+  /**
+   * A chunk holds until the next one is asked for: what keeps it longer copies it.
+   *
+   * @throws {BackupFailure} NotFound; Changed when the object was replaced while it was read.
+   */
   read(name: string, options: StoreOptions): AsyncIterable<Uint8Array>;
   /** In the order of their names. */
   list(prefix: string, options: StoreOptions): AsyncIterable<StoredObject>;

@@ -38,11 +38,15 @@ export async function* checkedTrailer(
       }
       held = chunk;
     }
-    if (held.length <= 2 * trailerBytes) continue;
+    if (held.length <= 2 * trailerBytes) {
+      held = Buffer.from(held);
+      continue;
+    }
     const body = held.subarray(0, held.length - trailerBytes);
     hash.update(body);
     yield body;
-    held = held.subarray(held.length - trailerBytes);
+    // Copied: the chunk that it is of holds no longer than until the next one is asked for.
+    held = Buffer.from(held.subarray(held.length - trailerBytes));
   }
   if (bytes === 0) throw new BackupFailure('NotASnapshot', 'the snapshot is empty: take or copy it again');
   if (bytes <= trailerBytes || bytes % pageBytes !== trailerBytes) throw badTrailer(bytes);

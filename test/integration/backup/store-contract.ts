@@ -12,7 +12,7 @@ export async function* pieces(bytes: Uint8Array, size = 32 * 1024): AsyncGenerat
 
 export async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
+  for await (const chunk of chunks) all.push(Buffer.from(chunk));
   return Buffer.concat(all);
 }
 

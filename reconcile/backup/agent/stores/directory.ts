@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { link, lstat, mkdir, readdir, unlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { BackupFailure } from '../failure.ts';
-import { flushDirectory, ignoreMissing, pieceSize, writeFlushed } from '../files.ts';
+import { flushDirectory, ignoreMissing, readPieces, writeFlushed } from '../files.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
 
 /** Beside the file that it becomes; a name that no template can give. */
@@ -48,7 +48,7 @@ export function openDirectory(root: string, place: string): Store {
 
   async function* read(name: string, { signal }: StoreOptions): AsyncGenerator<Uint8Array> {
     try {
-      yield* createReadStream(join(root, name), { signal, highWaterMark: pieceSize });
+      yield* readPieces(join(root, name), signal);
     } catch (error) {
       signal.throwIfAborted();
       throw failureOf(error, name);
