@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { link, lstat, mkdir, readdir, unlink } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { BackupFailure } from '../failure.ts';
 import { flushDirectory, ignoreMissing, readPieces, writeFlushed } from '../files.ts';
 import type { Store, StoredObject, StoreOptions } from '../store.ts';
+import { filesBelow } from './walk.ts';
 
 /** Beside the file that it becomes; a name that no template can give. */
 const partial = '.partial-';
@@ -55,16 +56,15 @@ export function openDirectory(root: string, place: string): Store {
     }
   }
 
-  async function* list(prefix: string): AsyncGenerator<StoredObject> {
-    // A prefix may end within a name.
-    const directory = join(root, prefix.endsWith('/') ? prefix : dirname(`${prefix}x`));
-    const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(ignoreMissing);
-    const names = (entries ?? [])
-      .filter((entry) => entry.isFile() && !entry.name.includes(partial))
-      .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-    for (const name of names.filter((one) => one.startsWith(prefix)).toSorted()) {
-      const stored = await stat(name);
-      if (stored !== undefined) yield stored;
+  async function* list(prefix: string, { signal }: StoreOptions): AsyncGenerator<StoredObject> {
+    try {
+      for await (const name of filesBelow({ root, prefix, place, signal })) {
+        const stored = name.includes(partial) ? undefined : await stat(name);
+        if (stored !== undefined) yield stored;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failureOf(error, prefix);
     }
   }
 
