@@ -1,6 +1,7 @@
 import type { EtcdBackupStatus } from '../../manifests/api/etcd-backup.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
 import { conditionsFrom, type Said } from '../conditions.ts';
+import { withRunbook } from '../reasons/backup-runbooks.ts';
 import { timestamp } from '../timestamp.ts';
 import { takingReason } from './decide.ts';
 import type { BackupDecision, Facts } from './decision.ts';
@@ -147,7 +148,10 @@ function statementsOf({ course, reason, message }: BackupStatement): readonly Sa
   const besides = { ready: [], 'on-its-way': ['Reconciling'], stalled: ['Stalled'] } as const;
   return [
     { type: 'Ready', status: course === 'ready' ? 'True' : 'False', reason, message },
-    ...besides[course].map((type) => ({ type, status: 'True' as const, reason, message })),
+    ...besides[course].map((type) => ({
+      ...{ type, status: 'True' as const, reason },
+      message: type === 'Stalled' ? withRunbook(message, 'EtcdBackup') : message,
+    })),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../manifests/api/etcd-restore.ts';
 import { conditionsFrom, type Said } from '../conditions.ts';
+import { withRunbook } from '../reasons/backup-runbooks.ts';
 import { timestamp } from '../timestamp.ts';
 import { isEnd, needsPerson, type RestoreReason } from './reasons.ts';
 
@@ -38,6 +39,8 @@ export function restoreStatus(
 function statements({ reason, message }: RestoreStatement): readonly Said[] {
   return [
     { type: 'Ready', status: reason === 'Restored' ? 'True' : 'False', reason, message },
-    ...(needsPerson(reason) ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
+    ...(needsPerson(reason)
+      ? [{ type: 'Stalled', status: 'True', reason, message: withRunbook(message, 'EtcdRestore') } as const]
+      : []),
   ];
 }

@@ -2,6 +2,7 @@ import type { EtcdBackup } from '../../manifests/api/etcd-backup.ts';
 import type { EtcdBackupScheduleStatus } from '../../manifests/api/etcd-backup-schedule.ts';
 import { dueBackupName } from '../../manifests/render/names.ts';
 import { conditionOf, conditionsFrom, type Said } from '../conditions.ts';
+import { withRunbook } from '../reasons/backup-runbooks.ts';
 import { timestamp } from '../timestamp.ts';
 import type { ScheduleDeed } from './act.ts';
 import type { ScheduleDecision } from './decide.ts';
@@ -175,6 +176,8 @@ function statements({ reason, message }: Saying): readonly Said[] {
   const stalled = needsPerson(reason);
   return [
     { type: 'Ready', status: stalled ? 'False' : 'True', reason, message },
-    ...(stalled ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
+    ...(stalled
+      ? [{ type: 'Stalled', status: 'True', reason, message: withRunbook(message, 'EtcdBackupSchedule') } as const]
+      : []),
   ];
 }

@@ -93,7 +93,7 @@ test('a Job that the API server refuses is told, with its words, and tried again
   const stalled = kube
     .stored<EtcdBackup>(resources.backups)[0]
     ?.status?.conditions?.find(({ type }) => type === 'Stalled');
-  assert.match(stalled?.message ?? '', /Job orders-before-upgrade-take-1 is refused/);
+  assert.match(stalled?.message ?? '', /Job orders-before-upgrade-take-1 is refused.*backup-fails\.md#a-backup\)$/s);
   refuses = false;
   assert.equal((await live(kube))?.status?.conditions?.[0]?.reason, 'Verified');
 });

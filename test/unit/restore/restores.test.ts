@@ -208,6 +208,7 @@ test('a restore of a name that is taken ends, says what to do, and is looked at 
     ['Ready=False ClusterExists', 'Stalled=True ClusterExists'],
   );
   assert.match(told?.status?.conditions?.[0]?.message ?? '', /To go on: create another EtcdRestore/);
+  assert.match(told?.status?.conditions?.[1]?.message ?? '', /create another.*backup-fails\.md#a-restore\)$/s);
   assert.ok(told?.status?.finishedAt);
   const before = kube.journal().length;
   assert.deepEqual(await stepped(kube), { made: false, open: false, awaits: false });

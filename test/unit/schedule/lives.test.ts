@@ -247,7 +247,10 @@ test('Ready is False while the newest good backup is older than maxAge', async (
     ready(life),
     /^False BackupTooOld: the newest good backup, nightly-202603010010, was taken at 2026-03-01T00:10:30/,
   );
-  assert.ok(life.schedule().status?.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True'));
+  const stalled = life
+    .schedule()
+    .status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True');
+  assert.match(stalled?.message ?? '', /spec\.maxAge.*backup-fails\.md#a-schedule\)$/s);
   const writes = () => life.kube.requests()['PUT etcdbackupschedules/status'] ?? 0;
   const before = writes();
   await life.run(3);

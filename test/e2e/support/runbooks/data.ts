@@ -6,7 +6,7 @@ import { backupUntil, createBackup } from '../backups.ts';
 import { connectTo } from '../client.ts';
 import { condition } from '../conditions.ts';
 import { copyDisk, restoreClaim } from '../disks.ts';
-import { writeKey } from '../keys.ts';
+import { readKey, writeKey } from '../keys.ts';
 import { node } from '../node.ts';
 import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';
@@ -44,7 +44,7 @@ export const ofData: readonly Story[] = [
   {
     title: 'every volume of a cluster is gone, and there is a backup',
     page: 'all-data-lost.md',
-    sections: ['do-the-disks-still-exist', 'is-there-a-backup'],
+    sections: ['is-there-a-backup'],
     reason: 'AllVolumesGone',
     name: 'gone',
     async happen(scene, name) {
@@ -58,6 +58,25 @@ export const ofData: readonly Story[] = [
     },
     // The page leads to a cluster of another name; this one is then deleted.
     over: says('AllVolumesGone'),
+  },
+  {
+    title: 'every PVC of a cluster is gone, and its disks are retained',
+    page: 'all-data-lost.md',
+    sections: ['do-the-disks-still-exist'],
+    reason: 'AllVolumesGone',
+    name: 'retained',
+    async happen(scene, name) {
+      await born(scene, name);
+      await writeKey(await scene.access(name), 'precious', 'on its disk');
+      const claim = await scene.get<PersistentVolumeClaim>(resources.volumeClaims, `${name}-0`);
+      const disk = claim?.spec.volumeName ?? assert.fail('not bound');
+      await scene.kubectl(['patch', 'pv', disk, '-p', '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}']);
+      await loseVolumes(scene, `${name}-0`);
+      return { MEMBER: `${name}-0`, PV: disk };
+    },
+    check: async (scene, name) => {
+      assert.equal(await readKey(await scene.access(name), 'precious'), 'on its disk');
+    },
   },
   {
     title: 'every member comes back on another disk',

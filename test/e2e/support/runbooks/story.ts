@@ -23,6 +23,8 @@ export interface Story {
   correct?(scene: Scene, name: string): Promise<void>;
   /** When it is over; default: Converged. */
   readonly over?: (cluster: EtcdCluster) => boolean;
+  /** What must be so when it is over, beside what the status says. */
+  check?(scene: Scene, name: string): Promise<void>;
   /** The page ends with the cluster deleted. */
   readonly leaves?: true;
 }

@@ -15,6 +15,7 @@ export async function tell(scene: Scene, story: Story): Promise<void> {
   await whileTicking(scene, () => type(scene, name, names, blocks));
   if (!story.leaves) await scene.tickUntil(name, over, 240);
   else await until(`${name} to be gone`, async () => (await scene.get(resources.clusters, name)) === undefined);
+  await story.check?.(scene, name);
 }
 
 /** Somebody's CronJob goes on while a person types: some commands wait for what it does. */
