@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { annotationsTable } from './annotations.ts';
 import { apiPage } from './api.ts';
 import { commandLinePage } from './command-line.ts';
+import { commitStatusTables } from './commit-statuses.ts';
 import { helmValuesPage } from './helm-values.ts';
 import { metricsPage } from './metrics.ts';
 import { permissionsPage } from './permissions.ts';
@@ -17,13 +19,18 @@ import { supportMatrix } from './support.ts';
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const stale: string[] = [];
 
+await write('docs/reference/annotations.md', (text) =>
+  between(between(text, 'yours', annotationsTable('you')), 'ours', annotationsTable('etcd-ratchet')),
+);
 await write('docs/reference/api.md', () => apiPage());
 await write('docs/reference/command-line.md', () => commandLinePage());
 await write('docs/reference/helm-values.md', () => helmValuesPage());
 await write('docs/reference/metrics.md', () => metricsPage());
 await write('docs/reference/permissions.md', () => permissionsPage());
 await write('docs/reference/reasons.md', () => reasonsPage());
-await write('docs/reference/what-it-says.md', (text) => between(text, 'reasons', curesTable()));
+await write('docs/reference/what-it-says.md', (text) =>
+  between(between(text, 'reasons', curesTable()), 'statuses', commitStatusTables()),
+);
 await write('docs/releases/README.md', (text) => between(text, 'support', supportMatrix()));
 await write('docs/explanation/rules.md', (text) => between(text, 'rules', rulesTable(text)));
 

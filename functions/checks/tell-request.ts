@@ -4,7 +4,7 @@ import type { ChangeRequest, CommitStatus } from '../../gitops/forges/forge.ts';
 import type { CheckReport } from '../../manifests/api/check-report.ts';
 import type { RequestCheck } from '../../manifests/api/etcd-fleet-status.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
-import { keyOf, statusContext } from '../../reconcile/fleet/names.ts';
+import { keyOf, planContext } from '../../reconcile/fleet/names.ts';
 import type { ChecksContext, Failed, Open } from './open-requests.ts';
 
 /** Milliseconds that a forge has for one answer. */
@@ -19,7 +19,7 @@ export async function told(
 ): Promise<{ readonly sent?: true }> {
   if (state === 'untouched') return {};
   const targetURL = links?.check(head);
-  const context = `${statusContext(fleet)}/plan`;
+  const context = planContext(fleet);
   const status: CommitStatus = {
     sha: head,
     context,

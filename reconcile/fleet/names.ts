@@ -34,6 +34,11 @@ export function statusContext(fleet: Pick<EtcdFleet, 'metadata' | 'status'>): st
   return `etcd-ratchet/${fleet.status?.reportsAs?.name === long ? long : fleet.metadata.name}`;
 }
 
+/** Of the status that says what merging a request would do. */
+export function planContext(fleet: Pick<EtcdFleet, 'metadata' | 'status'>): string {
+  return `${statusContext(fleet)}/plan`;
+}
+
 export function fieldManager(fleet: EtcdFleet): string {
   return `etcd-ratchet-fleet-${fleet.metadata.namespace}-${fleet.metadata.name}`;
 }

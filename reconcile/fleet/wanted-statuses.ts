@@ -21,9 +21,9 @@ export interface WantedStatus {
 }
 
 /** A fleet up to this size gets a status per cluster; of a larger one, the clusters that the commit changed. */
-const smallFleet = 10;
+export const smallFleet = 10;
 /** A commit that touches everything must not spend the forge's rate limit. */
-const maxPerCluster = 50;
+export const maxPerCluster = 50;
 
 export interface StatusFacts extends FleetFacts {
   /** With the cluster that each is about, where this pass knows it. */
@@ -79,6 +79,9 @@ function linkOf({ kind, namespace, name }: ClusterVerdict, { links, fleet }: Sta
   return links?.fleet(fleet.metadata.namespace ?? '', fleet.metadata.name);
 }
 
+/** Characters of a description. Forges refuse, or cut, longer ones. */
+export const longestDescription = 140;
+
 /** Forges refuse longer ones, and a status that leads nowhere is better than none. */
 const longestTarget = 255;
 
@@ -86,13 +89,13 @@ function leadingTo(targetURL: string | undefined): Pick<WantedStatus, 'targetURL
   return targetURL === undefined || targetURL.length > longestTarget ? {} : { targetURL };
 }
 
-const fleetStates = {
+export const fleetStates = {
   ready: 'success',
   reconciling: 'pending',
   stalled: 'failure',
 } as const satisfies Record<ReturnType<typeof progressOf>['kind'], WantedStatus['state']>;
 
-const clusterStates = {
+export const clusterStates = {
   Current: 'success',
   InProgress: 'pending',
   Terminating: 'pending',
@@ -167,10 +170,10 @@ function fit(description: string): string {
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  if (line.length <= 140) return line;
+  if (line.length <= longestDescription) return line;
   let cut = '';
   for (const point of line) {
-    if (cut.length + point.length > 139) break;
+    if (cut.length + point.length >= longestDescription) break;
     cut += point;
   }
   return `${cut}…`;

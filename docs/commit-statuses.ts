@@ -1,0 +1,56 @@
+import { planContext, statusContext } from '../reconcile/fleet/names.ts';
+import { identityOf } from '../reconcile/fleet/objects.ts';
+import {
+  clusterStates,
+  fleetStates,
+  longestDescription,
+  maxPerCluster,
+  smallFleet,
+  type WantedStatus,
+} from '../reconcile/fleet/wanted-statuses.ts';
+
+/** What docs/reference/what-it-says.md says of commit statuses. */
+
+type States = Readonly<Record<string, WantedStatus['state']>>;
+
+const ofFleet: Readonly<Record<keyof typeof fleetStates, string>> = {
+  reconciling: 'steps remain, and are being taken',
+  ready: 'every cluster of this revision is as it should be',
+  stalled: "a document is wrong (the first problem's `file:line:column`), or a cluster needs a person",
+};
+
+const ofCluster: Readonly<Record<keyof typeof clusterStates, string>> = {
+  InProgress: 'steps remain; or its document is not applied yet',
+  Current: 'it is as this revision describes it',
+  Terminating: 'it is being deleted',
+  Failed: 'it needs a person; or its document is refused',
+};
+
+export function commitStatusTables(): string {
+  const fleet = { metadata: { name: '<fleet>' } };
+  const context = statusContext(fleet);
+  const place = { namespace: '<namespace>', name: '<name>' };
+  const few = `where the fleet has at most ${smallFleet} of them; in a larger one those that the commit changed, and at most ${maxPerCluster}`;
+  return [
+    '| context | on | there is one |',
+    '|---|---|---|',
+    `| \`${context}\` | the commit of the fleet's ref | always |`,
+    `| \`${context}/${identityOf(undefined, place)}\` | the same | for each EtcdCluster, ${few} |`,
+    `| \`${context}/${identityOf('EtcdBackup', place)}\` | the same | for each object of another kind, alike |`,
+    `| \`${planContext(fleet)}\` | the head of a pull request | where merging it would change something of the fleet ([Pull requests](../how-to/pull-requests.md)) |`,
+    '',
+    `A description has at most ${longestDescription} characters.`,
+    '',
+    '| of a fleet | means |',
+    '|---|---|',
+    ...rowsOf(fleetStates, ofFleet),
+    '',
+    '| of a cluster, or another object | means |',
+    '|---|---|',
+    ...rowsOf(clusterStates, ofCluster),
+  ].join('\n');
+}
+
+function rowsOf(states: States, means: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(means).map(([key, text]) => `| ${states[key]} | ${text} |`);
+}
