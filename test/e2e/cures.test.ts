@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { scene } from './support/scene.ts';
 
 const stage = scene();
@@ -54,10 +55,11 @@ test('a flag that etcd does not know stops the members; taking it back starts th
   await tickUntil('flag', isReady);
 });
 
-test('volumes grow in place while the members run; a class that can not is said', async () => {
+test('volumes grow in place while the members run; a class that can not is said', async (t) => {
   const { tickUntil, get } = stage();
   await commit('flag', { replicas: 1, storage: { size: '2Gi' } });
-  await tickUntil('flag', isReady);
+  const foretold = await foretell(stage(), 'flag');
+  t.diagnostic(assertForetold(foretold, await tickUntil('flag', isReady)));
   const grown = await get<PersistentVolumeClaim>(resources.volumeClaims, 'flag-0');
   assert.equal(grown?.spec.resources.requests?.storage, '2Gi');
   assert.equal(grown.status?.capacity?.storage, '2Gi', 'it is Ready when it has grown, not when it was asked to');

@@ -6,6 +6,7 @@ import { externalServiceName } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import type { Access } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -33,10 +34,11 @@ async function fromOutside(): Promise<Access & { readonly host: string; readonly
   return { ...(await access(name)), url: `https://${host}:${port}`, serverName: externalName, host, port };
 }
 
-test('a client outside connects by a node port and an external name, and TLS is verified in full', async () => {
+test('a client outside connects by a node port and an external name, and TLS is verified in full', async (t) => {
   const { tickUntil, access } = stage();
   await apply({ service: { type: 'NodePort', annotations: { 'example.com/note': 'for the bank' } } });
-  await tickUntil(name, isReady);
+  const foretold = await foretell(stage(), name);
+  t.diagnostic(assertForetold(foretold, await tickUntil(name, isReady)));
   assert.equal((await external())?.metadata.annotations?.['example.com/note'], 'for the bank');
 
   const way = await fromOutside();

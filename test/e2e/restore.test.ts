@@ -13,6 +13,7 @@ import { resources } from '../../reconcile/kube.ts';
 import { provisionBinaries } from '../support/cluster/binaries.ts';
 import { connectTo } from './support/client.ts';
 import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';
+import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { type Scene, scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
@@ -85,7 +86,7 @@ async function apply(name: string, file: string, fields: Readonly<Record<string,
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
 }
 
-test('a snapshot under load becomes a cluster of its own, with all that was acknowledged', async () => {
+test('a snapshot under load becomes a cluster of its own, with all that was acknowledged', async (t) => {
   const { access, tickUntil, cluster, kubectl, namespace } = stage();
   const source = await access('source');
   const writer = startWriter(source, 'load');
@@ -94,7 +95,11 @@ test('a snapshot under load becomes a cluster of its own, with all that was ackn
   const { revisionAtMost } = await backUp('source', 'load.db');
 
   await apply('restored', 'load.db', { replicas: 3 });
-  const { status } = await tickUntil('restored', isWhole, 240);
+  const foretold = await foretell(stage(), 'restored');
+  assert.match(foretold.summary, /: restored from a snapshot, \+3 members/);
+  const whole = await tickUntil('restored', isWhole, 240);
+  t.diagnostic(assertForetold(foretold, whole));
+  const { status } = whole;
   const old = (await cluster('source')).status?.clusterID;
   assert.ok(status?.clusterID && status.clusterID !== old, 'it has an ID of its own');
   const restored = await access('restored');

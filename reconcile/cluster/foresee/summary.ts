@@ -15,7 +15,7 @@ export function summaryOf(before: Observation, plan: Plan): string {
 /** What a plan comes to: `3.5.35→3.6.16`, `+2 members`. */
 export function changesOf(before: Observation, { steps, outcome }: Plan): readonly string[] {
   return [
-    ...(steps.some(({ action }) => action === 'begin-rollback') ? ['rolled back to a snapshot'] : []),
+    ...fromSnapshot(steps),
     ...(steps.some(({ action }) => action === 'back-up') ? [backupIn(before, outcome)] : []),
     ...change(versionOf(before), versionOf(outcome)),
     ...members(before, outcome),
@@ -29,6 +29,11 @@ export function changesOf(before: Observation, { steps, outcome }: Plan): readon
 /** When the first step may begin. Of a later one its line says it. */
 function beginning([first]: Plan['steps']): readonly string[] {
   return first?.notBefore === undefined ? [] : [`not before ${first.notBefore}`];
+}
+
+function fromSnapshot(steps: Plan['steps']): readonly string[] {
+  if (steps.some(({ action }) => action === 'begin-rollback')) return ['rolled back to a snapshot'];
+  return steps.some(({ action }) => action === 'conclude-restore') ? ['restored from a snapshot'] : [];
 }
 
 /** A cluster that sleeps is deleted on one that was taken before. */

@@ -47,6 +47,21 @@ describe('a plan', () => {
     assert.equal(summaryOf(observation, made), '2 steps: +3 members');
   });
 
+  test('of a birth from a snapshot says so', () => {
+    const cluster = withDefaults({
+      apiVersion: 'etcd.ratchet.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { name: 'orders', namespace: 'shop' },
+      spec: {
+        ...{ replicas: 3, version: '3.6.16', storage: { size: '8Gi' } },
+        bootstrap: { snapshot: { object: 's3://backups/shop/orders.db', credentialsSecret: 'bucket' } },
+      },
+    });
+    const observation = nothingOf(cluster, { at: new Date('2026-01-01T00:00:00Z'), nonce: 'nonce0nonce0nonce0' });
+    const made = planChange(observation, cluster);
+    assert.match(summaryOf(observation, made), /^\d steps: restored from a snapshot, \+3 members$/);
+  });
+
   test('ends with the cure where a person is needed, after what can be done', () => {
     const observation = well(3);
     const made = planChange(observation, {
