@@ -54,7 +54,7 @@ describe('a plan', () => {
       metadata: { name: 'orders', namespace: 'shop' },
       spec: {
         ...{ replicas: 3, version: '3.6.16', storage: { size: '8Gi' } },
-        bootstrap: { snapshot: { object: 's3://backups/shop/orders.db', credentialsSecret: 'bucket' } },
+        bootstrap: { snapshot: { object: 's3://backups/shop/orders.db' } },
       },
     });
     const observation = nothingOf(cluster, { at: new Date('2026-01-01T00:00:00Z'), nonce: 'nonce0nonce0nonce0' });
