@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type ObjectLocation, urlOf } from '../../../manifests/api/object-template.ts';
 import { collected } from './collected.ts';
@@ -25,6 +25,8 @@ export interface FetchRequest {
 export interface FetchTools {
   readonly store: Store;
   readonly signal: AbortSignal;
+  /** What is free where a directory lies, in bytes. Default: as its file system says. */
+  readonly freeIn?: (directory: string) => Promise<number>;
 }
 
 export interface Fetched {
@@ -41,7 +43,10 @@ export interface Fetched {
  *
  * @throws {BackupFailure}
  */
-export async function fetchSnapshot(request: FetchRequest, { store, signal }: FetchTools): Promise<Fetched> {
+export async function fetchSnapshot(
+  request: FetchRequest,
+  { store, signal, freeIn = freeOf }: FetchTools,
+): Promise<Fetched> {
   const { location, file, identities, sha256 } = request;
   const record = await readRecord(store, location.path, { signal });
   // Said sooner than by the object, which may take hours to read.
@@ -53,10 +58,13 @@ export async function fetchSnapshot(request: FetchRequest, { store, signal }: Fe
   const partial = join(dirname(file), `.fetching-${basename(file)}`);
   await mkdir(dirname(file), { recursive: true });
   await rm(partial, { force: true });
+  const free = record ? 0 : await freeIn(dirname(file));
   let snapshot: SoundSnapshot | undefined;
   const stored = collected(store.read(location.path, { signal }));
   const expected = asExpected(stored, { object: urlOf(location), record, sha256 });
-  const body = checkedTrailer(noLonger(decoded(expected, identities), record), (found) => {
+  const plain = decoded(expected, identities);
+  const bounded = record ? noLonger(plain, record) : halfOf(plain, { object: urlOf(location), file, free });
+  const body = checkedTrailer(bounded, (found) => {
     snapshot = found;
   });
   await writeUnflushed(partial, body, { signal, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
@@ -107,17 +115,39 @@ async function* asExpected(
 }
 
 /** A few bytes of an archive can become any number of them. */
-async function* noLonger(
-  chunks: AsyncIterable<Uint8Array>,
-  record: BackupRecord | undefined,
-): AsyncGenerator<Uint8Array> {
-  const most = record?.snapshot.bytes ?? Number.POSITIVE_INFINITY;
+async function* noLonger(chunks: AsyncIterable<Uint8Array>, record: BackupRecord): AsyncGenerator<Uint8Array> {
+  const most = record.snapshot.bytes;
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (record && bytes > most) throw changed(record, `more in it than the ${most} bytes that are recorded`);
+    if (bytes > most) throw changed(record, `more in it than the ${most} bytes that are recorded`);
     yield chunk;
   }
+}
+
+/**
+ * Of what has no record nothing says how large it may become. A restore needs room for it twice, so what takes more
+ * than half of what is free can't be restored there: it stops before it fills the volume, or a node's disk.
+ */
+async function* halfOf(
+  chunks: AsyncIterable<Uint8Array>,
+  { object, file, free }: { readonly object: string; readonly file: string; readonly free: number },
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > free / 2)
+      throw new BackupFailure(
+        'Full',
+        `${object} has no record that says its size, and is larger than half of the ${free} bytes that are free in ${dirname(file)}; a restore needs room for it twice: see that it is a snapshot, then give that volume more`,
+      );
+    yield chunk;
+  }
+}
+
+async function freeOf(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
 }
 
 function changed({ object }: BackupRecord, has: string): BackupFailure {

@@ -61,6 +61,7 @@ test('a record, and a proof, that never end are not read further than they may b
   assert.ok(store.taken <= 2 * piece.length, `${store.taken} bytes`);
 });
 
+const stored = { name: 'a.db', bytes: 100, version: '1', modifiedAt: new Date(0) };
 const archive = zstdCompressSync(Buffer.alloc(256 * 1024 ** 2));
 const compressed: BackupRecord = {
   ...record,
@@ -89,6 +90,21 @@ for (const [what, beside, object, told] of [
     });
     const { size } = await stat(join(directory, '.fetching-snapshot.db'));
     assert.ok(size < 1024 ** 2, `${size} bytes`);
+    await rm(directory, { recursive: true });
+  });
+
+for (const [what, object] of [
+  ['an object that never ends', endless],
+  ['an archive of many times its size', () => [archive]],
+] as const)
+  test(`${what}, without a record, takes no more than half of what is free`, async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'hostile-'));
+    const store = { ...lying(object), stat: async (name: string) => (name.endsWith('.json') ? undefined : stored) };
+    const asked = { location, file: join(directory, 'snapshot.db') };
+    const freeIn = async () => 8 * 1024 ** 2;
+    await assert.rejects(fetchSnapshot(asked, { store, signal, freeIn }), { reason: 'Full' });
+    const { size } = await stat(join(directory, '.fetching-snapshot.db'));
+    assert.ok(size > 2 * 1024 ** 2 && size <= 4 * 1024 ** 2, `${size} bytes`);
     await rm(directory, { recursive: true });
   });
 
