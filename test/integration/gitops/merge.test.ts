@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { mergeResult } from '../../../functions/read/merge-result.ts';
@@ -7,6 +10,7 @@ import { connect } from '../../../gitops/git/http.ts';
 import type { Tree } from '../../../gitops/git/tree.ts';
 import { fetchMerge, type MergeSource } from '../../../gitops/merge/fetch-merge.ts';
 import { mergeTrees } from '../../../gitops/merge/merge-trees.ts';
+import { GitFailure, git } from '../../support/git/git.ts';
 import type { Repository } from '../../support/git/repository.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { localNetwork } from '../../support/network.ts';
@@ -129,6 +133,33 @@ const base = Object.fromEntries(
     Array.from({ length: 24 }, (_, n) => (n < 12 ? hashed(`${name} ${n}`) : `line ${n % 5}`)),
   ]),
 );
+/** `undefined`: there are conflicts. */
+async function mergeTree(repository: Remote, target: string, head: string): Promise<string | undefined> {
+  try {
+    return await repository.git('merge-tree', '--write-tree', target, head);
+  } catch (error) {
+    if (error instanceof GitFailure && error.code === 1) return undefined;
+    throw error;
+  }
+}
+
+type Files = Readonly<Record<string, string>>;
+
+/** Of sides that have the same files. @throws when Git finds a conflict. */
+async function mergedByFile(directory: string, ours: Files, base: Files, theirs: Files): Promise<Files> {
+  assert.deepEqual([Object.keys(ours), Object.keys(theirs)], [Object.keys(base), Object.keys(base)]);
+  const found: Record<string, string> = {};
+  for (const name of Object.keys(base)) {
+    const paths = { ours: join(directory, 'ours'), base: join(directory, 'base'), theirs: join(directory, 'theirs') };
+    await writeFile(paths.ours, ours[name] ?? '');
+    await writeFile(paths.base, base[name] ?? '');
+    await writeFile(paths.theirs, theirs[name] ?? '');
+    await git(directory, ['merge-file', paths.ours, paths.base, paths.theirs]);
+    found[name] = await readFile(paths.ours, 'utf8');
+  }
+  return found;
+}
+
 type Edit = {
   readonly name: string;
   readonly at: number;
@@ -160,9 +191,24 @@ function edited(list: readonly Edit[], who: string): Record<string, string> {
   return Object.fromEntries([...files].map(([name, lines]) => [name, lines.map((line) => `${line}\n`).join('')]));
 }
 
+test('what Git takes for one change between repeated lines is merged as git merge-file does', async () => {
+  await using server = await startGitServer();
+  const repository = await server.createRepository('r');
+  await repository.commit(edited([], ''));
+  await repository.git('branch', 'asked', 'main');
+  const at = (line: number): Edit => ({ name: 'x/a', at: line, kind: 'change' });
+  const head = await repository.commit(edited([at(11), at(16)], 'ours'), { branch: 'asked' });
+  const target = await repository.commit(edited([at(13)], 'theirs'));
+  const { tree, conflicts } = await merged(await fetched(repository, head, target));
+  assert.deepEqual(conflicts, []);
+  assert.deepEqual(await filesOf(tree), edited([at(11), at(13), at(16)], 'ours'));
+  assert.equal(await mergeTree(repository, target, head), undefined, 'Git finds a conflict');
+});
+
 test('what Git merges cleanly comes out the same here, and its conflicts are conflicts here', async (t) => {
   await using server = await startGitServer();
   const repository = await server.createRepository('r');
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'merge-'));
   let [clean, refused, stricter] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(edits, edits, async (ours, theirs) => {
@@ -171,10 +217,14 @@ test('what Git merges cleanly comes out the same here, and its conflicts are con
       const head = await repository.commit(edited(ours, 'ours'), { branch: 'asked' });
       const target = await repository.commit(edited(theirs, 'theirs'));
       const { tree, conflicts } = await merged(await fetched(repository, head, target));
-      const byGit = await repository.git('merge-tree', '--write-tree', target, head).catch(() => undefined);
+      const byGit = await mergeTree(repository, target, head);
       if (byGit === undefined) {
         refused++;
-        return assert.ok(conflicts.length > 0, 'Git finds a conflict');
+        if (conflicts.length > 0) return;
+        // Git compares by rare lines, and takes what lies between repeated ones for one change. By Myers' comparison, as
+        // `git merge-file` and we have it, such changes are apart.
+        const sides = [edited(theirs, 'theirs'), edited([], ''), edited(ours, 'ours')] as const;
+        return assert.deepEqual(await filesOf(tree), await mergedByFile(directory.path, ...sides));
       }
       // We may call a conflict what Git still untangles; never the other way round.
       if (conflicts.length > 0) return void stricter++;

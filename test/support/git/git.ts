@@ -18,7 +18,19 @@ export function gitEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs system git; its standard output, trimmed. @throws Error with what git said */
+/** The message is what git said. */
+export class GitFailure extends Error {
+  override readonly name = 'GitFailure';
+  /** `null`: a signal ended it. */
+  readonly code: number | null;
+
+  constructor(message: string, code: number | null) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Runs system git; its standard output, trimmed. @throws {GitFailure} */
 export async function git(directory: string, args: readonly string[], input?: Buffer): Promise<string> {
   const child = spawn('git', args, { cwd: directory, env: gitEnvironment(), timeout: 60_000 });
   const output: Buffer[] = [];
@@ -31,6 +43,6 @@ export async function git(directory: string, args: readonly string[], input?: Bu
   child.stdin.on('error', () => {}); // git may exit before it has read everything; its exit code tells
   child.stdin.end(input);
   const code = await promise;
-  if (code !== 0) throw new Error(`git ${args.join(' ')} exited with ${code}: ${Buffer.concat(errors)}`);
+  if (code !== 0) throw new GitFailure(`git ${args.join(' ')} exited with ${code}: ${Buffer.concat(errors)}`, code);
   return Buffer.concat(output).toString().trim();
 }
