@@ -88,6 +88,14 @@ export function addPlanning({ add, about, common, connect }: Adding): void {
       const [{ plan }, { kubectlLog }] = await Promise.all([import('./plan.ts'), import('./support-bundle.ts')]);
       await connect(common(), (asked) => plan(name, asked, options, kubectlLog(common())));
     });
+  add('adopt', 'what the takeover of an existing etcd cluster would be, step by step; it takes --plan')
+    .option('--plan', 'look and tell, and change nothing', false)
+    .option('-f, --file <file>', 'the EtcdCluster with spec.bootstrap.existing in this YAML file (-: stdin)')
+    .option('--exit-code', 'exit with 3 if it ends with a person, with 4 if there is anything to do', false)
+    .action(async (name: string, options: Parameters<typeof import('./adopt.ts').adopt>[2]) => {
+      const { adopt } = await import('./adopt.ts');
+      await connect(common(), (asked) => adopt(name, asked, options));
+    });
   about(
     'check',
     'look at it now, by the rules of a step: the exit code tells',

@@ -76,7 +76,7 @@ export async function check(name: string, asked: Asked): Promise<ExitCode> {
   return code;
 }
 
-async function intentFor(name: string, asked: Asked, file: string | undefined): Promise<Intent> {
+export async function intentFor(name: string, asked: Asked, file: string | undefined): Promise<Intent> {
   const { kube, namespace, stop } = asked;
   if (file === undefined) return { kind: 'keep', cluster: await clusterNamed(name, asked) };
   const desired = await clusterInFile(file, { namespace, name });
@@ -86,7 +86,10 @@ async function intentFor(name: string, asked: Asked, file: string | undefined): 
   return isSame ? { kind: 'keep', cluster: live } : { kind: 'update', cluster: live, desired };
 }
 
-async function foresee(intent: Intent, asked: Asked): Promise<{ readonly made: ClusterPlan; readonly unread: Unread }> {
+export async function foresee(
+  intent: Intent,
+  asked: Asked,
+): Promise<{ readonly made: ClusterPlan; readonly unread: Unread }> {
   const { kube, reach, namespace, stop } = asked;
   const unread = nothingUnread();
   const context = {
@@ -113,11 +116,11 @@ function blind({ forbidden }: Unread): string {
   return forbidden.size === 0 ? 'no member was asked' : `you may not read ${[...forbidden].join(', ')}`;
 }
 
-function dataOf({ forbidden, silent }: Unread) {
+export function dataOf({ forbidden, silent }: Unread) {
   return { forbidden: [...forbidden], silent: [...silent].map(([endpoint, cause]) => ({ endpoint, cause })) };
 }
 
-function tell({ forbidden, silent }: Unread, { err }: Asked): void {
+export function tell({ forbidden, silent }: Unread, { err }: Asked): void {
   if (forbidden.size > 0) err(`you may not read ${[...forbidden].join(', ')}: what depends on them is unknown here\n`);
   for (const [endpoint, cause] of silent) err(`${endpoint} did not answer: ${printable(cause)}\n`);
 }
@@ -127,7 +130,7 @@ function show(made: ShownCluster, data: object, { out, output }: Asked): void {
   else out(dataText(data, output));
 }
 
-function codeOf({ planned }: ShownCluster): 0 | 3 | 4 {
+export function codeOf({ planned }: ShownCluster): 0 | 3 | 4 {
   if (planned?.end.kind === 'refused' || planned?.end.kind === 'circles') return 3;
   return planned?.end.kind === 'done' && planned.steps.length === 0 ? 0 : 4;
 }

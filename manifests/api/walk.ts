@@ -155,6 +155,9 @@ function outOfBounds(schema: Structural, value: unknown): string[] {
       complaints.push(`must have at most ${schema.maxLength} characters, has ${characters(value)}`);
     }
   }
+  if (Array.isArray(value) && schema.minItems !== undefined && value.length < schema.minItems) {
+    complaints.push(`must have at least ${schema.minItems} ${schema.minItems === 1 ? 'entry' : 'entries'}`);
+  }
   if (Array.isArray(value) && schema.maxItems !== undefined && value.length > schema.maxItems) {
     complaints.push(`must have at most ${schema.maxItems} entries, has ${value.length}`);
   }

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { isConverged, isStalledFor } from './support/conditions.ts';
 import { byHand, type Existing, startExisting } from './support/existing.ts';
 import { longestGapAllowed } from './support/gaps.ts';
 import { writerAt } from './support/knowing-writer.ts';
 import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
 const stage = scene({ clearedBetween: true });
@@ -29,6 +33,10 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
   );
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
+  const planned = await plannedBy(namespace, clusterYaml('orders', namespace, wanting(existing)));
+  const untouched = await list<EtcdCluster>(resources.clusters);
+  assert.deepEqual(untouched, [], 'a plan changes nothing');
+
   await stage().pushCluster('orders', wanting(existing));
   const startedAt = performance.now();
   const joined = await tickUntil('orders', isStalledFor('AdoptionNotApproved'), 240);
@@ -43,6 +51,10 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
   assert.deepEqual(votersOf(over), ['orders-0', 'orders-1', 'orders-2']);
   t.diagnostic(`the others leave: ${seconds(approvedAt)} s, longest gap ${writer.longestGap().toFixed(0)} ms`);
 
+  const done = (over.status?.history ?? []).filter(({ outcome }) => outcome === 'acted').map(({ action }) => action);
+  assert.deepEqual(done, planned.steps, 'what was planned is what was done');
+  assert.equal(done.indexOf('remove-inherited') + 1, planned.approvalBefore);
+
   // What others made is theirs.
   const claims = (await list<PersistentVolumeClaim>(resources.volumeClaims)).map(({ metadata }) => metadata.name);
   assert.deepEqual(claims.filter((name) => name.startsWith('data-old-')).toSorted(), [
@@ -56,6 +68,33 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
   t.diagnostic(`${acknowledged} writes, none lost; longest gap of all ${longestGap.toFixed(0)} ms`);
   assert.ok(longestGap < longestGapAllowed, `a gap of ${longestGap.toFixed(0)} ms`);
 });
+
+/** As `kubectl ratchet adopt --plan` has it, which also tells what manages the pods. */
+async function plannedBy(namespace: string, document: string) {
+  await using plugin = await kubectlRatchet(process.env.KUBECONFIG ?? assert.fail('KUBECONFIG is not set'));
+  const file = join(plugin.directory, 'orders.yaml');
+  await writeFile(file, document);
+  const { code, stdout, stderr } = await plugin.ratchet(
+    '-n',
+    namespace,
+    'adopt',
+    'orders',
+    '--plan',
+    '-f',
+    file,
+    '-o',
+    'json',
+  );
+  assert.equal(code, 0, stderr);
+  const { planned, pods, approvalBefore } = JSON.parse(stdout);
+  assert.equal(planned.end.kind, 'done', stdout);
+  assert.deepEqual(
+    pods,
+    [0, 1, 2].map((n) => ({ name: `old-${n}`, managedBy: ['StatefulSet old'] })),
+  );
+  const steps: readonly string[] = planned.steps.map(({ action }: { readonly action: string }) => action);
+  return { steps, approvalBefore };
+}
 
 function votersOf({ status }: EtcdCluster): readonly string[] | undefined {
   return status?.members?.filter(({ role, healthy }) => role === 'Voter' && healthy).map(({ name }) => name);

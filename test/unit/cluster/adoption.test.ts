@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { plan } from '../../../reconcile/cluster/foresee/plan.ts';
+import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
 import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
 import type { InheritedView, Membership, Observation } from '../../../reconcile/cluster/know/observation.ts';
 import { quorumOf } from '../../../reconcile/cluster/know/quorum.ts';
@@ -254,5 +256,50 @@ describe('a deletion', () => {
       cluster: { ...before().cluster, metadata: { ...before().cluster.metadata, finalizers: [] } },
     });
     assert.ok(decision.kind === 'act' && decision.action.kind === 'set-finalizer' && decision.action.present);
+  });
+});
+
+describe('a plan of an adoption', () => {
+  const start = before({ replicas: 3 });
+  const withApproval = (value: string): Observation => {
+    const metadata = { ...start.cluster.metadata, annotations: { [annotations.adopt]: value } };
+    return { ...start, cluster: { ...start.cluster, metadata } };
+  };
+  const votersIn = ({ membership }: Observation) =>
+    membership.kind === 'known' ? membership.members.filter(({ isLearner }) => !isLearner).map(({ name }) => name) : [];
+
+  test('ends beside the others, with the approval that a person is asked for', () => {
+    const { steps, end, outcome } = plan(start);
+    assert.deepEqual([end.kind, end.reason], ['refused', 'AdoptionNotApproved']);
+    assert.deepEqual(
+      steps.filter(({ action }) => action === 'remove-inherited'),
+      [],
+    );
+    assert.deepEqual(votersIn(outcome).toSorted(), ['old-0', 'old-1', 'old-2', 'orders-0', 'orders-1', 'orders-2']);
+  });
+
+  test('goes on where the approval is given: the others leave last, and no member restarts', () => {
+    const { steps, end, outcome } = plan(withApproval(approvalOfAdoption(existing)));
+    assert.deepEqual([end.kind, end.reason], ['done', 'Converged']);
+    const removals = steps.filter(({ action }) => action === 'remove-inherited');
+    const first = steps.findIndex(({ action }) => action === 'remove-inherited');
+    const last = steps.findLastIndex(({ action }) => action === 'promote-learner');
+    assert.ok(last < first, 'as many of ours vote before the first of them leaves');
+    assert.deepEqual(removals, steps.slice(first, first + 3));
+    assert.deepEqual(
+      removals.map(({ target }) => target),
+      ['old-0', 'old-1', 'old-2'],
+      'the leader, old-2, last',
+    );
+    assert.equal(steps.filter(({ restarts }) => restarts).length, 0);
+    assert.deepEqual(votersIn(outcome).toSorted(), ['orders-0', 'orders-1', 'orders-2']);
+  });
+
+  test('counts no approval of other members, or of another cluster', () => {
+    for (const other of [
+      { ...existing, memberIDs: ['ed0', 'ed1'] },
+      { ...existing, clusterID: 'beef' },
+    ])
+      assert.equal(plan(withApproval(approvalOfAdoption(other))).end.reason, 'AdoptionNotApproved');
   });
 });

@@ -674,6 +674,36 @@ const badBackups = rows('a backup', backup, [
   ['spec/existing', { sha256: 'f'.repeat(64) }, 'existing goes with clusterName, and with the whole name of an object'],
 ]);
 
+const adopting = {
+  ...cluster,
+  spec: {
+    ...cluster.spec,
+    tls: { mode: 'Disabled' },
+    bootstrap: { existing: { clusterID: 'cdf8', memberIDs: ['8e9e', '91bc'], podLabels: { app: 'old' } } },
+  },
+};
+const adopted = 'spec/bootstrap/existing';
+const badAdoptions = rows('a cluster that takes over', adopting, [
+  [`${adopted}/clusterID`, undefined, 'spec.bootstrap.existing.clusterID is required'],
+  [`${adopted}/clusterID`, '', 'must be an ID of etcd'],
+  [`${adopted}/clusterID`, 1234, 'must be a string'],
+  [`${adopted}/clusterID`, '14841639068965178418', 'must have at most 16 characters'],
+  [`${adopted}/clusterID`, '0cdf8', 'without leading zeros'],
+  [`${adopted}/clusterID`, 'CDF8', 'lower-case hexadecimal digits'],
+  [`${adopted}/clusterID`, '１２３', 'must be an ID of etcd'],
+  [`${adopted}/memberIDs`, undefined, 'spec.bootstrap.existing.memberIDs is required'],
+  [`${adopted}/memberIDs`, [], 'must have at least 1 entry'],
+  [`${adopted}/memberIDs`, ['8e9e', '8e9e'], 'must name each member once'],
+  [`${adopted}/memberIDs`, Array.from({ length: 10 }, (_, n) => `a${n}`), 'must have at most 9 entries'],
+  [`${adopted}/memberIDs`, ['8e9e\n'], 'must be an ID of etcd'],
+  [`${adopted}/memberIDs`, [{ id: '8e9e' }], 'must be a string'],
+  [`${adopted}/podLabels`, {}, 'must have a label at least'],
+  [`${adopted}/podLabels`, 'app=old', 'must be an object'],
+  [`${adopted}/clientPort`, 0, 'must be at least 1'],
+  [`${adopted}/clientPort`, 65_536, 'must be at most 65535'],
+  [`${adopted}/serverName`, '*.old.default.svc', 'must be a DNS name in lower case'],
+  [`${adopted}/endpoints`, ['http://169.254.169.254'], 'endpoints is not a known field'],
+]);
 const existing = {
   ...backup,
   spec: { ...backup.spec, to: { object: 'pvc://backups/a.db' }, existing: { sha256: 'f'.repeat(64) } },
@@ -826,6 +856,7 @@ export const badDocuments: readonly BadDocument[] = [
   ...badPeers,
   ...badBackups,
   ...badExisting,
+  ...badAdoptions,
   ...badSources,
   ...badSchedules,
   ...badRestores,
