@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitepress';
 
 const docs = resolve(import.meta.dirname, '..');
@@ -43,8 +43,6 @@ export default defineConfig({
   cleanUrls: true,
   // The page, on a reader's own machine.
   ignoreDeadLinks: 'localhostLinks',
-  // Text like {{cluster}} is that of an object's name, and nothing to fill in.
-  vue: { template: { compilerOptions: { delimiters: ['\u27e6\u27e6', '\u27e7\u27e7'] } } },
   themeConfig: {
     sidebar: sidebar(),
     outline: [2, 3],
@@ -52,8 +50,17 @@ export default defineConfig({
     socialLinks: [{ icon: 'github', link: repository }],
     editLink: { pattern: `${repository}/edit/main/docs/:path` },
   },
+  buildEnd({ outDir }) {
+    if (readFileSync(join(outDir, 'index.html'), 'utf8').includes('{{'))
+      throw new Error(
+        "docs: the home page shows a template that nothing filled in, mostly the theme's: look at it in a browser",
+      );
+  },
   markdown: {
     config(md) {
+      // Text like {{cluster}} is that of an object's name. Other delimiters would be those of the theme's own templates, too.
+      md.renderer.rules.text = (tokens, at) =>
+        md.utils.escapeHtml(tokens[at]?.content ?? '').replaceAll('{{', '{&#123;');
       const text =
         md.renderer.rules.link_open ?? ((tokens, at, options, _, self) => self.renderToken(tokens, at, options));
       md.renderer.rules.link_open = (tokens, at, options, env, self) => {

@@ -12,7 +12,7 @@ after(() => api[Symbol.asyncDispose]());
 const reading = ['describe', 'get'];
 
 /** Kinds of other projects, which this API server does not serve. */
-const foreign = /services\.serving\.knative\.dev|certificaterequest|kustomizations/;
+const foreign = /\.knative\.dev|cert-manager\.io|certificaterequest|kustomizations/;
 
 for (const [page, blocks] of readings)
   test(`kubectl knows every command in ${page}`, async () => {
