@@ -1,23 +1,40 @@
+import { perMinor } from '../test/run/per-minor.ts';
+import { etcdctlVersion, etcdVersions, gitea, helm } from '../test/support/cluster/binaries/catalogue.ts';
 import {
-  etcdctlVersion,
-  etcdVersions,
-  gitea,
-  helm,
   kubernetesVersion,
+  kubernetesVersions,
+  minorOf,
   oldestKubernetesMinor,
-} from '../test/support/cluster/binaries/catalogue.ts';
+} from '../test/support/cluster/binaries/kubernetes.ts';
 
-/** What the tests run, and what else is expected to work: from what they provision. */
+/** What the tests run, and what else is expected to work: from what they provision and select. */
 export function supportMatrix(): string {
-  const minor = kubernetesVersion.split('.').slice(0, 2).join('.');
-  const etcd = etcdVersions.map((version) => version.split('.').slice(0, 2).join('.'));
+  const row = (kubernetes: string, said: (etcd: string) => string) =>
+    `| ${kubernetes} | ${etcdVersions.map(said).join(' | ')} |`;
+  const rowOf = (minor: string) => {
+    const tested = kubernetesVersions.find((version) => minorOf(version) === minor);
+    return row(minor, (etcd) => (tested ? `tested (${tested}, ${etcd})` : 'expected, not tested'));
+  };
   return [
-    `| Kubernetes | ${etcd.map((one) => `etcd ${one}`).join(' | ')} |`,
-    `|---|${etcd.map(() => '---').join('|')}|`,
-    `| ${minor} | ${etcdVersions.map((version) => `tested (${kubernetesVersion}, ${version})`).join(' | ')} |`,
-    `| 1.${oldestKubernetesMinor} to 1.${Number(minor.split('.')[1]) - 1} | ${etcd.map(() => 'expected, not tested').join(' | ')} |`,
-    `| before 1.${oldestKubernetesMinor} | ${etcd.map(() => 'no').join(' | ')} |`,
+    `| Kubernetes | ${etcdVersions.map((version) => `etcd ${minorOf(version)}`).join(' | ')} |`,
+    `|---|${etcdVersions.map(() => '---').join('|')}|`,
+    ...supportedMinors().map(rowOf),
+    row(`before 1.${oldestKubernetesMinor}`, () => 'no'),
+    '',
+    `With Kubernetes ${minorOf(kubernetesVersion)} every test runs.`,
+    ...kubernetesVersions.filter((version) => version !== kubernetesVersion).map(whatRunsWith),
     '',
     `Tested besides with Gitea ${gitea.version}, Helm ${helm.version} and etcdctl ${etcdctlVersion}.`,
   ].join('\n');
+}
+
+/** From the newest that tests run with to the oldest that we support. */
+function supportedMinors(): string[] {
+  const newest = Number(minorOf(kubernetesVersion).split('.')[1]);
+  return Array.from({ length: newest - oldestKubernetesMinor + 1 }, (_, back) => `1.${newest - back}`);
+}
+
+function whatRunsWith(version: string): string {
+  const minor = minorOf(version);
+  return `With ${minor} it is what \`RATCHET_KUBERNETES=${minor} npm test -- --per-minor\` runs: of the integration tests ${perMinor.integration.join(', ')}; end to end ${perMinor.e2e.join(', ')}.`;
 }

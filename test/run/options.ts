@@ -7,6 +7,8 @@ export interface RunOptions {
   readonly rooms: readonly Room[];
   /** A scenario: a test file's name, or part of a test's. */
   readonly scenario: string | undefined;
+  /** Only what depends on the minor of Kubernetes: per-minor.ts. */
+  readonly perMinor: boolean;
 }
 
 export class UsageError extends Error {
@@ -18,18 +20,20 @@ export function parseOptions(args: readonly string[]): RunOptions {
   const { values, positionals } = parse(args);
   const [scenario, ...rest] = positionals;
   if (rest.length > 0) throw new UsageError(`one scenario at a time: ${positionals.join(', ')} are several`);
-  if (values.only === undefined) return { rooms, scenario };
+  const perMinor = values['per-minor'];
+  if (values.only === undefined) return { rooms, scenario, perMinor };
 
   const only = rooms.find((room) => room === values.only);
   if (!only) throw new UsageError(`--only takes ${rooms.join(', ')}, not ${JSON.stringify(values.only)}`);
-  return { rooms: [only], scenario };
+  return { rooms: [only], scenario, perMinor };
 }
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: { only: { type: 'string' } }, allowPositionals: true });
+    const options = { only: { type: 'string' }, 'per-minor': { type: 'boolean', default: false } } as const;
+    return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}
-usage: npm test | npm test -- --only unit|explore|integration|e2e | npm run e2e -- SCENARIO`);
+usage: npm test | npm test -- --only unit|explore|integration|e2e | npm run e2e -- SCENARIO | npm test -- --per-minor`);
   }
 }

@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Room, type RunOptions, UsageError } from './options.ts';
+import { perMinor as perMinorNames } from './per-minor.ts';
 
 export interface Selection {
   readonly room: Room;
@@ -48,8 +49,8 @@ export const waiting: readonly string[] = [
 const checkout = resolve(import.meta.dirname, '../..');
 
 /** What to run, room by room. @throws {UsageError} listing the names there are, when the scenario is none of them. */
-export async function select({ rooms, scenario }: RunOptions): Promise<readonly Selection[]> {
-  const all = rooms.flatMap(selectionsOf);
+export async function select({ rooms, scenario, perMinor }: RunOptions): Promise<readonly Selection[]> {
+  const all = perMinor ? ofEachMinor(rooms) : rooms.flatMap(selectionsOf);
   if (scenario === undefined) return all;
 
   const byFile = narrow(all, (file) => nameOf(file) === scenario);
@@ -64,6 +65,12 @@ export async function select({ rooms, scenario }: RunOptions): Promise<readonly 
   if (byTest.length === 0) throw unknown(scenario, all);
   const pattern = new RegExp(scenario.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
   return byTest.map((selection) => ({ ...selection, pattern }));
+}
+
+function ofEachMinor(among: readonly Room[]): readonly Selection[] {
+  return (['integration', 'e2e'] as const)
+    .filter((room) => among.includes(room))
+    .flatMap((room) => narrow(selectionsOf(room), (file) => perMinorNames[room].some((name) => name === nameOf(file))));
 }
 
 function selectionsOf(room: Room): readonly Selection[] {

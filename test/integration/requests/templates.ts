@@ -40,8 +40,9 @@ export const templates = {
     { when: 'the API server takes it', asks: (_, scene) => tried(inputsOf(scene, newer)) },
     {
       when: 'the API server does not take it',
+      // Not resources: in 1.33 only the pod is checked for these, when it is made.
       asks: (_, scene) =>
-        tried(inputsOf(scene, { resources: { requests: { memory: '2Gi' }, limits: { memory: '1Gi' } } })),
+        tried(inputsOf(scene, { podTemplate: { metadata: { annotations: { 'no key': '' } } } as never })),
       refused: 'terminal Invalid',
       differs: { because: 'a model does not know what an API server makes of a template', model: 'well' },
     },

@@ -1,5 +1,5 @@
 import {
-  catalogue,
+  catalogueFor,
   type EmulatorBinary,
   type EtcdBinary,
   type EtcdVersion,
@@ -8,12 +8,12 @@ import {
   gitea,
   helm,
   type KubernetesBinary,
-  kubernetesVersion,
   type MonitoringBinary,
   monitoring,
   type Wanted,
 } from './binaries/catalogue.ts';
 import { ProvisionError } from './binaries/error.ts';
+import { chosenKubernetes, type KubernetesVersion } from './binaries/kubernetes.ts';
 import { type ProvideOptions, provide } from './binaries/provide.ts';
 import { sourceOf } from './binaries/source.ts';
 
@@ -41,14 +41,16 @@ export type Monitoring = Readonly<Record<MonitoringBinary, string>>;
 /**
  * Finds every binary, or downloads or builds what is missing. The first time may take minutes; later, milliseconds.
  *
- * @throws {ProvisionError} naming the binary and what to do, when no source has it.
+ * @throws {ProvisionError} naming the binary and what to do, when no source has it; or what may be asked for instead.
  */
 export async function provisionBinaries(options: ProvideOptions = {}): Promise<Binaries> {
   const handed = process.env[variable];
   if (handed !== undefined) return JSON.parse(handed) as Binaries;
+  const chosen = chosenKubernetes(options.environment ?? process.env);
   const interruption = interruptible(options.signal);
   try {
-    return arrange(await provide(catalogue, { ...options, signal: interruption.signal }));
+    const paths = await provide(catalogueFor(chosen), { ...options, signal: interruption.signal });
+    return arrange(paths, chosen.version);
   } finally {
     interruption.end();
   }
@@ -172,7 +174,7 @@ function interruptible(signal: AbortSignal | undefined): { signal: AbortSignal; 
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function arrange(paths: ReadonlyMap<Wanted, string>): Binaries {
+function arrange(paths: ReadonlyMap<Wanted, string>, kubernetesVersion: KubernetesVersion): Binaries {
   const path = pathIn(paths);
   const inEveryVersion = (name: EtcdBinary) => ({
     '3.5.35': path(name, '3.5.35'),

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { cachePath } from '../../support/cluster/binaries/cache.ts';
-import { etcd, kubernetes, type Wanted } from '../../support/cluster/binaries/catalogue.ts';
+import { etcd, type Wanted } from '../../support/cluster/binaries/catalogue.ts';
+import { ProvisionError } from '../../support/cluster/binaries/error.ts';
 import { acceptable } from '../../support/cluster/binaries/found.ts';
+import {
+  chosenKubernetes,
+  kubernetes,
+  kubernetesVersion,
+  kubernetesVersions,
+  minorOf,
+  oldestKubernetesMinor,
+} from '../../support/cluster/binaries/kubernetes.ts';
 import { type Progress, showProgress } from '../../support/cluster/binaries/progress.ts';
 import { provide } from '../../support/cluster/binaries/provide.ts';
 import { bareMachine, fakeGo, type Machine, printsEtcdVersion } from './fake-tools.ts';
@@ -75,13 +85,67 @@ for (const [version, fits] of [
   ['2.0.0', false],
 ] as const) {
   test(`a Kubernetes ${version} is ${fits ? 'new enough' : 'not taken'}`, () => {
-    assert.equal(acceptable(kubernetes('kube-apiserver'), version), fits);
+    assert.equal(acceptable(kubernetes('kube-apiserver', chosenKubernetes({})), version), fits);
   });
 }
 
+test('a minor that is asked for is taken in each patch, and no other minor is', () => {
+  const chosen = chosenKubernetes({ RATCHET_KUBERNETES: '1.33' });
+  const taken = ['1.33.13', '1.33.0', '1.34.4', '1.36.3', '1.32.9', '2.33.0'].filter((version) =>
+    acceptable(kubernetes('kube-apiserver', chosen), version),
+  );
+  assert.deepEqual(taken, ['1.33.13', '1.33.0']);
+});
+
+test('a minor that is asked for is built although a newer one lies on PATH', async () => {
+  await using machine = await bareMachine();
+  const wanted = kubernetes('kubectl', chosenKubernetes({ RATCHET_KUBERNETES: '1.33' }));
+  await machine.script('bin/go', fakeGo(machine));
+  await machine.script('bin/kubectl', 'echo "Client Version: v1.36.3"');
+  assert.equal(await source(machine, wanted), 'cache');
+  await machine.script('bin/kubectl', 'echo "Client Version: v1.33.2"');
+  assert.equal(await source(machine, wanted), 'bin');
+});
+
+for (const asked of ['1.30', '1.33.13', '1.3', ' 1.33', '1', 'v1.33', '__proto__', '১.৩৩', 'x'.repeat(100_000)]) {
+  test(`RATCHET_KUBERNETES=${asked.slice(0, 20)} is refused, and the refusal names what there is`, () => {
+    assert.throws(
+      () => chosenKubernetes({ RATCHET_KUBERNETES: asked }),
+      (error) =>
+        error instanceof ProvisionError &&
+        error.message.length < 300 &&
+        /^RATCHET_KUBERNETES is ".*", which is not .*: set it to one of 1\.36, 1\.33, or unset it for 1\.36$/.test(
+          error.message,
+        ),
+    );
+  });
+}
+
+test('without RATCHET_KUBERNETES, or with an empty one, it is the newest minor', () => {
+  for (const environment of [{}, { RATCHET_KUBERNETES: '' }]) {
+    assert.deepEqual(chosenKubernetes(environment), { version: kubernetesVersions[0], asked: false });
+  }
+});
+
+test('each Kubernetes and its libraries are pinned at one version by the module of its minor', async () => {
+  for (const version of kubernetesVersions) {
+    const { module } = kubernetes('kubectl', { version, asked: false });
+    const pins = await readFile(
+      resolve(import.meta.dirname, '../../support/cluster/binaries', module, 'go.mod'),
+      'utf8',
+    );
+    assert.equal(/k8s\.io\/kubernetes v(\S+)/.exec(pins)?.[1], version);
+    const replaced = [...pins.matchAll(/^\tk8s\.io\/\S+ => \S+ v0\.(\S+)$/gm)].map((match) => `1.${match[1]}`);
+    assert.ok(replaced.length > 20, module);
+    assert.deepEqual(new Set(replaced), new Set([version]), module);
+  }
+});
+
 test('an older control plane is taken as a whole or not at all', async () => {
   await using machine = await bareMachine();
-  const parts = (['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const).map(kubernetes);
+  const parts = (['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const).map((name) =>
+    kubernetes(name, chosenKubernetes({})),
+  );
   await machine.script('bin/go', fakeGo(machine));
   const options = { environment: machine.environment, downloads: false, progress: silent };
 
@@ -92,4 +156,16 @@ test('an older control plane is taken as a whole or not at all', async () => {
   await machine.script('bin/kube-scheduler', 'echo "Kubernetes v1.34.1"');
   const whole = await provide(parts, options);
   for (const part of parts) assert.equal(whole.get(part), join(machine.directory, 'bin', part.name));
+});
+
+test('the CI has a run with each minor beside the newest', async () => {
+  const workflow = parse(await readFile(resolve(import.meta.dirname, '../../../.github/workflows/ci.yml'), 'utf8')) as {
+    readonly jobs: Readonly<Record<string, { readonly strategy?: { readonly matrix: { minor: string[] } } }>>;
+  };
+  const others = kubernetesVersions.map(minorOf).filter((minor) => minor !== minorOf(kubernetesVersion));
+  assert.deepEqual(workflow.jobs['other-kubernetes']?.strategy?.matrix.minor, others);
+});
+
+test('the oldest minor that is supported is one that tests can run with', () => {
+  assert.ok(kubernetesVersions.some((version) => minorOf(version) === `1.${oldestKubernetesMinor}`));
 });

@@ -44,7 +44,8 @@ export const takenSources: readonly NetworkSource[] = [
 const notAKey = 'must be the key of a label';
 const badKeysSaid = 'must have keys of labels';
 const outside = 'must lie inside of cidr';
-const beyond = 'must have no bits set beyond its prefix';
+/** Of these, the API server has refused the policy since Kubernetes 1.36. */
+export const beyond = 'must have no bits set beyond its prefix';
 
 /** Each with part of what is said, and the path below the source. */
 export const refusedSources: readonly (readonly [NetworkSource, says: string, path: readonly (string | number)[]])[] = [

@@ -2,19 +2,29 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { parseOptions, UsageError } from '../../run/options.ts';
+import { parseOptions, rooms, UsageError } from '../../run/options.ts';
+import { perMinor } from '../../run/per-minor.ts';
 import { measuring, select, waiting } from '../../run/scenarios.ts';
 
-for (const [args, rooms, scenario] of [
+for (const [args, expected, scenario] of [
   [[], ['unit', 'explore', 'integration', 'e2e'], undefined],
   [['--only', 'unit'], ['unit'], undefined],
   [['--only', 'e2e', 'bootstrap'], ['e2e'], 'bootstrap'],
   [['bootstrap'], ['unit', 'explore', 'integration', 'e2e'], 'bootstrap'],
 ] as const) {
-  test(`"${args.join(' ')}" means ${rooms.join(', ')}`, () => {
-    assert.deepEqual(parseOptions(args), { rooms, scenario });
+  test(`"${args.join(' ')}" means ${expected.join(', ')}`, () => {
+    assert.deepEqual(parseOptions(args), { rooms: expected, scenario, perMinor: false });
   });
 }
+
+test('"--per-minor" keeps the rooms, and can be narrowed to one', () => {
+  assert.deepEqual(parseOptions(['--per-minor']), { rooms, scenario: undefined, perMinor: true });
+  assert.deepEqual(parseOptions(['--only', 'e2e', '--per-minor']), {
+    rooms: ['e2e'],
+    scenario: undefined,
+    perMinor: true,
+  });
+});
 
 for (const [args, message] of [
   [['--only', 'smoke'], /--only takes unit, explore, integration, e2e, not "smoke"/],
@@ -28,30 +38,30 @@ for (const [args, message] of [
 }
 
 test('a scenario is a file by its name', async () => {
-  const [selection, ...others] = await select({ rooms: ['unit'], scenario: 'run-options' });
+  const [selection, ...others] = await select({ rooms: ['unit'], scenario: 'run-options', perMinor: false });
   assert.deepEqual(others, []);
   assert.deepEqual(selection?.files, [import.meta.filename]);
   assert.equal(selection?.pattern, undefined);
 });
 
 test('a scenario is a test by part of its name, in whichever file has it', async () => {
-  const [selection] = await select({ rooms: ['unit'], scenario: 'A scenario is a TEST by part' });
+  const [selection] = await select({ rooms: ['unit'], scenario: 'A scenario is a TEST by part', perMinor: false });
   assert.deepEqual(selection?.files, [import.meta.filename]);
   assert.equal(selection?.pattern?.test('a scenario is a test by part of its name'), true);
 });
 
 test('a dot in a scenario is a dot', async () => {
-  const [selection] = await select({ rooms: ['unit'], scenario: 'a dot in a scenario is a dot' });
+  const [selection] = await select({ rooms: ['unit'], scenario: 'a dot in a scenario is a dot', perMinor: false });
   assert.equal(selection?.pattern?.source.includes('\\.'), false);
   // The next line is what the search finds: 3.6.16 (of a scenario)
-  const [dotted] = await select({ rooms: ['unit'], scenario: '3.6.16 (of a scenario)' });
+  const [dotted] = await select({ rooms: ['unit'], scenario: '3.6.16 (of a scenario)', perMinor: false });
   assert.equal(dotted?.pattern?.test('3x6y16 (of a scenario)'), false);
 });
 
 test('an unknown scenario lists those there are', async () => {
   // In one piece, it would be found right here.
   const missing = ['no', 'such', 'thing'].join('-');
-  await assert.rejects(select({ rooms: ['unit'], scenario: missing }), (error) => {
+  await assert.rejects(select({ rooms: ['unit'], scenario: missing, perMinor: false }), (error) => {
     assert.ok(error instanceof UsageError);
     assert.match(error.message, new RegExp(`there is no scenario "${missing}"`));
     assert.match(error.message, /^ {2}run-options$/m);
@@ -60,7 +70,7 @@ test('an unknown scenario lists those there are', async () => {
 });
 
 test('what holds a gap to a limit runs beside one other of its kind, and two that wait', async () => {
-  const selections = await select({ rooms: ['e2e'], scenario: undefined });
+  const selections = await select({ rooms: ['e2e'], scenario: undefined, perMinor: false });
   const holding = /gap\w*(\.milliseconds)? < /i;
   for (const { files, sideBySide } of selections) {
     for (const file of files) {
@@ -76,4 +86,18 @@ test('what holds a gap to a limit runs beside one other of its kind, and two tha
   const all = selections.flatMap(({ files }) => files);
   assert.equal(new Set(all).size, all.length, 'each once');
   assert.ok(others && others.files.length > measuring.length);
+});
+
+test('what runs with each minor of Kubernetes is every file that is named, and nothing else', async () => {
+  const selections = await select({ rooms, scenario: undefined, perMinor: true });
+  for (const room of ['integration', 'e2e'] as const) {
+    const selected = selections.filter((selection) => selection.room === room).flatMap(({ files }) => files);
+    const names = selected.map((file) => basename(file, '.test.ts'));
+    assert.deepEqual(names.toSorted(), [...perMinor[room]].toSorted(), room);
+  }
+  assert.equal(selections.filter(({ room }) => room === 'unit' || room === 'explore').length, 0);
+});
+
+test('a scenario that does not depend on the minor is unknown among those that do', async () => {
+  await assert.rejects(select({ rooms, scenario: 'run-options', perMinor: true }), { name: 'UsageError' });
 });

@@ -1,10 +1,8 @@
+import { type ChosenKubernetes, kubernetes } from './kubernetes.ts';
+
 /** The minors we support, each at the patch release that the tests run. The newest patch is what the modules pin. */
 export const etcdVersions = ['3.5.35', '3.6.16', '3.7.3'] as const;
 export type EtcdVersion = (typeof etcdVersions)[number];
-
-export const kubernetesVersion = '1.36.3';
-/** The control plane may be older than ours if somebody has one at hand, but not older than what our CRDs need. */
-export const oldestKubernetesMinor = 33;
 
 export type KubernetesBinary = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl';
 export type EtcdBinary = 'etcd' | 'etcdutl' | 'etcdctl';
@@ -40,6 +38,8 @@ interface Source {
 export interface Released extends Source {
   readonly name: KubernetesBinary | EtcdBinary;
   readonly onlyBuilt?: never;
+  /** Of Kubernetes: whether another minor that we support does not do. */
+  readonly onlyThisMinor?: boolean;
 }
 
 /** One that is neither looked for on PATH nor downloaded. */
@@ -50,36 +50,16 @@ export interface OnlyBuilt extends Source {
 
 export type Wanted = Released | OnlyBuilt;
 
-const kubernetesBuildSeconds = {
-  'kube-apiserver': 200,
-  'kube-controller-manager': 60,
-  'kube-scheduler': 5,
-  kubectl: 17,
-} as const satisfies Record<KubernetesBinary, number>;
-
 /** Everything the local cluster needs, in the order that makes the Go build cache most useful. */
-export const catalogue: readonly Wanted[] = [
-  kubernetes('kube-apiserver'),
-  kubernetes('kube-controller-manager'),
-  kubernetes('kube-scheduler'),
-  kubernetes('kubectl'),
-  ...etcdVersions.flatMap((version) => [etcd('etcd', version), etcd('etcdutl', version)]),
-  etcd('etcdctl', etcdctlVersion),
-];
-
-export function kubernetes(name: KubernetesBinary): Released {
-  const [major, minor] = kubernetesVersion.split('.');
-  const version = 'k8s.io/component-base/version';
-  return {
-    name,
-    version: kubernetesVersion,
-    variable: `RATCHET_${name.toUpperCase().replaceAll('-', '_')}`,
-    module: 'kubernetes',
-    goPackage: `k8s.io/kubernetes/cmd/${name}`,
-    // Without these, discovery and compatibility checks see a v0.0.0 server.
-    ldflags: `-s -w -X ${version}.gitVersion=v${kubernetesVersion} -X ${version}.gitMajor=${major} -X ${version}.gitMinor=${minor}`,
-    buildSeconds: kubernetesBuildSeconds[name],
-  };
+export function catalogueFor(chosen: ChosenKubernetes): readonly Wanted[] {
+  return [
+    kubernetes('kube-apiserver', chosen),
+    kubernetes('kube-controller-manager', chosen),
+    kubernetes('kube-scheduler', chosen),
+    kubernetes('kubectl', chosen),
+    ...etcdVersions.flatMap((version) => [etcd('etcd', version), etcd('etcdutl', version)]),
+    etcd('etcdctl', etcdctlVersion),
+  ];
 }
 
 export function etcd(name: EtcdBinary, version: EtcdVersion): Released {

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { isExecutable } from './cache.ts';
-import { kubernetesVersion, oldestKubernetesMinor, type Released, title, type Wanted } from './catalogue.ts';
+import { type Released, title, type Wanted } from './catalogue.ts';
 import { ProvisionError } from './error.ts';
+import { oldestKubernetesMinor } from './kubernetes.ts';
 
 export interface Found {
   readonly path: string;
@@ -62,10 +63,11 @@ async function lyingAround(wanted: Released, environment: NodeJS.ProcessEnv): Pr
   return undefined;
 }
 
-/** An etcd test is about one exact version; any API server that knows our CRDs' features will do. */
+/** An etcd test is about one exact version; any API server that we support will do, unless one minor is asked for. */
 export function acceptable(wanted: Wanted, version: string): boolean {
-  if (!wanted.module.startsWith('etcd')) return minorOf(version) >= oldestKubernetesMinor;
-  return version === wanted.version;
+  if (wanted.onlyBuilt || wanted.module.startsWith('etcd')) return version === wanted.version;
+  if (wanted.onlyThisMinor) return minorNumber(version) === minorNumber(wanted.version);
+  return minorNumber(version) >= oldestKubernetesMinor;
 }
 
 /**
@@ -73,12 +75,12 @@ export function acceptable(wanted: Wanted, version: string): boolean {
  * an older control plane is used only as a whole.
  */
 function fits(wanted: Wanted, version: string, found: ReadonlyMap<Wanted, Found>): boolean {
-  if (!wanted.name.startsWith('kube-') || minorOf(version) === minorOf(kubernetesVersion)) return true;
-  const minors = [...found].filter(([{ name }]) => name.startsWith('kube-')).map(([, one]) => minorOf(one.version));
-  return minors.length === 3 && minors.every((minor) => minor === minorOf(version));
+  if (!wanted.name.startsWith('kube-') || minorNumber(version) === minorNumber(wanted.version)) return true;
+  const minors = [...found].filter(([{ name }]) => name.startsWith('kube-')).map(([, one]) => minorNumber(one.version));
+  return minors.length === 3 && minors.every((minor) => minor === minorNumber(version));
 }
 
-function minorOf(version: string): number {
+function minorNumber(version: string): number {
   const [major, minor] = version.split('.');
   return major === '1' ? Number(minor) : Number.NaN;
 }

@@ -79,7 +79,7 @@ function httpGet(get: HttpGet, { container, podIP }: HandlerTarget, timeoutMs: n
     port: portNumber(get.port, container),
     path: get.path || '/',
     headers: {
-      'user-agent': 'kube-probe/1.36',
+      'user-agent': 'kube-probe/process-node',
       ...Object.fromEntries((get.httpHeaders ?? []).map((h) => [h.name, h.value])),
     },
     agent: false,

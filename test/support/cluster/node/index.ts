@@ -70,7 +70,8 @@ export async function startProcessNode(options: ProcessNodeOptions): Promise<Pro
 
   const shared = { services, claims, persistentVolumes, onClaimMounted: expansion.mounted, pulls, unmountable };
   const timing = { ...defaultTiming, ...options.timing };
-  const nodes = createNodes(options, timing, api, shared);
+  const { gitVersion } = await api.get<{ readonly gitVersion: string }>('/version');
+  const nodes = createNodes({ ...options, version: gitVersion }, timing, api, shared);
   parts.defer(() => Promise.all(nodes.map((node) => node.stop())).then(() => undefined));
   await Promise.all(nodes.map((node) => node.start()));
   await firstLists([services, slices, claims, persistentVolumes, classes]);
@@ -127,8 +128,13 @@ type Shared = Pick<
   'services' | 'claims' | 'persistentVolumes' | 'onClaimMounted' | 'pulls' | 'unmountable'
 >;
 
-function createNodes(options: ProcessNodeOptions, timing: Timing, api: Api, shared: Shared): LocalNode[] {
-  const { dir, log, binaries, checkout, families = ['IPv4'], images = {} } = options;
+function createNodes(
+  options: ProcessNodeOptions & { readonly version: string },
+  timing: Timing,
+  api: Api,
+  shared: Shared,
+): LocalNode[] {
+  const { dir, log, binaries, checkout, version, families = ['IPv4'], images = {} } = options;
   return Array.from({ length: options.nodes }, (_, position) => {
     const index = position + 1;
     const [primary, ...others] = families;
@@ -137,7 +143,7 @@ function createNodes(options: ProcessNodeOptions, timing: Timing, api: Api, shar
       ...others.map((other) => addressesOf[other].node(index)),
     ] as const;
     const podCIDRs = families.map((family) => addressesOf[family].podCIDR(index));
-    const identity = { name: `node-${index}`, index, addresses, podCIDRs };
+    const identity = { name: `node-${index}`, index, addresses, podCIDRs, version };
     const link = { up: true };
     const ownApi = linkedApi(api, link, identity.name);
     const pods = createNodePods({

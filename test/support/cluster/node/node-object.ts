@@ -4,13 +4,14 @@ import type { Log, Timing } from './options.ts';
 import { formatTime } from './status.ts';
 
 export const kubeletPort = 10250;
-const version = 'v1.36.3';
 
 export type NodeIdentity = {
   readonly name: string;
   readonly index: number;
   readonly addresses: readonly [string, ...string[]];
   readonly podCIDRs: readonly string[];
+  /** Of the API server, like `v1.36.3`: a kubelet is never newer. */
+  readonly version: string;
 };
 
 /** Which boot of the node it is, and whether its kubelet is up. */
@@ -119,7 +120,7 @@ export async function reportReady(api: Api, node: NodeIdentity, boot: Boot, read
         kernelVersion: 'process-node',
         osImage: 'etcd-ratchet process node',
         containerRuntimeVersion: 'process://1.0.0',
-        kubeletVersion: version,
+        kubeletVersion: node.version,
         kubeProxyVersion: '',
         operatingSystem: 'linux',
         architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',

@@ -1,4 +1,4 @@
-module etcd.ratchet.dev/test/kubernetes
+module etcd.ratchet.dev/test/kubernetes-1.36
 
 go 1.26.0
 

@@ -1,0 +1,13 @@
+/**
+ * The tests whose outcome depends on the minor of Kubernetes, by the names of their files: `--per-minor` runs these.
+ *
+ * Of the integration tests: the CRDs and their rules, requests against their models, server-side apply, what is
+ * installed, by kustomize and by Helm, and what it may do. End to end: what leans on controllers, scheduler and node.
+ */
+export const perMinor = {
+  integration: [
+    ...['agreement', 'apply', 'chart', 'contracts', 'crds', 'install', 'kube-contract', 'kubectl', 'network-policies'],
+    ...['ownership', 'people', 'pod-spec', 'restricted', 'yaml'],
+  ],
+  e2e: ['backup', 'bootstrap', 'chart', 'heal', 'recover', 'scale', 'space', 'tls-managed', 'upgrade'],
+} as const satisfies Readonly<Record<'integration' | 'e2e', readonly string[]>>;
