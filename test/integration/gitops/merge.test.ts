@@ -221,8 +221,8 @@ test('what Git merges cleanly comes out the same here, and its conflicts are con
       if (byGit === undefined) {
         refused++;
         if (conflicts.length > 0) return;
-        // Git compares by rare lines, and takes what lies between repeated ones for one change. By Myers' comparison, as
-        // `git merge-file` and we have it, such changes are apart.
+        // Git compares by rare lines: what lies between repeated ones is one change to it. By Myers' comparison, which
+        // `git merge-file` and we have, such changes are apart.
         const sides = [edited(theirs, 'theirs'), edited([], ''), edited(ours, 'ours')] as const;
         return assert.deepEqual(await filesOf(tree), await mergedByFile(directory.path, ...sides));
       }

@@ -43,9 +43,16 @@ export const ofBackups: readonly Mutant[] = [
   },
   {
     file: 'reconcile/backup/agent/fetch.ts',
-    from: 'if (record && bytes > most)',
-    to: 'if (record && bytes < 0)',
+    from: '    if (bytes > most) throw',
+    to: '    if (bytes < 0) throw',
     without: 'a small archive fills the volume',
+    killers: [hostile],
+  },
+  {
+    file: 'reconcile/backup/agent/fetch.ts',
+    from: '    if (bytes > free / 2)',
+    to: '    if (bytes < 0)',
+    without: 'a small archive without a record fills the volume',
     killers: [hostile],
   },
   {

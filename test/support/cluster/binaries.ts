@@ -1,5 +1,4 @@
 import {
-  catalogueFor,
   type EmulatorBinary,
   type EtcdBinary,
   type EtcdVersion,
@@ -16,6 +15,7 @@ import { ProvisionError } from './binaries/error.ts';
 import { chosenKubernetes, type KubernetesVersion } from './binaries/kubernetes.ts';
 import { type ProvideOptions, provide } from './binaries/provide.ts';
 import { sourceOf } from './binaries/source.ts';
+import { catalogueFor } from './binaries/whole-cluster.ts';
 
 export { type EtcdVersion, etcdVersions } from './binaries/catalogue.ts';
 

@@ -1,5 +1,3 @@
-import { type ChosenKubernetes, kubernetes } from './kubernetes.ts';
-
 /** The minors we support, each at the patch release that the tests run. The newest patch is what the modules pin. */
 export const etcdVersions = ['3.5.35', '3.6.16', '3.7.3'] as const;
 export type EtcdVersion = (typeof etcdVersions)[number];
@@ -49,18 +47,6 @@ export interface OnlyBuilt extends Source {
 }
 
 export type Wanted = Released | OnlyBuilt;
-
-/** Everything the local cluster needs, in the order that makes the Go build cache most useful. */
-export function catalogueFor(chosen: ChosenKubernetes): readonly Wanted[] {
-  return [
-    kubernetes('kube-apiserver', chosen),
-    kubernetes('kube-controller-manager', chosen),
-    kubernetes('kube-scheduler', chosen),
-    kubernetes('kubectl', chosen),
-    ...etcdVersions.flatMap((version) => [etcd('etcd', version), etcd('etcdutl', version)]),
-    etcd('etcdctl', etcdctlVersion),
-  ];
-}
 
 export function etcd(name: EtcdBinary, version: EtcdVersion): Released {
   const minor = version.split('.').slice(0, 2).join('.');
