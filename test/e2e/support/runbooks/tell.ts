@@ -19,7 +19,7 @@ export async function tell(scene: Scene, story: Story): Promise<void> {
 }
 
 /** Somebody's CronJob goes on while a person types: some commands wait for what it does. */
-async function whileTicking(scene: Scene, work: () => Promise<void>): Promise<void> {
+export async function whileTicking(scene: Scene, work: () => Promise<void>): Promise<void> {
   let isDone = false;
   const working = work().finally(() => {
     isDone = true;
