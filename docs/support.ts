@@ -1,5 +1,5 @@
 import { perMinor } from '../test/run/per-minor.ts';
-import { etcdctlVersion, etcdVersions, gitea, helm } from '../test/support/cluster/binaries/catalogue.ts';
+import { certManager, etcdctlVersion, etcdVersions, gitea, helm } from '../test/support/cluster/binaries/catalogue.ts';
 import {
   kubernetesVersion,
   kubernetesVersions,
@@ -24,7 +24,7 @@ export function supportMatrix(): string {
     `With Kubernetes ${minorOf(kubernetesVersion)} every test runs.`,
     ...kubernetesVersions.filter((version) => version !== kubernetesVersion).map(whatRunsWith),
     '',
-    `Tested besides with Gitea ${gitea.version}, Helm ${helm.version} and etcdctl ${etcdctlVersion}.`,
+    `Tested besides with Gitea ${gitea.version}, cert-manager ${certManager.version}, Helm ${helm.version} and etcdctl ${etcdctlVersion}.`,
   ].join('\n');
 }
 

@@ -8,14 +8,17 @@ import { parseOptions, type Room, UsageError } from './run/options.ts';
 import { notesVariable, processorSeconds } from './run/processor-time.ts';
 import { report } from './run/report.ts';
 import { type Selection, select } from './run/scenarios.ts';
+import { ProvisionError } from './support/cluster/binaries/error.ts';
 import {
   type Binaries,
   binariesEnvironment,
+  certManagerEnvironment,
   emulatorsEnvironment,
   giteaEnvironment,
   helmEnvironment,
   monitoringEnvironment,
   provisionBinaries,
+  provisionCertManager,
   provisionEmulators,
   provisionGitea,
   provisionHelm,
@@ -85,12 +88,16 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
     files.some((file) => file.includes('/integration/monitoring/')),
   );
   const needsForge = selections.some(({ files }) => files.some((file) => /(tutorials|forge)\.test\.ts$/.test(file)));
+  const needsIssuer = selections.some(({ files }) =>
+    files.some((file) => file.endsWith('/e2e/cert-manager-controllers.test.ts')),
+  );
   const environment = {
     ...binariesEnvironment(binaries),
     ...(needsEmulators && emulatorsEnvironment(await provisionEmulators())),
     ...(needsHelm && helmEnvironment(await provisionHelm())),
     ...(needsMonitoring && monitoringEnvironment(await provisionMonitoring())),
     ...(needsForge && giteaEnvironment(await provisionGitea())),
+    ...(needsIssuer && certManagerEnvironment(await provisionCertManager())),
   };
   if (usesOwnCluster()) Object.assign(process.env, environment);
   else {
@@ -193,6 +200,10 @@ process.exitCode = await main().catch((error: unknown) => {
   if (error instanceof UsageError) {
     console.error(error.message);
     return 2;
+  }
+  if (error instanceof ProvisionError) {
+    console.error(error.message);
+    return 1;
   }
   throw error;
 });

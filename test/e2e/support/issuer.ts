@@ -24,19 +24,21 @@ import {
   secretOf,
   violation,
 } from './issuer-answers.ts';
-import { until } from './until.ts';
+import { renewed } from './renewal.ts';
 
 /**
  * Stands in for cert-manager in one namespace: its controllers' half of the conversation, with CAs of its own, one for
  * each issuer that a Certificate names. No CertificateRequests, and no hour of waiting after a failure.
  */
 export interface Issuer extends AsyncDisposable {
+  /** What it is, for people. */
+  readonly title: string;
   /** Answers nothing but that it is at it, as an issuer that a person must approve; for these names or for all. */
   hold(...names: string[]): void;
   /** From now on refuses, with this message, for these names or for all. */
   fail(message: string, ...names: string[]): void;
   /** Issues again, also what it held or refused. */
-  resume(): void;
+  resume(): void | Promise<void>;
   /** What `cmctl renew` does; resolves when the new one is in its Secret and the status says so. @throws if refused. */
   renew(name: string): Promise<void>;
   /** The next certificates of that issuer come from another CA. Those there are stay, until they are renewed. */
@@ -59,7 +61,6 @@ export interface IssuerOptions {
 
 const crd = resolve(import.meta.dirname, '../../support/fixtures/cert-manager/certificates.yaml');
 const year = 365 * 24 * 3600e3;
-const manually = { reason: 'ManuallyTriggered', message: 'Certificate re-issuance manually triggered' };
 
 /** Makes Certificates a kind of this cluster. May be said again, also by several at once. */
 export async function installCertificates(kubectl: Kubectl): Promise<void> {
@@ -144,26 +145,6 @@ export async function startIssuer({ kube, namespace, lifetime, backdated = 0 }: 
     await kube.updateStatus<CertManagerCertificate>(certificateResource, { ...certificate, status }, { signal });
   }
 
-  async function renew(name: string): Promise<void> {
-    const what = `Certificate ${namespace}/${name}`;
-    const look = () => kube.get<CertManagerCertificate>(certificateResource, namespace, name, { signal });
-    const before = await until(`${what} is to be renewed`, async () => {
-      const found = await look();
-      if (found) await say(found, issuingStatus(found, manually));
-      return found;
-    });
-    const revision = before.status?.revision ?? 0;
-    const outcome = await until(`${what} is renewed`, async () => {
-      if (signal.aborted) return 'stopped';
-      const found = await look();
-      if (!found) return 'deleted';
-      if ((found.status?.revision ?? 0) > revision) return 'renewed';
-      return conditionOf(found, 'Issuing')?.status === 'False' && 'refused';
-    });
-    if (outcome === 'stopped') await controller.ended;
-    if (outcome !== 'renewed') throw new Error(`${what} was not renewed: ${outcome}`);
-  }
-
   const watched = [certificateResource, resources.secrets];
   const controller = startController({ kube, namespace, watched, attend: attendAll, signal });
   // Whoever waits next is told what it was, at the latest whoever ends it.
@@ -174,13 +155,14 @@ export async function startIssuer({ kube, namespace, lifetime, backdated = 0 }: 
     controller.wake();
   };
   return {
+    title: 'the built-in stand-in for cert-manager',
     hold: (...names) => change({ kind: 'hold', message: '', names }),
     fail: (message, ...names) => change({ kind: 'fail', message, names }),
     resume: () => {
       refused.clear();
       change(issuing);
     },
-    renew,
+    renew: (name) => renewed({ kube, namespace, name, signal, ended: controller.ended }),
     async replaceAuthority(issuer) {
       const next = newAuthority(issuer);
       await next;

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import {
+  certManager,
   type EmulatorBinary,
   type EtcdBinary,
   type EtcdVersion,
@@ -9,6 +11,7 @@ import {
   type KubernetesBinary,
   type MonitoringBinary,
   monitoring,
+  type OnlyBuilt,
   type Wanted,
 } from './binaries/catalogue.ts';
 import { ProvisionError } from './binaries/error.ts';
@@ -33,6 +36,7 @@ const emulatorsVariable = 'RATCHET_EMULATORS';
 const helmVariable = 'RATCHET_HELM_BINARY';
 const monitoringVariable = 'RATCHET_MONITORING';
 const giteaVariable = 'RATCHET_GITEA_BINARY';
+const certManagerVariable = 'RATCHET_CERT_MANAGER_BINARY';
 
 /** Absolute paths. */
 export type Emulators = Readonly<Record<EmulatorBinary, string>>;
@@ -114,22 +118,54 @@ export interface GiteaBinary {
   readonly staticRoot?: string;
 }
 
+export interface CertManagerBinary {
+  readonly path: string;
+  /** The directory of the CustomResourceDefinitions that belong to it. */
+  readonly crds: string;
+}
+
+/** Why there is none: a stand-in serves. */
+export interface Missing {
+  readonly missing: string;
+}
+
 /**
  * Gitea by the same ways, or why there is none: what needs a forge has a stand-in for it.
  *
  * @throws {ProvisionError} when it was interrupted
  */
-export async function provisionGitea(
-  options: ProvideOptions = {},
-): Promise<GiteaBinary | { readonly missing: string }> {
+export async function provisionGitea(options: ProvideOptions = {}): Promise<GiteaBinary | Missing> {
   const handed = process.env[giteaVariable];
-  if (handed !== undefined) return JSON.parse(handed) as GiteaBinary | { readonly missing: string };
+  if (handed !== undefined) return JSON.parse(handed) as GiteaBinary | Missing;
+  return await orMissing(options, gitea, async (path) => {
+    const named = (options.environment ?? process.env)[gitea.variable];
+    return named ? { path } : { path, staticRoot: await sourceOf(gitea.module, 'code.gitea.io/gitea') };
+  });
+}
+
+/**
+ * cert-manager's controllers by the same ways, or why there are none.
+ *
+ * @throws {ProvisionError} when it was interrupted
+ */
+export async function provisionCertManager(options: ProvideOptions = {}): Promise<CertManagerBinary | Missing> {
+  const handed = process.env[certManagerVariable];
+  if (handed !== undefined) return JSON.parse(handed) as CertManagerBinary | Missing;
+  return await orMissing(options, certManager, async (path) => {
+    const source = await sourceOf(certManager.module, 'github.com/cert-manager/cert-manager');
+    return { path, crds: join(source, 'deploy/crds') };
+  });
+}
+
+async function orMissing<T>(
+  options: ProvideOptions,
+  wanted: OnlyBuilt,
+  furnish: (path: string) => Promise<T>,
+): Promise<T | Missing> {
   const interruption = interruptible(options.signal);
   try {
-    const named = (options.environment ?? process.env)[gitea.variable];
-    const paths = await provide([gitea], { ...options, signal: interruption.signal });
-    const path = pathIn(paths)(gitea.name, gitea.version);
-    return named ? { path } : { path, staticRoot: await sourceOf(gitea.module, 'code.gitea.io/gitea') };
+    const paths = await provide([wanted], { ...options, signal: interruption.signal });
+    return await furnish(pathIn(paths)(wanted.name, wanted.version));
   } catch (error) {
     if (interruption.signal.aborted || !(error instanceof ProvisionError)) throw error;
     return { missing: error.message.split('\n', 1)[0] ?? '' };
@@ -142,8 +178,12 @@ export function monitoringEnvironment(paths: Monitoring): Record<string, string>
   return { [monitoringVariable]: JSON.stringify(paths) };
 }
 
-export function giteaEnvironment(found: GiteaBinary | { readonly missing: string }): Record<string, string> {
+export function giteaEnvironment(found: GiteaBinary | Missing): Record<string, string> {
   return { [giteaVariable]: JSON.stringify(found) };
+}
+
+export function certManagerEnvironment(found: CertManagerBinary | Missing): Record<string, string> {
+  return { [certManagerVariable]: JSON.stringify(found) };
 }
 
 export function helmEnvironment(path: string): Record<string, string> {

@@ -15,6 +15,8 @@ export type MonitoringBinary = 'kube-state-metrics' | 'otlp-sink' | 'promtool';
 
 /** A forge that others wrote, to try pull requests against. */
 export type ForgeBinary = 'gitea';
+/** An issuer of certificates that others wrote. */
+export type IssuerBinary = 'cert-manager';
 
 /** A binary that tests need, and everything that says where it may come from. */
 interface Source {
@@ -42,7 +44,7 @@ export interface Released extends Source {
 
 /** One that is neither looked for on PATH nor downloaded. */
 export interface OnlyBuilt extends Source {
-  readonly name: EmulatorBinary | ChartBinary | ForgeBinary | MonitoringBinary;
+  readonly name: EmulatorBinary | ChartBinary | ForgeBinary | IssuerBinary | MonitoringBinary;
   readonly onlyBuilt: true;
 }
 
@@ -106,6 +108,18 @@ export const gitea = {
   goPackage: '.',
   ldflags: '-s -w -X main.version=1.26.0',
   buildSeconds: 240,
+  onlyBuilt: true,
+} as const satisfies Wanted;
+
+/** A main of ours around the controllers that issue from a CA in the cluster. */
+export const certManager = {
+  name: 'cert-manager',
+  version: '1.21.2',
+  variable: 'RATCHET_CERT_MANAGER',
+  module: 'cert-manager',
+  goPackage: '.',
+  ldflags: '-s -w',
+  buildSeconds: 90,
   onlyBuilt: true,
 } as const satisfies Wanted;
 

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
+import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
+import { memberLeaves } from '../../manifests/render/certificate-names.ts';
+import { podHost } from '../../manifests/render/names.ts';
+import { resources } from '../../reconcile/kube.ts';
+import { provisionCertManager } from '../support/cluster/binaries.ts';
+import { startCertManager } from './support/cert-manager-controllers.ts';
+import { condition, isReady, isStalledFor } from './support/conditions.ts';
+import { startFollower } from './support/follower.ts';
+import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
+import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
+import { scene } from './support/scene.ts';
+import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
+import { fingerprintIn, shownAt, textIn } from './support/wire.ts';
+
+/**
+ * With cert-manager's own controllers, where they can be had; else with the stand-in of cert-manager.test.ts. On a
+ * cluster of its own: they look at every namespace.
+ *
+ * A renewed certificate is served five minutes after it begins (clocks differ), and theirs begin now: what follows a
+ * renewal is told by cert-manager.test.ts.
+ */
+const binary = await provisionCertManager();
+const binaries = await inOwnSandbox();
+const cluster = await startOwnCluster({ binaries });
+let started: Issuer | undefined;
+// Before the scene's own hook, which takes away what it stands on.
+after(async () => started?.[Symbol.asyncDispose]());
+const stage = scene({
+  fleet: false,
+  furnish: async ({ kube, kubectl, namespace }) => {
+    const { kubeconfigPath: kubeconfig } = cluster;
+    if ('missing' in binary) {
+      await installCertificates(kubectl);
+      started = await startIssuer({ kube, namespace });
+    } else started = await startCertManager({ kube, kubectl, namespace, kubeconfig }, binary);
+    console.log(`certificates are issued by ${started.title}${'missing' in binary ? ` (${binary.missing})` : ''}`);
+  },
+});
+// After it.
+after(() => cluster.stop());
+const issuer = () => started ?? assert.fail('the issuer was not started');
+
+const tls = {
+  mode: 'CertManager',
+  certManager: { issuerRef: { name: 'company', kind: 'ClusterIssuer' }, peerIssuerRef: { name: 'etcd' } },
+};
+const name = 'issued';
+const peers = [`${name}-0`, `${name}-1`, `${name}-2`] as const;
+
+async function apply(of: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const { kubectl, namespace } = stage();
+  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(of, namespace, { tls, ...fields }) });
+}
+
+test('a request without approval is waited for by name; then every leaf is what was issued', async () => {
+  const { tickUntil, list, accessNow } = stage();
+  issuer().hold(`${name}-1-peer-tls-issued`);
+  await apply(name);
+  const waiting = await tickUntil(
+    name,
+    (found) => condition(found, 'Reconciling')?.reason === 'AwaitingCertificates' && saysOf(found, /1-peer-tls-issued/),
+  );
+  assert.ok(saysOf(waiting, /of Issuer etcd yet: DoesNotExist: Issuing certificate as Secret does not exist/));
+  const members = await list<StatefulSet>(resources.statefulSets);
+  assert.ok(!members.some(({ metadata }) => metadata.name.startsWith(`${name}-`)), 'nothing is started before');
+
+  await issuer().resume();
+  const ready = await tickUntil(name, isReady, 120);
+  assert.equal(condition(ready, 'CertificatesReady')?.reason, 'Served');
+  await areShown();
+  assert.equal(textIn(await secret(`${name}-0-peer-tls`), 'ca.crt'), await issuer().authority('etcd'));
+  assert.equal(textIn(await secret(`${name}-0-server-tls`), 'ca.crt'), await issuer().authority('company'));
+  const writer = await startFollower(() => accessNow(name), 'first');
+  await until('an application writes', async () => writer.acknowledged >= 10);
+  assert.deepEqual((await writer.finish()).lost, []);
+});
+
+test('a leaf that is renewed is not served before every clock takes it for valid', async () => {
+  const { tick } = stage();
+  const served = fingerprintIn(await secret(`${name}-2-server-tls`));
+  await issuer().renew(`${name}-2-server-tls-issued`);
+  assert.notEqual(fingerprintIn(await secret(`${name}-2-server-tls-issued`)), served);
+  await tick();
+  assert.equal(fingerprintIn(await secret(`${name}-2-server-tls`)), served);
+});
+
+test('a denied request is named with the words of its denial, and cured', async () => {
+  const { tickUntil } = stage();
+  issuer().fail('the budget for this domain is spent', 'refused-reconciler-tls-issued');
+  await apply('refused', { replicas: 1 });
+  const stalled = await tickUntil('refused', isStalledFor('IssuanceFailed'));
+  assert.match(
+    condition(stalled, 'Stalled')?.message ?? '',
+    /ClusterIssuer company does not issue refused-reconciler-tls-issued: .*the budget for this domain is spent.*To go on/,
+  );
+  await issuer().resume();
+  await tickUntil('refused', isReady, 120);
+});
+
+test('a deleted cluster takes its Certificates and what was issued for them along', async () => {
+  const { kubectl, namespace, ticksUntil, list } = stage();
+  await kubectl(['delete', 'etcdcluster', '-n', namespace, 'refused', '--wait=false']);
+  await ticksUntil('all of it has gone', async () => {
+    const left = [...(await list(resources.secrets)), ...(await list(certificateResource))];
+    return !left.some(({ metadata }) => metadata.name.startsWith('refused-'));
+  });
+});
+
+function saysOf(found: EtcdCluster, what: RegExp): boolean {
+  return what.test(condition(found, 'Ready')?.message ?? '');
+}
+
+async function secret(of: string): Promise<Secret> {
+  const found = await stage().get<Secret>(resources.secrets, of);
+  return found ?? assert.fail(`there is no Secret ${of}`);
+}
+
+/** Every member presents what was issued, on both ports. */
+async function areShown(): Promise<void> {
+  const { namespace, get } = stage();
+  for (const peer of peers) {
+    const pod = await get<Pod>(resources.pods, `${peer}-0`);
+    for (const plan of memberLeaves({ namespace, cluster: name }, peer)) {
+      const issued = await secret(`${plan.secretName}-issued`);
+      const port = plan.purpose === 'peer' ? 2380 : 2379;
+      const shown = await shownAt(pod?.status?.podIP ?? '', port, podHost(namespace, name, peer), issued);
+      assert.equal(shown, fingerprintIn(issued), plan.secretName);
+    }
+  }
+}
