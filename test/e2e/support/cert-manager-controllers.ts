@@ -87,8 +87,8 @@ export async function startCertManager(stage: Stage, binary: CertManagerBinary):
   }
 
   /**
-   * After a refusal it waits for an hour, unless a person asks for it. Asked at once, it may take the refused request for
-   * the new one: then it is asked again.
+   * After a refusal it waits for an hour, unless a person asks. Asked at once, it may take the refused request for the
+   * new one: then it is asked again.
    */
   async function issuedAfterRefusal(name: string): Promise<void> {
     await until(`Certificate ${namespace}/${name} is issued`, async () => {
