@@ -1,4 +1,5 @@
 import type { Mutant } from './mutant.ts';
+import { ofAdoption } from './tables/adoption.ts';
 import { ofAwaitedBackups } from './tables/awaited-backups.ts';
 import { ofBackups } from './tables/backups.ts';
 import { ofCertificates } from './tables/certificates.ts';
@@ -17,6 +18,7 @@ import { ofVolumes } from './tables/volumes.ts';
 /** All guards that must be missed when they are gone. Whoever moves a guard moves its row. */
 export const mutants: readonly Mutant[] = [
   ...ofRules,
+  ...ofAdoption,
   ...ofMembersAndPods,
   ...ofVolumes,
   ...ofCertificates,
