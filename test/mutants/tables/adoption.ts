@@ -60,4 +60,11 @@ export const ofAdoption: readonly Mutant[] = [
     without: 'an approval that was taken back still removes a member (I13)',
     killers: [`${unit}/adoption.test.ts`],
   },
+  {
+    file: 'reconcile/cluster/decide/rules/adoption/leave-existing.ts',
+    from: '  if (!hasHealthyQuorum(situation)) {',
+    to: '  if (false) {',
+    without: 'a member of ours leaves others without a healthy quorum (I1)',
+    killers: [`${unit}/adoption.test.ts`],
+  },
 ];

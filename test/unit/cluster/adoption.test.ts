@@ -239,6 +239,15 @@ describe('a deletion', () => {
     assert.deepEqual([decision.reason, decision.action.name], ['LeavingExisting', 'orders-2']);
   });
 
+  test('waits while no quorum of all is healthy: what leaves could be needed for one', () => {
+    const down = {
+      every: (slot: Parameters<ReturnType<typeof withPod>>[0]) => without('pod')(withEndpoint(silent)(slot)),
+      metadata: { deletionTimestamp, finalizers: [volumesFinalizer] },
+    };
+    const decision = decide(beside(3, down));
+    assert.deepEqual([decision.kind, decision.reason], ['wait', 'AdoptionUnfinished']);
+  });
+
   test('waits where the list is unknown, and lets go when the spec forgets the others', () => {
     const unknown = {
       membership: noQuorum('no member runs'),
