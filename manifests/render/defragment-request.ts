@@ -1,3 +1,4 @@
+import { IsDateTime } from 'typebox/format';
 import { annotations } from './names.ts';
 
 export type DefragmentRequest =
@@ -13,8 +14,6 @@ export type DefragmentRequest =
  */
 const requestDays = 35;
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
-
 /** The value of `etcd.ratchet.dev/defragment`: a time. A person may have typed anything. */
 export function defragmentRequestOf(
   { metadata }: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } },
@@ -22,7 +21,8 @@ export function defragmentRequestOf(
 ): DefragmentRequest {
   const asked = metadata.annotations?.[annotations.defragment];
   if (asked === undefined) return { kind: 'none' };
-  const since = new Date(rfc3339.test(asked) ? asked : Number.NaN);
+  // Date would take the 30th of February for the 2nd of March.
+  const since = new Date(IsDateTime(asked) ? asked : Number.NaN);
   if (Number.isNaN(since.getTime())) {
     return { kind: 'unreadable', problem: `is no time like ${at.toISOString().slice(0, 19)}Z` };
   }

@@ -140,6 +140,8 @@ describe('a person who asks for it by an annotation', () => {
     ['1767323045', 'InvalidRequest'],
     ['2026-01-02', 'InvalidRequest'],
     ['2026-13-02T03:04:05Z', 'InvalidRequest'],
+    ['2025-12-32T03:04:05Z', 'InvalidRequest'],
+    ['2025-11-31T03:04:05Z', 'InvalidRequest'],
     ['2026-01-02T03:04:05Z\n', 'InvalidRequest'],
     ['２０２６-01-02T03:04:05Z', 'InvalidRequest'],
     ['+275760-09-13T00:00:00Z', 'InvalidRequest'],
