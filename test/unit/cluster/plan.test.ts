@@ -62,6 +62,27 @@ describe('a plan', () => {
     assert.match(summaryOf(observation, made), /^\d steps: restored from a snapshot, \+3 members$/);
   });
 
+  test('names the Service for clients outside, when the spec asks for it and when it no longer does', () => {
+    const before = well(3);
+    const asked = { ...before.cluster, spec: { ...before.cluster.spec, service: { type: 'LoadBalancer' as const } } };
+    const opening = planChange(before, asked);
+    const closing = planChange(
+      { ...before, shared: { ...before.shared, externalService: { state: 'present' } } },
+      before.cluster,
+    );
+    for (const [{ steps, end }, service] of [
+      [opening, 'external-service'],
+      [closing, 'no-external-service'],
+    ] as const) {
+      assert.deepEqual(
+        steps.map(({ action, target, restarts }) => [action, target, restarts]),
+        [['apply-shared', service, undefined]],
+      );
+      assert.equal(end.reason, 'Converged');
+    }
+    assert.match(planText(opening), /apply-shared +external-service +ApplyingServices/);
+  });
+
   test('ends with the cure where a person is needed, after what can be done', () => {
     const observation = well(3);
     const made = planChange(observation, {
