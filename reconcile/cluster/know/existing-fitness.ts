@@ -29,7 +29,7 @@ export function misfitOf(candidate: Candidate): Misfit | undefined {
 }
 
 /** Members trust each other by one CA: only where a person provides the certificates can that be theirs. */
-function wrongMode({ inputs, members }: Candidate): Misfit | undefined {
+export function wrongMode({ inputs, members }: Pick<Candidate, 'inputs' | 'members'>): Misfit | undefined {
   const { mode } = inputs.tls;
   if (mode !== 'Disabled' && mode !== 'Provided') {
     return {

@@ -35,11 +35,16 @@ function isForeign({ apiVersion = '', kind }: Shown): boolean {
   return foreign.test(apiVersion) || (apiVersion === '' && kind === 'Kustomization');
 }
 
+/** By the shell that it is typed into, as the page's story does; it is no object before. */
+function isFilledIn({ metadata }: Shown): boolean {
+  return metadata?.name?.startsWith('$') === true;
+}
+
 const written = await blocksWithYaml();
 const objects = written.flatMap((block) =>
   parseAllDocuments(block.text)
     .map((document) => document.toJS() as Shown)
-    .filter((one): one is Shown => one?.kind !== undefined && !isForeign(one))
+    .filter((one): one is Shown => one?.kind !== undefined && !isForeign(one) && !isFilledIn(one))
     .map((object) => ({ block, object: whole(object) })),
 );
 

@@ -10,6 +10,7 @@ import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
 import { callsForAll, certManagerCallsForAll, itsTurn } from '../../know/certificates/occasion.ts';
 import type { Requested } from '../../know/certificates/requested.ts';
 import { refusedNames, sourceNameOf, tlsModeOf, wantedLeaves } from '../../know/certificates/wanted.ts';
+import { existingOf } from '../../know/inherited.ts';
 import type { Certificates, CertManagerView, IssuedView, LeafView, Slot } from '../../know/observation.ts';
 import { credentialsIn, type EtcdAccess } from './credentials.ts';
 import { askedIn, issuedView, withUnlabelled } from './issued.ts';
@@ -66,12 +67,32 @@ export async function readCertificates(asked: Question): Promise<CertificateRead
     turn && read(secretNameOf(cluster, turn)),
     source === undefined ? undefined : read(source),
   ]);
-  const access = credentialsIn(mine, own.secretName, cluster, slots);
+  const access = await accessBy({ mine, own, cluster, slots, mode, read });
   // Judging a certificate costs a millisecond, too much for a hundred clusters. Our own is tested by the members that
   // are asked with it.
   const sound = !whole && access.kind === 'tls' && turnIsSound(question, mode, turn, sampled);
   const handedOver = source === undefined || issued?.data?.['tls.crt'] === sampled?.data?.['tls.crt'];
   return { certificates: sound && handedOver ? { kind: 'unread' } : await all(), access, whole: all };
+}
+
+interface Own {
+  readonly mine: Secret | undefined;
+  readonly own: LeafPlan;
+  readonly cluster: EtcdCluster;
+  readonly slots: readonly Slot[];
+  readonly mode: TlsMode;
+  readonly read: Read;
+}
+
+/**
+ * Members that are taken over are asked before there is any member whose start would make our Secret: with what a
+ * person provides for it.
+ */
+async function accessBy({ mine, own, cluster, slots, mode, read }: Own): Promise<EtcdAccess> {
+  const provided = !mine && existingOf({ cluster }) ? sourceNameOf(cluster, mode, own) : undefined;
+  return provided === undefined || mode !== 'Provided'
+    ? credentialsIn(mine, own.secretName, cluster, slots)
+    : credentialsIn(await read(provided), provided, cluster, slots);
 }
 
 /** A name that is refused costs a read only where the Certificate that may have it is not listed. */

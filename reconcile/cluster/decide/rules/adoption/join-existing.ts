@@ -1,7 +1,7 @@
 import type { ExistingCluster } from '../../../../../manifests/api/existing-cluster.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
-import { misfitOf } from '../../../know/existing-fitness.ts';
+import { type Misfit, misfitOf, wrongMode } from '../../../know/existing-fitness.ts';
 import { inheritedIn } from '../../../know/inherited.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfLearner } from '../../first-start.ts';
@@ -19,6 +19,8 @@ export function joinExisting(existing: ExistingCluster, situation: Situation): D
   const { membership, effective, nonce } = situation;
   const { inputs } = effective;
   if (membership.kind === 'unknown') {
+    const wrong = wrongMode({ inputs, members: [] });
+    if (wrong) return notFit(wrong);
     return refuse(
       'ExistingUnreachable',
       `the member list of the cluster that spec.bootstrap.existing names is unknown: ${membership.cause}`,
@@ -27,7 +29,7 @@ export function joinExisting(existing: ExistingCluster, situation: Situation): D
   }
   const { clusterId, members } = membership;
   const misfit = misfitOf({ existing, inputs, members, inherited: inheritedIn(situation) });
-  if (misfit) return refuse('ExistingNotFit', `the existing cluster is not joined: ${misfit.message}`, misfit.cure);
+  if (misfit) return notFit(misfit);
   const { name, url } = freeName(situation, members);
   const others = members.map((member) => ({ name: member.name, url: member.peerURLs[0] ?? '' }));
   const record: VolumeRecord = {
@@ -51,4 +53,8 @@ export function joinExisting(existing: ExistingCluster, situation: Situation): D
     'JoiningExisting',
     `recording ${name}, the first member of ours: it joins etcd cluster ${clusterId} as a learner, which has no vote yet`,
   );
+}
+
+function notFit({ message, cure }: Misfit): Decision {
+  return refuse('ExistingNotFit', `the existing cluster is not joined: ${message}`, cure);
 }
