@@ -35,16 +35,11 @@ function isForeign({ apiVersion = '', kind }: Shown): boolean {
   return foreign.test(apiVersion) || (apiVersion === '' && kind === 'Kustomization');
 }
 
-/** By the shell that it is typed into, as the page's story does; it is no object before. */
-function isFilledIn({ metadata }: Shown): boolean {
-  return metadata?.name?.startsWith('$') === true;
-}
-
 const written = await blocksWithYaml();
 const objects = written.flatMap((block) =>
   parseAllDocuments(block.text)
     .map((document) => document.toJS() as Shown)
-    .filter((one): one is Shown => one?.kind !== undefined && !isForeign(one) && !isFilledIn(one))
+    .filter((one): one is Shown => one?.kind !== undefined && !isForeign(one))
     .map((object) => ({ block, object: whole(object) })),
 );
 
@@ -83,8 +78,15 @@ function whole(object: Shown): Shown {
 async function blocksWithYaml(): Promise<readonly Block[]> {
   const fences = documents.flatMap((page) => blocksOf(page, read(page))).filter(({ kind }) => kind === 'yaml');
   const typed = await Promise.all([...readings.values()].map((blocks) => callsOf(blocks, known, surroundings)));
-  const handed = typed.flat().flatMap(({ block, input }) => (input === undefined ? [] : [{ ...block, text: input }]));
+  const handed = typed
+    .flat()
+    .flatMap(({ block, input }) => (input === undefined || isAsked(block) ? [] : [{ ...block, text: input }]));
   return [...fences, ...handed];
+}
+
+/** Its document has what a cluster answers, and here there is none: the page's story types it against one. */
+function isAsked({ text }: Block): boolean {
+  return /<<[\s\S]*\$\(/.test(text);
 }
 
 async function madeNamespace(name: string): Promise<void> {
