@@ -155,11 +155,10 @@ function sharedCluster(binaries: Binaries | undefined): SharedCluster {
 }
 
 async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined, signal: AbortSignal) {
-  const beside: Promise<readonly unknown[]>[] = [];
-  for (const { room, files, pattern, sideBySide, isBeside } of selections) {
+  for (const { room, files, pattern, sideBySide } of selections) {
     if (files.length === 0 || signal.aborted) continue;
     if (room === 'e2e' && cluster && !(await describe(cluster))) return;
-    const events = run({
+    yield* run({
       files: [...files],
       concurrency: sideBySide,
       timeout: timeouts[room],
@@ -168,11 +167,7 @@ async function* allEvents(selections: readonly Selection[], cluster: SharedClust
       execArgv: [...(room === 'unit' ? [] : ['--test-force-exit']), `--import=${noteProcessorTime}`],
       ...(pattern && { testNamePatterns: [pattern] }),
     });
-    if (isBeside) beside.push(Array.fromAsync(events));
-    else yield* events;
   }
-  // Told last: two files' tests in each other's lines could not be read.
-  for (const events of await Promise.all(beside)) yield* events;
 }
 
 /** Tells the tests' own processes where the shared cluster is. `false`, having said why, if it did not start. */

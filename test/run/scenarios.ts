@@ -12,12 +12,10 @@ export interface Selection {
   readonly pattern: RegExp | undefined;
   /** Files at a time. */
   readonly sideBySide: number;
-  /** They run beside the selections after them. */
-  readonly isBeside?: boolean;
 }
 
 /** The smallest machine we care for has two processors, and a test is waiting for a third of its time. */
-const sideBySide = { unit: 3, explore: 1, integration: 4, e2e: 4 } as const satisfies Record<Room, number>;
+const sideBySide = { unit: 3, explore: 1, integration: 3, e2e: 4 } as const satisfies Record<Room, number>;
 
 /**
  * These hold a gap between writes to a limit. It is the machine's gap where more runs than it has processors, so they
@@ -34,16 +32,6 @@ export const measuring: readonly string[] = [
   'unkind',
   'update',
   'upgrade',
-];
-
-/** These wait for most of their time, each for minutes: they cost the others little. */
-export const waiting: readonly string[] = [
-  'chain-recovery',
-  'corruption',
-  'final-backup',
-  'recover',
-  'runbooks',
-  'runbooks-data',
 ];
 
 const checkout = resolve(import.meta.dirname, '../..');
@@ -77,15 +65,10 @@ function selectionsOf(room: Room): readonly Selection[] {
   const files = testFiles(room);
   const whole = { room, pattern: undefined, sideBySide: sideBySide[room] };
   if (room !== 'e2e') return [{ ...whole, files }];
-  const kindOf = (file: string) => {
-    if (waiting.includes(nameOf(file))) return 'waiting';
-    return measuring.includes(nameOf(file)) ? 'measuring' : 'others';
-  };
-  const { waiting: patient = [], measuring: measured = [], others = [] } = Object.groupBy(files, kindOf);
+  const isMeasuring = (file: string) => measuring.includes(nameOf(file));
   return [
-    { ...whole, files: patient, sideBySide: 2, isBeside: true },
-    { ...whole, files: measured, sideBySide: 2 },
-    { ...whole, files: others },
+    { ...whole, files: files.filter(isMeasuring), sideBySide: 2 },
+    { ...whole, files: files.filter((file) => !isMeasuring(file)) },
   ];
 }
 
