@@ -70,7 +70,7 @@ test('an unknown scenario lists those there are', async () => {
 });
 
 test('what holds a gap between writes to a limit runs beside one other at most', async () => {
-  const selections = await select({ rooms: ['e2e'], scenario: undefined });
+  const selections = await select({ rooms: ['e2e'], scenario: undefined, perMinor: false });
   const holding = /gap\w*(\.milliseconds)? < /i;
   for (const { files, sideBySide } of selections) {
     for (const file of files) {
@@ -83,4 +83,18 @@ test('what holds a gap between writes to a limit runs beside one other at most',
     selections.map(({ files }) => files.length > measuring.length),
     [false, true],
   );
+});
+
+test('what runs with each minor of Kubernetes is every file that is named, and nothing else', async () => {
+  const selections = await select({ rooms, scenario: undefined, perMinor: true });
+  for (const room of ['integration', 'e2e'] as const) {
+    const selected = selections.filter((selection) => selection.room === room).flatMap(({ files }) => files);
+    const names = selected.map((file) => basename(file, '.test.ts'));
+    assert.deepEqual(names.toSorted(), [...perMinor[room]].toSorted(), room);
+  }
+  assert.equal(selections.filter(({ room }) => room === 'unit' || room === 'explore').length, 0);
+});
+
+test('a scenario that does not depend on the minor is unknown among those that do', async () => {
+  await assert.rejects(select({ rooms, scenario: 'run-options', perMinor: true }), { name: 'UsageError' });
 });
