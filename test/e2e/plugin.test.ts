@@ -37,10 +37,16 @@ test('plan and check ask the members themselves, and plan of a file is what then
   assert.ok(steps.length > 0);
   await kubectl(['apply', '--server-side', '-f', file]);
   const whole = await tickUntil('orders', isWholeOf(2), 120);
-  const done = (whole.status?.history ?? []).map(({ action }) => action);
+  // A learner that is not in sync at the first look is sealed first and promoted later, by a step of its own; that what
+  // is done is exactly the plan otherwise is `scale.test.ts`'s.
+  const generation = whole.metadata.generation;
+  const taken = (whole.status?.history ?? []).filter(
+    (step) => step.generation === generation && step.outcome === 'acted',
+  );
+  const wanted = steps.map(({ action }) => action);
   assert.deepEqual(
-    done.slice(-steps.length),
-    steps.map(({ action }) => action),
+    taken.map(({ action }) => action).filter((action) => wanted.includes(action)),
+    wanted,
   );
 });
 
