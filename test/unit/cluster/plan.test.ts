@@ -62,7 +62,7 @@ describe('a plan', () => {
     assert.match(summaryOf(observation, made), /^\d steps: restored from a snapshot, \+3 members$/);
   });
 
-  test('names the Service for clients outside, when the spec asks for it and when it no longer does', () => {
+  test('names the Service for clients outside, asked for and taken back', () => {
     const before = well(3);
     const asked = { ...before.cluster, spec: { ...before.cluster.spec, service: { type: 'LoadBalancer' as const } } };
     const opening = planChange(before, asked);
