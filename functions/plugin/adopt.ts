@@ -1,6 +1,6 @@
 import type { ExistingCluster } from '../../manifests/api/existing-cluster.ts';
 import type { Pod } from '../../manifests/kube-types.ts';
-import { annotations, labels } from '../../manifests/render/names.ts';
+import { annotations, labelSelector, labels } from '../../manifests/render/names.ts';
 import type { Intent } from '../../reconcile/cluster/foresee/plan-clusters.ts';
 import { approvalOfAdoption } from '../../reconcile/cluster/know/inherited.ts';
 import { KubeError, type KubeObject, resources } from '../../reconcile/kube.ts';
@@ -68,10 +68,12 @@ function approving(intent: Intent, existing: ExistingCluster): Intent {
 
 async function podsOf({ podLabels }: ExistingCluster, asked: Asked): Promise<readonly Managed[]> {
   const { kube, namespace, stop } = asked;
-  const labelSelector = Object.entries(podLabels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, limit: mostPods, signal: stop });
+  const { items } = await kube.list<Pod>(resources.pods, {
+    namespace,
+    labelSelector: labelSelector(podLabels),
+    limit: mostPods,
+    signal: stop,
+  });
   const others = items.filter(({ metadata }) => metadata.labels?.[labels.managedBy] !== 'etcd-ratchet');
   const known = new Map<string, Promise<readonly string[]>>();
   return Promise.all(

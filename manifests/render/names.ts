@@ -233,9 +233,14 @@ export function restorePodLabels(cluster: string): Record<string, string> {
   return { ...labelsOf(cluster), [labels.name]: 'etcd-restore' };
 }
 
-/** The same as a string, for `status.selector` (the scale subresource) and list calls. */
+/** The same as a string, for `status.selector` (the scale subresource). */
 export function selectorOf(cluster: string): string {
-  return Object.entries(podSelector(cluster))
+  return labelSelector(podSelector(cluster));
+}
+
+/** For list calls: what has all of these labels. */
+export function labelSelector(wanted: Readonly<Record<string, string>>): string {
+  return Object.entries(wanted)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 }

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
+import type { Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
-import { memberLeaves } from '../../manifests/render/certificate-names.ts';
-import { podHost } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { provisionCertManager } from '../support/cluster/binaries.ts';
 import { startCertManager } from './support/cert-manager-controllers.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
+import { assertShown, secretIn } from './support/issued-leaves.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
 import { inOwnSandbox, startOwnCluster } from './support/own-cluster.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
-import { fingerprintIn, shownAt, textIn } from './support/wire.ts';
+import { fingerprintIn, textIn } from './support/wire.ts';
 
 /**
  * With cert-manager's own controllers, where they can be had; else with the stand-in of cert-manager.test.ts. On a
@@ -72,7 +71,7 @@ test('a request without approval is waited for by name; then every leaf is what 
   await issuer().resume();
   const ready = await tickUntil(name, isReady, 120);
   assert.equal(condition(ready, 'CertificatesReady')?.reason, 'Served');
-  await areShown();
+  await assertShown(stage(), name, peers);
   assert.equal(textIn(await secret(`${name}-0-peer-tls`), 'ca.crt'), await issuer().authority('etcd'));
   assert.equal(textIn(await secret(`${name}-0-server-tls`), 'ca.crt'), await issuer().authority('company'));
   const writer = await startFollower(() => accessNow(name), 'first');
@@ -115,21 +114,6 @@ function saysOf(found: EtcdCluster, what: RegExp): boolean {
   return what.test(condition(found, 'Ready')?.message ?? '');
 }
 
-async function secret(of: string): Promise<Secret> {
-  const found = await stage().get<Secret>(resources.secrets, of);
-  return found ?? assert.fail(`there is no Secret ${of}`);
-}
-
-/** Every member presents what was issued, on both ports. */
-async function areShown(): Promise<void> {
-  const { namespace, get } = stage();
-  for (const peer of peers) {
-    const pod = await get<Pod>(resources.pods, `${peer}-0`);
-    for (const plan of memberLeaves({ namespace, cluster: name }, peer)) {
-      const issued = await secret(`${plan.secretName}-issued`);
-      const port = plan.purpose === 'peer' ? 2380 : 2379;
-      const shown = await shownAt(pod?.status?.podIP ?? '', port, podHost(namespace, name, peer), issued);
-      assert.equal(shown, fingerprintIn(issued), plan.secretName);
-    }
-  }
+function secret(of: string): Promise<Secret> {
+  return secretIn(stage(), of);
 }

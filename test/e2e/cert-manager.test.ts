@@ -5,20 +5,19 @@ import { after, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Pod, Secret, StatefulSet } from '../../manifests/kube-types.ts';
 import { type CertManagerCertificate, certificateResource } from '../../manifests/render/cert-manager-certificate.ts';
-import { memberLeaves } from '../../manifests/render/certificate-names.ts';
-import { podHost } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { startApiProxy } from './support/api-proxy.ts';
 import { condition, isReady, isStalledFor } from './support/conditions.ts';
 import { startFollower } from './support/follower.ts';
+import { assertShown, secretIn } from './support/issued-leaves.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { tick as run } from './support/tick.ts';
 import { until } from './support/until.ts';
-import { fingerprintIn, shownAt, textIn } from './support/wire.ts';
+import { fingerprintIn, textIn } from './support/wire.ts';
 
-/** cert-manager's controller can not run here: `support/issuer.ts` keeps its half of the conversation, in its words. */
+/** `support/issuer.ts` keeps cert-manager's half of the conversation; cert-manager-controllers.test.ts has its own. */
 let started: Issuer | undefined;
 // Before the scene's own hook, which takes away what it stands on.
 after(async () => started?.[Symbol.asyncDispose]());
@@ -87,7 +86,7 @@ test('a held issuer is waited for in its own words; then every leaf is its', asy
   issuer().resume();
   const ready = await tickUntil(name, isReady, 120);
   assert.equal(condition(ready, 'CertificatesReady')?.reason, 'Served');
-  await areShown();
+  await assertShown(stage(), name, peers);
   assert.equal(textIn(await secret(`${name}-0-peer-tls`), 'ca.crt'), await issuer().authority('etcd'));
   assert.equal(textIn(await secret(`${name}-client-tls`), 'ca.crt'), await issuer().authority('company'));
   assert.equal(textIn(await secret(`${name}-0-server-tls`), 'ca.crt'), await issuer().authority('company'));
@@ -106,7 +105,7 @@ test('a renewed leaf is served on the wire, and no pod restarts', async () => {
   await tickUntil(name, ({ status }) => status?.history?.at(-1)?.reason === 'RenewingCertificates');
   assert.equal(fingerprintIn(await secret(`${name}-2-server-tls`)), renewed);
   await tickUntil(name, (found) => isReady(found) && condition(found, 'CertificatesReady')?.status === 'True');
-  await areShown();
+  await assertShown(stage(), name, peers);
   assert.deepEqual(await podsOf(), before, 'the same pods, none restarted');
 });
 
@@ -131,7 +130,7 @@ test('a replaced CA is followed one restart at a time, and no write is lost', as
   };
   await until('only the new CA is trusted', looked, { within: 400, last: () => JSON.stringify(last) });
   await tickUntil(name, (found) => isReady(found) && condition(found, 'CertificatesReady')?.status === 'True', 200);
-  await areShown();
+  await assertShown(stage(), name, peers);
   const now = await podsOf();
   assert.equal(now.filter((pod) => before.includes(pod)).length, 0, 'each was started anew with the CAs to trust');
   const gap = writer.gap();
@@ -184,23 +183,8 @@ function saysOf(found: EtcdCluster, what: RegExp): boolean {
   return what.test(condition(found, 'Ready')?.message ?? '');
 }
 
-async function secret(of: string): Promise<Secret> {
-  const found = await stage().get<Secret>(resources.secrets, of);
-  return found ?? assert.fail(`there is no Secret ${of}`);
-}
-
-/** Every member presents what cert-manager issued, on both ports. */
-async function areShown(): Promise<void> {
-  const { namespace, get } = stage();
-  for (const peer of peers) {
-    const pod = await get<Pod>(resources.pods, `${peer}-0`);
-    for (const plan of memberLeaves({ namespace, cluster: name }, peer)) {
-      const issued = await secret(`${plan.secretName}-issued`);
-      const port = plan.purpose === 'peer' ? 2380 : 2379;
-      const shown = await shownAt(pod?.status?.podIP ?? '', port, podHost(namespace, name, peer), issued);
-      assert.equal(shown, fingerprintIn(issued), plan.secretName);
-    }
-  }
+function secret(of: string): Promise<Secret> {
+  return secretIn(stage(), of);
 }
 
 /** Which pods there are, and how often their containers were started. */

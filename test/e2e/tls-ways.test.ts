@@ -12,7 +12,7 @@ import { scene } from './support/scene.ts';
 
 const sections = sectionsIn('docs/how-to/tls.md');
 
-/** Stands in for cert-manager's controller, which can not run here. */
+/** Stands in for cert-manager's controller: its own are tried by cert-manager-controllers.test.ts. */
 let started: Issuer | undefined;
 after(async () => started?.[Symbol.asyncDispose]());
 const stage = scene({

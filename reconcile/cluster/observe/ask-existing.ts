@@ -4,7 +4,7 @@ import { existingDefaults } from '../../../manifests/api/spec-defaults.ts';
 import { tlsDefaults } from '../../../manifests/api/tls-defaults.ts';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { leadsTo, urlOf } from '../../../manifests/render/hosts.ts';
-import { labels, schemeOf } from '../../../manifests/render/names.ts';
+import { labelSelector, labels, schemeOf } from '../../../manifests/render/names.ts';
 import type { EtcdTls } from '../../etcd.ts';
 import { type Kube, resources } from '../../kube.ts';
 import { memberOf } from '../know/health.ts';
@@ -35,10 +35,12 @@ export async function existingEndpoints(
   signal: AbortSignal,
 ): Promise<readonly ExistingEndpoint[]> {
   const { namespace = '' } = metadata;
-  const labelSelector = Object.entries(existing.podLabels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-  const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector, signal, limit: mostPods });
+  const { items } = await kube.list<Pod>(resources.pods, {
+    namespace,
+    labelSelector: labelSelector(existing.podLabels),
+    signal,
+    limit: mostPods,
+  });
   const scheme = schemeOf(spec.tls?.mode ?? tlsDefaults.mode);
   const { clientPort = existingDefaults.clientPort, serverName } = existing;
   return items.flatMap(({ metadata: pod, spec: { hostname, subdomain }, status }) => {

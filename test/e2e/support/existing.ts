@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pod } from '../../../manifests/kube-types.ts';
 import { urlOf } from '../../../manifests/render/hosts.ts';
+import { labelSelector } from '../../../manifests/render/names.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { type Access, connectTo } from './client.ts';
 import type { Scene } from './scene.ts';
@@ -122,13 +123,10 @@ export async function startExisting(
   await kubectl(['apply', '--server-side', '-f', '-'], {
     stdin: objects.map((object) => JSON.stringify(object)).join('\n---\n'),
   });
-  const labelSelector = Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
   const pods = await until(
     `${replicas} pods of ${name} Ready`,
     async () => {
-      const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector });
+      const { items } = await kube.list<Pod>(resources.pods, { namespace, labelSelector: labelSelector(labels) });
       const ready = items.filter(({ status }) =>
         status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
       );

@@ -89,8 +89,9 @@ interface Own {
  * person provides for it.
  */
 async function accessBy({ mine, own, cluster, slots, mode, read }: Own): Promise<EtcdAccess> {
-  const provided = !mine && existingOf({ cluster }) ? sourceNameOf(cluster, mode, own) : undefined;
-  return provided === undefined || mode !== 'Provided'
+  const isAsked = !mine && mode === 'Provided' && existingOf({ cluster }) !== undefined;
+  const provided = isAsked ? sourceNameOf(cluster, mode, own) : undefined;
+  return provided === undefined
     ? credentialsIn(mine, own.secretName, cluster, slots)
     : credentialsIn(await read(provided), provided, cluster, slots);
 }
