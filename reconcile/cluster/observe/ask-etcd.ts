@@ -64,30 +64,38 @@ function isChanging(slot: Slot): boolean {
 
 /**
  * Members of a cluster that is taken over: each for its status, and, where none of ours tells the list, for that too.
+ *
+ * @returns also which of the endpoints are of no other cluster: a pod without a volume may have begun one, and what it
+ *   lists or refuses is not asked for.
  */
 export async function askExisting(
   connect: () => Promise<Etcd>,
   answers: EtcdAnswers,
   { existing, endpoints }: { readonly existing: ExistingCluster; readonly endpoints: readonly ExistingEndpoint[] },
   signal: AbortSignal,
-): Promise<EtcdAnswers> {
+): Promise<{ readonly answers: EtcdAnswers; readonly theirs: readonly ExistingEndpoint[] }> {
   const { slots } = answers;
-  if (endpoints.length === 0) return withInherited(answers, existing, []);
-  const urls = endpoints.map(({ url }) => url);
+  if (endpoints.length === 0) return { answers: withInherited(answers, existing, []), theirs: [] };
   const etcd = await connect();
   try {
-    const barrier = slots.some(isChanging);
-    const [told, clusterVersion, statuses] = await Promise.all([
-      needsOthers(answers) ? askMembers(etcd, urls, { signal, barrier }) : undefined,
+    const statuses = await Promise.all(endpoints.map(({ url }) => statusAt(etcd, url, signal)));
+    const theirs = endpoints.filter((_, index) => !isOfAnother(statuses[index], existing));
+    // Of pods that are all of another cluster the list says which.
+    const urls = (theirs.length > 0 ? theirs : endpoints).map(({ url }) => url);
+    const [told, clusterVersion] = await Promise.all([
+      needsOthers(answers) ? askMembers(etcd, urls, { signal, barrier: slots.some(isChanging) }) : undefined,
       answers.clusterVersion ?? askVersion(etcd, urls, signal),
-      Promise.all(urls.map((url) => statusAt(etcd, url, signal))),
     ]);
     const membership = listBeside(answers, existing, told);
     const all = { ...answers, membership, ...(clusterVersion !== undefined && { clusterVersion }) };
-    return withInherited(all, existing, statuses);
+    return { answers: withInherited(all, existing, statuses), theirs };
   } finally {
     etcd.close();
   }
+}
+
+function isOfAnother(endpoint: Endpoint | undefined, { clusterID }: ExistingCluster): boolean {
+  return endpoint?.kind === 'known' && endpoint.status.clusterId !== clusterID;
 }
 
 function withInherited(answers: EtcdAnswers, existing: ExistingCluster, statuses: readonly Endpoint[]): EtcdAnswers {

@@ -139,8 +139,11 @@ async function askMembers(
       : await askEtcd(ours.connect, { cluster, slots }, inTime);
   const existing = access.kind === 'none' ? undefined : callsForExisting(cluster, first);
   const endpoints = existing ? await existingEndpoints(kube, cluster, existing, signal) : [];
-  const way = endpoints.length === 0 ? ours : wayBeside(ours, endpoints, access, etcd);
-  const answers = existing ? await askExisting(way.connect, first, { existing, endpoints }, inTime) : first;
+  const { connect } = wayBeside(ours, endpoints, access, etcd);
+  const { answers, theirs } = existing
+    ? await askExisting(connect, first, { existing, endpoints }, inTime)
+    : { answers: first, theirs: [] };
+  const way = theirs.length === 0 ? ours : wayBeside(ours, theirs, access, etcd);
   const space = await askSpace(way, answers, inTime);
   // Not within the budget of the others: whole databases are read for it.
   const data = await askHashes(way, answers, signal);

@@ -1,5 +1,6 @@
 import { EtcdError, type Refusal } from '../../../reconcile/etcd.ts';
 import type { EtcdAdmin, EtcdChangeOptions } from '../../../reconcile/etcd-admin.ts';
+import { assertOthersLeaveAsApproved } from './adoption-invariants.ts';
 import { assertMayRemove, disarmCorruptIn, hashIn } from './corruption.ts';
 import { idOf } from './members.ts';
 import { isInQuorum, leaderOf, runningOf, votersOf } from './quorum.ts';
@@ -43,6 +44,7 @@ export function changing(
       const voters = [...votersOf(state, clusterId)].filter((id) => id !== memberId);
       const running = runningOf(state, clusterId).filter(({ data }) => voters.includes(data.memberId)).length;
       if (!member.isLearner && running <= voters.length / 2) throw refused('UnhealthyCluster');
+      assertOthersLeaveAsApproved(state, clusterId, memberId);
       if (!member.isLearner) assertMayRemove(state, clusterId, memberId);
       formation.members = formation.members.filter((one) => one !== member);
       formation.removed.add(memberId);

@@ -46,6 +46,8 @@ export interface Formation {
   corrupt?: Set<string>;
   /** The members of before, where somebody was told to go on without them. */
   forced?: { readonly by: string; readonly before: readonly Member[] };
+  /** IDs of the members that it began with, where etcd-ratchet made none of them. */
+  readonly others?: readonly string[];
   /** Whether a quorum of it ever ran at once: from then on it may hold data. */
   formed: boolean;
 }

@@ -8,6 +8,7 @@ import { stepClusters } from '../../../reconcile/cluster/pass.ts';
 import type { ClusterResult } from '../../../reconcile/cluster/result.ts';
 import { KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
 import { createFakeKube, type FakeKube, type FakeKubeOptions, type FakeRequest } from '../fakes/kube.ts';
+import { assertOthersServe } from './adoption-invariants.ts';
 import {
   bindVolumes,
   collectGarbage,
@@ -285,6 +286,7 @@ export function createWorld(past?: Past): World {
     assertNoDowngrade(state);
     assertOldQuorumStays(state);
     assertNotBeside(state);
+    assertOthersServe(state);
     if (state.watchful) assertEverybodyTalks(state);
     if (state.changes === before) quietAt = before;
   }
@@ -379,7 +381,11 @@ export function createWorld(past?: Past): World {
       assertOneCluster(state);
       assertMayLetIn(state, request.body);
     }
-    if (request.key === 'PUT etcdclusters/status') assertHistoryStays(state, targets.get(request), cluster());
+    if (request.key === 'PUT etcdclusters/status') assertHistoryStays(state, targets.get(request), writtenBy(request));
+  }
+
+  function writtenBy({ resource, name: written }: FakeRequest): KubeObject | undefined {
+    return kube.stored(resource).find(({ metadata }) => metadata.name === written);
   }
 
   /** Claims, reports and events are no part of the action. */

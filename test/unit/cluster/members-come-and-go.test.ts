@@ -130,6 +130,19 @@ describe('a member that joins', () => {
       assert.equal(decide(observation).reason, reason);
     });
   }
+
+  test('does not become a voter while its pod is being deleted: it would be away at once', () => {
+    const membership = listed({}, {}, {}, { isLearner: true });
+    const fourth = healthy(4).slots[3] ?? assert.fail();
+    const going = all(learnerStatus(1000n), withPod({ ready: false, leaving: true }));
+    const { token, initialCluster } = recordFor(3, 4);
+    for (const record of [{}, { token, initialCluster, state: 'joining' as const }]) {
+      const more = [all(going, withRecord(record))(fourth)];
+      const decision = decide(healthy(3, { spec: { replicas: 4 }, membership, more }));
+      assert.notEqual(decision.reason, 'PromotingLearner');
+      assert.ok(decision.kind !== 'act' || !('promotes' in decision.action), JSON.stringify(decision));
+    }
+  });
 });
 
 describe('a member that leaves', () => {

@@ -28,7 +28,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 /** Pages without a block of commands of their own, and the test that makes a reason of theirs happen. */
 const ownTests: Readonly<Record<string, string>> = {
   'adoption.md':
-    'AdoptionNotApproved, and what ends it: test/e2e/adopt.test.ts; unit/cluster/adoption.test.ts has the others',
+    'AdoptionNotApproved, and what ends it: test/e2e/adopt.test.ts; unit/cluster/adoption-goes-on.test.ts has the others',
 };
 
 const pages = globSync('*.md', { cwd: join(checkout, 'docs/runbooks') }).toSorted();

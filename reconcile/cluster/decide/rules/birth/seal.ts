@@ -47,11 +47,11 @@ export function seal(situation: Situation): Decision | undefined {
   );
 }
 
-/** A learner that etcd would promote now. */
+/** A learner that etcd would promote now, and that goes on running. */
 function mayVote(member: SealedMember | undefined, situation: Situation): boolean {
   const { slots, membership } = situation;
   const slot = slots.find(({ name }) => name === member?.name);
-  if (!slot || membership.kind === 'unknown' || !isInSync(slot, situation)) return false;
+  if (!slot || slot.pod?.leaving || membership.kind === 'unknown' || !isInSync(slot, situation)) return false;
   return membership.members.some(({ id, isLearner }) => id === member?.memberId && isLearner);
 }
 

@@ -24,7 +24,7 @@ export function gate(situation: Situation): Decision | undefined {
     return refuse(
       'UnknownMember',
       `the member list has ${unknown.name || 'an unstarted member'} (${unknown.id}, ${address}), which has no EtcdPeer`,
-      `${isAdopting(situation) ? 'stop what manages the cluster that is taken over, which may have added it; ' : ''}if nothing needs it: etcdctl member remove ${unknown.id}`,
+      `${isAdopting(situation) ? addedBeside : ''}if nothing needs it: etcdctl member remove ${unknown.id}`,
     );
   }
   const inherited = inheritedDown(situation);
@@ -81,3 +81,6 @@ function willBeReplaced(slot: Slot, situation: Situation): boolean {
   if (life.stage !== 'born' || membership.kind === 'unknown' || !memberOf(slot, membership.members)) return false;
   return needOfReplacement(slot, situation) !== undefined && hasHealthyQuorum(situation);
 }
+
+const addedBeside =
+  'stop what manages the cluster that is taken over, which may have added it; if another EtcdCluster that takes over the same one has, delete one of the two; ';

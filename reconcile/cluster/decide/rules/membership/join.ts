@@ -51,7 +51,8 @@ export function join(situation: Situation): Decision | undefined {
       `adding ${name} to the member list, as a learner that has no vote yet${joining.statefulSet ? '' : ', and starting it'}`,
     );
   }
-  if (joining.endpoint.kind === 'unknown' || !member) return starting(joining, situation);
+  // A pod that is being deleted answers to its end: as a voter its member would be away at once.
+  if (joining.endpoint.kind === 'unknown' || !member || joining.pod?.leaving) return starting(joining, situation);
   if (!isInSync(joining, situation)) {
     return wait('LearnerCatchingUp', `${name} is catching up with the leader`, { on: 'time', afterSeconds: 1 });
   }

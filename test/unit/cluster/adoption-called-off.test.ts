@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { volumesFinalizer } from '../../../reconcile/cluster/know/marks.ts';
+import { before, beside } from './adoptions.ts';
+import { noQuorum, silent, withEndpoint, without, type withPod } from './observations.ts';
+
+describe('a deletion', () => {
+  const deletionTimestamp = '2026-01-02T03:00:00Z';
+
+  test('has members of ours leave first, the highest ordinal before the others', () => {
+    const decision = decide(beside(3, { metadata: { deletionTimestamp, finalizers: [volumesFinalizer] } }));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-member', decision.reason);
+    assert.deepEqual([decision.reason, decision.action.name], ['LeavingExisting', 'orders-2']);
+  });
+
+  test('waits while no quorum of all is healthy: what leaves could be needed for one', () => {
+    const down = {
+      every: (slot: Parameters<ReturnType<typeof withPod>>[0]) => without('pod')(withEndpoint(silent)(slot)),
+      metadata: { deletionTimestamp, finalizers: [volumesFinalizer] },
+    };
+    const decision = decide(beside(3, down));
+    assert.deepEqual([decision.kind, decision.reason], ['wait', 'AdoptionUnfinished']);
+  });
+
+  test('waits where the list is unknown, and lets go when the spec forgets the others', () => {
+    const unknown = {
+      membership: noQuorum('no member runs'),
+      metadata: { deletionTimestamp, finalizers: [volumesFinalizer] },
+    };
+    const seen = { ...beside(3, unknown), inherited: [] };
+    assert.equal(decide(seen).reason, 'AdoptionUnfinished');
+    const spec = { ...seen.cluster.spec, bootstrap: {} };
+    assert.equal(decide({ ...seen, cluster: { ...seen.cluster, spec } }).reason, 'LettingGo');
+  });
+
+  test('is held from the beginning, also where the policy keeps the volumes', () => {
+    const decision = decide({
+      ...before(),
+      cluster: { ...before().cluster, metadata: { ...before().cluster.metadata, finalizers: [] } },
+    });
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'set-finalizer' && decision.action.present);
+  });
+});

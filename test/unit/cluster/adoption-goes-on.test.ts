@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { annotations } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { ListedMember } from '../../../reconcile/etcd.ts';
+import { sentBy } from './actions/sent.ts';
+import { approved, beside, inherited, others } from './adoptions.ts';
+import { clusterId, members, silent, withEndpoint, without, type withPod, withVolume } from './observations.ts';
+
+describe('while members of others vote beside ours', () => {
+  test('more of ours join until there are as many as the spec asks', () => {
+    const decision = decide(beside(1, { spec: { replicas: 3 } }));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'prepare-members', decision.reason);
+    assert.equal(decision.action.members[0]?.name, 'orders-1');
+  });
+
+  test('none of the others leaves before a person approves exactly that', () => {
+    const decision = decide(beside(3));
+    assert.deepEqual([decision.kind, decision.reason], ['refuse', 'AdoptionNotApproved']);
+    const wrong = beside(3, { metadata: { annotations: { [annotations.adopt]: `${clusterId}/000000000000` } } });
+    assert.equal(decide(wrong).reason, 'AdoptionNotApproved');
+  });
+
+  test('approved, they leave one at a time, the leader last and to one of ours', () => {
+    const seen = approved(beside(3));
+    const decision = decide(seen);
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-inherited', decision.reason);
+    assert.equal(decision.action.memberId, 'ed0');
+    const { membership } = seen;
+    assert.ok(membership.kind === 'known');
+    const left = membership.members.filter(({ id }) => id !== 'ed0' && id !== 'ed1');
+    const shared = { ...seen.shared, disruptionBudget: { state: 'present', minAvailable: 3 } as const };
+    const last = decide({ ...seen, shared, membership: { ...membership, members: left } });
+    assert.ok(last.kind === 'act' && last.action.kind === 'remove-inherited', last.reason);
+    assert.deepEqual([last.action.memberId, last.action.successor?.name.startsWith('orders-')], ['ed2', true]);
+    assert.ok(sentBy(last.action, seen).writes.some((write) => write.startsWith('moveLeader')));
+  });
+
+  test('an approval that was taken back meanwhile stops the removal before it is sent', () => {
+    const seen = approved(beside(3));
+    const decision = decide(seen);
+    assert.ok(decision.kind === 'act');
+    const sent = sentBy(decision.action, beside(3));
+    assert.deepEqual([sent.writes, sent.ended], [[], 'WorldMoved']);
+  });
+
+  test('a member that joined beside the approval is unknown, and nothing leaves', () => {
+    const list = members(3);
+    const strange = { ...others()[0], id: 'fff1', name: 'added', peerURLs: ['http://added:2380'] } as ListedMember;
+    const seen = approved(beside(3));
+    const members5 = { ...list, members: [...list.members, ...others(), strange] };
+    const decision = decide({ ...seen, membership: members5 });
+    assert.equal(decision.reason, 'UnknownMember');
+    assert.ok(decision.kind === 'refuse' && decision.cure.startsWith('stop what manages'));
+  });
+
+  test('one that is down stops all, and leaves first where that is approved', () => {
+    const seen = { ...beside(3), inherited: inherited('ed2', 'silent') };
+    assert.equal(decide(seen).reason, 'InheritedMemberDown');
+    const decision = decide(approved(seen));
+    assert.ok(decision.kind === 'act' && decision.action.kind === 'remove-inherited', decision.reason);
+    assert.equal(decision.action.memberId, 'ed0');
+  });
+
+  test('no quorum of the others: a member that is down does not leave', () => {
+    const down = {
+      every: (slot: Parameters<ReturnType<typeof withPod>>[0]) => without('pod')(withEndpoint(silent)(slot)),
+    };
+    const seen = { ...beside(3, down), inherited: inherited('ed2', 'silent') };
+    const asked = decide(approved({ ...beside(3), inherited: seen.inherited }));
+    assert.equal(asked.kind, 'act');
+    const { annotations: given } = approved({ ...beside(3), inherited: seen.inherited }).cluster.metadata;
+    const metadata = { ...seen.cluster.metadata, ...(given && { annotations: given }) };
+    const decision = decide({ ...seen, cluster: { ...seen.cluster, metadata } });
+    assert.ok(!(decision.kind === 'act' && decision.action.kind === 'remove-inherited'), decision.reason);
+  });
+
+  test('no version, size of zero or rollback begins', () => {
+    assert.equal(decide(beside(3, { spec: { replicas: 0 } })).reason, 'AdoptionUnfinished');
+    assert.equal(decide(beside(3, { spec: { version: '3.6.17' } })).reason, 'AdoptionNotApproved');
+    assert.equal(decide(beside(1, { spec: { replicas: 3, version: '3.7.3' } })).reason, 'ExistingNotFit');
+  });
+
+  test('where no quorum answers, no recovery is offered: the others may serve elsewhere', () => {
+    const last = [...members(3).members, ...others()];
+    const membership = { kind: 'unknown', cause: 'no quorum answers', last } as const;
+    const seen = { ...beside(3, { membership }), inherited: [] };
+    const decision = decide({
+      ...seen,
+      slots: seen.slots.map((slot) => (slot.ordinal === 0 ? slot : withVolume({ lost: true })(slot))),
+    });
+    assert.ok(decision.kind === 'refuse');
+    assert.deepEqual([decision.reason, decision.approval], ['ExistingUnreachable', undefined]);
+  });
+});
