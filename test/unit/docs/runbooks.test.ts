@@ -32,7 +32,9 @@ const ownTests: Readonly<Record<string, string>> = {
 };
 
 const pages = globSync('*.md', { cwd: join(checkout, 'docs/runbooks') }).toSorted();
-const typed = new Set(stories.flatMap(({ page, sections }) => ['', ...sections].map((one) => placeOf(page, one))));
+const typed = new Set(
+  stories.flatMap(({ page, looks = [], sections }) => ['', ...looks, ...sections].map((one) => placeOf(page, one))),
+);
 const withCommands = pages.flatMap((page) =>
   [...sectionsOf(page)].filter(([, blocks]) => blocks.length > 0).map(([section]) => placeOf(page, section)),
 );
@@ -51,8 +53,8 @@ describe('runbooks', () => {
   });
 
   test('each section that a story types is there', () => {
-    for (const { page, sections } of stories)
-      for (const section of sections) assert.ok(sectionsOf(page).has(section), `${page}#${section}`);
+    for (const { page, looks = [], sections } of stories)
+      for (const section of [...looks, ...sections]) assert.ok(sectionsOf(page).has(section), `${page}#${section}`);
   });
 
   test('each page that a reason leads to is executed', () => {
@@ -70,14 +72,17 @@ describe('runbooks', () => {
     );
   });
 
-  for (const { title, page, reason, sections } of stories)
+  for (const { title, page, reason, looks = [], sections } of stories)
     test(`the reason of "${title}" leads to the page that its story types`, () => {
       const { cure } = (meanings as Readonly<Record<string, Meaning>>)[reason] ?? assert.fail(reason);
       if (reason === 'Converged') return;
       const [, file, section] = /runbooks\/([^#]+)(?:#(.*))?$/.exec(runbookOf(reason) ?? '') ?? [];
       assert.equal(file, page, cure);
       if (section !== undefined && section in Object.fromEntries(sectionsOf(page)))
-        assert.ok(sections.includes(section) || (sectionsOf(page).get(section) ?? []).length === 0, section);
+        assert.ok(
+          [...looks, ...sections].includes(section) || (sectionsOf(page).get(section) ?? []).length === 0,
+          section,
+        );
     });
 });
 

@@ -31,7 +31,8 @@ export const ofMembers: readonly Story[] = [
   {
     title: 'there is no image of that version',
     page: 'member-does-not-run.md',
-    sections: ['look-at-it-first', 'its-image-or-its-container-does-not-start'],
+    looks: ['look-at-it-first', 'its-image-or-its-container-does-not-start'],
+    sections: ['it-is-over'],
     reason: 'ImageUnavailable',
     name: 'image',
     async happen(scene, name) {
@@ -43,7 +44,8 @@ export const ofMembers: readonly Story[] = [
   {
     title: 'etcd does not know a flag of the spec',
     page: 'member-does-not-run.md',
-    sections: ['look-at-it-first', 'etcd-exits-again-and-again'],
+    looks: ['look-at-it-first', 'etcd-exits-again-and-again'],
+    sections: ['it-is-over'],
     reason: 'MemberKeepsExiting',
     name: 'flag',
     async happen(scene, name) {

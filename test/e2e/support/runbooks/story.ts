@@ -11,6 +11,8 @@ export interface Story {
   readonly page: string;
   /** Anchors of the sections that are typed, in this order, after what stands above the first one. */
   readonly sections: readonly string[];
+  /** Of those that only look: typed before `correct`, with which what they look at may go. */
+  readonly looks?: readonly string[];
   /** What the status says when its reader opens the page. */
   readonly reason: string;
   /** Of the cluster. */

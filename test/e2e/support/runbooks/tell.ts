@@ -7,12 +7,19 @@ import { sectionsOf, type } from './typing.ts';
 
 /** Makes the reason happen, types the page as its reader would, and sees that it is over. */
 export async function tell(scene: Scene, story: Story): Promise<void> {
-  const { page, sections, reason, name, seen = isStalledFor(reason), over = isOver } = story;
+  const { page, sections, looks = [], reason, name, seen = isStalledFor(reason), over = isOver } = story;
   const names = (await story.happen(scene, name)) ?? {};
   await scene.tickUntil(name, seen, 180);
+  const read = (anchors: readonly string[]) =>
+    type(
+      scene,
+      name,
+      names,
+      ['', ...anchors].flatMap((anchor) => sectionsOf(page).get(anchor) ?? []),
+    );
+  await read(looks);
   await story.correct?.(scene, name);
-  const blocks = ['', ...sections].flatMap((section) => sectionsOf(page).get(section) ?? []);
-  await whileTicking(scene, () => type(scene, name, names, blocks));
+  await whileTicking(scene, () => read(sections));
   if (!story.leaves) await scene.tickUntil(name, over, 240);
   else await until(`${name} to be gone`, async () => (await scene.get(resources.clusters, name)) === undefined);
   await story.check?.(scene, name);
