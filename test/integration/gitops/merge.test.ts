@@ -145,19 +145,26 @@ async function mergeTree(repository: Remote, target: string, head: string): Prom
 
 type Files = Readonly<Record<string, string>>;
 
-/** Of sides that have the same files. @throws when Git finds a conflict. */
+/** A file that one side alone has touched is as that side has it, or gone. @throws when Git finds a conflict. */
 async function mergedByFile(directory: string, ours: Files, base: Files, theirs: Files): Promise<Files> {
-  assert.deepEqual([Object.keys(ours), Object.keys(theirs)], [Object.keys(base), Object.keys(base)]);
   const found: Record<string, string> = {};
-  for (const name of Object.keys(base)) {
-    const paths = { ours: join(directory, 'ours'), base: join(directory, 'base'), theirs: join(directory, 'theirs') };
-    await writeFile(paths.ours, ours[name] ?? '');
-    await writeFile(paths.base, base[name] ?? '');
-    await writeFile(paths.theirs, theirs[name] ?? '');
-    await git(directory, ['merge-file', paths.ours, paths.base, paths.theirs]);
-    found[name] = await readFile(paths.ours, 'utf8');
+  for (const name of new Set([ours, base, theirs].flatMap(Object.keys))) {
+    const [one, before, other] = [ours[name], base[name], theirs[name]];
+    const text = one === before ? other : other === before || one === other ? one : undefined;
+    if (text !== undefined) found[name] = text;
+    else if (one !== undefined && before !== undefined && other !== undefined)
+      found[name] = await mergeFile(directory, one, before, other);
   }
   return found;
+}
+
+async function mergeFile(directory: string, ours: string, base: string, theirs: string): Promise<string> {
+  const paths = { ours: join(directory, 'ours'), base: join(directory, 'base'), theirs: join(directory, 'theirs') };
+  await writeFile(paths.ours, ours);
+  await writeFile(paths.base, base);
+  await writeFile(paths.theirs, theirs);
+  await git(directory, ['merge-file', paths.ours, paths.base, paths.theirs]);
+  return await readFile(paths.ours, 'utf8');
 }
 
 type Edit = {
@@ -205,6 +212,18 @@ test('what Git takes for one change between repeated lines is merged as git merg
   assert.equal(await mergeTree(repository, target, head), undefined, 'Git finds a conflict');
 });
 
+/** Repeated lines between two changes of one side, and a file that the other side removes. */
+const apartBesideARemoval: [Edit[], Edit[]][] = [
+  [
+    [{ name: 'x/a', at: 13, kind: 'change' }],
+    [
+      { name: 'x/a', at: 16, kind: 'change' },
+      { name: 'x/a', at: 11, kind: 'change' },
+      { name: 'a', at: 0, kind: 'remove file' },
+    ],
+  ],
+];
+
 test('what Git merges cleanly comes out the same here, and its conflicts are conflicts here', async (t) => {
   await using server = await startGitServer();
   const repository = await server.createRepository('r');
@@ -236,7 +255,7 @@ test('what Git merges cleanly comes out the same here, and its conflicts are con
       const found = Object.entries(await filesOf(tree)).map(([name, text]) => [name, text.trim()]);
       assert.deepEqual(Object.fromEntries(found), expected);
     }),
-    { numRuns: 40 },
+    { numRuns: 40, examples: apartBesideARemoval },
   );
   t.diagnostic(`${clean} merged alike, ${refused} refused alike, ${stricter} refused here alone`);
   assert.ok(clean > 5 && stricter <= 5);
