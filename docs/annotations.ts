@@ -51,6 +51,10 @@ const rows: Readonly<Record<Key, Row>> = {
     'EtcdCluster',
     'that the members of the cluster that was taken over leave ([Adopt](../how-to/adopt.md))',
   ),
+  replaceMember: person(
+    'EtcdCluster',
+    'to give up one member that is lost, where `spec.healing.mode` is `Manual` ([Scale and heal](../how-to/scale-and-heal.md#let-a-person-decide))',
+  ),
   confirmPrune: person(
     'EtcdFleet',
     'to delete several clusters that Git no longer lists ([Delete, suspend, pause](../how-to/delete-suspend-pause.md))',

@@ -15,7 +15,7 @@ const approvalFields = {
 
 const approvalSchema = object(approvalFields);
 
-/** One of two at most is asked for at once today: a recovery, and a rollback. */
+/** Of few things at once: a recovery or a member that is given up, and a rollback. */
 const askedSchema = object({ reason: reasonWord, ...approvalFields });
 
 /** The same field in the status of all kinds that ask. */

@@ -25,7 +25,7 @@ const retentionPolicies = ['Retain', 'Delete'] as const;
 const grace = durationBetween('1s', '168h');
 
 /** In CEL: whether it is no duration, which its own rule says, and what it is, or by default. */
-function celOf(field: keyof typeof healingDefaults): readonly [isBad: string, value: string] {
+function celOf(field: 'podGracePeriod' | 'memberGracePeriod'): readonly [isBad: string, value: string] {
   return [
     `(has(self.${field}) && !self.${field}.matches('${durationPattern}'))`,
     `(has(self.${field}) ? duration(self.${field}) : duration('${healingDefaults[field]}'))`,
@@ -91,6 +91,13 @@ export const etcdClusterSpecSchema = object(
     healing: Type.Optional(
       object(
         {
+          mode: Type.Optional(
+            Type.Enum(['Automatic', 'Manual'], {
+              default: healingDefaults.mode,
+              description:
+                'Manual: no voter is given up before a person approves exactly that one; status.approvals has what to set. What loses nothing goes on: pods are made anew, and a removal that was begun is finished.',
+            }),
+          ),
           podGracePeriod: Type.Optional(
             text(longestDurationText, {
               default: healingDefaults.podGracePeriod,
@@ -101,12 +108,12 @@ export const etcdClusterSpecSchema = object(
           memberGracePeriod: Type.Optional(
             text(longestDurationText, {
               default: healingDefaults.memberGracePeriod,
-              description: 'How long a member may be down before it is replaced.',
+              description: 'How long a member may be down before it is replaced, or before a person is asked.',
               rules: [grace],
             }),
           ),
         },
-        { description: 'When what is down is made anew.', rules: [podsBeforeMembers] },
+        { description: 'When, and by whose decision, what is down is made anew.', rules: [podsBeforeMembers] },
       ),
     ),
     defragmentation: Type.Optional(

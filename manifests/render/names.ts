@@ -90,6 +90,7 @@ export const annotations = {
   acceptDisks: `${group}/accept-disks`,
   rollBack: `${group}/roll-back`,
   adopt: `${group}/adopt`,
+  replaceMember: `${group}/replace-member`,
   confirmPrune: `${group}/confirm-prune`,
 } as const;
 
@@ -102,6 +103,7 @@ export const approvals = [
   annotations.acceptDisks,
   annotations.rollBack,
   annotations.adopt,
+  annotations.replaceMember,
   annotations.confirmPrune,
 ] as const;
 

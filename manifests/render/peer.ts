@@ -21,7 +21,7 @@ export type PeerInputs = Omit<EtcdPeerSpec, 'clusterName' | 'ordinal' | 'bootstr
 export const ofTheCluster = {
   bootstrap: 'what the first member starts with: be-born, begin-from-snapshot, take-over',
   replicas: 'how many members there are: scale, hibernate',
-  healing: 'how long a member may be down: heal, unstick-pod',
+  healing: 'how long a member may be down, and who decides that it is given up: heal, unstick-pod',
   defragmentation: 'when a member is defragmented: defragment',
   volumeRetention: 'what becomes of volumes: finish-deletion, finish-removal, delete-replaced',
   disruption: 'what a drain may do: the disruption budget',

@@ -69,6 +69,10 @@ export const members = {
   PodStays: { means: 'A pod should have terminated and has not.', cure: bringTheNodeBack },
   OldObjectsStay: { means: 'Objects of an earlier resource should be gone and are not.', cure: bringTheNodeBack },
   MemberDown: { means: 'A member is down for a cause that only a replacement cures.', cure: mayBeReplaced },
+  HealingHeld: {
+    means: 'A member is lost, and `spec.healing.mode: Manual` asks a person before it is given up.',
+    cure: 'bring the member back; or approve with the command in the message that it is given up, or set `spec.healing.mode: Automatic` ([runbook](docs/runbooks/member-does-not-run.md#a-person-decides-whether-it-is-replaced))',
+  },
   MemberRemoved: {
     means: 'A member is no longer on the member list, and etcd-ratchet did not remove it.',
     cure: mayBeReplaced,

@@ -69,6 +69,7 @@ export const refusals = {
   VolumeLeaving: 'itself',
   VolumeCannotGrow: 'itself',
   MemberDown: 'itself',
+  HealingHeld: 'itself',
   MemberCorrupt: 'itself',
   MemberRemoved: 'itself',
   NotAMember: 'itself',

@@ -10,6 +10,7 @@ import { recordOf } from '../../reconcile/cluster/know/life.ts';
 import { type Rule, situate } from '../../reconcile/cluster/know/situation.ts';
 import { adoptionBugs } from './adoption-bugs.ts';
 import { backupBugs } from './backup-bugs.ts';
+import { healingBugs } from './healing-bugs.ts';
 import { recoveryBugs } from './recovery-bugs.ts';
 import { restoreBugs } from './restore-bugs.ts';
 import type { Scenario } from './scenario.ts';
@@ -123,6 +124,7 @@ export const bugs: readonly Bug[] = [
   ...restoreBugs,
   ...backupBugs,
   ...adoptionBugs,
+  ...healingBugs,
   {
     name: 'leaves-removals',
     what: 'a removal that was begun is not finished',

@@ -2,6 +2,7 @@ import type { ActionKind } from '../../reconcile/cluster/know/action.ts';
 import { quorumOf } from '../../reconcile/cluster/know/quorum.ts';
 import { leavesOthersBe } from './adoption-invariants.ts';
 import { backsUpFirst } from './backup-invariants.ts';
+import { healsAsApproved } from './healing-invariants.ts';
 import { formationOf, minorNumber, runnerOf, serving, votersOf, words } from './model/etcd.ts';
 import type { Event } from './model/event.ts';
 import { healthyVoters } from './model/kubernetes.ts';
@@ -212,6 +213,7 @@ export const invariants = {
   I11: (before, event, after) => restoresOnce(before, event, after) ?? handsOver(before, event, after),
   I12: backsUpFirst,
   I13: leavesOthersBe,
+  I14: healsAsApproved,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
 const all = Object.entries(invariants);

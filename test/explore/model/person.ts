@@ -10,6 +10,7 @@ export interface Consent {
     | 'approves'
     | 'approves the rollback'
     | 'approves the adoption'
+    | 'approves the replacement'
     | 'takes the approval back'
     | 'says that nodes are off';
 }
@@ -29,6 +30,7 @@ type Refusal = Extract<Decision, { kind: 'refuse' }>;
 function asTold(world: World, person: Consent['person'], decision: Decision): World | undefined {
   if (person === 'approves the rollback') return rollbackApproved(world, decision);
   if (person === 'approves the adoption') return adoptionApproved(world, decision);
+  if (person === 'approves the replacement') return replacementApproved(world, decision);
   if (decision.kind !== 'refuse') return undefined;
   return person === 'approves' ? approved(world, decision) : fenced(world, decision);
 }
@@ -51,9 +53,25 @@ function adoptionApproved(world: World, { kind, ...decision }: Decision): World 
   return { ...world, cluster: { ...cluster, annotations: given } };
 }
 
+/** Whom it approves is read from the words that a person reads, and not from the code of the approval. */
+function replacementApproved(world: World, decision: Decision): World | undefined {
+  const told = [...(decision.kind === 'refuse' ? [decision] : []), ...(decision.besides ?? [])];
+  const approval = told.find((one) => one.approval?.annotation === annotations.replaceMember)?.approval;
+  const [, givenUp] = /^\S+ \((\S+)\) is removed/.exec(approval?.approves ?? '') ?? [];
+  const { cluster } = world;
+  if (!approval || givenUp === undefined || cluster.annotations?.[approval.annotation] === approval.value)
+    return undefined;
+  const given = { ...cluster.annotations, [approval.annotation]: approval.value };
+  return { ...world, cluster: { ...cluster, annotations: given, givenUp } };
+}
+
 function takenBack({ cluster, ...world }: World): World | undefined {
-  if (cluster.annotations?.[annotations.rollBack] === undefined) return undefined;
-  const { [annotations.rollBack]: _, ...rest } = cluster.annotations;
+  const {
+    [annotations.rollBack]: rollback,
+    [annotations.replaceMember]: replacement,
+    ...rest
+  } = cluster.annotations ?? {};
+  if (rollback === undefined && replacement === undefined) return undefined;
   return { ...world, cluster: { ...cluster, annotations: rest } };
 }
 

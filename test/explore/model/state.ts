@@ -75,6 +75,8 @@ export interface Cluster {
   readonly rollbacks?: number;
   /** What a person has agreed to, the last time. */
   readonly approval?: Approval;
+  /** The ID of the member that a person agreed to give up, the last time. */
+  readonly givenUp?: string;
 }
 
 export interface Memory {

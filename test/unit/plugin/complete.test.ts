@@ -29,7 +29,7 @@ test('names are those of the namespace that is typed, and of the kind that the c
   assert.equal(await completed('approve', '--fleet', ''), 'production\n:4\n');
   assert.equal(await completed('restore', 'n'), 'nightly\n:4\n');
   assert.equal(await completed('why', 'orders', ''), ':4\n', 'it takes no more');
-  assert.equal(await completed('approve', 'orders', '--for', 'r'), 'recover-quorum\nroll-back\n:4\n');
+  assert.equal(await completed('approve', 'orders', '--for', 'r'), 'recover-quorum\nroll-back\nreplace-member\n:4\n');
 });
 
 test('options are those of the command and of all, commands begin as was typed', async () => {

@@ -36,6 +36,8 @@ export type MembershipAction =
       readonly keeps?: true;
       /** When it was replaced: its volume is kept until another member votes, and for a time after that. */
       readonly replacedAt?: string;
+      /** As a person gave it, where one is asked (`spec.healing.mode`). */
+      readonly approval?: string;
       /** Afterwards its peer is deleted, and its volume unless that is kept. */
       readonly retires?: { readonly peer?: Ref; readonly keep: boolean; readonly url?: string };
       /** What the disruption budget says afterwards; absent: it stays as it is. */

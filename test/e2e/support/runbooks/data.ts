@@ -8,25 +8,12 @@ import { condition } from '../conditions.ts';
 import { copyDisk, restoreClaim } from '../disks.ts';
 import { readKey, writeKey } from '../keys.ts';
 import { node } from '../node.ts';
-import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';
-import { born, push, type Story, says, within } from './story.ts';
+import { born, loseVolumes, push, type Story, says } from './story.ts';
 
 /** Of the runbooks about disks, data and space. */
 
 const healing = { podGracePeriod: '5s', memberGracePeriod: '20s' };
-
-/** Their PVCs are deleted, and their pods, which had kept them. */
-async function loseVolumes(scene: Scene, ...names: readonly string[]): Promise<void> {
-  await within(scene, 'delete', 'pvc', ...names, '--wait=false');
-  await within(scene, 'delete', 'pod', ...names.map((name) => `${name}-0`), '--grace-period=0', '--force');
-  await until('the PVCs to go', async () => {
-    const found = await Promise.all(
-      names.map((name) => scene.get<PersistentVolumeClaim>(resources.volumeClaims, name)),
-    );
-    return found.every((one) => one === undefined);
-  });
-}
 
 export const ofData: readonly Story[] = [
   {

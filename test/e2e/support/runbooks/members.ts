@@ -1,5 +1,5 @@
 import { until } from '../until.ts';
-import { born, push, type Story, says, within } from './story.ts';
+import { born, loseVolumes, push, type Story, says, within } from './story.ts';
 import { line, type } from './typing.ts';
 
 /** Of docs/runbooks/member-does-not-run.md and member-list.md. */
@@ -67,6 +67,20 @@ export const ofMembers: readonly Story[] = [
     },
     over: (cluster) =>
       says('Converged')(cluster) && cluster.status?.members?.every(({ name }) => name !== 'disk-1') === true,
+  },
+  {
+    title: 'a member is lost, and its spec asks a person first',
+    page: 'member-does-not-run.md',
+    sections: ['look-at-it-first', 'a-person-decides-whether-it-is-replaced', 'it-is-over'],
+    reason: 'HealingHeld',
+    name: 'byhand',
+    async happen(scene, name) {
+      await born(scene, name, { replicas: 3, healing: { ...healing, mode: 'Manual' } });
+      await loseVolumes(scene, `${name}-1`);
+      return { MEMBER: `${name}-1` };
+    },
+    over: (cluster) =>
+      says('Converged')(cluster) && cluster.status?.members?.every(({ name }) => name !== 'byhand-1') === true,
   },
   {
     // The machine itself can't be off here: the taint is set on a Node that stands for it.

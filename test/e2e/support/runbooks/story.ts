@@ -1,7 +1,10 @@
 import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
+import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
+import { resources } from '../../../../reconcile/kube.ts';
 import { condition, isConverged } from '../conditions.ts';
 import type { Scene } from '../scene.ts';
 import { clusterYaml } from '../specs.ts';
+import { until } from '../until.ts';
 
 /** How a reason comes to be, and how its runbook ends it. */
 export interface Story {
@@ -57,4 +60,16 @@ export function says(reason: string, type?: string): (cluster: EtcdCluster) => b
 /** As a command of its own: kubectl within the scene's namespace. */
 export function within({ kubectl, namespace }: Scene, ...args: readonly string[]): Promise<string> {
   return kubectl(['-n', namespace, ...args]);
+}
+
+/** Their PVCs are deleted, and their pods, which had kept them. */
+export async function loseVolumes(scene: Scene, ...names: readonly string[]): Promise<void> {
+  await within(scene, 'delete', 'pvc', ...names, '--wait=false');
+  await within(scene, 'delete', 'pod', ...names.map((name) => `${name}-0`), '--grace-period=0', '--force');
+  await until('the PVCs to go', async () => {
+    const found = await Promise.all(
+      names.map((name) => scene.get<PersistentVolumeClaim>(resources.volumeClaims, name)),
+    );
+    return found.every((one) => one === undefined);
+  });
 }

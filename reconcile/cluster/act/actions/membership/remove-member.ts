@@ -1,3 +1,4 @@
+import { annotations } from '../../../../../manifests/render/names.ts';
 import { unstarted } from '../../../../../manifests/render/volume-record.ts';
 import type { ListedMember } from '../../../../etcd.ts';
 import type { ActionOf } from '../../../know/action.ts';
@@ -22,12 +23,14 @@ type RemoveMember = ActionOf<'remove-member'>;
  *
  * Guards I1 and I9: a quorum of the others answers now, each asked directly, and follows a leader; where the member is
  * removed for its data, theirs still agree. Guards I2: the list is read behind a barrier, and no other removal is
- * begun.
+ * begun. Guards I14: an approval that it takes is still there.
  */
 export const removeMember = defineAction('remove-member', {
   target: ({ name }) => name,
   *run(action, cluster) {
-    const { name, memberId, clusterId, successor } = action;
+    const { name, memberId, clusterId, successor, approval } = action;
+    if (approval !== undefined && cluster.annotations[annotations.replaceMember] !== approval)
+      throw moved('the approval was taken back');
     const listed = yield* listMembers({ clusterId });
     if (!listed.some(({ id }) => id === memberId)) return;
     const leader = yield* leaderOfTheRest(listed, action);

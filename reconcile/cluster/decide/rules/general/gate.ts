@@ -4,6 +4,7 @@ import { ailmentOf, memberOf } from '../../../know/health.ts';
 import { isAdopting } from '../../../know/inherited.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { personsAilment } from '../../../know/persons-ailment.ts';
+import { healsByHand } from '../../../know/replacement-approval.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { whatStays } from '../../../know/staying.ts';
 import { hasHealthyQuorum, unknownAmong } from '../../../know/voters.ts';
@@ -33,7 +34,7 @@ export function gate(situation: Situation): Decision | undefined {
   if (replaceable) {
     return wait(
       'MemberDown',
-      `${needOfReplacement(replaceable, situation)}; it is replaced after spec.healing.memberGracePeriod`,
+      `${needOfReplacement(replaceable, situation)}; ${healsByHand(situation) ? 'a person is asked whether it is replaced (spec.healing.mode: Manual)' : 'it is replaced'} after spec.healing.memberGracePeriod`,
       { on: 'change', of: 'pods' },
       { on: 'time', afterSeconds: 5 },
     );
