@@ -48,9 +48,9 @@ function reservedInEtcd(container: Json, path: string): string[] {
     ...(container.envFrom === undefined
       ? []
       : [`${path}.envFrom: it could bring etcd's own variables; list the variables one by one in env`]),
-    ...records(container, 'env', path).flatMap(([variable, at]) =>
-      String(variable.name).startsWith('ETCD_')
-        ? [`${at}: ${variable.name} would be a flag of etcd; use spec.etcd`]
+    ...records(container, 'env', path).flatMap(([{ name }, at]) =>
+      typeof name === 'string' && name.startsWith('ETCD_')
+        ? [`${at}: ${name} would be a flag of etcd; use spec.etcd`]
         : [],
     ),
     ...records(container, 'volumeMounts', path).flatMap(([mount, at]) =>

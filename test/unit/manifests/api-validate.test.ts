@@ -152,6 +152,13 @@ test('whatever it is given, it answers', () => {
   fc.assert(fc.property(anything, (value) => Array.isArray(validateDocument(value))));
 });
 
+// Found by the test below, seed -30323380: such a name can't be made into a text.
+test('the name of a variable that is a list of objects is refused for what it is', () => {
+  const path = 'spec/podTemplate/spec/containers/0/env/0/name';
+  const problems = validateDocument(changed(fullCluster, path, [{ toString: '' }]));
+  assert.match(problems.map(({ message }) => message).join(), /name must be/);
+});
+
 test('whatever stands in a field, it answers, and briefly', () => {
   const paths = [...pathsOf(fullCluster).map((path) => ({ document: fullCluster, path }))];
   fc.assert(
