@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { annotations } from '../../../../manifests/render/names.ts';
 import type { ActionOf } from '../../../../reconcile/cluster/know/action.ts';
 import type { Slot } from '../../../../reconcile/cluster/know/observation.ts';
 import {
@@ -78,6 +79,20 @@ describe('a removal', () => {
       assertStopped(sentBy(action, healthy(3, { slots: { 1: change } })));
     });
   }
+
+  test('asks for nothing where the approval that it takes was taken back, or is another one (I14)', () => {
+    const given = (annotation: Readonly<Record<string, string>>) =>
+      healthy(3, { metadata: { annotations: annotation } });
+    const approved = { ...action, approval: 'c1c1/0123456789ab' };
+    const removed = sentBy(approved, given({ [annotations.replaceMember]: approved.approval }));
+    assert.equal(removed.writes.at(-1), 'removeFromList orders-2');
+    for (const other of [
+      {},
+      { [annotations.replaceMember]: 'c1c1/000000000000' },
+      { [annotations.adopt]: approved.approval },
+    ])
+      assertStopped(sentBy(approved, given(other)));
+  });
 
   test('changes nothing where another one was begun (I2)', () => {
     assertStopped(sentBy(action, healthy(3, { slots: { 0: withRecord({ state: 'releasing' }) } })));

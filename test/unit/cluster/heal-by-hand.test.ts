@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
+import { annotations } from '../../../manifests/render/names.ts';
+import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import {
+  all,
+  clusterId,
+  type Differences,
+  healthy,
+  memberId,
+  recordFor,
+  silent,
+  withEndpoint,
+  without,
+  withPod,
+  withRecord,
+  withVolume,
+} from './observations.ts';
+
+const lost = all(without('volume', 'pod'), withEndpoint(silent));
+const onDeadNode = all(withPod({ leaving: true, ready: false }), withEndpoint(silent));
+
+interface Given {
+  readonly given?: string;
+  readonly since?: string;
+  readonly mode?: 'Automatic' | 'Manual';
+}
+
+/** Of three members, those with these ordinals are unhealthy for ten minutes; a person has given that. */
+function seen(slots: Readonly<Record<number, (slot: Slot) => Slot>>, { given, since, mode }: Given = {}, size = 3) {
+  const down = Object.keys(slots).map((ordinal) => ({
+    name: `orders-${ordinal}`,
+    healthy: false,
+    unhealthySince: since ?? '2026-01-02T02:54:05Z',
+  }));
+  const differences: Differences = {
+    slots,
+    spec: { healing: { mode: mode ?? 'Manual' } },
+    status: { observedGeneration: 1, members: down },
+    ...(given !== undefined && { metadata: { annotations: { [annotations.replaceMember]: given } } }),
+  };
+  return healthy(size, differences);
+}
+
+function askedIn(decision: Decision): string {
+  assert.deepEqual([decision.kind, decision.reason], ['refuse', 'HealingHeld'], decision.message);
+  return (decision.kind === 'refuse' && decision.approval?.value) || assert.fail();
+}
+
+const asked = (slots: Parameters<typeof seen>[0], given?: Given, size = 3) => askedIn(decide(seen(slots, given, size)));
+
+describe('healing by hand', () => {
+  test('only Manual holds a replacement: by default, and with Automatic, it begins', () => {
+    assert.equal(decide(seen({ 1: lost }, { mode: 'Automatic' })).reason, 'ReplacingMember');
+    const { spec: _, ...observed } = seen({ 1: lost }).cluster;
+    const byDefault = { ...seen({ 1: lost }), cluster: { ...observed, spec: { ..._, healing: {} } } };
+    assert.equal(decide(byDefault).reason, 'ReplacingMember');
+    assert.equal(decide(seen({ 1: lost })).reason, 'HealingHeld');
+  });
+
+  test('within the grace period the message says that a person is asked afterwards', () => {
+    const decision = decide(seen({ 1: lost }, { since: '2026-01-02T03:04:00Z' }));
+    assert.equal(decision.reason, 'MemberDown');
+    assert.match(decision.message, /a person is asked whether it is replaced/);
+  });
+
+  test('the approval names the member by its ID, and says what is lost and what becomes of its volume', () => {
+    const of = (change: (slot: Slot) => Slot) => {
+      const decision = decide(seen({ 1: change }));
+      return decision.kind === 'refuse' ? decision : assert.fail();
+    };
+    assert.match(
+      of(lost).approval?.approves ?? '',
+      new RegExp(`^orders-1 \\(${memberId(1)}\\) is removed .*${clusterId}`),
+    );
+    assert.match(of(lost).approval?.loses ?? '', /^nothing that would stay: the volume of orders-1 is gone/);
+    assert.match(of(onDeadNode).approval?.loses ?? '', /^what only orders-1 holds: .* is deleted 24h after/);
+    assert.match(of(onDeadNode).cure, /bring orders-1 back .* or approve .*: kubectl .*replace-member=\S+$/);
+  });
+
+  test('only exactly what is asked for counts', () => {
+    const right = asked({ 1: onDeadNode });
+    const others = [
+      asked({ 2: onDeadNode }),
+      asked({ 1: onDeadNode }, { since: '2026-01-02T02:54:04Z' }),
+      right.toUpperCase().replace('C1C1', 'c1c1'),
+      ` ${right}`,
+      `${right} `,
+      `${right}\n`,
+      `${right}.${right}`,
+      right.slice(0, -1),
+      right.replace('/', '∕'),
+      `another/${right.split('/')[1]}`,
+      clusterId,
+      memberId(1),
+      '*',
+      'true',
+      '',
+      '__proto__',
+      'x'.repeat(100_000),
+    ];
+    for (const given of others.filter((one) => one !== right)) {
+      const decision = decide(seen({ 1: onDeadNode }, { given }));
+      assert.equal(askedIn(decision), right, given.slice(0, 80));
+      assert.match(decision.message, /the present approval .* void$/);
+      assert.ok(decision.message.length < 1000);
+    }
+    assert.equal(decide(seen({ 1: onDeadNode }, { given: right })).reason, 'ReplacingMember');
+  });
+
+  test('an approval of another kind with the same value counts for nothing', () => {
+    const right = asked({ 1: onDeadNode });
+    const given = { [annotations.recoverQuorum]: right, [annotations.acceptDisks]: right, [annotations.adopt]: right };
+    const observation = seen({ 1: onDeadNode });
+    const metadata = { ...observation.cluster.metadata, annotations: given };
+    askedIn(decide({ ...observation, cluster: { ...observation.cluster, metadata } }));
+  });
+
+  test('of two that are lost the approved one is replaced, and the other one is asked about when it is its turn', () => {
+    const [first, third] = [asked({ 1: onDeadNode }, {}, 5), asked({ 3: onDeadNode }, {}, 5)];
+    const both = { 1: onDeadNode, 3: onDeadNode };
+    assert.equal(asked(both, {}, 5), first);
+    const decision = decide(seen(both, { given: third }, 5));
+    assert.match(decision.message, /^recording orders-5 as the replacement of orders-3/);
+  });
+
+  test('the removal carries the approval, and is held as well where that was taken back', () => {
+    const given = asked({ 1: onDeadNode });
+    const { memberId: _, ...record } = { ...recordFor(3, 4), state: 'joining' as const };
+    const fourth = healthy(4).slots[3] ?? assert.fail();
+    const recorded = all(without('statefulSet', 'pod'), withRecord(record), withEndpoint(silent))(fourth);
+    const { ETCD_INITIAL_CLUSTER: initialCluster, ETCD_INITIAL_CLUSTER_STATE: initialClusterState } =
+      bootstrapVariables(record, 'orders-3');
+    const configMap = recorded.configMap && { ...recorded.configMap, initialCluster, initialClusterState };
+    const comes = { ...recorded, ...(configMap && { configMap }) };
+    const disruptionBudget = { state: 'present' as const, minAvailable: 3 };
+    const withNext = (observation: ReturnType<typeof seen>) => ({
+      ...observation,
+      slots: [...observation.slots, comes],
+      shared: { ...observation.shared, disruptionBudget },
+    });
+    assert.partialDeepStrictEqual(decide(withNext(seen({ 1: onDeadNode }, { given }))), {
+      reason: 'RemovingDeadMember',
+      action: { kind: 'remove-member', name: 'orders-1', approval: given },
+    });
+    assert.equal(askedIn(decide(withNext(seen({ 1: onDeadNode })))), given);
+    const automatic = decide(withNext(seen({ 1: onDeadNode }, { given, mode: 'Automatic' })));
+    assert.ok(automatic.kind === 'act' && !('approval' in automatic.action), 'none is asked for');
+  });
+
+  test('a removal that was begun is finished without an approval', () => {
+    const begun = all(onDeadNode, withRecord({ state: 'releasing' }));
+    const decision = decide(seen({ 1: begun }));
+    assert.equal(decision.reason, 'RemovingMember');
+    assert.match(decision.message, /^finishing the removal of orders-1/);
+  });
+
+  test('while the others are no healthy quorum, it is not even asked', () => {
+    for (const given of [undefined, asked({ 1: onDeadNode })]) {
+      const decision = decide(seen({ 1: onDeadNode, 2: onDeadNode }, given === undefined ? {} : { given }));
+      assert.notEqual(decision.reason, 'HealingHeld');
+      assert.notEqual(decision.kind, 'act');
+    }
+  });
+
+  test('while it is held, nothing of the cluster is changed, and what else a person must do is told', () => {
+    const observation = seen({ 1: onDeadNode });
+    const spec = { ...observation.cluster.spec, version: '3.7.3', replicas: 5, etcd: { snapshotCount: 5000 } };
+    const decision = decide({ ...observation, cluster: { ...observation.cluster, spec } });
+    askedIn(decision);
+    const smaller = { ...observation.cluster.spec, storage: { size: '1Mi' } };
+    const told = decide({ ...observation, cluster: { ...observation.cluster, spec: smaller } });
+    askedIn(told);
+    assert.ok(
+      told.besides?.some(({ reason }) => reason === 'VolumeShrinkRefused'),
+      JSON.stringify(told.besides),
+    );
+  });
+
+  test('a serving member whose PVC is being deleted is outlived without an approval', () => {
+    assert.equal(decide(seen({ 1: withVolume({ leaving: true }) })).reason, 'ReplacingMember');
+  });
+});
