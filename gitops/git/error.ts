@@ -33,7 +33,7 @@ export type GitReason =
 /** `retryable`: the same request may succeed later by itself. `terminal`: a person has to change something. */
 export type GitErrorClass = 'retryable' | 'terminal';
 
-const classes = {
+export const gitErrorClasses = {
   InvalidSource: 'terminal',
   InvalidCredentials: 'terminal',
   SecretNotShared: 'terminal',
@@ -70,7 +70,7 @@ export class GitError extends Error {
     super(message, options);
     this.name = 'GitError';
     this.reason = reason;
-    this.class = classes[reason];
+    this.class = gitErrorClasses[reason];
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EtcdBackupStatus } from '../../manifests/api/etcd-backup.ts';
 import { backupJobName } from '../../manifests/render/names.ts';
 import { conditionsFrom, type Said } from '../conditions.ts';
-import { withRunbook } from '../reasons/backup-runbooks.ts';
+import { withRunbook } from '../reasons/kind-runbooks.ts';
 import { timestamp } from '../timestamp.ts';
 import { takingReason } from './decide.ts';
 import type { BackupDecision, Facts } from './decision.ts';

@@ -1,6 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { fleetDefaults } from '../../manifests/api/spec-defaults.ts';
 import { labels } from '../../manifests/render/names.ts';
+import { withRunbook } from '../reasons/kind-runbooks.ts';
 import { keyOf } from './names.ts';
 import type { FleetOutcome } from './outcome.ts';
 import type { SpecProblem } from './reading.ts';
@@ -88,7 +89,9 @@ export function statementsFor(facts: FleetFacts): readonly Statement[] {
   return [
     { type: 'Ready', status: kind === 'ready' ? 'True' : 'False', reason, message },
     ...(kind === 'reconciling' ? [{ type: 'Reconciling', status: 'True', reason, message } as const] : []),
-    ...(kind === 'stalled' ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
+    ...(kind === 'stalled'
+      ? [{ type: 'Stalled', status: 'True', reason, message: withRunbook(message, 'EtcdFleet') } as const]
+      : []),
     ...sourceStatement(facts),
     ...unlistedStatement(facts),
     ...strangersStatement(facts),

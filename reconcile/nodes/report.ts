@@ -1,5 +1,6 @@
 import type { EtcdNodePolicy, EtcdNodePolicyStatus, NodeGrant } from '../../manifests/api/etcd-node-policy.ts';
 import { conditionsFrom, type Said } from '../conditions.ts';
+import { withRunbook } from '../reasons/kind-runbooks.ts';
 import { timestamp } from '../timestamp.ts';
 import type { NodesDecision, NodeVerdict } from './decision.ts';
 import type { NodesObservation } from './observation.ts';
@@ -126,7 +127,9 @@ function statements(verdicts: readonly NodeVerdict[], grants: readonly NodeGrant
   return [
     { type: 'Ready', status: isStalled ? 'False' : 'True', reason, message },
     ...(grants.length > 0 && !stuck ? [{ type: 'Reconciling', status: 'True', reason, message } as const] : []),
-    ...(isStalled ? [{ type: 'Stalled', status: 'True', reason, message } as const] : []),
+    ...(isStalled
+      ? [{ type: 'Stalled', status: 'True', reason, message: withRunbook(message, 'EtcdNodePolicy') } as const]
+      : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../manifests/api/etcd-restore.ts';
 import { conditionsFrom, type Said } from '../conditions.ts';
-import { withRunbook } from '../reasons/backup-runbooks.ts';
+import { withRunbook } from '../reasons/kind-runbooks.ts';
 import { timestamp } from '../timestamp.ts';
 import { isEnd, needsPerson, type RestoreReason } from './reasons.ts';
 

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { condition } from './support/conditions.ts';
+import { sectionsOf, type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
+
+const noYaml = 'apiVersion: etcd.ratchet.dev/v1alpha1\nkind: [EtcdCluster\n';
+const toBeDeleted = 'several-objects-are-to-be-deleted';
 
 const stage = scene({ fleet: { prune: false } });
 
@@ -46,6 +51,33 @@ test('with pruning on, one file that is gone takes its cluster along', async () 
   assert.deepEqual(await names(), ['a', 'b']);
 });
 
+test('fleet.md: a document that is refused, and several that are to go, end as the page says', async () => {
+  const { push, tick, fleet } = stage();
+  const page = sectionsOf('fleet.md');
+  const typed = (...sections: string[]) =>
+    type(
+      stage(),
+      '',
+      { FLEET: 'fleet' },
+      ['', ...sections].flatMap((one) => page.get(one) ?? assert.fail(one)),
+    );
+  const stalled = async () => condition(await fleet(), 'Stalled');
+  await setFleet({ prune: true });
+  await push({ 'clusters/a.yaml': resting('a'), 'clusters/b.yaml': resting('b'), 'clusters/c.yaml': noYaml });
+  await tick();
+  assert.equal((await stalled())?.reason, 'DocumentsRefused');
+  assert.match((await stalled())?.message ?? '', /^clusters\/c\.yaml:\d+:\d+: .*docs\/runbooks\/fleet\.md\)$/);
+  await typed();
+
+  await push({ 'clusters/a.yaml': resting('a') });
+  await tick();
+  assert.equal((await stalled())?.reason, 'PruneNeedsConfirmation');
+  assert.deepEqual(await names(), ['a', 'b', 'c']);
+  await typed(toBeDeleted);
+  await tick();
+  assert.deepEqual([await names(), await stalled()], [['a'], undefined]);
+});
+
 test('several at once need a confirmation that is bound to the commit and the set', async () => {
   const { push, tick, fleet, kubectl, namespace } = stage();
   await setFleet({ prune: true });
@@ -56,7 +88,7 @@ test('several at once need a confirmation that is bound to the commit and the se
   const [annotation] = /etcd\.ratchet\.dev\/confirm-prune=\S+?(?=["',.;)]?(?:\s|$))/.exec(message) ?? [];
   assert.ok(annotation, `the message gives the annotation: ${message}`);
 
-  await kubectl(['-n', namespace, 'annotate', 'etcdfleet', 'fleet', 'etcd.ratchet.dev/confirm-prune=somethingelse']);
+  await kubectl(['-n', namespace, 'annotate', '--overwrite', 'etcdfleet', 'fleet', `${annotations.confirmPrune}=else`]);
   await tick();
   assert.deepEqual(await names(), ['a', 'b', 'c'], 'another confirmation is none');
 
@@ -67,11 +99,7 @@ test('several at once need a confirmation that is bound to the commit and the se
 
 for (const [what, broken, says] of [
   ['a typing error in a kind', (text) => text.replace('EtcdCluster', 'EtcdClutser'), /did you mean EtcdCluster\?/],
-  [
-    'a file that is no YAML',
-    () => 'apiVersion: etcd.ratchet.dev/v1alpha1\nkind: [EtcdCluster\n',
-    /clusters\/a\.yaml:\d+:\d+: not valid YAML/,
-  ],
+  ['a file that is no YAML', () => noYaml, /clusters\/a\.yaml:\d+:\d+: not valid YAML/],
   [
     'a misspelt field',
     (text) => text.replace('replicas', 'replicsa'),

@@ -157,7 +157,7 @@ async function askMembers(
   };
 }
 
-function wayTo(endpoints: EtcdWay['endpoints'], access: EtcdAccess, etcd: ObserveContext['etcd']): EtcdWay {
+export function wayTo(endpoints: EtcdWay['endpoints'], access: EtcdAccess, etcd: ObserveContext['etcd']): EtcdWay {
   return {
     endpoints,
     connect: async () => {

@@ -185,3 +185,37 @@ function reconfigured(observation: Observation): readonly string[] {
   if (decision.kind !== 'act') return [];
   return decision.action.kind === 'reconfigure-members' ? decision.action.peers.map(({ name }) => name) : [];
 }
+
+describe('a member that votes, and whose pod another container keeps from being Ready', () => {
+  const beside = { name: 'metrics', state: 'waiting', reason: 'ImagePullBackOff', restarts: 0 } as const;
+  const held = withPod({ ready: false, beside });
+  const corrected = (size: number, slots: Readonly<Record<number, (slot: Slot) => Slot>>, more = spec) =>
+    decide(healthy(size, { spec: more, slots }));
+
+  test('gets the spec that corrects that container, one member at a time', () => {
+    for (const size of [1, 2, 3]) {
+      const decision = corrected(size, { 0: held });
+      assert.deepEqual(
+        [decision.reason, reconfigured(healthy(size, { spec, slots: { 0: held } }))],
+        ['CuringConfiguration', ['orders-0']],
+      );
+    }
+  });
+
+  test('keeps it while another member does not serve, or the commit changes the version', () => {
+    for (const other of [held, withPod({ ready: false })])
+      assert.notEqual(corrected(3, { 0: held, 1: other }).reason, 'CuringConfiguration');
+    assert.deepEqual(reconfigured(healthy(3, { spec, slots: { 0: held, 1: frozen } })), ['orders-1']);
+    const upgrade = { ...spec, version: '3.7.3' };
+    assert.notEqual(corrected(3, { 0: held }, upgrade).reason, 'CuringConfiguration');
+  });
+
+  test('needs a person while it has the spec, and is awaited while its container starts again', () => {
+    assert.equal(decide(healthy(3, { slots: { 0: held } })).reason, 'OtherContainerFails');
+    const passing = withPod({
+      ready: false,
+      beside: { ...beside, reason: 'Error', exit: { code: 1, reason: 'Error' } },
+    });
+    assert.notEqual(corrected(3, { 0: passing }).reason, 'CuringConfiguration');
+  });
+});

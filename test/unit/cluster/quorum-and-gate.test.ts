@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
+import { gate } from '../../../reconcile/cluster/decide/rules/general/gate.ts';
 import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import {
   all,
@@ -241,4 +243,11 @@ describe('what a person is told', () => {
 test('a spec that says the same in other words is converged', () => {
   const spec = { version: 'v3.6.16', storage: { size: '1024Mi' }, resources: {}, podTemplate: {} };
   assert.equal(decide(healthy(3, { spec })).reason, 'Converged');
+});
+
+test('a learner of ours that no rule promotes or removes is named by the gate', () => {
+  const learner = listed.members.map((member, n) => (n === 2 ? { ...member, isLearner: true } : member));
+  const decision = gate(situate(healthy(3, { membership: { ...listed, members: learner } })));
+  assert.equal(decision?.reason, 'UnknownLearner');
+  assert.match(decision?.message ?? '', /^orders-2 is a learner/);
 });

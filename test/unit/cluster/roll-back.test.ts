@@ -39,6 +39,17 @@ describe('a rollback begins only as approved', () => {
     assert.ok(decision.cure.endsWith(command), decision.cure);
   });
 
+  test('while the spec asks for no members it does not begin, approved or not, and that is told', () => {
+    for (const metadata of [{}, approved()]) {
+      const { refusals } = situate(healthy(3, { spec: spec({ replicas: 0 }), metadata })).effective;
+      assert.deepEqual(
+        refusals.map(({ reason }) => reason),
+        ['RollbackHeldUp'],
+      );
+      assert.match(refusals[0]?.message ?? '', /^spec\.rollback does not begin now: /);
+    }
+  });
+
   const other = { ...rollback, snapshot: { ...snapshot, sha256: 'cd'.repeat(32) } };
   for (const [what, text, told] of [
     ['of another etcd cluster', approvalFor().replace(clusterId, 'dead'), /is for another etcd cluster, and void/],

@@ -3,19 +3,23 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { statementsFor } from '../../../reconcile/cluster/report/conditions.ts';
+import { ofSecrets } from '../../../reconcile/reasons/certificates.ts';
 import type { Meaning } from '../../../reconcile/reasons/meaning.ts';
 import { refusals } from '../../../reconcile/reasons/refusals.ts';
 import { runbookOf } from '../../../reconcile/reasons/runbook.ts';
 import { meanings } from '../../../reconcile/reasons.ts';
 import { stories } from '../../e2e/support/runbooks/stories.ts';
 import { sectionsOf } from '../../e2e/support/runbooks/typing.ts';
-import { checkout } from './pages.ts';
+import { toldElsewhere } from '../../support/docs/told-elsewhere.ts';
+import { checkout, read } from './pages.ts';
 
 /** Sections whose commands no story types, and what does instead. */
 const elsewhere: Readonly<Record<string, string>> = {
   'alerts.md#etcdapprovalasked': 'plugin-approve.test.ts approves by it',
   'alerts.md#etcdratchetdoesnotrun': 'it only looks: kubectl.test.ts asks the API server the same',
   'node-stuck.md': 'nodes are rebooted by test/e2e/node-reboots.test.ts; kubectl.test.ts asks the API server the same',
+  'fleet.md': 'test/e2e/prune.test.ts types it',
+  'fleet.md#several-objects-are-to-be-deleted': 'test/e2e/prune.test.ts types it',
   'README.md': 'the way to a page: kubectl.test.ts asks the API server the same',
   'certificates.md#cert-manager': 'cert-manager itself is not there: test/e2e/cert-manager.test.ts has its reasons',
   'certificates.md#the-ca-is-lost': 'test/e2e/tls-lost.test.ts runs the command as the status prints it',
@@ -67,7 +71,7 @@ describe('runbooks', () => {
       [],
     );
     assert.deepEqual(
-      pages.filter((page) => !['README.md', 'alerts.md', 'node-stuck.md'].includes(page) && !led.has(page)),
+      pages.filter((page) => !['README.md', 'alerts.md', 'fleet.md', 'node-stuck.md'].includes(page) && !led.has(page)),
       [],
     );
   });
@@ -84,6 +88,64 @@ describe('runbooks', () => {
           section,
         );
     });
+});
+
+describe('each reason that asks for a person', () => {
+  const asking = Object.entries(meanings as Readonly<Record<string, Meaning>>)
+    .filter(([, { cure }]) => !/^nothing/.test(cure))
+    .map(([word]) => word);
+  const incidents = stories.flatMap(({ reason, earlier = [], afterwards = [] }) => [
+    reason,
+    ...[...earlier, ...afterwards].map((incident) => incident.reason),
+  ]);
+  const { onRealParts, simulated, sameCure } = toldElsewhere;
+  const elsewhereFor = [
+    ...Object.entries(onRealParts).map(([file, reasons]) => ({ file, reasons })),
+    ...simulated.map(({ test, reasons }) => ({ file: `unit/${test}`, reasons })),
+  ];
+  /** The step's reason for a defect of a Secret, which the condition has without the first word. */
+  const ofCondition = (word: string) => (Object.hasOwn(ofSecrets, word) ? word.replace(/^Certificate/, '') : word);
+
+  test('happens in a story, or in a test that the list names', () => {
+    const told = new Set([
+      ...incidents,
+      ...elsewhereFor.flatMap(({ reasons }) => reasons),
+      ...Object.values(sameCure).flat(),
+    ]);
+    assert.ok(asking.length > 80);
+    assert.deepEqual(
+      asking.filter((word) => !told.has(word) && !told.has(ofCondition(word))),
+      [],
+    );
+  });
+
+  test('that the list names has no story, and its test has the word', () => {
+    for (const { file, reasons } of elsewhereFor) {
+      const source = read(`test/${file}.test.ts`);
+      for (const word of reasons) {
+        assert.ok(asking.includes(word) && !incidents.includes(word), word);
+        assert.match(source, new RegExp(`\\b${word}\\b`), file);
+      }
+    }
+  });
+
+  test('that is like another one has its very sentence, and that one is told', () => {
+    for (const [word, alike] of Object.entries(sameCure)) {
+      assert.ok(incidents.includes(word), word);
+      for (const other of alike) assert.equal(cureOf(other), cureOf(word), other);
+    }
+  });
+
+  for (const { earlier = [], afterwards = [] } of stories)
+    for (const { reason } of [...earlier, ...afterwards])
+      test(`${reason}, which befalls the cluster of a story, is on its page`, () => {
+        const [, page = assert.fail(reason)] = /runbooks\/([^#]+)/.exec(runbookOf(reason) ?? '') ?? [];
+        assert.match(read(`docs/runbooks/${page}`), new RegExp(`\`${reason}\``));
+      });
+
+  function cureOf(word: string): string {
+    return (meanings as Readonly<Record<string, Meaning>>)[word]?.cure ?? assert.fail(word);
+  }
 });
 
 test('what is Stalled, or set aside, says in its message where its page is', () => {

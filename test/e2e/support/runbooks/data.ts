@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PersistentVolumeClaim } from '../../../../manifests/kube-types.ts';
+import { annotations } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import { makeBackupStore } from '../backup-store.ts';
 import { backupUntil, createBackup } from '../backups.ts';
@@ -8,12 +9,53 @@ import { condition } from '../conditions.ts';
 import { copyDisk, restoreClaim } from '../disks.ts';
 import { readKey, writeKey } from '../keys.ts';
 import { node } from '../node.ts';
+import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';
-import { born, loseVolumes, push, type Story, says } from './story.ts';
+import { annotate, born, type Incident, loseVolumes, push, type Story, says } from './story.ts';
 
 /** Of the runbooks about disks, data and space. */
 
 const healing = { podGracePeriod: '5s', memberGracePeriod: '20s' };
+
+const recovering = { [annotations.volumeState]: 'recovering', [annotations.recovery]: '0123456789ab/1' };
+const asItWas = { [annotations.volumeState]: 'sealed', [annotations.recovery]: undefined };
+
+/** Annotations of an older time come back, as of a backup of the PVCs. */
+const afterRestoredClaims: readonly Incident[] = [
+  {
+    reason: 'RecoveryOutdated',
+    happen: (scene, name) => annotate(scene, `${name}-0`, recovering),
+    correct: (scene, name) => annotate(scene, `${name}-0`, asItWas),
+  },
+  {
+    reason: 'TwoRecoveries',
+    happen: (scene, name) => ofTwo(scene, name, recovering),
+    correct: (scene, name) => ofTwo(scene, name, asItWas),
+  },
+  {
+    reason: 'RecoveredListUnexpected',
+    happen: (scene, name) => annotate(scene, `${name}-0`, { ...recovering, [annotations.volumeState]: 'recovered' }),
+    correct: (scene, name) => annotate(scene, `${name}-0`, asItWas),
+  },
+  {
+    reason: 'VolumesOfTwoClusters',
+    happen: (scene, name) => annotate(scene, `${name}-0`, { [annotations.token]: 'of-another' }),
+    async correct(scene, name) {
+      const other = await scene.get<PersistentVolumeClaim>(resources.volumeClaims, await otherOf(scene, name));
+      await annotate(scene, `${name}-0`, { [annotations.token]: other?.metadata.annotations?.[annotations.token] });
+    },
+  },
+];
+
+async function ofTwo(scene: Scene, name: string, values: Readonly<Record<string, string | undefined>>): Promise<void> {
+  for (const claim of [`${name}-0`, await otherOf(scene, name)]) await annotate(scene, claim, values);
+}
+
+/** Another member than the first one. */
+async function otherOf(scene: Scene, name: string): Promise<string> {
+  const { status } = await scene.cluster(name);
+  return status?.members?.find((member) => member.name !== `${name}-0`)?.name ?? assert.fail('no other member');
+}
 
 export const ofData: readonly Story[] = [
   {
@@ -27,6 +69,7 @@ export const ofData: readonly Story[] = [
       await loseVolumes(scene, `${name}-1`, `${name}-2`);
       return undefined;
     },
+    afterwards: afterRestoredClaims,
   },
   {
     title: 'every volume of a cluster is gone, and there is a backup',

@@ -3,7 +3,7 @@ import { annotations, labels } from '../../../../manifests/render/names.ts';
 import { resources } from '../../../../reconcile/kube.ts';
 import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';
-import { born, push, type Story, says, within } from './story.ts';
+import { annotate, born, push, type Story, says, within } from './story.ts';
 
 /** Of docs/runbooks/kubernetes-refuses.md, records.md and spec-refused.md. */
 
@@ -74,6 +74,21 @@ export const ofKubernetes: readonly Story[] = [
       await within(scene, 'annotate', '--overwrite', 'pvc', `${name}-0`, `${annotations.clusterId}=nonsense`);
       return { MEMBER: `${name}-0` };
     },
+    afterwards: [
+      {
+        reason: 'SealBroken',
+        happen: (scene, name) => annotate(scene, `${name}-0`, { [annotations.volumeState]: 'bootstrapping' }),
+        correct: (scene, name) => annotate(scene, `${name}-0`, { [annotations.volumeState]: 'sealed' }),
+      },
+      {
+        reason: 'ClusterIDMismatch',
+        happen: (scene, name) => annotate(scene, `${name}-0`, { [annotations.clusterId]: '123456789abcdef' }),
+        async correct(scene, name) {
+          const { status } = await scene.cluster(name);
+          await annotate(scene, `${name}-0`, { [annotations.clusterId]: status?.clusterID });
+        },
+      },
+    ],
   },
   {
     title: 'a commit asks for a lower version',
@@ -81,12 +96,39 @@ export const ofKubernetes: readonly Story[] = [
     sections: [],
     reason: 'DowngradeRefused',
     name: 'lower',
+    earlier: [{ reason: 'NothingToHibernate', happen: (scene, name) => push(scene, name, { replicas: 0 }) }],
     async happen(scene, name) {
       await born(scene, name);
       await push(scene, name, { version: '3.5.35' });
       return undefined;
     },
     correct: (scene, name) => push(scene, name),
+    afterwards: [
+      { reason: 'VolumeShrinkRefused', happen: (scene, name) => push(scene, name, { storage: { size: '512Mi' } }) },
+      {
+        reason: 'ClaimTemplateRefused',
+        happen: (scene, name) =>
+          push(scene, name, { storage: { size: '1Gi', volumeClaimTemplate: { spec: { volumeMode: 'Filesystem' } } } }),
+      },
+      {
+        reason: 'TemplateRefused',
+        happen: (scene, name) => push(scene, name, { podTemplate: { spec: { serviceAccountName: 'tick' } } }),
+      },
+      {
+        reason: 'InvalidWindow',
+        happen: (scene, name) =>
+          push(scene, name, {
+            resources: { requests: { cpu: '2m' } },
+            maintenance: { windows: [{ start: '0 0 31 2 *', duration: '1h' }] },
+          }),
+        correct: (scene, name) => push(scene, name),
+      },
+      {
+        reason: 'InvalidRequest',
+        happen: (scene, name) => within(scene, 'annotate', 'etcdcluster', name, `${annotations.defragment}=soon`),
+        correct: (scene, name) => within(scene, 'annotate', 'etcdcluster', name, `${annotations.defragment}-`),
+      },
+    ],
   },
   {
     title: 'the storage class of a volume does not let it grow',

@@ -6,6 +6,8 @@ import { line, type } from './typing.ts';
 
 const unknownFlag = { etcd: { extraArgs: { 'no-such-flag': 'true' } } };
 
+const failing = { name: 'beside', image: 'busybox', command: ['sh', '-c', 'exit 3'] };
+
 const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
 
 export const ofMembers: readonly Story[] = [
@@ -48,6 +50,12 @@ export const ofMembers: readonly Story[] = [
     sections: ['it-is-over'],
     reason: 'MemberKeepsExiting',
     name: 'flag',
+    earlier: [
+      {
+        reason: 'OtherContainerFails',
+        happen: (scene, name) => push(scene, name, { podTemplate: { spec: { containers: [failing] } } }),
+      },
+    ],
     async happen(scene, name) {
       await push(scene, name, unknownFlag);
       return { MEMBER: `${name}-0` };

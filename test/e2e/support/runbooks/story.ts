@@ -6,6 +6,15 @@ import type { Scene } from '../scene.ts';
 import { clusterYaml } from '../specs.ts';
 import { until } from '../until.ts';
 
+/** Another reason of a page, which befalls the cluster of a story as well: a cluster of its own would cost more. */
+export interface Incident {
+  /** What some condition, refusal or decision of the status then says. */
+  readonly reason: string;
+  happen(scene: Scene, name: string): Promise<unknown>;
+  /** What its page asks for. Absent: the next commit takes its place, that of an incident or of the story. */
+  correct?(scene: Scene, name: string): Promise<unknown>;
+}
+
 /** How a reason comes to be, and how its runbook ends it. */
 export interface Story {
   /** What happens, as the name of a test. */
@@ -20,6 +29,10 @@ export interface Story {
   readonly reason: string;
   /** Of the cluster. */
   readonly name: string;
+  /** What happens to the cluster before it is born. */
+  readonly earlier?: readonly Incident[];
+  /** What happens to it when the story is over. */
+  readonly afterwards?: readonly Incident[];
   /** Makes it happen; what it returns replaces names in the page. */
   happen(scene: Scene, name: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** Whether the reason is there; default: `Stalled` has it. */
@@ -55,6 +68,22 @@ export function says(reason: string, type?: string): (cluster: EtcdCluster) => b
     type === undefined
       ? (cluster.status?.conditions ?? []).some((one) => one.reason === reason)
       : condition(cluster, type)?.reason === reason;
+}
+
+/** The status says so anywhere, about the newest spec. */
+export function tells(reason: string): (cluster: EtcdCluster) => boolean {
+  return ({ metadata, status }) =>
+    status !== undefined &&
+    status.observedGeneration === metadata.generation &&
+    [...(status.conditions ?? []), ...(status.refusals ?? []), status.lastDecision].some(
+      (one) => one?.reason === reason,
+    );
+}
+
+/** A person edits the annotations of a PVC; `undefined`: takes one away. */
+export async function annotate(scene: Scene, claim: string, values: Readonly<Record<string, string | undefined>>) {
+  const changes = Object.entries(values).map(([key, value]) => (value === undefined ? `${key}-` : `${key}=${value}`));
+  await within(scene, 'annotate', '--overwrite', 'pvc', claim, ...changes);
 }
 
 /** As a command of its own: kubectl within the scene's namespace. */

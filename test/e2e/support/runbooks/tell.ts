@@ -2,12 +2,13 @@ import { resources } from '../../../../reconcile/kube.ts';
 import { isStalledFor } from '../conditions.ts';
 import type { Scene } from '../scene.ts';
 import { until } from '../until.ts';
-import { isOver, type Story } from './story.ts';
+import { type Incident, isOver, type Story, tells } from './story.ts';
 import { sectionsOf, type } from './typing.ts';
 
 /** Makes the reason happen, types the page as its reader would, and sees that it is over. */
 export async function tell(scene: Scene, story: Story): Promise<void> {
   const { page, sections, looks = [], reason, name, seen = isStalledFor(reason), over = isOver } = story;
+  await befall(scene, story, story.earlier);
   const names = (await story.happen(scene, name)) ?? {};
   await scene.tickUntil(name, seen, 180);
   const read = (anchors: readonly string[]) =>
@@ -23,6 +24,21 @@ export async function tell(scene: Scene, story: Story): Promise<void> {
   if (!story.leaves) await scene.tickUntil(name, over, 240);
   else await until(`${name} to be gone`, async () => (await scene.get(resources.clusters, name)) === undefined);
   await story.check?.(scene, name);
+  await befall(scene, story, story.afterwards);
+}
+
+/** One after the other: each is seen, and what its page asks for ends it. */
+async function befall(
+  scene: Scene,
+  { name, over = isOver }: Story,
+  incidents: readonly Incident[] = [],
+): Promise<void> {
+  for (const { reason, happen, correct } of incidents) {
+    await happen(scene, name);
+    await scene.tickUntil(name, tells(reason), 180);
+    await correct?.(scene, name);
+    if (correct) await scene.tickUntil(name, (cluster) => over(cluster) && !tells(reason)(cluster), 180);
+  }
 }
 
 /** Somebody's CronJob goes on while a person types: some commands wait for what it does. */

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isHigher, isVersion, minorOf, parseVersion } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { act, type Decision } from '../../../know/decision.ts';
-import { isDownOnItsConfiguration } from '../../../know/health.ts';
+import { endingBeside } from '../../../know/endings.ts';
+import { isDownOnItsConfiguration, serves } from '../../../know/health.ts';
 import type { Inputs } from '../../../know/inputs.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { PeerView, Slot, StatefulSetView } from '../../../know/observation.ts';
@@ -42,7 +43,7 @@ export function cureConfiguration(situation: Situation): Decision | undefined {
   const goBack = mayGoBackTo(effective.inputs.version, situation);
   const outdated = curable.filter(
     (slot) =>
-      isNotReady(slot) &&
+      (isNotReady(slot) || isHeldByAnother(slot, situation)) &&
       slot.peer?.current &&
       !isOn(slot, wanted) &&
       (goBack || !hasRunHigher(slot.pod, effective.inputs.version)),
@@ -124,6 +125,19 @@ function isGoingBack({ peer, pod }: Slot, { version }: Inputs): boolean {
  */
 function isNotReady({ statefulSet, pod, endpoint }: Slot): boolean {
   return statefulSet !== undefined && !pod?.leaving && !pod?.ready && endpoint.kind === 'unknown';
+}
+
+/**
+ * It votes, a container beside its etcd fails for good, and every other member serves: only by this rule the spec that
+ * corrects that container reaches it, because the gate asks for members that are Ready (I1).
+ */
+function isHeldByAnother(slot: Slot, situation: Situation): boolean {
+  const { pod, peer, statefulSet } = slot;
+  const { version, image } = situation.effective.inputs;
+  if (!pod || !statefulSet || pod.leaving || endingBeside(slot, pod)?.passing !== false) return false;
+  // No step of an upgrade: that has conditions of its own.
+  if (peer?.inputs.version !== version || !isDeepStrictEqual(peer.inputs.image, image)) return false;
+  return situation.slots.every((other) => other === slot || !other.peer?.current || serves(other, situation));
 }
 
 /** All that certainly do not run; else one, and only while no other pod is terminating: silence is no proof. */

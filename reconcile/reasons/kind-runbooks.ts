@@ -1,15 +1,17 @@
 import { repositoryFiles } from '../../manifests/documentation.ts';
 
 /** Where a person reads what to do, by the kind of the object that needs that person. */
-export const backupRunbooks = {
+export const kindRunbooks = {
   EtcdBackup: 'docs/runbooks/backup-fails.md#a-backup',
   EtcdRestore: 'docs/runbooks/backup-fails.md#a-restore',
   EtcdBackupSchedule: 'docs/runbooks/backup-fails.md#a-schedule',
+  EtcdNodePolicy: 'docs/runbooks/node-stuck.md',
+  EtcdFleet: 'docs/runbooks/fleet.md',
 } as const;
 
 /**
  * The message of `Stalled`. That of `Ready` has no link: other objects quote it, and have a runbook of their own.
  */
-export function withRunbook(message: string, kind: keyof typeof backupRunbooks): string {
-  return `${message} (runbook: ${repositoryFiles}/${backupRunbooks[kind]})`;
+export function withRunbook(message: string, kind: keyof typeof kindRunbooks): string {
+  return `${message} (runbook: ${repositoryFiles}/${kindRunbooks[kind]})`;
 }

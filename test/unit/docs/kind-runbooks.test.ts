@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gitErrorClasses } from '../../../gitops/git/error.ts';
 import { backupMeanings } from '../../../reconcile/backup/reasons.ts';
-import { backupRunbooks, withRunbook } from '../../../reconcile/reasons/backup-runbooks.ts';
+import { isStuck, type NodeReason, nodeMeanings } from '../../../reconcile/nodes/reasons.ts';
+import { kindRunbooks, withRunbook } from '../../../reconcile/reasons/kind-runbooks.ts';
 import { restoreMeanings } from '../../../reconcile/restore/reasons.ts';
 import { scheduleMeanings } from '../../../reconcile/schedule/reasons.ts';
 import { anchorsOf, read } from './pages.ts';
@@ -20,7 +22,8 @@ const asked = {
   EtcdBackupSchedule: words(scheduleMeanings),
 } as const;
 
-for (const [kind, link] of Object.entries(backupRunbooks))
+for (const kind of Object.keys(asked) as (keyof typeof asked)[]) {
+  const link = kindRunbooks[kind];
   test(`the section of the runbook of ${kind} names each reason that needs a person`, () => {
     const [file, anchor = ''] = link.split('#');
     assert.equal(file, page);
@@ -28,13 +31,31 @@ for (const [kind, link] of Object.entries(backupRunbooks))
     const section = read(page)
       .split('\n## ')
       .find((text) => anchorsOf(`## ${text}`)[0] === anchor);
-    const reasons = asked[kind as keyof typeof asked];
+    const reasons = asked[kind];
     assert.ok(reasons.length > 3, String(reasons));
     assert.deepEqual(
       reasons.filter((word) => !section?.includes(`\`${word}\``)),
       [],
     );
   });
+}
+
+const quoted = (word: string) => new RegExp(`\`${word}\``);
+
+test('the runbook of an EtcdNodePolicy names what it is Stalled for, and how a node fails', () => {
+  const stuck = Object.keys(nodeMeanings).filter((word) => isStuck(word as NodeReason));
+  assert.ok(stuck.length > 2);
+  const text = read(kindRunbooks.EtcdNodePolicy);
+  for (const word of [...stuck, 'InvalidWindow', 'JobRefused', 'RebootNotBegun']) assert.match(text, quoted(word));
+});
+
+test('the runbook of an EtcdFleet names each reason of Git, and of what is read there', () => {
+  const text = read(kindRunbooks.EtcdFleet);
+  const own = ['SecretUnreadable', 'DocumentsRefused', 'PruneNeedsConfirmation', 'ClusterStalled', 'BackupsStalled'];
+  const ofGit = Object.entries(gitErrorClasses).flatMap(([word, kind]) => (kind === 'terminal' ? [word] : []));
+  assert.ok(ofGit.length > 10);
+  for (const word of [...own, ...ofGit]) assert.match(text, quoted(word));
+});
 
 test('the message of what needs a person ends with the address of its section', () => {
   assert.match(

@@ -1,0 +1,163 @@
+/**
+ * Reasons that ask for a person and that no story of `test/e2e/support/runbooks` makes happen, with the test that does.
+ * Stories come first: what is here needs another installation, or what the local cluster can't do.
+ */
+
+/** Real etcd and a real API server. */
+const onRealParts: Readonly<Record<string, readonly string[]>> = {
+  'e2e/out-of-memory': ['OutOfMemory'],
+  'e2e/take-back': ['PodUnscheduled'],
+  'e2e/older-disk': ['AnotherDisk'],
+  'e2e/restore': ['SnapshotDefective', 'SnapshotTooNew', 'RestoreOverData'],
+  'e2e/rollback': ['RollbackNotApproved', 'RollbackOutdated', 'RollbackBackupNotReady'],
+  'e2e/adopt': ['AdoptionNotApproved'],
+  'e2e/upgrade': ['MinorSkipped'],
+  'e2e/storage-class': ['StorageClassRefused'],
+  'e2e/tls-modes': ['TlsModeRefused'],
+  'e2e/tls-lost': ['AuthorityLost'],
+  'e2e/cert-manager': ['CertManagerNotInstalled', 'IssuanceFailed'],
+  'e2e/tls-provided': [
+    ...['SecretMissing', 'KeysMissing', 'Unreadable', 'KeyMismatch', 'WeakKey', 'MissingUsages', 'MissingNames'],
+    ...['WildcardPeerName', 'NotYetValid', 'Expired', 'ChainBroken', 'AuthoritiesDisagree'],
+    ...['CertificateChainBroken', 'CertificateExpiresSoon'],
+  ],
+  'integration/clients/etcd-tls': [
+    ...['CertificateExpired', 'CertificateNotYetValid', 'WrongAuthority', 'NameMismatch', 'ClientCertificateRefused'],
+    ...['PlaintextOnTlsPort', 'TlsOnPlaintextPort', 'HandshakeFailed'],
+  ],
+  'integration/clients/kube-faults': ['NotFound', 'Invalid', 'Unauthorized', 'NoCredentials'],
+};
+
+interface Simulated {
+  readonly reasons: readonly string[];
+  /** Under `test/unit`. */
+  readonly test: string;
+  /** Why no process node, or no API server of ours, does it. */
+  readonly why: string;
+}
+
+/** A world in memory, or a rule as a table. */
+const simulated: readonly Simulated[] = [
+  {
+    reasons: ['ContainerCannotStart', 'MemberKilled', 'PodEnded'],
+    test: 'cluster/endings',
+    why: 'a runtime or kubelet says so: the process node has neither images nor evictions',
+  },
+  {
+    reasons: ['OldObjectsStay'],
+    test: 'cluster/rest-and-leftovers',
+    why: 'as PodStays, whose story is told, of what an earlier resource left',
+  },
+  {
+    reasons: ['UnknownLearner'],
+    test: 'cluster/quorum-and-gate',
+    why: 'a learner that has a peer of ours: a person makes that only by writing EtcdPeers; UnknownMember is told',
+  },
+  {
+    reasons: ['AllMembersLost'],
+    test: 'cluster/world/recover',
+    why: 'as AllVolumesGone, whose two stories are told, with PVCs that are left and no use',
+  },
+  {
+    reasons: ['MemberNotFenced', 'QuorumReturned', 'NoRoomForCopy', 'RecoveryFailed', 'RecoveryPodStuck'],
+    test: 'cluster/recover-quorum',
+    why: 'a Job that fails for its disk or its node: volumes of the process node are never full, and it has one machine',
+  },
+  {
+    reasons: ['RecoveryNotPermitted', 'RecoveryVolumeLost'],
+    test: 'cluster/recover-quorum',
+    why: 'rights or a disk that go within the second in which the Job runs',
+  },
+  { reasons: ['RecoveryOutOfMemory'], test: 'cluster/recovery-attacks', why: 'the Job uses little memory' },
+  {
+    reasons: ['SnapshotOnMember'],
+    test: 'cluster/world/snapshot-on-member',
+    why: 'one commit, and one that names another PVC',
+  },
+  { reasons: ['SnapshotHostRefused'], test: 'cluster/world/snapshot-host', why: 'a setting of the installation' },
+  {
+    reasons: ['RestorePodStuck', 'SnapshotRemoved'],
+    test: 'cluster/restore-snapshot',
+    why: 'as RestoreFailed, whose story is told, at another moment of the same Job',
+  },
+  {
+    reasons: ['ExistingUnreachable', 'ExistingNotFit', 'InheritedMemberDown', 'AdoptionUnfinished'],
+    test: 'cluster/adoption-goes-on',
+    why: 'each a table of refusals before anything changes; what changes something is in e2e/adopt',
+  },
+  { reasons: ['RemovalUnsafe'], test: 'cluster/set-aside', why: 'a member fails between two requests of one step' },
+  { reasons: ['LearnersFail'], test: 'cluster/world/heal', why: 'it takes three joins that fail, half an hour' },
+  {
+    reasons: ['BackupsNotPermitted'],
+    test: 'cluster/back-up-first',
+    why: 'an installation without the kind EtcdBackup',
+  },
+  { reasons: ['BackupNotPossible'], test: 'cluster/world/final-backup', why: 'as BackupFailed, whose story is told' },
+  {
+    reasons: ['ImageOfAnotherVersion'],
+    test: 'cluster/upgrade',
+    why: 'the process node runs what the tag says, so no image lies there',
+  },
+  {
+    reasons: ['PatchTooOld', 'FlagNotInVersion'],
+    test: 'cluster/effective-version',
+    why: 'the local cluster has one patch of each minor; DowngradeRefused and MinorSkipped are the same table',
+  },
+  {
+    reasons: ['VersionNotSupported'],
+    test: 'cluster/effective-version',
+    why: 'the API server refuses such a spec; an older release has one left',
+  },
+  {
+    reasons: ['HeldBackByClaim'],
+    test: 'cluster/cure-configuration',
+    why: 'an upgrade, a crash and a deletion at once',
+  },
+  {
+    reasons: ['CertificateNamesRefused'],
+    test: 'cluster/world/certificate-names',
+    why: 'a setting of the installation',
+  },
+  {
+    reasons: ['SecretsUnreadable'],
+    test: 'cluster/world/certificate-faults',
+    why: 'the stories run with all rights: what an installation may is held by integration/rights',
+  },
+  {
+    reasons: ['NoEtcdCredentials'],
+    test: 'cluster/way-to-etcd',
+    why: 'the Secret goes between two requests of one step: a step that begins without it makes it anew, or waits for it',
+  },
+  { reasons: ['CertManagerForbidden'], test: 'cluster/cert-manager-list', why: 'as above' },
+  {
+    reasons: ['RenewalFailed'],
+    test: 'certificates/issuance',
+    why: 'a renewal is months away; IssuanceFailed happens with the real controllers',
+  },
+  {
+    reasons: ['CertManagerSilent'],
+    test: 'cluster/world/cert-manager',
+    why: 'it takes two minutes of silence',
+  },
+  {
+    reasons: ['LabelsRefused'],
+    test: 'cluster/world/labels',
+    why: 'an admission policy that edits objects; PodUnlabelled is told',
+  },
+  { reasons: ['RollbackHeldUp'], test: 'cluster/roll-back', why: 'a rollback that meets a recovery' },
+  {
+    reasons: ['UnsupportedKey', 'NotACertificateAuthority', 'ExpiresSoon'],
+    test: 'certificates/judge',
+    why: 'a table of certificates; e2e/tls-provided has twelve of them',
+  },
+];
+
+/** Of the same sentence of the same page as the one that is told: only the API server's word differs. */
+const sameCure: Readonly<Record<string, readonly string[]>> = {
+  Forbidden: [
+    ...['BadRequest', 'MethodNotAllowed', 'NotAcceptable', 'UnsupportedMediaType', 'RequestEntityTooLarge'],
+    'ApiServerRefused',
+  ],
+};
+
+export const toldElsewhere = { onRealParts, simulated, sameCure } as const;
