@@ -114,6 +114,7 @@ export interface PodSpec {
   readonly subdomain?: string;
   readonly priorityClassName?: string;
   readonly hostPID?: boolean;
+  readonly hostNetwork?: boolean;
   /** Of the whole pod, as some Kubernetes clusters have it. */
   readonly resources?: ResourceRequirements;
   readonly containers: readonly Container[];

@@ -90,6 +90,7 @@ export type Refusal =
   | 'CorruptCluster'
   | 'TooManyRequests'
   | 'PermissionDenied'
+  | 'UserNeeded'
   // Not sent:
   | 'IsLeader'
   | 'AnotherMember';

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { dnsSubdomain } from '../../manifests/api/common-rules.ts';
+import { isLabelKey, isLabelValue } from '../../manifests/api/label-rules.ts';
 
 const installation = 'etcd-ratchet/etcd-ratchet';
 
@@ -14,6 +15,19 @@ export function seconds(text: string): number {
 export function kubernetesName(text: string): string {
   if (text.length <= 253 && new RegExp(dnsSubdomain).test(text)) return text;
   throw new InvalidArgumentError('lower-case letters, digits, "-" and "."');
+}
+
+const mostLabels = 16;
+
+/** Like `app=legacy,tier=db`. @throws {InvalidArgumentError} */
+export function podLabels(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(',', mostLabels + 1).map((pair) => pair.split('='));
+  const keys = new Set(pairs.map(([key]) => key));
+  const isSound = pairs.every(
+    ([key = '', value = '', ...more]) => isLabelKey(key) && value !== '' && isLabelValue(value) && more.length === 0,
+  );
+  if (isSound && pairs.length <= mostLabels && keys.size === pairs.length) return Object.fromEntries(pairs);
+  throw new InvalidArgumentError('up to 16 labels like app=legacy,tier=db, each key once');
 }
 
 function installationName(text: string): { readonly namespace: string; readonly name: string } {

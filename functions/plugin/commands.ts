@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { kubernetesName, ofInstallation, seconds } from './arguments.ts';
+import { kubernetesName, ofInstallation, podLabels, seconds } from './arguments.ts';
 import type { Asked, Common, ExitCode } from './command.ts';
 
 /** How the commands of a program are added. */
@@ -91,9 +91,10 @@ export function addPlanning({ add, about, common, connect }: Adding): void {
   add('adopt', 'what the takeover of an existing etcd cluster would be, step by step; it takes --plan')
     .option('--plan', 'look and tell, and change nothing', false)
     .option('-f, --file <file>', 'the EtcdCluster with spec.bootstrap.existing in this YAML file (-: stdin)')
+    .option('--pods <labels>', 'find the cluster by labels of its pods, like app=legacy, and say its IDs', podLabels)
     .option('--exit-code', 'exit with 3 if it ends with a person, with 4 if there is anything to do', false)
-    .action(async (name: string, options: Parameters<typeof import('./adopt.ts').adopt>[2]) => {
-      const { adopt } = await import('./adopt.ts');
+    .action(async (name: string, options: Parameters<typeof import('./adoption/adopt.ts').adopt>[2]) => {
+      const { adopt } = await import('./adoption/adopt.ts');
       await connect(common(), (asked) => adopt(name, asked, options));
     });
   about(

@@ -22,6 +22,7 @@ const refusals: ReadonlyMap<string, Refusal> = new Map([
   ['corrupt cluster', 'CorruptCluster'],
   ['too many requests', 'TooManyRequests'],
   ['permission denied', 'PermissionDenied'],
+  ['user name is empty', 'UserNeeded'],
 ]);
 
 /** The reason in one word; undefined when etcd gave none that is known. */

@@ -57,6 +57,7 @@ const ofEtcd = {
   FutureRevision: mayPass('The member does not have that revision yet.'),
   CorruptCluster: mayPass('etcd has raised the alarm CORRUPT.'),
   PermissionDenied: mayPass('etcd denies permission.'),
+  UserNeeded: mayPass('etcd authentication is on, and etcd-ratchet has no user.'),
   IsLeader: mayPass('Not sent: the member to be removed is the leader.'),
   AnotherMember: mayPass('Not sent: another member answers at that address.'),
   EtcdRefused: mayPass('etcd refused the call.'),

@@ -1,5 +1,11 @@
 import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
-import { isSameMinor, isSupportedVersion, minorText, parseVersion } from '../../../manifests/api/version.ts';
+import {
+  isSameMinor,
+  isSupportedVersion,
+  minorText,
+  parseVersion,
+  supportedVersions,
+} from '../../../manifests/api/version.ts';
 import { schemeOf } from '../../../manifests/render/names.ts';
 import { quotaBackendBytes } from '../../../manifests/render/quota.ts';
 import type { EndpointStatus, ListedMember } from '../../etcd.ts';
@@ -24,9 +30,35 @@ export interface Candidate {
 
 /** `undefined`: it can be joined. */
 export function misfitOf(candidate: Candidate): Misfit | undefined {
-  const list = candidate.joined ? undefined : (wrongMode(candidate) ?? wrongList(candidate));
+  const list = candidate.joined ? undefined : (wrongPod(candidate) ?? wrongMode(candidate) ?? wrongList(candidate));
   return list ?? illMember(candidate) ?? wrongMember(candidate);
 }
+
+const bySnapshot = 'move its data by a snapshot (docs/how-to/migrate.md)';
+
+/** Members that ours could join, and never talk to. */
+function wrongPod({ inherited }: Candidate): Misfit | undefined {
+  const pods = inherited.flatMap(({ pod }) => pod ?? []);
+  const alone = pods.find(({ peerAutoTls }) => peerAutoTls);
+  if (alone) {
+    return {
+      message: `pod ${alone.name} runs etcd with --peer-auto-tls: each member makes its own certificate, and there is no CA that members of ours could share with it`,
+      cure: `let its members use certificates of one CA, by the means that it has, and spec.tls.mode Provided with that CA; or ${bySnapshot}`,
+    };
+  }
+  const outside = pods.find(({ hostNetwork }) => hostNetwork);
+  if (!outside) return undefined;
+  return {
+    message: `pod ${outside.name} has hostNetwork: it has the address of its node, which the NetworkPolicy of ours does not admit, and may not resolve the names of our members`,
+    cure: `let its pods have addresses of their own, by the means that it has; or ${bySnapshot}`,
+  };
+}
+
+/** etcd answers to its users alone. */
+export const authenticationIsOn: Misfit = {
+  message: 'etcd authentication is on: its members ask for a user, and etcd-ratchet has none',
+  cure: `turn it off for good (etcdctl auth disable) and let certificates decide who is a client; or ${bySnapshot}`,
+};
 
 /** Members trust each other by one CA: only where a person provides the certificates can that be theirs. */
 export function wrongMode({ inputs, members }: Pick<Candidate, 'inputs' | 'members'>): Misfit | undefined {
@@ -99,7 +131,7 @@ function wrongVersion(member: ListedMember, { version }: EndpointStatus, inputs:
   if (!isSupportedVersion(version)) {
     return {
       message: `${told(member)} runs etcd ${version.slice(0, 40)}, beside which a member of ours does not run`,
-      cure: 'bring the existing cluster to 3.5.26 or later of 3.5, or to 3.6 or 3.7, by the means that it has',
+      cure: `bring the existing cluster to another version by the means that it has: ${supportedVersions}`,
     };
   }
   if (isSameMinor(version, parseVersion(inputs.version))) return undefined;

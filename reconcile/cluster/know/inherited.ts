@@ -2,6 +2,7 @@ import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import type { EndpointStatus, ListedMember } from '../../etcd.ts';
+import type { ExistingPod } from './existing-pod.ts';
 import type { Observation } from './observation.ts';
 
 /**
@@ -12,6 +13,8 @@ export interface Inherited {
   readonly member: ListedMember;
   /** What it said of itself; absent: it does not answer. */
   readonly status?: EndpointStatus;
+  /** The pod that answers for it. */
+  readonly pod?: ExistingPod;
 }
 
 type Seen = Pick<Observation, 'membership'> & Partial<Pick<Observation, 'inherited'>>;
@@ -23,11 +26,11 @@ export function existingOf({ cluster }: Pick<Observation, 'cluster'>): ExistingC
 /** Those that are still on the list. */
 export function inheritedIn({ membership, inherited = [] }: Seen): readonly Inherited[] {
   if (membership.kind === 'unknown') return [];
-  return inherited.flatMap(({ memberId, endpoint }) => {
+  return inherited.flatMap(({ memberId, endpoint, pod }) => {
     const member = membership.members.find(({ id }) => id === memberId);
     if (!member) return [];
     const isSame = endpoint.kind === 'known' && endpoint.status.memberId === memberId;
-    return [{ member, ...(isSame && { status: endpoint.status }) }];
+    return [{ member, ...(isSame && { status: endpoint.status }), ...(pod && { pod }) }];
   });
 }
 

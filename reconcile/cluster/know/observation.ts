@@ -3,6 +3,7 @@ import type { Egress } from '../../../manifests/egress/egress.ts';
 import type { NameAllowance } from '../../../manifests/render/certificate-allowance.ts';
 import type { EndpointStatus, ListedMember, TlsProblem } from '../../etcd.ts';
 import type { Action } from './action.ts';
+import type { ExistingPod } from './existing-pod.ts';
 import type { AwaitedBackupView, BackupView, NamedBackup, SnapshotClaim } from './observed/backups.ts';
 import type { Certificates } from './observed/certificates.ts';
 import type { Hashes } from './observed/hashes.ts';
@@ -102,13 +103,21 @@ export type Endpoint =
  * `last`: the list that some member remembers, to name missing members; nothing is ever changed because of it.
  */
 export type Membership =
-  | { readonly kind: 'unknown'; readonly cause: string; readonly last?: readonly ListedMember[] }
+  | {
+      readonly kind: 'unknown';
+      readonly cause: string;
+      readonly last?: readonly ListedMember[];
+      /** Members that answer ask for a user of etcd. */
+      readonly wantsUser?: true;
+    }
   | { readonly kind: 'known'; readonly clusterId: string; readonly members: readonly ListedMember[] };
 
 /** A member that the spec names of a cluster that it asks to take over. */
 export interface InheritedView {
   readonly memberId: string;
   readonly endpoint: Endpoint;
+  /** The one that answers for it; absent: none does. */
+  readonly pod?: ExistingPod;
 }
 
 /** Which invocation, if any, is carrying out a step right now. */

@@ -29,6 +29,17 @@ export function servingVoters(situation: Seen): readonly Slot[] {
   );
 }
 
+/** Whether the other voters are a quorum of themselves: so many answer, each seen directly, and follow a leader. */
+export function isQuorumWithout(memberId: string, situation: Seen): boolean {
+  const { membership, slots } = situation;
+  if (membership.kind === 'unknown') return false;
+  const others = votersOf(membership.members).filter(({ id }) => id !== memberId);
+  const answers = ({ endpoint }: Slot) => endpoint.kind === 'known' && endpoint.status.leader !== '0';
+  const ours = slots.filter((slot) => memberOf(slot, others) && answers(slot));
+  const inherited = inheritedIn(situation).filter((one) => others.includes(one.member) && isWellInherited(one));
+  return others.length > 0 && ours.length + inherited.length >= quorumOf(others.length);
+}
+
 /** Whether enough voters serve, each seen directly, to be a quorum of all: another one may be spared then. */
 export function hasHealthyQuorum(situation: Seen): boolean {
   const { membership, slots } = situation;

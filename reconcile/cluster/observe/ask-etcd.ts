@@ -88,7 +88,11 @@ export async function askExisting(
     ]);
     const membership = listBeside(answers, existing, told);
     const all = { ...answers, membership, ...(clusterVersion !== undefined && { clusterVersion }) };
-    return { answers: withInherited(all, existing, statuses), theirs };
+    const seen = endpoints.flatMap(({ pod }, index) => {
+      const endpoint = statuses[index];
+      return endpoint ? [{ endpoint, pod }] : [];
+    });
+    return { answers: withInherited(all, existing, seen), theirs };
   } finally {
     etcd.close();
   }
@@ -98,8 +102,12 @@ function isOfAnother(endpoint: Endpoint | undefined, { clusterID }: ExistingClus
   return endpoint?.kind === 'known' && endpoint.status.clusterId !== clusterID;
 }
 
-function withInherited(answers: EtcdAnswers, existing: ExistingCluster, statuses: readonly Endpoint[]): EtcdAnswers {
-  const inherited = inheritedAmong(answers.membership, existing, answers.slots, statuses);
+function withInherited(
+  answers: EtcdAnswers,
+  existing: ExistingCluster,
+  seen: readonly Pick<InheritedView, 'endpoint' | 'pod'>[],
+): EtcdAnswers {
+  const inherited = inheritedAmong(answers.membership, existing, answers.slots, seen);
   return inherited.length === 0 ? answers : { ...answers, inherited };
 }
 
@@ -113,7 +121,13 @@ async function askMembers(
     return { kind: 'known', clusterId, members };
   } catch (error) {
     const last = await etcd.lastMembers(endpoints, options).catch(() => undefined);
-    return { kind: 'unknown', cause: causeOf(error), ...(last && { last: last.members }) };
+    const wantsUser = error instanceof EtcdError && error.reason === 'UserNeeded';
+    return {
+      kind: 'unknown',
+      cause: causeOf(error),
+      ...(last && { last: last.members }),
+      ...(wantsUser && { wantsUser: true as const }),
+    };
   }
 }
 

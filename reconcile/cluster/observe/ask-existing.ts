@@ -7,6 +7,7 @@ import { leadsTo, urlOf } from '../../../manifests/render/hosts.ts';
 import { labelSelector, labels, schemeOf } from '../../../manifests/render/names.ts';
 import type { EtcdTls } from '../../etcd.ts';
 import { type Kube, resources } from '../../kube.ts';
+import { type ExistingPod, existingPodOf } from '../know/existing-pod.ts';
 import { memberOf } from '../know/health.ts';
 import { existingOf } from '../know/inherited.ts';
 import { hasDeparted, recordOf } from '../know/life.ts';
@@ -17,7 +18,16 @@ export interface ExistingEndpoint {
   readonly url: string;
   /** The name that its server certificate must bear. */
   readonly serverName: string;
+  readonly pod: ExistingPod;
 }
+
+/** Who asks: whose namespace, and in plaintext or not. */
+export interface Asking extends Pick<EtcdCluster, 'metadata'> {
+  readonly spec: Pick<EtcdCluster['spec'], 'tls'>;
+}
+
+/** Which pods, and how they are asked. */
+export type Sought = Omit<ExistingCluster, 'clusterID' | 'memberIDs'>;
 
 /** More pods than any etcd cluster has members are not asked. */
 const mostPods = 20;
@@ -30,8 +40,8 @@ const mostPods = 20;
  */
 export async function existingEndpoints(
   kube: Kube,
-  { metadata, spec }: EtcdCluster,
-  existing: ExistingCluster,
+  { metadata, spec }: Asking,
+  existing: Sought,
   signal: AbortSignal,
 ): Promise<readonly ExistingEndpoint[]> {
   const { namespace = '' } = metadata;
@@ -43,10 +53,16 @@ export async function existingEndpoints(
   });
   const scheme = schemeOf(spec.tls?.mode ?? tlsDefaults.mode);
   const { clientPort = existingDefaults.clientPort, serverName } = existing;
-  return items.flatMap(({ metadata: pod, spec: { hostname, subdomain }, status }) => {
+  return items.flatMap((item) => {
+    const {
+      metadata: pod,
+      spec: { hostname, subdomain },
+      status,
+    } = item;
     if (!status?.podIP || pod.labels?.[labels.managedBy] === 'etcd-ratchet') return [];
     const own = [hostname ?? pod.name, ...(subdomain === undefined ? [] : [subdomain]), namespace, 'svc'].join('.');
-    return [{ url: urlOf(scheme, status.podIP, clientPort), serverName: serverName ?? own }];
+    const url = urlOf(scheme, status.podIP, clientPort);
+    return [{ url, serverName: serverName ?? own, pod: existingPodOf(item) }];
   });
 }
 
@@ -125,15 +141,18 @@ export function inheritedAmong(
   membership: Membership,
   { memberIDs, clusterID }: ExistingCluster,
   slots: readonly Slot[],
-  answers: readonly InheritedView['endpoint'][],
+  answers: readonly Pick<InheritedView, 'endpoint' | 'pod'>[],
 ): readonly InheritedView[] {
   if (membership.kind === 'unknown' || membership.clusterId !== clusterID) return [];
   const ours = new Set(slots.map((slot) => memberOf(slot, membership.members)?.id));
   const listed = memberIDs.filter((id) => !ours.has(id) && membership.members.some((member) => member.id === id));
   return listed.map((memberId) => {
-    const endpoint = answers.find(
-      (one) => one.kind === 'known' && one.status.memberId === memberId && one.status.clusterId === clusterID,
+    const answer = answers.find(
+      ({ endpoint: one }) =>
+        one.kind === 'known' && one.status.memberId === memberId && one.status.clusterId === clusterID,
     );
-    return { memberId, endpoint: endpoint ?? { kind: 'unknown', cause: 'no pod that is selected answers for it' } };
+    return answer
+      ? { memberId, ...answer }
+      : { memberId, endpoint: { kind: 'unknown', cause: 'no pod that is selected answers for it' } };
   });
 }

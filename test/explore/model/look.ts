@@ -99,7 +99,7 @@ function besideOthers(
     list,
     existing,
     slots,
-    running.map((place) => endpointOf(world, place)),
+    running.map((place) => ({ endpoint: endpointOf(world, place) })),
   );
   return {
     membership: list,

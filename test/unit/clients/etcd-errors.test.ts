@@ -72,7 +72,7 @@ for (const [words, reason] of [
   ['15 DATA_LOSS: etcdserver: corrupt cluster', 'CorruptCluster'],
   ['2 UNKNOWN: etcdserver: too many requests', 'TooManyRequests'],
   ['7 PERMISSION_DENIED: etcdserver: permission denied', 'PermissionDenied'],
-  ['3 INVALID_ARGUMENT: etcdserver: user name is empty', undefined],
+  ['3 INVALID_ARGUMENT: etcdserver: user name is empty', 'UserNeeded'],
   ['2 UNKNOWN: etcdserver: constructor', undefined],
 ] as const satisfies readonly (readonly [string, Refusal | undefined])[]) {
   test(`"${words}" is refused as ${reason ?? 'nothing that is known'}`, () => {

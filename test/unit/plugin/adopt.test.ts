@@ -61,9 +61,12 @@ describe('kubectl ratchet adopt', () => {
   test('tells what manages each pod, up to the resource of an operator, and where the plan ends', async () => {
     const { code, out } = await adopt(world(), '--plan', '-f', fileOf({ existing }), '--exit-code');
     assert.equal(code, 3, out);
-    assert.match(out, /^takes over etcd cluster cdf8, of members 8e9e, 91bc:\nPOD +MANAGED BY\n/);
-    assert.match(out, /\nlegacy-0 +StatefulSet legacy, of EtcdCluster legacy \(operator\.etcd\.io\/v1alpha1\)\n/);
-    assert.match(out, /\nby-hand +nothing\n/);
+    assert.match(out, /^takes over etcd cluster cdf8, of members 8e9e, 91bc:\nPOD +MEMBER +ROLE +ETCD +MANAGED BY\n/);
+    assert.match(
+      out,
+      /\nlegacy-0 +unknown +StatefulSet legacy, of EtcdCluster legacy \(operator\.etcd\.io\/v1alpha1\)\n/,
+    );
+    assert.match(out, /\nby-hand +unknown +nothing\n/);
     assert.match(out, /ExistingUnreachable/);
     assert.doesNotMatch(out, /Before step/, 'no member leaves in a plan that does not come that far');
   });
@@ -75,6 +78,8 @@ describe('kubectl ratchet adopt', () => {
     assert.deepEqual(told.pods[1], {
       name: 'legacy-0',
       managedBy: ['StatefulSet legacy', 'EtcdCluster legacy (operator.etcd.io/v1alpha1)'],
+      operator: 'etcd-io/etcd-operator',
+      silent: 'it has no address',
     });
     assert.equal(told.planned.end.reason, 'ExistingUnreachable');
   });
@@ -95,7 +100,7 @@ describe('kubectl ratchet adopt', () => {
   test('with no right to read StatefulSets says so in the place of what manages them', async () => {
     const kube = world(({ key }) => key !== 'GET statefulsets');
     const { out } = await adopt(kube, '--plan', '-f', fileOf({ existing }));
-    assert.match(out, /legacy-0 +StatefulSet legacy, of unknown: you may not read StatefulSets\n/);
+    assert.match(out, /legacy-0 +unknown +StatefulSet legacy, of unknown: you may not read StatefulSets\n/);
   });
 
   test('with no right to list pods fails with what is forbidden', async () => {
@@ -117,7 +122,7 @@ describe('kubectl ratchet adopt', () => {
       podOf('ours', { labels: { app: 'legacy', 'app.kubernetes.io/managed-by': 'etcd-ratchet' } }),
     );
     const { out } = await adopt(kube, '--plan', '-f', fileOf({ existing }));
-    assert.match(out, /odd +StatefulSet x\\u001b\[2J\n/);
+    assert.match(out, /odd +unknown +StatefulSet x\\u001b\[2J\n/);
     assert.doesNotMatch(out, /ours/);
   });
 

@@ -15,7 +15,7 @@ export type EtcdAccess =
 export function credentialsIn(
   secret: Secret | undefined,
   secretName: string,
-  { metadata }: EtcdCluster,
+  { metadata }: Pick<EtcdCluster, 'metadata'>,
   slots: readonly Slot[],
 ): EtcdAccess {
   if (!secret) return { kind: 'none', cause: `there is no Secret ${secretName} to speak to etcd with` };

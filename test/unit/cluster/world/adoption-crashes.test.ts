@@ -75,6 +75,23 @@ for (const [what, pods, replicas] of stories) {
   });
 }
 
+describe('an invocation that dies at any write of a deletion in the middle of a takeover', () => {
+  for (const [what, pods, replicas] of [...stories, ['one member by one', old.slice(0, 1), 1] as const]) {
+    test(`of ${what}: ours leave, the old ones serve on, and the EtcdCluster goes`, async () => {
+      const world = await besideOthers(pods, replicas);
+      assert.equal((await tickUntilConverged(world)).reason, 'AdoptionNotApproved');
+      await world.remove();
+      const life = await lifeOf(world);
+      await eachKilled(life, life.places, async (killed, crash) => {
+        assert.equal((await tickUntilConverged(killed)).kind, 'gone', text(crash));
+        assert.deepEqual(namesOnTheirList(killed), pods.toSorted(), text(crash));
+        assert.ok(theyServe(killed), text(crash));
+        assert.deepEqual(killed.violations, [], text(crash));
+      });
+    });
+  }
+});
+
 describe('an invocation that is frozen at any write of a takeover, and wakes late', () => {
   test('after others have finished: the cluster is as they left it', async (t) => {
     const life = await frozenLife(t, 3);

@@ -1,7 +1,7 @@
 import type { ExistingCluster } from '../../../../../manifests/api/existing-cluster.ts';
 import type { VolumeRecord } from '../../../../../manifests/render/volume-record.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
-import { type Misfit, misfitOf, wrongMode } from '../../../know/existing-fitness.ts';
+import { authenticationIsOn, type Misfit, misfitOf, wrongMode } from '../../../know/existing-fitness.ts';
 import { inheritedIn } from '../../../know/inherited.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { firstStartOfLearner } from '../../first-start.ts';
@@ -21,10 +21,11 @@ export function joinExisting(existing: ExistingCluster, situation: Situation): D
   if (membership.kind === 'unknown') {
     const wrong = wrongMode({ inputs, members: [] });
     if (wrong) return notFit(wrong);
+    if (membership.wantsUser) return notFit(authenticationIsOn);
     return refuse(
       'ExistingUnreachable',
       `the member list of the cluster that spec.bootstrap.existing names is unknown: ${membership.cause}`,
-      'correct what the message names: podLabels and clientPort must lead to its pods, and with TLS they must accept the client certificate of spec.tls; a cluster with etcd authentication can not be taken over (etcdctl auth disable)',
+      'correct what the message names: podLabels and clientPort must lead to its pods, and with TLS they must accept the client certificate of spec.tls',
     );
   }
   const { clusterId, members } = membership;

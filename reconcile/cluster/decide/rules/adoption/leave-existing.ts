@@ -3,14 +3,14 @@ import { memberOf } from '../../../know/health.ts';
 import { inheritedIn, isAdopting } from '../../../know/inherited.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { hasHealthyQuorum } from '../../../know/voters.ts';
+import { hasHealthyQuorum, isQuorumWithout } from '../../../know/voters.ts';
 import { removalOf } from '../../removal.ts';
 
 /**
  * The EtcdCluster is deleted while members of another origin vote beside ours: they would lose their quorum with ours.
  * So ours leave first, one at a time, the one with the highest ordinal first; what was begun before all.
  *
- * Guards I1: a quorum of all is healthy before each of them, and of the others when etcd is asked again.
+ * Guards I1: a quorum of all is healthy before each of them is begun, and of the others when etcd is asked again.
  */
 export function leaveExisting(situation: Situation): Decision | undefined {
   const { membership, slots, cluster } = situation;
@@ -27,7 +27,8 @@ export function leaveExisting(situation: Situation): Decision | undefined {
   const [next] = ours.toSorted((a, b) => Number(isBegun(b)) - Number(isBegun(a)) || b.ordinal - a.ordinal);
   const member = next && memberOf(next, members);
   if (!next || !member) return undefined;
-  if (!hasHealthyQuorum(situation)) {
+  // One that was begun counts as ill, and may have been sent: only the others have to be a quorum.
+  if (isBegun(next) ? !isQuorumWithout(member.id, situation) : !hasHealthyQuorum(situation)) {
     return wait(
       'AdoptionUnfinished',
       `the deletion waits: without a healthy quorum no member of ours leaves ${inheritedIn(situation)

@@ -4,14 +4,12 @@ import type { ActionOf } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { needOfReplacement } from '../../../know/down.ts';
 import { ailmentOf, memberOf, urlOf } from '../../../know/health.ts';
-import { inheritedIn, isWell } from '../../../know/inherited.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { gaveUpBy } from '../../../know/outvoted.ts';
-import { quorumOf } from '../../../know/quorum.ts';
 import { entryFor } from '../../../know/set-aside.ts';
 import type { Situation } from '../../../know/situation.ts';
-import { unknownAmong } from '../../../know/voters.ts';
+import { isQuorumWithout, unknownAmong } from '../../../know/voters.ts';
 import { isKept, removalOf } from '../../removal.ts';
 
 /**
@@ -82,12 +80,9 @@ function unsafeWithout({ name }: Slot, memberId: string, situation: Situation): 
       `set annotation ${annotations.volumeState} of PersistentVolumeClaim ${name} to sealed`,
     );
   }
+  if (isQuorumWithout(memberId, situation)) return undefined;
   const places = slots.filter((slot) => memberOf(slot, others));
-  const silent = places.filter(({ endpoint }) => endpoint.kind === 'unknown' || endpoint.status.leader === '0');
-  const inherited = inheritedIn(situation).filter((one) => one.member.id !== memberId && isWell(one));
-  const answering = places.length - silent.length + inherited.length;
-  const [down] = silent;
-  if (answering >= quorumOf(others.length)) return undefined;
+  const down = places.find(({ endpoint }) => endpoint.kind === 'unknown' || endpoint.status.leader === '0');
   if (!down) return besideUnknown(unknownAmong(others, situation));
   const member = memberOf(down, others);
   const ailment = ailmentOf(down, situation);

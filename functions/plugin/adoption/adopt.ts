@@ -1,0 +1,123 @@
+import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
+import type { ExistingCluster } from '../../../manifests/api/existing-cluster.ts';
+import type { Pod } from '../../../manifests/kube-types.ts';
+import { annotations, labelSelector, labels } from '../../../manifests/render/names.ts';
+import type { Intent } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
+import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
+import type { Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
+import { resources } from '../../../reconcile/kube.ts';
+import { type Asked, type ExitCode, Refusal } from '../command.ts';
+import { dataText } from '../objects.ts';
+import { codeOf, dataOf, foresee, intentFor, tell } from '../plan.ts';
+import { type Answers, askPods } from './ask-pods.ts';
+import { differences, existingFound, type FoundPod, foundPods } from './found.ts';
+import { managersOf } from './managers.ts';
+import { existingText, planText, podsText, warningsOf } from './text.ts';
+
+interface AdoptOptions {
+  readonly plan: boolean;
+  readonly file?: string;
+  /** Labels of the pods that are looked at, for a document that does not name a cluster yet. */
+  readonly pods?: Readonly<Record<string, string>>;
+  readonly exitCode: boolean;
+}
+
+/** More pods than any etcd cluster has members are not shown. */
+const mostPods = 20;
+
+/**
+ * What an adoption would be: which pods, what they say, what manages them, and every step, also those that an approval
+ * is asked for. Nothing is changed, and everything is read with the person's rights.
+ */
+export async function adopt(name: string, asked: Asked, options: AdoptOptions): Promise<ExitCode> {
+  const { plan, file, pods } = options;
+  if (!plan) {
+    throw new Refusal(
+      'adopt only tells what would be done: add --plan. The adoption begins when the EtcdCluster is applied, and the members leave when you approve it (docs/how-to/adopt.md)',
+    );
+  }
+  if (pods && file === undefined) return look(name, asked, pods);
+  const given = await intentFor(name, asked, file);
+  const place = file ?? `EtcdCluster ${asked.namespace}/${name}`;
+  const named = wanted(given).spec.bootstrap?.existing;
+  if (named && pods) throw new Refusal(`${place} has spec.bootstrap.existing: leave --pods out, it has podLabels`);
+  if (named) return foretell(given, named, asked, options);
+  if (!pods) {
+    throw new Refusal(
+      `${place} has no spec.bootstrap.existing: it says which etcd cluster is taken over. --pods KEY=VALUE finds it (docs/how-to/adopt.md)`,
+    );
+  }
+  const sought = { podLabels: pods };
+  const answers = await askPods(wanted(given), sought, asked);
+  const existing = existingFound(await seen(answers, sought, asked), answers, sought);
+  if (asked.output === 'text') asked.out(`add to the spec of ${place}:\n${existingText(existing)}\n`);
+  return foretell(taking(given, existing), existing, asked, options);
+}
+
+/** Before there is any document: what is there, and what a document has to say of it. Without TLS. */
+async function look(name: string, asked: Asked, podLabels: Sought['podLabels']): Promise<ExitCode> {
+  const asking = { metadata: { name, namespace: asked.namespace }, spec: { tls: { mode: 'Disabled' as const } } };
+  const answers = await askPods(asking, { podLabels }, asked);
+  const found = await seen(answers, { podLabels }, asked);
+  const existing = existingFound(found, answers, { podLabels });
+  if (asked.output !== 'text') asked.out(dataText({ existing, pods: found }, asked.output));
+  else {
+    const warnings = warningsOf(found).map((line) => `! ${line}\n`);
+    asked.out(`${podsText(found, asked.colours)}${warnings.join('')}\nfor the spec:\n${existingText(existing)}`);
+  }
+  return 0;
+}
+
+async function foretell(
+  intent: Intent,
+  existing: ExistingCluster,
+  asked: Asked,
+  { exitCode }: AdoptOptions,
+): Promise<ExitCode> {
+  const answers = await askPods(wanted(intent), existing, asked);
+  const found = await seen(answers, existing, asked);
+  const differs = differences(existing, found, answers);
+  const { made, unread } = await foresee(approving(intent, existing), asked);
+  const next = made.planned?.steps.findIndex(({ reason }) => reason === 'RemovingInherited') ?? -1;
+  const approvalBefore = next < 0 ? undefined : next + 1;
+  const { clusterID, memberIDs } = existing;
+  if (asked.output === 'text') asked.out(planText(made, existing, { found, differs, approvalBefore }, asked.colours));
+  else {
+    const data = { takesOver: { clusterID, memberIDs }, pods: found, differs, approvalBefore, ...made };
+    asked.out(dataText({ ...data, unread: dataOf(unread) }, asked.output));
+  }
+  tell(unread, asked);
+  return exitCode ? codeOf(made) : 0;
+}
+
+async function seen(answers: Answers, { podLabels }: Sought, asked: Asked): Promise<readonly FoundPod[]> {
+  const { kube, namespace, stop } = asked;
+  const selector = { namespace, labelSelector: labelSelector(podLabels), limit: mostPods, signal: stop };
+  const { items } = await kube.list<Pod>(resources.pods, selector);
+  const others = items.filter(({ metadata }) => metadata.labels?.[labels.managedBy] !== 'etcd-ratchet');
+  const managers = await managersOf(others, asked);
+  const pods = others.flatMap(({ metadata }, index) => {
+    const of = managers[index];
+    return of ? [{ name: metadata.name, managers: of }] : [];
+  });
+  return foundPods(pods, answers);
+}
+
+function wanted(intent: Intent): EtcdCluster {
+  return intent.kind === 'update' ? { ...intent.cluster, spec: intent.desired.spec } : intent.cluster;
+}
+
+/** The document as it would be with what was found. */
+function taking(intent: Intent, existing: ExistingCluster): Intent {
+  const spec = { ...wanted(intent).spec, bootstrap: { existing } };
+  if (intent.kind === 'create') return { kind: 'create', cluster: { ...intent.cluster, spec } };
+  return { kind: 'update', cluster: intent.cluster, desired: { ...intent.cluster, spec } };
+}
+
+/** The plan goes on where the real steps wait for a person: as if that person had approved. */
+function approving(intent: Intent, existing: ExistingCluster): Intent {
+  const given = { [annotations.adopt]: approvalOfAdoption(existing) };
+  const { metadata } = intent.cluster;
+  const cluster = { ...intent.cluster, metadata: { ...metadata, annotations: { ...metadata.annotations, ...given } } };
+  return { ...intent, cluster };
+}
