@@ -25,7 +25,7 @@ export function holdHealing(lost: Lost, clusterId: string, situation: Situation)
   const value = approvalOfReplacement(clusterId, member.id, slot, situation);
   const isOther = replacementGiven(situation) !== undefined;
   const other = isOther
-    ? `; the present approval (${annotations.replaceMember}) is for another member or an earlier failure, and void`
+    ? `; the present approval (${annotations.replaceMember}) is for another member, or for an earlier failure`
     : '';
   const comesNext = isSpare ? 'the spec asks for no other one' : 'a new member, with a new volume, takes its place';
   const meanwhile = isCorrupt

@@ -13,9 +13,14 @@ export function graceOf({ cluster }: Pick<Situation, 'cluster'>): { readonly pod
  * Since when a member has been seen unhealthy. Read from status, which may be lost: then its time restarts, and it is
  * healed later. What is done about it depends on what is seen now.
  */
-export function downSince({ name }: Slot, { cluster }: Pick<Situation, 'cluster'>): Date | undefined {
-  const since = cluster.status?.members?.find((member) => member.name === name)?.unhealthySince;
+export function downSince(slot: Slot, situation: Pick<Situation, 'cluster'>): Date | undefined {
+  const since = notedSince(slot, situation);
   return since === undefined ? undefined : new Date(since);
+}
+
+/** The same as it is written: it may be no time that can be read. */
+export function notedSince({ name }: Slot, { cluster }: Pick<Situation, 'cluster'>): string | undefined {
+  return cluster.status?.members?.find((member) => member.name === name)?.unhealthySince;
 }
 
 /** For how long, in milliseconds. */

@@ -2,7 +2,7 @@ import { healingDefaults } from '../../../manifests/api/healing-defaults.ts';
 import { hashOf } from '../../../manifests/render/inputs-hash.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { timestamp } from '../../timestamp.ts';
-import { downSince } from './grace.ts';
+import { notedSince } from './grace.ts';
 import type { Slot } from './observation.ts';
 import type { Situation } from './situation.ts';
 
@@ -23,7 +23,7 @@ export function approvalOfReplacement(
   situation: Pick<Situation, 'cluster' | 'at'>,
 ): string {
   // At its first look the status does not say it yet, and will say this.
-  const since = timestamp(downSince(slot, situation) ?? situation.at);
+  const since = notedSince(slot, situation) ?? timestamp(situation.at);
   return `${clusterId}/${hashOf({ clusterId, memberId, since }).slice(0, 12)}`;
 }
 

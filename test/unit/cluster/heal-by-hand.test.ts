@@ -105,10 +105,17 @@ describe('healing by hand', () => {
     for (const given of others.filter((one) => one !== right)) {
       const decision = decide(seen({ 1: onDeadNode }, { given }));
       assert.equal(askedIn(decision), right, given.slice(0, 80));
-      assert.match(decision.message, /the present approval .* void$/);
+      assert.match(decision.message, /the present approval .* is for another member, or for an earlier failure$/);
       assert.ok(decision.message.length < 1000);
     }
     assert.equal(decide(seen({ 1: onDeadNode }, { given: right })).reason, 'ReplacingMember');
+  });
+
+  test('a time in the status that is none is no obstacle: it is bound to the text', () => {
+    for (const since of ['2016-12-31T23:59:60Z', 'soon', '']) {
+      const corrupt = { ...seen({ 1: onDeadNode }, { since }) };
+      assert.doesNotThrow(() => decide(corrupt), since);
+    }
   });
 
   test('an approval of another kind with the same value counts for nothing', () => {
