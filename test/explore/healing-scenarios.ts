@@ -32,6 +32,12 @@ export const healingScenarios: readonly Scenario[] = [
   byHand('heal by hand while it grows', [size(4), approves], { ...disks, late: 1 }, 1),
 ];
 
+/** For random walks. */
+export function wildByHand(faults: Scenario['faults']): Scenario {
+  const turns = [approves, size(4), takesBack, approves, mode('Automatic'), size(3), mode('Manual'), approves];
+  return one('wild by hand', healthy({ healing: { mode: 'Manual' } }, 9), turns, faults, 9);
+}
+
 /** The approval of a member that is long gone is there still, as approvals are. */
 function approvedBefore(): World {
   const { cluster, ...world } = healthy({ healing: { mode: 'Manual' } }, 6);

@@ -2,7 +2,7 @@ import type { EtcdClusterSpec } from '../../manifests/api/etcd-cluster.ts';
 import { adoptionScenarios } from './adoption-scenarios.ts';
 import { backupScenarios } from './backup-scenarios.ts';
 import { deadNodes } from './dead-nodes.ts';
-import { healingScenarios } from './healing-scenarios.ts';
+import { healingScenarios, wildByHand } from './healing-scenarios.ts';
 import type { Change } from './model/git.ts';
 import { deadlyOption } from './model/kubernetes.ts';
 import { healthy, unborn } from './model/worlds.ts';
@@ -163,5 +163,6 @@ export const wild: readonly Scenario[] = [
     everything,
     8,
   ),
+  wildByHand(everything),
   ...wildRecoveries,
 ];

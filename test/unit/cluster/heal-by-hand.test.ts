@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import * as fc from 'fast-check';
 import { bootstrapVariables } from '../../../manifests/render/bootstrap-variables.ts';
 import { annotations } from '../../../manifests/render/names.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
-import type { Slot } from '../../../reconcile/cluster/know/observation.ts';
+import type { Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
 import {
   all,
   clusterId,
+  crashing,
   type Differences,
   healthy,
   memberId,
   recordFor,
   silent,
+  unsealed,
+  waiting,
   withEndpoint,
   without,
   withPod,
@@ -48,6 +53,19 @@ function seen(slots: Readonly<Record<number, (slot: Slot) => Slot>>, { given, si
 function askedIn(decision: Decision): string {
   assert.deepEqual([decision.kind, decision.reason], ['refuse', 'HealingHeld'], decision.message);
   return (decision.kind === 'refuse' && decision.approval?.value) || assert.fail();
+}
+
+/** A member whose volume and peer are recorded, beside so many others. */
+function joining(others: number): Slot {
+  const { memberId: _, ...record } = { ...recordFor(others, others + 1), state: 'joining' as const };
+  const slot = healthy(others + 1).slots[others] ?? assert.fail();
+  const recorded = all(without('statefulSet', 'pod'), withRecord(record), withEndpoint(silent))(slot);
+  const { ETCD_INITIAL_CLUSTER: initialCluster, ETCD_INITIAL_CLUSTER_STATE: initialClusterState } = bootstrapVariables(
+    record,
+    recorded.name,
+  );
+  const configMap = recorded.configMap && { ...recorded.configMap, initialCluster, initialClusterState };
+  return { ...recorded, ...(configMap && { configMap }) };
 }
 
 const asked = (slots: Parameters<typeof seen>[0], given?: Given, size = 3) => askedIn(decide(seen(slots, given, size)));
@@ -136,13 +154,7 @@ describe('healing by hand', () => {
 
   test('the removal carries the approval, and is held as well where that was taken back', () => {
     const given = asked({ 1: onDeadNode });
-    const { memberId: _, ...record } = { ...recordFor(3, 4), state: 'joining' as const };
-    const fourth = healthy(4).slots[3] ?? assert.fail();
-    const recorded = all(without('statefulSet', 'pod'), withRecord(record), withEndpoint(silent))(fourth);
-    const { ETCD_INITIAL_CLUSTER: initialCluster, ETCD_INITIAL_CLUSTER_STATE: initialClusterState } =
-      bootstrapVariables(record, 'orders-3');
-    const configMap = recorded.configMap && { ...recorded.configMap, initialCluster, initialClusterState };
-    const comes = { ...recorded, ...(configMap && { configMap }) };
+    const comes = joining(3);
     const disruptionBudget = { state: 'present' as const, minAvailable: 3 };
     const withNext = (observation: ReturnType<typeof seen>) => ({
       ...observation,
@@ -189,5 +201,70 @@ describe('healing by hand', () => {
 
   test('a serving member whose PVC is being deleted is outlived without an approval', () => {
     assert.equal(decide(seen({ 1: withVolume({ leaving: true }) })).reason, 'ReplacingMember');
+  });
+});
+
+describe('whatever becomes of the members', () => {
+  const fates = {
+    well: (slot: Slot) => slot,
+    lost,
+    onDeadNode,
+    exits: all(crashing, withEndpoint(silent)),
+    starts: all(waiting, withEndpoint(silent)),
+    outdated: withPod({ upToDate: 'no' }),
+    goesWithItsVolume: withVolume({ leaving: true }),
+    releasing: all(onDeadNode, withRecord({ state: 'releasing' })),
+    unsealed,
+  } as const;
+  const fate = fc.oneof(
+    { weight: 3, arbitrary: fc.constant('well' as const) },
+    { weight: 2, arbitrary: fc.constantFrom(...(Object.keys(fates) as (keyof typeof fates)[])) },
+  );
+  const stories = fc.record({
+    fate: fc.array(fate, { minLength: 1, maxLength: 5 }),
+    replicas: fc.integer({ min: 0, max: 6 }),
+    comes: fc.boolean(),
+  });
+  type Story = typeof stories extends fc.Arbitrary<infer S> ? S : never;
+
+  function observed({ fate: each, replicas, comes }: Story, mode: 'Automatic' | 'Manual', given?: string): Observation {
+    const slots = Object.fromEntries(each.map((word, ordinal) => [ordinal, fates[word]]));
+    const observation = seen(slots, { mode, ...(given !== undefined && { given }) }, each.length);
+    const { cluster } = observation;
+    const more = comes ? [joining(each.length)] : [];
+    const minAvailable = Math.floor(each.length / 2) + 1;
+    return {
+      ...observation,
+      slots: [...observation.slots, ...more],
+      shared: { ...observation.shared, disruptionBudget: { state: 'present', minAvailable } },
+      cluster: { ...cluster, spec: { ...cluster.spec, replicas } },
+    };
+  }
+
+  function withoutApproval(decision: Decision): unknown {
+    if (decision.kind !== 'act' || decision.action.kind !== 'remove-member') return decision;
+    const { approval: _, ...action } = decision.action;
+    return { ...decision, action };
+  }
+
+  test('Manual gives up no voter unasked, holds nothing else, and goes on as Automatic once approved', () => {
+    const held = new Set<string>();
+    const healing = ['ReplacingMember', 'RemovingDeadMember'];
+    fc.assert(
+      fc.property(stories, (story) => {
+        const [automatic, manual] = [decide(observed(story, 'Automatic')), decide(observed(story, 'Manual'))];
+        assert.notEqual(manual.reason, 'RemovingDeadMember');
+        // In `MemberDown` the message says what comes after the grace period.
+        if (!isDeepStrictEqual(automatic, manual)) assert.ok([...healing, 'MemberDown'].includes(automatic.reason));
+        const told = [manual, ...(manual.besides ?? [])].find(({ reason }) => reason === 'HealingHeld');
+        if (!told) return;
+        const { value } = ('approval' in told && told.approval) || assert.fail('it asks for no approval');
+        held.add(automatic.reason);
+        const approved = decide(observed(story, 'Manual', value));
+        assert.deepEqual(withoutApproval(approved), decide(observed(story, 'Automatic', value)));
+      }),
+      { numRuns: 2000 },
+    );
+    assert.deepEqual([...held].toSorted(), healing.toSorted());
   });
 });
