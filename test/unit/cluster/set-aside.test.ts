@@ -108,7 +108,7 @@ const occasions: Readonly<Record<ActionKind, Occasion | string>> = {
     }),
   },
   'remove-member': 'a removal that was begun is finished before anybody else comes or goes (I2)',
-  'remove-inherited': 'adoption.test.ts: dead members of another origin leave after what is dead of ours',
+  'remove-inherited': 'adoption-goes-on.test.ts: dead members of another origin leave after what is dead of ours',
   'add-learner': 'part of healing',
   'promote-learner': 'part of healing',
   'replace-unbound-volume': 'only at a birth, where nobody is healed',
