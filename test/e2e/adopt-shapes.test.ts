@@ -21,15 +21,18 @@ interface Told {
 }
 
 /** What `kubectl ratchet adopt` says of pods with these labels, and of a document that names no cluster yet. */
-async function asked(labels: Readonly<Record<string, string>>): Promise<{ readonly look: Told; readonly plan: Told }> {
+async function asked(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<{ readonly look: Told; readonly plan: Told }> {
   await using plugin = await kubectlRatchet(process.env.KUBECONFIG ?? assert.fail('KUBECONFIG is not set'));
   const { namespace } = stage();
-  const file = join(plugin.directory, 'orders.yaml');
-  await writeFile(file, clusterYaml('orders', namespace, { replicas: 1, tls: { mode: 'Disabled' } }));
+  const file = join(plugin.directory, `${name}.yaml`);
+  await writeFile(file, clusterYaml(name, namespace, { replicas: 1, tls: { mode: 'Disabled' } }));
   const pods = Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join();
-  const common = ['-n', namespace, 'adopt', 'orders', '--plan', '--pods', pods, '-o', 'json'];
+  const common = ['-n', namespace, 'adopt', name, '--plan', '--pods', pods, '-o', 'json'];
   const tell = async (...more: readonly string[]): Promise<Told> => {
     const { code, stdout, stderr } = await plugin.ratchet(...common, ...more);
     return code === 0 ? JSON.parse(stdout) : { refusal: stderr };
@@ -47,7 +50,7 @@ test('a ReplicaSet with variables and short names, as improbable makes it, is fo
   const existing = await startExisting(stage(), likeImprobable(namespace, relic), { ...relic, replicas: 1 });
   await writeKey(existing.access, 'balance', '42');
 
-  const { look, plan } = await asked(relic.labels);
+  const { look, plan } = await asked('orders', relic.labels);
   assert.partialDeepStrictEqual(look.existing, idsOf(existing), JSON.stringify(look));
   assert.equal(plan.planned?.end.kind, 'done', JSON.stringify(plan));
 
@@ -65,7 +68,7 @@ test('peers with certificates of their own making, as aenix has them, are refuse
   const { namespace } = stage();
   const relic = { name: 'cosy', labels: { 'app.kubernetes.io/instance': 'cosy' } };
   const existing = await startExisting(stage(), likeAenix(namespace, relic), { ...relic, replicas: 1 });
-  const { look, plan } = await asked(relic.labels);
+  const { look, plan } = await asked('parcels', relic.labels);
   assert.partialDeepStrictEqual(look.existing, idsOf(existing), JSON.stringify(look));
   assert.equal(plan.planned?.end.reason, 'ExistingNotFit');
   assert.match(plan.planned.end.message, /--peer-auto-tls/);
@@ -83,7 +86,7 @@ test('etcd authentication is refused by name, and nothing is made', async () => 
   await client.auth.authEnable();
   client.close();
 
-  const { look, plan } = await asked(spec.labels);
+  const { look, plan } = await asked('vault', spec.labels);
   assert.match(look.refusal ?? '', /authentication is on/, JSON.stringify(look));
   assert.match(plan.refusal ?? '', /authentication is on/, JSON.stringify(plan));
   const { clusterID, memberIDs, podLabels } = existing;
@@ -92,8 +95,8 @@ test('etcd authentication is refused by name, and nothing is made', async () => 
     tls: { mode: 'Disabled' },
     bootstrap: { existing: { clusterID, memberIDs, podLabels } },
   };
-  await pushCluster('orders', fields);
-  const { status } = await tickUntil('orders', isStalledFor('ExistingNotFit'), 60);
+  await pushCluster('vault', fields);
+  const { status } = await tickUntil('vault', isStalledFor('ExistingNotFit'), 60);
   const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
   assert.match(stalled?.message ?? '', /authentication is on.*auth disable/);
   assert.equal(status?.members?.length ?? 0, 0, 'nothing was made');
