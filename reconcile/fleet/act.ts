@@ -3,10 +3,11 @@ import type { FleetInventoryEntry } from '../../manifests/api/etcd-fleet-status.
 import { annotations } from '../../manifests/render/names.ts';
 import { inParallel } from '../in-parallel.ts';
 import { type Kube, KubeError } from '../kube.ts';
+import { traced } from '../traced.ts';
 import { type ApplyContext, type ApplyOutcome, applyOne } from './apply.ts';
 import { claimRevision } from './attempt.ts';
 import { complaintFor, serviceAccountOf } from './complaint.ts';
-import { ownObjects } from './names.ts';
+import { keyOf, ownObjects } from './names.ts';
 import { calledOf, type FleetObject, identityOfObject, resourceOf } from './objects.ts';
 import type { FleetOutcome } from './outcome.ts';
 import { tellOverwritten } from './overwritten.ts';
@@ -34,7 +35,15 @@ const parallel = 8;
  *
  * @throws {KubeError} when the fleet itself can't be claimed; what goes wrong with single objects is in the outcome
  */
-export async function actOnFleet(input: ActInput): Promise<ActResult> {
+export function actOnFleet(input: ActInput): Promise<ActResult> {
+  return traced('apply', { fleet: keyOf(input.fleet), revision: input.reading.revision }, async (note) => {
+    const result = await applyAndPrune(input);
+    note({ outcome: result.kind });
+    return result;
+  });
+}
+
+async function applyAndPrune(input: ActInput): Promise<ActResult> {
   const { kube, fleet, reading, signal } = input;
   const { revision, tree } = reading;
   const plan = planFleet({ ...input, revision, tree });

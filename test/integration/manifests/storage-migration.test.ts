@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Etcd3 } from 'etcd3';
+import { entryOf } from '../../../functions/entry.ts';
 import { group } from '../../../manifests/api/group.ts';
 import { definitions } from '../../../manifests/api/kinds.ts';
 import { crdOf } from '../../../manifests/install/crd.ts';
 import type { Kube } from '../../../reconcile/kube.ts';
 import { migrateStorage } from '../../../reconcile/storage/migrate.ts';
+import { startApiProxy } from '../../e2e/support/api-proxy.ts';
+import { startTick, tick } from '../../e2e/support/tick.ts';
 import * as documents from '../../unit/manifests/api-documents.ts';
 import { install, startApiServer } from './api-server.ts';
 
@@ -67,6 +73,7 @@ class Death extends Error {}
 
 const { cluster, fleet, peer, backup, schedule, restore, nodePolicy } = documents;
 const copies = 12;
+const account = 'system:serviceaccount:etcd-ratchet:etcd-ratchet';
 
 await api.kubectl(['create', 'namespace', 'etcd-ratchet']);
 await api.kubectl(['-n', 'etcd-ratchet', 'create', 'serviceaccount', 'etcd-ratchet']);
@@ -126,6 +133,66 @@ test('then the old version can be taken out, and every object is still there', a
   const list = await api.kubectl(['get', 'etcdclusters.v1beta1.etcd.ratchet.dev', '-o', 'name']);
   assert.equal(list.trim().split('\n').length, 1 + copies);
 });
+
+test('ticks move them back again: one is killed amid its writes, and the next one ends it', async () => {
+  const before = await allStored();
+  await applyCrds('v1beta1', 'v1alpha1');
+  await forgetWhenCrdsWereWritten();
+  await api.kubectl(['create', 'clusterrolebinding', 'ticks', '--clusterrole=cluster-admin', `--user=${account}`]);
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'storage-migration-'));
+  const own = join(directory.path, 'kubeconfig');
+  await writeFile(own, await api.kubeconfigOf({ namespace: 'etcd-ratchet', name: 'etcd-ratchet' }), { mode: 0o600 });
+
+  // Nothing is in that namespace: the pass is empty, and storage is of all namespaces.
+  const args = ['--namespace', 'empty'];
+  // As the image has it, but built from nothing.
+  const program = join(directory.path, 'tick.mjs');
+  await writeFile(program, entryOf('tick', join(import.meta.dirname, '../../../functions/tick.ts')));
+  const tickBy = (kubeconfig: string) => ({
+    args,
+    program,
+    env: { KUBECONFIG: kubeconfig, RATCHET_STORAGE_MIGRATION: 'Enabled' },
+  });
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  await using proxy = await startApiProxy(own, join(directory.path, 'through-proxy'), ({ write, path }) =>
+    write > copies / 2 && path.includes(`/${group}/`) ? { kind: 'drop', act: reach } : { kind: 'pass' },
+  );
+  const child = startTick(tickBy(proxy.kubeconfig));
+  const exited = once(child, 'exit');
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  assert.equal(
+    await Promise.race([reached, exited]),
+    undefined,
+    `it gets that far: ${said}${proxy.requests.join('\n')}`,
+  );
+  child.kill('SIGKILL');
+  await exited;
+  const amid = await allStored();
+  assert.deepEqual(
+    new Set(amid.map(({ apiVersion }) => apiVersion)),
+    new Set([`${group}/v1alpha1`, `${group}/v1beta1`]),
+    'some are moved, and some are not',
+  );
+  assert.ok((await storedVersions()).includes('["v1beta1","v1alpha1"]'));
+
+  const { code, stderr } = await tick(tickBy(own));
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /storage of a kind is migrated/);
+  const stored = await allStored();
+  assert.ok(stored.every(({ apiVersion }) => apiVersion === `${group}/v1alpha1`));
+  assert.deepEqual(stored.map(shape), before.map(shape));
+  assert.deepEqual(new Set(await storedVersions()), new Set(['["v1alpha1"]']));
+});
+
+/** A tick waits for a minute after the last write that a CRD notes; one whose notes were cleared was written long ago. */
+async function forgetWhenCrdsWereWritten(): Promise<void> {
+  const patch = JSON.stringify([{ op: 'replace', path: '/metadata/managedFields', value: [{}] }]);
+  for (const { plural } of Object.values(definitions))
+    await api.kubectl(['patch', 'crd', `${plural}.${group}`, '--type=json', '-p', patch]);
+}
 
 function shape({ kind, metadata: { name, uid, generation }, spec }: Stored) {
   return { kind, name, uid, generation, spec };
