@@ -86,11 +86,12 @@ async function plannedBy(namespace: string, document: string) {
     'json',
   );
   assert.equal(code, 0, stderr);
-  const { planned, pods, approvalBefore } = JSON.parse(stdout);
+  const { planned, pods, differs, approvalBefore } = JSON.parse(stdout);
   assert.equal(planned.end.kind, 'done', stdout);
+  assert.deepEqual(differs, [], 'the document says what the members say');
   assert.deepEqual(
-    pods,
-    [0, 1, 2].map((n) => ({ name: `old-${n}`, managedBy: ['StatefulSet old'] })),
+    pods.map(({ name, managedBy, version }: Readonly<Record<string, unknown>>) => ({ name, managedBy, version })),
+    [0, 1, 2].map((n) => ({ name: `old-${n}`, managedBy: ['StatefulSet old'], version: '3.6.16' })),
   );
   const steps: readonly string[] = planned.steps.map(({ action }: { readonly action: string }) => action);
   return { steps, approvalBefore };

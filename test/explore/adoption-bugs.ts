@@ -1,8 +1,9 @@
 import { finishDeletion } from '../../reconcile/cluster/decide/rules/deletion/finish-deletion.ts';
 import { grow } from '../../reconcile/cluster/decide/rules/membership/scale.ts';
-import { act, type Decision } from '../../reconcile/cluster/know/decision.ts';
+import { act, type Decision, wait } from '../../reconcile/cluster/know/decision.ts';
 import { existingOf, inheritedIn } from '../../reconcile/cluster/know/inherited.ts';
 import type { Rule } from '../../reconcile/cluster/know/situation.ts';
+import { hasHealthyQuorum } from '../../reconcile/cluster/know/voters.ts';
 import { type Bug, instead } from './seeding.ts';
 
 export const adoptionBugs: readonly Bug[] = [
@@ -27,7 +28,21 @@ export const adoptionBugs: readonly Bug[] = [
       return { ...code, decide };
     },
   },
+  {
+    name: 'begun and forgotten',
+    what: 'a removal that a deletion has begun waits for the health of the member that leaves',
+    violates: 'convergence',
+    scenario: 'adopt 3, approve, and delete it',
+    faults: { death: 1 },
+    seed: (code) => instead(code, 'finishDeletion', leavingOnlyInHealth),
+  },
 ];
+
+function leavingOnlyInHealth(situation: Parameters<Rule>[0]): Decision | undefined {
+  const decision = finishDeletion(situation);
+  if (decision?.reason !== 'LeavingExisting' || hasHealthyQuorum(situation)) return decision;
+  return wait('AdoptionUnfinished', 'no healthy quorum', { on: 'change', of: 'pods' });
+}
 
 function withoutBootstrap<T extends { readonly spec: object }>(cluster: T): T {
   return { ...cluster, spec: { ...cluster.spec, bootstrap: {} } };
