@@ -103,11 +103,6 @@ test('integration tests run beside those that measure, and by themselves where n
     [undefined],
   );
 });
-  assert.deepEqual(
-    named.map(({ isBeside }) => isBeside),
-    [undefined],
-  );
-});
 
 test('what yields the processors does so with every thread, and with what it starts', async () => {
   const program = `
