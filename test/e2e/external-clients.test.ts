@@ -4,6 +4,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { Service } from '../../manifests/kube-types.ts';
 import { externalServiceName } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { startBalancer } from '../support/cluster/balancer.ts';
 import type { Access } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
@@ -54,6 +55,47 @@ test('a client outside connects by a node port and an external name, and TLS is 
   assert.match('refused' in other ? other.refused : '', /ERR_TLS_CERT_ALTNAME_INVALID/);
   const nameless = await ask({ host, port, path: '/version', tls: { serverName: externalName, ca } });
   assert.ok('refused' in nameless, `without a client certificate: ${JSON.stringify(nameless)}`);
+});
+
+test('a load balancer leads a client in by name, and by its address once the spec names that', async () => {
+  const { tickUntil, access, kubectl, namespace } = stage();
+  const before = await external();
+  await apply({ service: { type: 'LoadBalancer', loadBalancerSourceRanges: ['192.0.2.0/24'] } });
+  const isSettled = (cluster: EtcdCluster) =>
+    cluster.status?.observedGeneration === cluster.metadata.generation && isReady(cluster);
+  await tickUntil(name, isSettled);
+  const made = await external();
+  assert.partialDeepStrictEqual(made?.spec, { type: 'LoadBalancer', loadBalancerSourceRanges: ['192.0.2.0/24'] });
+  assert.equal(made?.metadata.uid, before?.metadata.uid, 'it is the same Service');
+
+  const { host, port } = await fromOutside();
+  const servicePort = made?.spec.ports?.[0]?.port ?? assert.fail('no port');
+  await using balancer = await startBalancer('127.0.0.77', servicePort, { host, port });
+  const status = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: balancer.address }] } } });
+  const patch = ['patch', 'service', externalServiceName(name), '--subresource=status', '--type=merge', '-p', status];
+  await kubectl(['-n', namespace, ...patch]);
+  const given = await external();
+  const way = { ...(await access(name)), url: `https://${balancer.address}:${servicePort}`, serverName: externalName };
+  await writeKey(way, 'through', 'the balancer');
+  assert.equal(await readKey(await access(name), 'through'), 'the balancer');
+
+  const byAddress = { ...way, serverName: balancer.address };
+  await assert.rejects(writeKey(byAddress, 'by', 'address'), 'no certificate has an address that the cloud chose');
+  const dnsNames = [externalName, balancer.address];
+  await apply({ service: { type: 'LoadBalancer', loadBalancerSourceRanges: ['192.0.2.0/24'] }, tls: { dnsNames } });
+  await tickUntil(name, isSettled);
+  await until('members present a certificate with the address', async () => {
+    await writeKey(byAddress, 'by', 'address');
+    return true;
+  });
+  const left = await external();
+  assert.equal(
+    left?.metadata.resourceVersion,
+    given?.metadata.resourceVersion,
+    'what the balancer wrote is left alone',
+  );
+  await apply({ service: { type: 'NodePort' } });
+  await tickUntil(name, isSettled);
 });
 
 test('what the spec takes back goes, its port stays, and without spec.service it is closed', async () => {
