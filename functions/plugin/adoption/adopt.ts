@@ -6,6 +6,7 @@ import type { Intent } from '../../../reconcile/cluster/foresee/plan-clusters.ts
 import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
 import type { Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { printable } from '../../printable.ts';
 import { type Asked, type ExitCode, Refusal } from '../command.ts';
 import { dataText } from '../objects.ts';
 import { codeOf, dataOf, foresee, intentFor, tell } from '../plan.ts';
@@ -62,7 +63,7 @@ async function look(name: string, asked: Asked, podLabels: Sought['podLabels']):
   const existing = existingFound(found, answers, { podLabels });
   if (asked.output !== 'text') asked.out(dataText({ existing, pods: found }, asked.output));
   else {
-    const warnings = warningsOf(found).map((line) => `! ${line}\n`);
+    const warnings = warningsOf(found).map((line) => `! ${printable(line)}\n`);
     asked.out(`${podsText(found, asked.colours)}${warnings.join('')}\nfor the spec:\n${existingText(existing)}`);
   }
   return 0;

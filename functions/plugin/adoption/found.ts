@@ -26,7 +26,14 @@ export function foundPods(
     if ('silent' in says) return { ...endpoint.pod, ...managers, silent: says.silent };
     const { clusterId, memberId, version, leader, isLearner } = says;
     const role = isLearner ? 'learner' : leader === memberId ? 'leader' : 'voter';
-    return { ...endpoint.pod, ...managers, clusterID: clusterId, memberID: memberId, version, role };
+    return {
+      ...endpoint.pod,
+      ...managers,
+      clusterID: clusterId,
+      memberID: memberId,
+      version: version.slice(0, 40),
+      role,
+    };
   });
 }
 

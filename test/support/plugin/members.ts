@@ -13,6 +13,8 @@ export interface Answering {
   /** By number: none listens there. */
   readonly silent?: readonly number[];
   readonly wantsUser?: boolean;
+  /** What those that are silent fail with. */
+  readonly cause?: string;
   /** So many of them are on the list. */
   readonly size?: number;
 }
@@ -22,7 +24,14 @@ export function idOf(n: number): string {
 }
 
 export function reaching({ pods, peerUrlOf }: Source, answering: Answering = {}): Reach {
-  const { status = () => ({}), learner, silent = [], wantsUser = false, size = pods.length } = answering;
+  const {
+    status = () => ({}),
+    learner,
+    silent = [],
+    wantsUser = false,
+    cause = 'connection refused',
+    size = pods.length,
+  } = answering;
   const numberOf = (endpoint: string) => pods.findIndex((pod) => endpoint.includes(`//${pod.status?.podIP}:2379`));
   const members = pods.slice(0, size).map(
     ({ metadata: { name } }, n): ListedMember => ({
@@ -36,7 +45,7 @@ export function reaching({ pods, peerUrlOf }: Source, answering: Answering = {})
   const refuse = (endpoint: string) => {
     const n = numberOf(endpoint);
     if (wantsUser) throw new EtcdError('user name is empty', 'refused', undefined, undefined, 'UserNeeded');
-    if (n < 0 || n >= size || silent.includes(n)) throw new EtcdError(`${endpoint}: connection refused`, 'down');
+    if (n < 0 || n >= size || silent.includes(n)) throw new EtcdError(`${endpoint}: ${cause}`, 'down');
     return n;
   };
   const any = (endpoints: readonly string[]) => {

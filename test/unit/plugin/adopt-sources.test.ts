@@ -217,6 +217,15 @@ describe('--pods', () => {
     assert.deepEqual(JSON.parse(data).existing, documented(source));
   });
 
+  test('draws nothing on the terminal by what members answer, and cuts what is long', async () => {
+    const status = () => ({ version: `\u001b[2J${'9'.repeat(100_000)}` });
+    const answering = { silent: [2], cause: 'no\u001b[2Jroute', status };
+    const { out } = await adopt(byHand(), answering, '--pods', 'app=legacy');
+    assert.ok(!out.includes('\u001b'), out.slice(0, 500));
+    assert.match(out, /! legacy-2 does not answer: .*no\\u001b\[2Jroute/);
+    assert.ok(out.length < 2000, `${out.length}`);
+  });
+
   for (const [what, source, answering, args, words] of [
     ['that no pod has', byHand(), {}, ['--pods', 'app=other'], /no pod of others has these labels/],
     [
