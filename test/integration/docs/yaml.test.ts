@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { type Block, blocksOf } from '../../support/docs/blocks.ts';
 import { known, readings, surroundings } from '../../support/docs/pages.ts';
 import { callsOf } from '../../support/docs/typed.ts';
-import { documents, read } from '../../unit/docs/pages.ts';
+import { checkout, documents, read } from '../../unit/docs/pages.ts';
 import { cluster, fleet, nodePolicy } from '../../unit/manifests/api-documents.ts';
 import { startApiServer } from '../manifests/api-server.ts';
 
@@ -44,6 +47,7 @@ const objects = written.flatMap((block) =>
 );
 
 test('the objects of the documentation are found', () => {
+  assert.ok(kustomizations().length > 3);
   const kinds = new Set(objects.map(({ object }) => object.kind));
   for (const kind of ['EtcdCluster', 'EtcdFleet', 'EtcdBackup', 'EtcdBackupSchedule', 'EtcdRestore', 'EtcdNodePolicy'])
     assert.ok(kinds.has(kind), kind);
@@ -59,6 +63,16 @@ for (const { block, object } of objects)
     assert.match(said, /serverside-applied/);
   });
 
+for (const { block, text } of kustomizations())
+  test(`kustomize renders the kustomization at ${block.page}:${block.line}`, async () => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'kustomization-'));
+    // As the reader has it: the repository beside a kustomization of one's own.
+    await symlink(checkout, join(directory.path, 'etcd-ratchet'));
+    await writeFile(join(directory.path, 'kustomization.yaml'), text.replaceAll('<this repository>', 'etcd-ratchet'));
+    const rendered = parseAllDocuments(await api.kubectl(['kustomize', directory.path]));
+    assert.ok(rendered.length > 5, `${rendered.length} objects`);
+  });
+
 test('an object with a mistake is refused', async () => {
   const stdin = JSON.stringify({ ...whole({ kind: 'EtcdCluster', spec: { replicsa: 3 } }) });
   await assert.rejects(
@@ -66,6 +80,17 @@ test('an object with a mistake is refused', async () => {
     /replicsa/,
   );
 });
+
+/** One that only patches stands beside what it patches. */
+function kustomizations(): readonly { readonly block: Block; readonly text: string }[] {
+  const base = 'etcd-ratchet/manifests/install';
+  const patched = `\nresources: [${base}]\ncomponents: [${base}/components/prometheus-operator]\n`;
+  return written.flatMap((block) => {
+    const { kind, apiVersion = '', resources } = (parseAllDocuments(block.text)[0]?.toJS() ?? {}) as Shown;
+    if (kind !== 'Kustomization' || apiVersion !== '') return [];
+    return [{ block, text: resources === undefined ? `${block.text}${patched}` : block.text }];
+  });
+}
 
 function whole(object: Shown): Shown {
   const base = bases[object.kind];
