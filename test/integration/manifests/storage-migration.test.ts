@@ -187,7 +187,7 @@ test('ticks move them back again: one is killed amid its writes, and the next on
   assert.deepEqual(new Set(await storedVersions()), new Set(['["v1alpha1"]']));
 });
 
-/** A tick waits for a minute after the last write that a CRD notes; one whose notes were cleared was written long ago. */
+/** A tick waits for a minute after the last write that a CRD notes; without notes it was written long ago. */
 async function forgetWhenCrdsWereWritten(): Promise<void> {
   const patch = JSON.stringify([{ op: 'replace', path: '/metadata/managedFields', value: [{}] }]);
   for (const { plural } of Object.values(definitions))
