@@ -44,7 +44,7 @@ function idsOf({ clusterID, memberIDs }: Existing) {
   return { clusterID, memberIDs };
 }
 
-test('a ReplicaSet with variables and short names, as improbable makes it, is found and taken over', async () => {
+test('a ReplicaSet with variables and short names, as of improbable, is found and taken over', async () => {
   const { namespace, kubectl, tickUntil, pushCluster, access } = stage();
   const relic = { name: 'relic', labels: { 'etcd.improbable.io/cluster-name': 'relic' } };
   const existing = await startExisting(stage(), likeImprobable(namespace, relic), { ...relic, replicas: 1 });

@@ -75,7 +75,7 @@ test('a pod that does not end, as on a dead node: its member is replaced all the
   }
 });
 
-test('healing by hand: a lost member stays on the list until a person approves, and then is replaced', async () => {
+test('healing by hand: a lost member stays listed until a person approves, and then is replaced', async () => {
   const { kubectl, namespace, tickUntil } = stage();
   const { writer, leader } = await underWay('byhand', { ...healing, mode: 'Manual' });
   const isHeld = () => isStalledFor('HealingHeld', { unchanged: true });

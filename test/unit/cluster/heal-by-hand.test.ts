@@ -85,7 +85,7 @@ describe('healing by hand', () => {
     assert.match(decision.message, /a person is asked whether it is replaced/);
   });
 
-  test('the approval names the member by its ID, and says what is lost and what becomes of its volume', () => {
+  test('the approval names the member by its ID, what is lost, and what becomes of its volume', () => {
     const of = (change: (slot: Slot) => Slot) => {
       const decision = decide(seen({ 1: change }));
       return decision.kind === 'refuse' ? decision : assert.fail();
@@ -145,7 +145,7 @@ describe('healing by hand', () => {
     askedIn(decide({ ...observation, cluster: { ...observation.cluster, metadata } }));
   });
 
-  test('of two that are lost the approved one is replaced, and the other one is asked about when it is its turn', () => {
+  test('of two that are lost the approved one is replaced, and the other one is asked about next', () => {
     const [first, third] = [asked({ 1: onDeadNode }, {}, 5), asked({ 3: onDeadNode }, {}, 5)];
     const both = { 1: onDeadNode, 3: onDeadNode };
     assert.equal(asked(both, {}, 5), first);
@@ -186,7 +186,7 @@ describe('healing by hand', () => {
     }
   });
 
-  test('while it is held, nothing of the cluster is changed, and what else a person must do is told', () => {
+  test('while it is held nothing is changed, and what else a person must do is told', () => {
     const observation = seen({ 1: onDeadNode });
     const spec = { ...observation.cluster.spec, version: '3.7.3', replicas: 5, etcd: { snapshotCount: 5000 } };
     const decision = decide({ ...observation, cluster: { ...observation.cluster, spec } });
@@ -248,7 +248,7 @@ describe('whatever becomes of the members', () => {
     return { ...decision, action };
   }
 
-  test('Manual gives up no voter unasked, holds nothing else, and goes on as Automatic once approved', () => {
+  test('Manual gives up no voter unasked, holds nothing else, and goes on once approved', () => {
     const held = new Set<string>();
     const healing = ['ReplacingMember', 'RemovingDeadMember'];
     fc.assert(

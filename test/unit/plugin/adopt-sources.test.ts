@@ -108,7 +108,7 @@ describe('a cluster as it is made', () => {
     });
   }
 
-  test('by aenix, with peers that make their certificates, is refused by that, with the way by a snapshot', async () => {
+  test('by aenix, with peers that make their certificates, is refused, and a snapshot is named', async () => {
     const source = aenix();
     const { out } = await adopt(source, {}, '-f', fileOf({}), '--pods', selecting(source));
     assert.match(out, /needs a person: ExistingNotFit: .*--peer-auto-tls.*no CA.*docs\/how-to\/migrate\.md/);

@@ -69,7 +69,7 @@ describe('an operator that still runs', () => {
 });
 
 describe('the old cluster changes while ours join', () => {
-  test('it loses its quorum: nothing is done, nothing is offered, and it goes on when they are back', async () => {
+  test('it loses its quorum: nothing is done or offered, and it goes on when they are back', async () => {
     const world = await besideOthers(old, 3);
     await untilOurs(world, 1);
     world.state.watchful = false;
