@@ -57,7 +57,7 @@ function wrongPod({ inherited }: Candidate): Misfit | undefined {
 /** etcd answers to its users alone. */
 export const authenticationIsOn: Misfit = {
   message: 'etcd authentication is on: its members ask for a user, and etcd-ratchet has none',
-  cure: `turn it off for good (etcdctl auth disable) and let certificates decide who is a client; or ${bySnapshot}`,
+  cure: `turn it off for good (etcdctl auth disable) and let certificates decide which clients may connect; or ${bySnapshot}`,
 };
 
 /** Members trust each other by one CA: only where a person provides the certificates can that be theirs. */

@@ -21,7 +21,7 @@ export interface ExistingEndpoint {
   readonly pod: ExistingPod;
 }
 
-/** Who asks: whose namespace, and in plaintext or not. */
+/** Whose namespace the question comes from, and whether it goes in plaintext. */
 export interface Asking extends Pick<EtcdCluster, 'metadata'> {
   readonly spec: Pick<EtcdCluster['spec'], 'tls'>;
 }
