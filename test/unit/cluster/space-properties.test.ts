@@ -22,6 +22,11 @@ const sizes = fc.array(
   { minLength: 9, maxLength: 9 },
 );
 
+/** Three members of such files are let write, defragmented, compacted: chance alone misses one of these now and then. */
+const roomy = { size: 100, used: 50 };
+const bare = { size: 1000, used: 500 };
+const full = { size: 1000, used: 1000 };
+
 interface File {
   size: number;
   used: number;
@@ -72,9 +77,9 @@ describe('whatever is observed while etcd is out of space', () => {
           assert.ok(voters.length === 1 || action.successor !== undefined, 'somebody else can lead');
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 3000, examples: [roomy, bare, full].map((one) => [healthy(3), Array(9).fill(one), true]) },
     );
-    assert.equal(reached.size, 3, [...reached].join());
+    assert.deepEqual([...reached].toSorted(), ['compact', 'defragment-member', 'disarm-alarm']);
   });
 
   test('it comes to an end: no member is asked twice, and history goes at most once', () => {
