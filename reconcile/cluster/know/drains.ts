@@ -1,4 +1,7 @@
+import type { ListedMember } from '../../etcd.ts';
+import { memberOf } from './health.ts';
 import { hasDeparted, recordOf } from './life.ts';
+import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
 import type { Situation } from './situation.ts';
 import { keptStatement, type Statement } from './statement.ts';
@@ -13,11 +16,19 @@ export function votersToProtect({ life, effective, membership, slots }: Situatio
   const counting = slots.filter((slot) => !hasDeparted(slot));
   if (life.stage === 'born' && membership.kind === 'known') {
     const voters = votersOf(membership.members).length;
-    // A member that joins soon raises the majority; until then no other member should be evicted.
-    return voters + counting.filter((slot) => recordOf(slot)?.state === 'joining').length;
+    return voters + counting.filter((slot) => joins(slot, membership.members)).length;
   }
   const recorded = counting.map((slot) => recordOf(slot)?.initialCluster.length ?? 0);
   return Math.max(life.stage === 'born' ? 0 : effective.replicas, ...recorded);
+}
+
+/**
+ * It soon raises the majority, from its record on and until its vote counts: no other member should be evicted
+ * meanwhile.
+ */
+function joins(slot: Slot, listed: readonly ListedMember[]): boolean {
+  const state = recordOf(slot)?.state;
+  return state === 'joining' || (state === 'sealed' && memberOf(slot, listed)?.isLearner === true);
 }
 
 /**

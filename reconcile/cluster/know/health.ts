@@ -39,6 +39,9 @@ export function goesWithItsVolume(slot: Slot, seen: Seen): boolean {
 /** Entries of raft's log that a member may lag and still count as in sync; a busy cluster is never at zero. */
 const maxLag = 5000n;
 
+/** They are received within a moment. */
+const fewEntries = 100n;
+
 /** What is wrong with one member, the deepest cause first; `undefined`: it is healthy. */
 export function ailmentOf(slot: Slot, seen: Seen): Ailment | undefined {
   const found = ailmentBeside(slot, seen);
@@ -123,6 +126,16 @@ export function isInSync(slot: Slot, seen: Pick<Seen, 'slots' | 'inherited'>): b
   const applied = slot.endpoint.status.raftAppliedIndex;
   const { raftIndex } = leader;
   return raftIndex - applied <= maxLag && applied * 10n >= raftIndex * 9n;
+}
+
+/**
+ * It lacks so little that etcd will promote it within a moment: of a short log, one entry that was made between two
+ * answers is more than a tenth. So few entries are never a large database.
+ */
+export function isNearlyInSync(slot: Slot, seen: Pick<Seen, 'slots' | 'inherited'>): boolean {
+  const leader = leaderOf(slot, seen);
+  if (slot.endpoint.kind === 'unknown' || !leader) return false;
+  return isInSync(slot, seen) || leader.raftIndex - slot.endpoint.status.raftAppliedIndex <= fewEntries;
 }
 
 /** What the leader that it follows says of itself; in an adoption that may be a member without a place. */

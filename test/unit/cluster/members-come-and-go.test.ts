@@ -4,9 +4,11 @@ import { bootstrapVariables } from '../../../manifests/render/bootstrap-variable
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
-import type { Action } from '../../../reconcile/cluster/know/action.ts';
+import type { Action, ActionOf } from '../../../reconcile/cluster/know/action.ts';
 import type { Decision } from '../../../reconcile/cluster/know/decision.ts';
+import { votersToProtect } from '../../../reconcile/cluster/know/drains.ts';
 import type { DiskView, Observation, Slot } from '../../../reconcile/cluster/know/observation.ts';
+import { situate } from '../../../reconcile/cluster/know/situation.ts';
 import type { ListedMember } from '../../../reconcile/etcd.ts';
 import {
   all,
@@ -125,6 +127,7 @@ describe('a member that joins', () => {
       const observation = healthy(3, {
         spec: { replicas: 4 },
         membership,
+        shared: { disruptionBudget: { state: 'present', minAvailable: 3 } },
         more: [all(learnerStatus(applied), withPod({ ready: false }))(fourth)],
       });
       assert.equal(decide(observation).reason, reason);
@@ -133,15 +136,52 @@ describe('a member that joins', () => {
 
   test('does not become a voter while its pod is being deleted: it would be away at once', () => {
     const membership = listed({}, {}, {}, { isLearner: true });
+    const shared = { disruptionBudget: { state: 'present', minAvailable: 3 } } as const;
     const fourth = healthy(4).slots[3] ?? assert.fail();
     const going = all(learnerStatus(1000n), withPod({ ready: false, leaving: true }));
     const { token, initialCluster } = recordFor(3, 4);
     for (const record of [{}, { token, initialCluster, state: 'joining' as const }]) {
       const more = [all(going, withRecord(record))(fourth)];
-      const decision = decide(healthy(3, { spec: { replicas: 4 }, membership, more }));
+      const decision = decide(healthy(3, { spec: { replicas: 4 }, membership, shared, more }));
       assert.notEqual(decision.reason, 'PromotingLearner');
       assert.ok(decision.kind !== 'act' || !('promotes' in decision.action), JSON.stringify(decision));
     }
+  });
+
+  /** It runs, answers, and is not sealed yet. */
+  function startedLearner(applied: bigint): Slot {
+    const fourth = healthy(4).slots[3] ?? assert.fail();
+    const { memberId: _, ...record } = { ...recordFor(3, 4), state: 'joining' as const };
+    const slot = all(withRecord(record), asRecorded(record), learnerStatus(applied), withPod({ ready: false }))(fourth);
+    return slot.configMap ? { ...slot, configMap: { ...slot.configMap, immutable: false } } : assert.fail();
+  }
+  const withLearner = {
+    spec: { replicas: 4 },
+    membership: listed({}, {}, {}, { isLearner: true }),
+    shared: { disruptionBudget: { state: 'present', minAvailable: 3 } },
+  } as const;
+
+  for (const [what, raftIndex, applied, promotes] of [
+    ['promoted in the same step, where it lacks the last entry of a short log', 9n, 8n, true],
+    ['promoted in the same step, where it lacks a small part of a long log', 100_000n, 96_000n, true],
+    ['not promoted yet, where it lacks much of the log', 1000n, 899n, undefined],
+  ] as const) {
+    test(`is sealed, and ${what}`, () => {
+      const leader = withEndpoint(endpoint(0, { leader: 'a0', raftIndex, raftAppliedIndex: raftIndex }));
+      const seen = healthy(3, { ...withLearner, more: [startedLearner(applied)], slots: { 0: leader } });
+      const { kind, promotes: said } = actionOf(decide(seen)) as ActionOf<'seal-members'>;
+      assert.deepEqual([kind, said], ['seal-members', promotes]);
+    });
+  }
+
+  test('counts for the disruption budget from its record on until it votes', () => {
+    const sealed = all(learnerStatus(500n), withPod({ ready: false }))(healthy(4).slots[3] ?? assert.fail());
+    for (const [slot, voters] of [
+      [startedLearner(500n), 4],
+      [sealed, 4],
+      [withRecord({ state: 'releasing' })(sealed), 3],
+    ] as const)
+      assert.equal(votersToProtect(situate(healthy(3, { ...withLearner, more: [slot] }))), voters);
   });
 });
 

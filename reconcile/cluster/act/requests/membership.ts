@@ -1,4 +1,5 @@
-import type { ListedMember } from '../../../etcd.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { EtcdError, type ListedMember } from '../../../etcd.ts';
 import { settledList } from '../../etcd-way.ts';
 import { moved } from '../../know/outcome.ts';
 import { didNotAnswer, unreachable } from './refusals.ts';
@@ -43,18 +44,33 @@ export const addToList = defineRequest('addToList', {
   }),
 });
 
+/** A second in all: leaders tell learners what is decided with each heartbeat, ten times a second. */
+const promotions = 11;
+/** Milliseconds. */
+const betweenPromotions = 100;
+
 interface OfMember extends OfCluster {
   readonly name: string;
   readonly memberId: string;
 }
 
-/** Makes a learner a voter. etcd refuses as long as it is not in sync. */
+/**
+ * Makes a learner a voter. etcd refuses as long as it is not in sync: then it is asked again for a moment, which is
+ * safe because a refusal is certain.
+ */
 export const promote = defineRequest('promote', {
   words: ({ name }: OfMember) => `promotes ${name}`,
   writes: ({ memberId }) => ({ fence: 'none', membership: { kind: 'promote', target: memberId } }),
   live: async ({ clusterId, memberId }, { etcdNow, signal }): Promise<void> => {
     const { etcd, endpoints } = await etcdNow();
-    await etcd.promote(endpoints, memberId, { signal, clusterId });
+    for (let triesLeft = promotions; ; triesLeft--) {
+      try {
+        return await etcd.promote(endpoints, memberId, { signal, clusterId });
+      } catch (error) {
+        if (triesLeft === 1 || !(error instanceof EtcdError) || error.reason !== 'NotInSync') throw error;
+      }
+      await pause(betweenPromotions, undefined, { signal });
+    }
   },
   model: (state, { clusterId, memberId }, host) => ({
     state: host.etcd.promote(state, clusterId, memberId),

@@ -1,7 +1,7 @@
 import { annotations } from '../../../../../manifests/render/names.ts';
 import type { SealedMember } from '../../../know/actions/birth.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
-import { isInSync } from '../../../know/health.ts';
+import { isNearlyInSync } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Membership, Slot } from '../../../know/observation.ts';
 import type { Situation } from '../../../know/situation.ts';
@@ -47,11 +47,11 @@ export function seal(situation: Situation): Decision | undefined {
   );
 }
 
-/** A learner that etcd would promote now, and that goes on running. */
+/** A learner that goes on running, and that etcd would promote now, or within the moment for which it is asked. */
 function mayVote(member: SealedMember | undefined, situation: Situation): boolean {
   const { slots, membership } = situation;
   const slot = slots.find(({ name }) => name === member?.name);
-  if (!slot || slot.pod?.leaving || membership.kind === 'unknown' || !isInSync(slot, situation)) return false;
+  if (!slot || slot.pod?.leaving || membership.kind === 'unknown' || !isNearlyInSync(slot, situation)) return false;
   return membership.members.some(({ id, isLearner }) => id === member?.memberId && isLearner);
 }
 
