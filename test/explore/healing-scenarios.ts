@@ -19,7 +19,7 @@ const holders = { death: 2, late: 1, again: 1 } as const;
 /** Where a person decides whether a member is given up. */
 export const healingScenarios: readonly Scenario[] = [
   byHand('heal 3 by hand', [approves, approves], { ...disks, wipe: 2, crash: 1, status: 1 }, 2),
-  byHand('heal 3 by hand, and who heals it dies', [approves], { wipe: 1, lost: 1, node: 1, ...holders }, 2),
+  byHand('heal 3 by hand, and who heals it dies', [approves], { ...disks, ...holders }, 2),
   byHand(
     'heal 3 by hand, and take it back',
     [approves, takesBack, approves],

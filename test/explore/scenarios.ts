@@ -55,6 +55,7 @@ export const scenarios: readonly Scenario[] = [
   one('1 to 3, and back', healthy({ replicas: 1 }, 6), [size(3), size(1)], { death: 1, late: 1, again: 1, wipe: 1 }, 2),
   one('3 to 2, and back', healthy({}, 6), [size(2), size(3)], { death: 1, late: 1, again: 1, status: 1 }, 2),
   one('heal 3', healthy({}, 6), [], { ...disks, ...pods, lag: 1, status: 1 }, 2),
+  one('outlive a volume while a node dies', healthy({}, 6), [], { claim: 1, node: 1 }, 2),
   one('heal 3, and who heals it dies', healthy({}, 6), [], { ...disks, ...holders }, 2),
   one('heal 5', healthy({ replicas: 5 }, 9), [], { ...disks }, 2),
   one('heal while it grows', healthy({ replicas: 1 }, 6), [size(3)], { ...disks, crash: 1 }, 2),

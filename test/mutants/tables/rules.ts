@@ -89,6 +89,20 @@ export const ofRules: readonly Mutant[] = [
     killers: [`${unit}/boundaries.test.ts`],
   },
   {
+    file: 'reconcile/cluster/decide/rules/volumes/outlive-volume.ts',
+    from: 'hasNoneToSpare && slots.some',
+    to: 'false && slots.some',
+    without: 'a voter leaves while the one in its place is not Ready, and none of the others may die (I1)',
+    killers: [`${unit}/boundaries.test.ts`],
+  },
+  {
+    file: 'reconcile/cluster/decide/rules/volumes/outlive-volume.ts',
+    from: 'hasNoneToSpare && slots.some',
+    to: 'slots.some',
+    without: 'a voter on a volume that goes stays, though the others have one to spare',
+    killers: [`${unit}/boundaries.test.ts`],
+  },
+  {
     file: 'reconcile/cluster/decide/rules/membership/join.ts',
     from: '  if (joining.volume.leaving) return undefined;\n',
     to: '',

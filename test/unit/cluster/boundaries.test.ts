@@ -111,6 +111,23 @@ describe('outlive-volume', () => {
       assert.equal(decision?.reason, isRemoved ? 'RemovingMember' : undefined);
     });
   }
+
+  for (const [size, starts, isRemoved, what] of [
+    [4, withPod({ ready: false }), false, 'keeps all of 4 voters while one starts: of the 2 others one may die (I1)'],
+    [6, withPod({ ready: false }), true, 'removes one of 6 voters while one starts: of the 4 others one may die'],
+    [4, down, true, 'removes one of 4 voters, one of the others down: nothing is to come'],
+    [
+      4,
+      all(withPod({ ready: false }), withEndpoint(endpoint(3, { leader: '0' }))),
+      true,
+      'removes one of 4 voters, one of the others without a leader: nothing is sure to come',
+    ],
+  ] as const) {
+    test(what, () => {
+      const observation = situated(size, { spec: { replicas: size - 1 }, slots: { 0: leaving, [size - 1]: starts } });
+      assert.equal(outliveVolume(observation)?.reason, isRemoved ? 'RemovingMember' : undefined);
+    });
+  }
 });
 
 describe('let-removed-go', () => {

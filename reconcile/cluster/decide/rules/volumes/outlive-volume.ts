@@ -1,5 +1,5 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { goesWithItsVolume, memberOf } from '../../../know/health.ts';
+import { ailmentOf, goesWithItsVolume, memberOf } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { quorumOf } from '../../../know/quorum.ts';
@@ -12,7 +12,8 @@ import { replacementOf } from '../membership/heal.ts';
  * If a serving member's PVC is deleted, the member has its data only as long as its pod runs. It keeps voting until its
  * replacement votes, and is removed only then. No grace period: a deletion cannot be taken back.
  *
- * Guards I9: the members that stay are a quorum that serves, each seen directly. Guards I2: one at a time.
+ * Guards I9: the members that stay are a quorum that serves, each seen directly. Guards I1: while another voter starts,
+ * they are more than that, for one may die between this look and the removal. Guards I2: one at a time.
  */
 export function outliveVolume(situation: Situation): Decision | undefined {
   const { membership, slots, life, effective } = situation;
@@ -29,6 +30,10 @@ export function outliveVolume(situation: Situation): Decision | undefined {
   const why = `volume ${leaver.name} is being deleted and disappears with its pod`;
   if (voters.length > effective.replicas) {
     if (serving.length - 1 < quorumOf(voters.length - 1)) return undefined;
+    // A voter that starts becomes the one to spare: `gate` waits for it, and says what to do if it never is Ready.
+    const hasNoneToSpare = serving.length - 1 === quorumOf(voters.length - 1);
+    if (hasNoneToSpare && slots.some((slot) => memberOf(slot, voters) && isAboutToServe(slot, situation)))
+      return undefined;
     return act(
       removalOf(leaver, member, membership.clusterId, situation),
       'RemovingMember',
@@ -41,4 +46,11 @@ export function outliveVolume(situation: Situation): Decision | undefined {
 
 function isJoining(slot: Slot): boolean {
   return recordOf(slot)?.state === 'joining';
+}
+
+/** It votes and hears a leader; only its pod is not Ready yet. */
+function isAboutToServe(slot: Slot, situation: Situation): boolean {
+  const { endpoint } = slot;
+  if (endpoint.kind === 'unknown' || endpoint.status.leader === '0') return false;
+  return ailmentOf(slot, situation)?.reason === 'MemberStarting';
 }
