@@ -30,7 +30,7 @@ export function outliveVolume(situation: Situation): Decision | undefined {
   const why = `volume ${leaver.name} is being deleted and disappears with its pod`;
   if (voters.length > effective.replicas) {
     if (serving.length - 1 < quorumOf(voters.length - 1)) return undefined;
-    // A voter that starts becomes the one to spare: `gate` waits for it, and says what to do if it never is Ready.
+    // A voter that starts becomes the one to spare. `gate` waits for it, and says what to do if it stays so.
     const hasNoneToSpare = serving.length - 1 === quorumOf(voters.length - 1);
     if (hasNoneToSpare && slots.some((slot) => memberOf(slot, voters) && isAboutToServe(slot, situation)))
       return undefined;
