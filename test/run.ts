@@ -41,9 +41,7 @@ const timeouts = {
 /** Every file is a process of its own: most of what a small one costs is to compile what it imports. */
 const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet/compiled');
 
-const preload = (name: string) => pathToFileURL(resolve(import.meta.dirname, 'run', name)).href;
-const noteProcessorTime = preload('note-processor-time.ts');
-const yieldProcessors = preload('yield-processors.ts');
+const noteProcessorTime = pathToFileURL(resolve(import.meta.dirname, 'run/note-processor-time.ts')).href;
 
 /**
  * `npm test`: unit tests, a short search, integration and end-to-end tests, and one summary at the end.
@@ -157,28 +155,19 @@ function sharedCluster(binaries: Binaries | undefined): SharedCluster {
 }
 
 async function* allEvents(selections: readonly Selection[], cluster: SharedCluster | undefined, signal: AbortSignal) {
-  const beside: Promise<readonly unknown[]>[] = [];
-  for (const { room, files, pattern, sideBySide, isBeside = false } of selections) {
+  for (const { room, files, pattern, sideBySide } of selections) {
     if (files.length === 0 || signal.aborted) continue;
-    if (room === 'e2e' && cluster && !(await describe(cluster))) break;
-    const preloaded = isBeside ? [noteProcessorTime, yieldProcessors] : [noteProcessorTime];
-    const events = run({
+    if (room === 'e2e' && cluster && !(await describe(cluster))) return;
+    yield* run({
       files: [...files],
       concurrency: sideBySide,
       timeout: timeouts[room],
       signal,
       // A failed test may leave a connection open; that must not hold up the others until the time-out.
-      execArgv: [...(room === 'unit' ? [] : ['--test-force-exit']), ...preloaded.map((url) => `--import=${url}`)],
+      execArgv: [...(room === 'unit' ? [] : ['--test-force-exit']), `--import=${noteProcessorTime}`],
       ...(pattern && { testNamePatterns: [pattern] }),
     });
-    if (isBeside) beside.push(Array.fromAsync(events));
-    else {
-      yield* events;
-      // Told last: two files' tests in each other's lines could not be read.
-      for (const told of await Promise.all(beside.splice(0))) yield* told;
-    }
   }
-  for (const told of await Promise.all(beside)) yield* told;
 }
 
 /** Tells the tests' own processes where the shared cluster is. `false`, having said why, if it did not start. */

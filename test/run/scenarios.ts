@@ -12,8 +12,6 @@ export interface Selection {
   readonly pattern: RegExp | undefined;
   /** Files at a time. */
   readonly sideBySide: number;
-  /** At the lowest priority beside what comes after it, up to the first that is not beside. */
-  readonly isBeside?: true;
 }
 
 /** The smallest machine we care for has two processors, and a test is waiting for a third of its time. */
@@ -36,25 +34,15 @@ export const measuring: readonly string[] = [
   'upgrade',
 ];
 
-/** These wait for most of their time, each for minutes. */
-export const waiting: readonly string[] = [
-  'chain-recovery',
-  'corruption',
-  'final-backup',
-  'recover',
-  'runbooks',
-  'runbooks-data',
-];
-
 const checkout = resolve(import.meta.dirname, '../..');
 
 /** What to run, room by room. @throws {UsageError} listing the names there are, when the scenario is none of them. */
 export async function select({ rooms, scenario, perMinor }: RunOptions): Promise<readonly Selection[]> {
-  const all = perMinor ? ofEachMinor(rooms) : rooms.flatMap((room) => selectionsOf(room, rooms.includes('e2e')));
+  const all = perMinor ? ofEachMinor(rooms) : rooms.flatMap(selectionsOf);
   if (scenario === undefined) return all;
 
   const byFile = narrow(all, (file) => nameOf(file) === scenario);
-  if (byFile.length > 0) return byFile.map(({ isBeside: _, ...selection }) => selection);
+  if (byFile.length > 0) return byFile;
 
   // Tests are known by their names only once they run; their source is known before.
   const mentioning = new Set<string>();
@@ -64,37 +52,23 @@ export async function select({ rooms, scenario, perMinor }: RunOptions): Promise
   const byTest = narrow(all, (file) => mentioning.has(file));
   if (byTest.length === 0) throw unknown(scenario, all);
   const pattern = new RegExp(scenario.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
-  return byTest.map(({ isBeside: _, ...selection }) => ({ ...selection, pattern }));
+  return byTest.map((selection) => ({ ...selection, pattern }));
 }
 
 function ofEachMinor(among: readonly Room[]): readonly Selection[] {
   return (['integration', 'e2e'] as const)
     .filter((room) => among.includes(room))
-    .flatMap((room) =>
-      narrow(selectionsOf(room, false), (file) => perMinorNames[room].some((name) => name === nameOf(file))),
-    );
+    .flatMap((room) => narrow(selectionsOf(room), (file) => perMinorNames[room].some((name) => name === nameOf(file))));
 }
 
-/**
- * What measures leaves the processors idle for half of its time: integration tests and those that wait take that half.
- *
- * @param isWhole `false`: there is nothing to be beside of.
- */
-function selectionsOf(room: Room, isWhole: boolean): readonly Selection[] {
+function selectionsOf(room: Room): readonly Selection[] {
   const files = testFiles(room);
   const whole = { room, pattern: undefined, sideBySide: sideBySide[room] };
-  const beside = isWhole ? ({ isBeside: true } as const) : {};
-  if (room === 'integration') return [{ ...whole, files, ...beside }];
   if (room !== 'e2e') return [{ ...whole, files }];
-  const kindOf = (file: string) => {
-    if (waiting.includes(nameOf(file))) return 'waiting';
-    return measuring.includes(nameOf(file)) ? 'measuring' : 'others';
-  };
-  const { waiting: patient = [], measuring: measured = [], others = [] } = Object.groupBy(files, kindOf);
+  const isMeasuring = (file: string) => measuring.includes(nameOf(file));
   return [
-    { ...whole, files: patient, sideBySide: 2, ...beside },
-    { ...whole, files: measured, sideBySide: 2 },
-    { ...whole, files: others },
+    { ...whole, files: files.filter(isMeasuring), sideBySide: 2 },
+    { ...whole, files: files.filter((file) => !isMeasuring(file)) },
   ];
 }
 
