@@ -22,7 +22,7 @@ const sizes = fc.array(
   { minLength: 9, maxLength: 9 },
 );
 
-/** Three members of such files are let write, defragmented, compacted: chance alone misses one of these now and then. */
+/** Three members of such files are let write, defragmented, compacted. Chance alone misses one now and then. */
 const roomy = { size: 100, used: 50 };
 const bare = { size: 1000, used: 500 };
 const full = { size: 1000, used: 1000 };
