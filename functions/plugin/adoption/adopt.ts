@@ -4,7 +4,7 @@ import type { Pod } from '../../../manifests/kube-types.ts';
 import { annotations, labelSelector, labels } from '../../../manifests/render/names.ts';
 import type { Intent } from '../../../reconcile/cluster/foresee/plan-clusters.ts';
 import { approvalOfAdoption } from '../../../reconcile/cluster/know/inherited.ts';
-import type { Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
+import type { Asking, Sought } from '../../../reconcile/cluster/observe/ask-existing.ts';
 import { resources } from '../../../reconcile/kube.ts';
 import { printable } from '../../printable.ts';
 import { type Asked, type ExitCode, Refusal } from '../command.ts';
@@ -42,24 +42,23 @@ export async function adopt(name: string, asked: Asked, options: AdoptOptions): 
   const place = file ?? `EtcdCluster ${asked.namespace}/${name}`;
   const named = wanted(given).spec.bootstrap?.existing;
   if (named && pods) throw new Refusal(`${place} has spec.bootstrap.existing: leave --pods out, it has podLabels`);
-  if (named) return foretell(given, named, asked, options);
+  if (named) return foretell(given, named, await lookAt(wanted(given), named, asked), asked, options);
   if (!pods) {
     throw new Refusal(
       `${place} has no spec.bootstrap.existing: it says which etcd cluster is taken over. --pods KEY=VALUE finds it (docs/how-to/adopt.md)`,
     );
   }
   const sought = { podLabels: pods };
-  const answers = await askPods(wanted(given), sought, asked);
-  const existing = existingFound(await seen(answers, sought, asked), answers, sought);
+  const looked = await lookAt(wanted(given), sought, asked);
+  const existing = existingFound(looked.found, looked.answers, sought);
   if (asked.output === 'text') asked.out(`add to the spec of ${place}:\n${existingText(existing)}\n`);
-  return foretell(taking(given, existing), existing, asked, options);
+  return foretell(taking(given, existing), existing, looked, asked, options);
 }
 
 /** Before there is any document: what is there, and what a document has to say of it. Without TLS. */
 async function look(name: string, asked: Asked, podLabels: Sought['podLabels']): Promise<ExitCode> {
   const asking = { metadata: { name, namespace: asked.namespace }, spec: { tls: { mode: 'Disabled' as const } } };
-  const answers = await askPods(asking, { podLabels }, asked);
-  const found = await seen(answers, { podLabels }, asked);
+  const { answers, found } = await lookAt(asking, { podLabels }, asked);
   const existing = existingFound(found, answers, { podLabels });
   if (asked.output !== 'text') asked.out(dataText({ existing, pods: found }, asked.output));
   else {
@@ -72,11 +71,10 @@ async function look(name: string, asked: Asked, podLabels: Sought['podLabels']):
 async function foretell(
   intent: Intent,
   existing: ExistingCluster,
+  { answers, found }: Looked,
   asked: Asked,
   { exitCode }: AdoptOptions,
 ): Promise<ExitCode> {
-  const answers = await askPods(wanted(intent), existing, asked);
-  const found = await seen(answers, existing, asked);
   const differs = differences(existing, found, answers);
   const { made, unread } = await foresee(approving(intent, existing), asked);
   const next = made.planned?.steps.findIndex(({ reason }) => reason === 'RemovingInherited') ?? -1;
@@ -91,9 +89,15 @@ async function foretell(
   return exitCode ? codeOf(made) : 0;
 }
 
-async function seen(answers: Answers, { podLabels }: Sought, asked: Asked): Promise<readonly FoundPod[]> {
+interface Looked {
+  readonly answers: Answers;
+  readonly found: readonly FoundPod[];
+}
+
+async function lookAt(cluster: Asking, sought: Sought, asked: Asked): Promise<Looked> {
+  const answers = await askPods(cluster, sought, asked);
   const { kube, namespace, stop } = asked;
-  const selector = { namespace, labelSelector: labelSelector(podLabels), limit: mostPods, signal: stop };
+  const selector = { namespace, labelSelector: labelSelector(sought.podLabels), limit: mostPods, signal: stop };
   const { items } = await kube.list<Pod>(resources.pods, selector);
   const others = items.filter(({ metadata }) => metadata.labels?.[labels.managedBy] !== 'etcd-ratchet');
   const managers = await managersOf(others, asked);
@@ -101,7 +105,7 @@ async function seen(answers: Answers, { podLabels }: Sought, asked: Asked): Prom
     const of = managers[index];
     return of ? [{ name: metadata.name, managers: of }] : [];
   });
-  return foundPods(pods, answers);
+  return { answers, found: foundPods(pods, answers) };
 }
 
 function wanted(intent: Intent): EtcdCluster {

@@ -36,6 +36,11 @@ export function goesWithItsVolume(slot: Slot, seen: Seen): boolean {
   return slot.volume?.leaving === true && serves({ ...slot, volume: { ...slot.volume, leaving: false } }, seen);
 }
 
+/** It was asked directly, and follows a leader. */
+export function hearsLeader({ endpoint }: Pick<Slot, 'endpoint'>): boolean {
+  return endpoint.kind === 'known' && endpoint.status.leader !== '0';
+}
+
 /** Entries of raft's log that a member may lag and still count as in sync; a busy cluster is never at zero. */
 const maxLag = 5000n;
 

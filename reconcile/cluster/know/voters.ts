@@ -1,5 +1,5 @@
 import type { ListedMember } from '../../etcd.ts';
-import { goesWithItsVolume, memberOf, type Seen, serves } from './health.ts';
+import { goesWithItsVolume, hearsLeader, memberOf, type Seen, serves } from './health.ts';
 import { inheritedIn, isWell as isWellInherited } from './inherited.ts';
 import type { Slot } from './observation.ts';
 import { quorumOf } from './quorum.ts';
@@ -34,8 +34,7 @@ export function isQuorumWithout(memberId: string, situation: Seen): boolean {
   const { membership, slots } = situation;
   if (membership.kind === 'unknown') return false;
   const others = votersOf(membership.members).filter(({ id }) => id !== memberId);
-  const answers = ({ endpoint }: Slot) => endpoint.kind === 'known' && endpoint.status.leader !== '0';
-  const ours = slots.filter((slot) => memberOf(slot, others) && answers(slot));
+  const ours = slots.filter((slot) => memberOf(slot, others) && hearsLeader(slot));
   const inherited = inheritedIn(situation).filter((one) => others.includes(one.member) && isWellInherited(one));
   return others.length > 0 && ours.length + inherited.length >= quorumOf(others.length);
 }

@@ -8,6 +8,11 @@ export interface Crash {
   readonly write: number;
 }
 
+/** For messages: where it was. */
+export function text({ when, write }: Crash): string {
+  return `${when} write ${write}`;
+}
+
 /** Every place where an invocation can die while it makes so many writes. */
 export function crashesIn(writes: number): readonly Crash[] {
   return Array.from({ length: writes }, (_, write) => write).flatMap((write) => [

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe, type TestContext, test } from 'node:test';
 import { approveLeaving, assertTakenOver, besideOthers, oursOnTheList } from '../../../support/world/adoption.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, sample, squares } from '../../../support/world/crash.ts';
+import { type Crash, sample, squares, text } from '../../../support/world/crash.ts';
+import { ending } from '../../../support/world/ending.ts';
 import type { Frozen } from '../../../support/world/freeze.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { namesOnTheirList, theyServe } from '../../../support/world/others.ts';
@@ -180,17 +181,4 @@ async function eachFrozen(
     await tell(world, frozen, freeze);
   }
   assert.ok(told >= places.length - unanswered, `${told} of ${places.length} places`);
-}
-
-async function ending(world: World, crash: Crash): Promise<string> {
-  try {
-    const { kind, reason } = await tickUntilConverged(world);
-    return `${kind} ${reason}`;
-  } catch (error) {
-    throw new Error(text(crash), { cause: error });
-  }
-}
-
-function text({ when, write }: Crash): string {
-  return `${when} write ${write}`;
 }

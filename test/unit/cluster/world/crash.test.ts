@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test';
 import type { EtcdClusterSpec } from '../../../../manifests/api/etcd-cluster.ts';
 import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
 import { type Crash, killer, squares } from '../../../support/world/crash.ts';
+import { ending } from '../../../support/world/ending.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
@@ -109,15 +110,6 @@ async function killedAt(life: Life, crash: Crash): Promise<World> {
   const { world, struck } = await life.killedAt(crash);
   assert.ok(struck, `there is no ${text(crash)}`);
   return world;
-}
-
-async function ending(world: World, crash: Crash): Promise<string> {
-  try {
-    const { kind, reason } = await tickUntilConverged(world);
-    return `${kind} ${reason}`;
-  } catch (error) {
-    throw new Error(text(crash), { cause: error });
-  }
 }
 
 function sizeOf(world: World): number {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { assertOneCluster, tickUntilConverged } from '../../../support/world/converge.ts';
+import { assertOneCluster } from '../../../support/world/converge.ts';
 import { type Crash, squares } from '../../../support/world/crash.ts';
+import { ending } from '../../../support/world/ending.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { createWorld, type World } from '../../../support/world/world.ts';
 
@@ -105,15 +106,6 @@ async function frozenAt(life: Life, freeze: Crash) {
 async function recreate(world: World, replicas = 3): Promise<void> {
   await world.remove();
   await world.apply({ replicas });
-}
-
-async function ending(world: World, freeze: Crash): Promise<string> {
-  try {
-    const { kind, reason } = await tickUntilConverged(world);
-    return `${kind} ${reason}`;
-  } catch (error) {
-    throw new Error(text(freeze), { cause: error });
-  }
 }
 
 function text({ when, write }: Crash): string {

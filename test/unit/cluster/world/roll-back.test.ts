@@ -6,7 +6,7 @@ import { readVolumeRecord } from '../../../../manifests/render/volume-record.ts'
 import { type KubeObject, type Resource, resources } from '../../../../reconcile/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
-import { type Crash, sample } from '../../../support/world/crash.ts';
+import { type Crash, sample, text } from '../../../support/world/crash.ts';
 import { theirs } from '../../../support/world/invariants.ts';
 import { type Life, lifeOf } from '../../../support/world/life.ts';
 import { writesInSnapshot } from '../../../support/world/restore.ts';
@@ -260,10 +260,6 @@ describe('a rollback that is called off', () => {
 /** Of a cluster of three every fourth, and of a smaller one all. */
 function every({ places, writes }: Life, offset = 0): readonly Crash[] {
   return writes > 60 ? sample(places, 4, offset) : places;
-}
-
-function text({ when, write }: Crash): string {
-  return `${when} write ${write}`;
 }
 
 /** A volume that gives up a cluster has its data. */

@@ -3,7 +3,7 @@ import type { ListedMember } from '../../../../etcd.ts';
 import type { ActionOf } from '../../../know/action.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { needOfReplacement } from '../../../know/down.ts';
-import { ailmentOf, memberOf, urlOf } from '../../../know/health.ts';
+import { ailmentOf, hearsLeader, memberOf, urlOf } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { gaveUpBy } from '../../../know/outvoted.ts';
@@ -82,7 +82,7 @@ function unsafeWithout({ name }: Slot, memberId: string, situation: Situation): 
   }
   if (isQuorumWithout(memberId, situation)) return undefined;
   const places = slots.filter((slot) => memberOf(slot, others));
-  const down = places.find(({ endpoint }) => endpoint.kind === 'unknown' || endpoint.status.leader === '0');
+  const down = places.find((slot) => !hearsLeader(slot));
   if (!down) return besideUnknown(unknownAmong(others, situation));
   const member = memberOf(down, others);
   const ailment = ailmentOf(down, situation);

@@ -1,5 +1,5 @@
 import { act, type Decision } from '../../../know/decision.ts';
-import { ailmentOf, goesWithItsVolume, memberOf } from '../../../know/health.ts';
+import { ailmentOf, goesWithItsVolume, hearsLeader, memberOf } from '../../../know/health.ts';
 import { recordOf } from '../../../know/life.ts';
 import type { Slot } from '../../../know/observation.ts';
 import { quorumOf } from '../../../know/quorum.ts';
@@ -50,7 +50,5 @@ function isJoining(slot: Slot): boolean {
 
 /** It votes and hears a leader; only its pod is not Ready yet. */
 function isAboutToServe(slot: Slot, situation: Situation): boolean {
-  const { endpoint } = slot;
-  if (endpoint.kind === 'unknown' || endpoint.status.leader === '0') return false;
-  return ailmentOf(slot, situation)?.reason === 'MemberStarting';
+  return hearsLeader(slot) && ailmentOf(slot, situation)?.reason === 'MemberStarting';
 }
