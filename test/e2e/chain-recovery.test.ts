@@ -105,17 +105,35 @@ test('the same for a rollback, and for a restore beside it', async () => {
   assert.equal(await readKey(await access('beside'), 'balance'), 'right');
 });
 
-/** The pod of a follow-up that waits for members. */
-async function waitingPod(): Promise<string> {
-  return until('a follow-up waits', async () => {
-    const { list, kubectl, namespace } = stage();
-    const pods = await list<Pod>(resources.pods);
-    const links = pods.filter(({ metadata, status }) => {
+interface LogLine {
+  readonly cluster?: string;
+  readonly decision?: string;
+  readonly msg?: string;
+}
+
+async function logOf(pod: string): Promise<readonly LogLine[]> {
+  const { kubectl, namespace } = stage();
+  const text = await kubectl(['-n', namespace, 'logs', pod]);
+  // The last line may be half-written.
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+/** The pod of a follow-up that waits for this cluster: one of an earlier test may still be there, and about to end. */
+async function podThatWaitsFor(name: string): Promise<string> {
+  const { list, namespace } = stage();
+  return until(`a follow-up waits for ${name}`, async () => {
+    const running = (await list<Pod>(resources.pods)).filter(({ metadata, status }) => {
       return /^etcd-ratchet-[0-9a-f]+-\d+-/.test(metadata.name) && status?.phase === 'Running';
     });
-    const [pod] = links.map(({ metadata }) => metadata.name);
-    const said = pod && (await kubectl(['-n', namespace, 'logs', pod]));
-    return said?.includes('"decision":"wait"') ? pod : undefined;
+    for (const { metadata } of running) {
+      const own = (await logOf(metadata.name)).filter(({ cluster }) => cluster === `${namespace}/${name}`);
+      if (own.at(-1)?.decision === 'wait') return metadata.name;
+    }
+    return undefined;
   });
 }
 
@@ -130,7 +148,7 @@ for (const [what, lose] of [
     const podTemplate = { spec: { nodeSelector: { [label]: 'true' } } };
     await push({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, { podTemplate, replicas: 1 }) });
     await trigger(name);
-    await lose(await waitingPod());
+    await lose(await podThatWaitsFor(name));
     await kubectl(['label', 'nodes', '--all', `${label}=true`]);
     const started = performance.now();
     await seen(name, isReady, 90);
@@ -139,11 +157,15 @@ for (const [what, lose] of [
 }
 
 async function cutOff(pod: string): Promise<void> {
-  const { namespace, kubectl } = stage();
+  const { namespace } = stage();
   await node().unplugPod(namespace, pod);
-  const said = () => kubectl(['-n', namespace, 'logs', pod]);
+  let log: readonly LogLine[] = [];
+  const asksAgain = async () => {
+    log = await logOf(pod);
+    return log.some(({ msg }) => msg === 'the API server gave no answer; asking again');
+  };
   // It waits for 45 s at most before it asks again, and a request has 10 s.
-  await until('no answer', async () => (await said()).includes('no answer within'), { within: 70 });
+  await until('it asks again', asksAgain, { within: 70, last: () => JSON.stringify(log.at(-1)) });
   await node().replugPod(namespace, pod);
 }
 
