@@ -153,6 +153,39 @@ suite('volumes', { concurrency: 6 }, () => {
     await until('the new word', async () => (await logs('files')).includes('two one'), { within: 10 });
   });
 
+  test('what changes while a pod waits for another volume is in its files when it runs', async () => {
+    const secret = (word: string) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'early' },
+      stringData: { word },
+    });
+    const script = `
+    const fs = require('fs');
+    let last;
+    setInterval(() => { const now = fs.readFileSync('/early/word', 'utf8'); if (now !== last) console.log(last = now); }, 50);`;
+    const container = { volumeMounts: [{ name: 'early', mountPath: '/early' }] };
+    const early = { name: 'early', secret: { secretName: 'early' } };
+    const late = { name: 'late', configMap: { name: 'late' } };
+    await apply(secret('one'));
+    await apply(
+      scriptPod('beside', script, { volumes: [early] }, container),
+      scriptPod('waiting', script, { volumes: [early, late] }, container),
+    );
+    await until('the pod to wait for its second volume', async () => {
+      const said = await cluster.kubectl(['get', 'events', '-n', 'default', '-o', 'json']);
+      const { items } = JSON.parse(said) as { items: { message: string; involvedObject: { name: string } }[] };
+      return items.some((one) => one.involvedObject.name === 'waiting' && /configmap late not found/.test(one.message));
+    });
+    await apply(secret('two'));
+    await until('a pod that runs to have the new word', async () => (await logs('beside')).includes('two'));
+    await apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'late' }, data: { any: 'thing' } });
+    await until('the new word', async () => (await logs('waiting')).endsWith('two\n'), {
+      within: 20,
+      last: () => 'it kept the old one',
+    });
+  });
+
   test('a read-only root can be written only where a volume is', async () => {
     const script = `
     const fs = require('fs');

@@ -98,6 +98,8 @@ export interface State {
   readonly clients: Map<string, Party>;
   /** Their pods neither run nor end. */
   readonly deadNodes: Set<string>;
+  /** Pods whose mounted files their kubelet does not bring up to date. */
+  readonly neglected: Set<string>;
   /** While no fault was made on purpose: everybody can talk to everybody, and at most one member is down. */
   watchful: boolean;
   addresses: number;

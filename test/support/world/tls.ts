@@ -53,7 +53,7 @@ export function refreshFiles(state: State): void {
   if (![...state.processes.values()].some(({ tls }) => tls)) return;
   const secrets = state.kube.stored<Secret>(resources.secrets);
   for (const process of state.processes.values()) {
-    if (!process.tls) continue;
+    if (!process.tls || state.neglected.has(process.pod)) continue;
     for (const port of [process.tls.peer, process.tls.server]) {
       const [namespace] = process.pod.split('/');
       const files = secrets.find(

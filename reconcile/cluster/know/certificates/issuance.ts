@@ -55,9 +55,13 @@ export function issuanceTrouble(cluster: EtcdCluster, { plan, issued }: LeafView
   };
 }
 
-export function followedSlowly({ certManager }: ReadCertificates): string {
+export function followedSlowly({ certManager, leaves }: ReadCertificates): string {
   const whose = certManager ? "cert-manager's CA" : 'the provided CA';
-  return `${whose} has changed: the old one stays trusted until every member and client has had time to follow`;
+  const behind = leaves.find(
+    ({ plan, facts, served }) => plan.peer !== undefined && facts && served !== facts.fingerprint,
+  )?.plan;
+  const who = behind ? `; ${behind.peer} does not present the certificate in ${behind.secretName} yet` : '';
+  return `${whose} has changed: the old one stays trusted until every member and client has had time to follow${who}`;
 }
 
 /** The first trouble that a person must correct, else the first that is under way. */

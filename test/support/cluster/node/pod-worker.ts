@@ -11,6 +11,7 @@ import { fullName, graceMs, isFinal, type PodState, placeOf, publish, tell } fro
 import { initialized } from './status.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTimers } from './timers.ts';
+import { createVolumeRefresher } from './volume-refresher.ts';
 import { createPodVolumes, mountsObject } from './volumes.ts';
 import type { Pod } from './wire.ts';
 
@@ -76,6 +77,7 @@ export function startPodWorker(node: NodeContext, pod: Pod): PodWorker {
     // kubelet waits for every volume before it makes a sandbox.
     if (await mountVolumes()) {
       state.sandbox ??= await createNetwork(state);
+      refresher.open();
       await advanceContainers();
     }
     publish(state);
@@ -111,19 +113,20 @@ export function startPodWorker(node: NodeContext, pod: Pod): PodWorker {
 
   function renewTokensInTime(): void {
     const due = volumes.dueInMs();
-    if (due !== undefined) timers.set('token', due + 50, refreshVolumes);
+    if (due !== undefined) timers.set('token', due + 50, refresher.ask);
   }
 
-  function refreshVolumes(): void {
-    if (state.mode !== 'running' || state.done || !state.sandbox) return;
-    volumes
-      .refresh(state.pod, placeOf(state))
-      .then(renewTokensInTime)
-      .catch((error: unknown) => {
-        node.log.debug({ pod: fullName(state), error: String(error) }, 'volumes were not refreshed, trying again');
-        if (state.mode === 'running' && !state.done) timers.set('token', 2000, refreshVolumes);
-      });
-  }
+  const refresher = createVolumeRefresher(
+    async () => {
+      if (state.mode !== 'running' || state.done) return;
+      await volumes.refresh(state.pod, placeOf(state));
+      renewTokensInTime();
+    },
+    (error) => {
+      node.log.debug({ pod: fullName(state), error: String(error) }, 'volumes were not refreshed, trying again');
+      if (state.mode === 'running' && !state.done) timers.set('token', 2000, refresher.ask);
+    },
+  );
 
   let isDue = false;
 
@@ -133,7 +136,7 @@ export function startPodWorker(node: NodeContext, pod: Pod): PodWorker {
     isDue = true;
     timers.set('propagation', node.timing.propagationMs * Math.random(), () => {
       isDue = false;
-      refreshVolumes();
+      refresher.ask();
     });
   }
 
@@ -152,7 +155,7 @@ export function startPodWorker(node: NodeContext, pod: Pod): PodWorker {
       const relabelled = downwardChanged(state.pod, newer);
       state.pod = newer;
       if (state.mode === 'ending') shortenGrace(state);
-      if (relabelled) refreshVolumes();
+      if (relabelled) refresher.ask();
       wake();
     },
     forget: () => {

@@ -185,6 +185,23 @@ describe('a cluster that runs', () => {
     });
   }
 
+  test('waits for a member whose files stay what they were, by its name, and ends when they follow', async () => {
+    const { world, certManager } = await running();
+    await certManager.replaceAuthority('etcd');
+    certManager.renew(...peerLeaves.map(issued));
+    await until(world, certManager, 'RollingConfiguration', 60);
+    world.state.neglected.add(`${namespace}/orders-2-0`);
+    await ticks(world, certManager, 150);
+    assert.equal(leafOf(world, 'orders-2-peer-tls').trust.length, 2, 'the old CA stays trusted');
+    const said = await until(world, certManager, 'RotatingAuthorities', 1);
+    assert.match(said, /; orders-2 does not present the certificate in orders-2-peer-tls yet$/);
+    world.state.neglected.clear();
+    world.state.changes += 1;
+    await until(world, certManager, 'Converged', 100);
+    assert.equal(leafOf(world, 'orders-2-peer-tls').trust.length, 1);
+    assertOneCluster(world, 3);
+  });
+
   test('gives applications that read their Secret again now and then the time to follow', async () => {
     const { world, certManager } = await running();
     let looks = 0;
