@@ -1,6 +1,6 @@
 import { ordinalOf } from '../../../manifests/render/names.ts';
 import type { Observation, Slot } from '../know/observation.ts';
-import { madeSoFar } from './knowledge.ts';
+import { madeSoFar, silenced } from './knowledge.ts';
 
 /**
  * What one write of an action changes in what is seen: the object, or the entry of the member list, that it writes, and
@@ -70,5 +70,7 @@ export function without(observation: Observation, name: string, ...keys: readonl
   if (!left.peer && !left.volume && !left.configMap && !left.statefulSet && !left.pod) {
     return { ...observation, slots: observation.slots.filter((other) => other !== slot) };
   }
-  return replaced(observation, left.pod ? left : { ...left, endpoint: nothingThere });
+  if (left.pod) return replaced(observation, left);
+  const endpoint = left.volume ? silenced(slot.endpoint, nothingThere.cause) : nothingThere;
+  return replaced(observation, { ...left, endpoint });
 }

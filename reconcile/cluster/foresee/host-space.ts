@@ -27,9 +27,23 @@ export const observedSpace: SpaceHost<Observation> = {
     if (BigInt(revision) > newest) throw refusedByEtcd('FutureRevision', `etcd is at revision ${newest}`);
     return BigInt(revision) < newest || !isOutOfSpace(state.slots) ? state : { ...state, hasHistory: false };
   },
-  defragment: (state, memberId) =>
-    onStatuses(state, (status) => (status.memberId === memberId ? { ...status, dbSize: status.dbSizeInUse } : status)),
+  defragment: (state, memberId) => {
+    const content = contentIn(state);
+    return onStatuses(state, (status) => {
+      if (status.memberId !== memberId) return status;
+      const dbSize = content < status.dbSizeInUse ? content : status.dbSizeInUse;
+      return { ...status, dbSize, dbSizeInUse: dbSize };
+    });
+  },
 };
+
+/** The same for all at the newest revision, and not all count yet what a compaction freed. */
+function contentIn({ slots }: Observation): bigint {
+  const statuses = statusesOf(slots);
+  const newest = newestOf(statuses);
+  const [first = 0n, ...others] = statuses.flatMap((one) => (one.revision === newest ? [one.dbSizeInUse] : []));
+  return others.reduce((least, used) => (used < least ? used : least), first);
+}
 
 /** As if one step were enough; on a real cluster it may take several. */
 export function advanced(state: Observation, index: bigint): Observation {

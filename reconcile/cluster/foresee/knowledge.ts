@@ -1,6 +1,15 @@
 import { inputsHash } from '../../../manifests/render/inputs-hash.ts';
+import type { EndpointStatus } from '../../etcd.ts';
 import type { Inputs } from '../know/inputs.ts';
-import type { LeafView, Membership, Observation, PodView, Slot, StatefulSetView } from '../know/observation.ts';
+import type {
+  Endpoint,
+  LeafView,
+  Membership,
+  Observation,
+  PodView,
+  Slot,
+  StatefulSetView,
+} from '../know/observation.ts';
 
 /**
  * What a simulation knows of its own doing, and no look at the world would tell. It travels along in what it makes; no
@@ -78,4 +87,17 @@ export function isWritten(leaf: Written): boolean {
 export function asRead(leaf: Written): LeafView {
   const { written: _, ...rest } = leaf;
   return rest;
+}
+
+/** What a member said before it fell silent: its disk keeps that, sizes and alarms included. */
+type Silent = Extract<Endpoint, { kind: 'unknown' }> & { readonly last?: EndpointStatus };
+
+export function silenced(endpoint: Endpoint, cause: string): Endpoint {
+  const last = lastSaid(endpoint);
+  const silent: Silent = { kind: 'unknown', cause, ...(last && { last }) };
+  return silent;
+}
+
+export function lastSaid(endpoint: Endpoint): EndpointStatus | undefined {
+  return endpoint.kind === 'known' ? endpoint.status : (endpoint as Silent).last;
 }

@@ -55,11 +55,12 @@ function toBeRequested(plan: LeafPlan): IssuedView {
 function asProvidedForOthers(
   plan: LeafPlan,
   { cluster, at }: Place,
-  { leaves }: ReadCertificates,
+  { leaves, forMembersToCome = [] }: ReadCertificates,
 ): IssuedView | undefined {
   const name = sourceNameOf(cluster, 'Provided', plan);
   if (name === undefined) return undefined;
-  const facts = leaves.find(({ issued }) => issued?.name === name)?.issued?.facts;
+  const views = [...leaves.flatMap(({ issued }) => issued ?? []), ...forMembersToCome];
+  const facts = views.find((issued) => issued.name === name)?.facts;
   const defects = facts ? defectsOf({ facts, plan: { ...plan, secretName: name }, now: at }) : [notThere(name)];
   return { name, secret: facts ? 'ours' : 'missing', owned: true, defects, ...(facts && { facts }) };
 }

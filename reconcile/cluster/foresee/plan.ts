@@ -2,12 +2,13 @@ import { courseOf, type Reason } from '../../reasons.ts';
 import { timestamp } from '../../timestamp.ts';
 import { targetOf } from '../act/act.ts';
 import { decide } from '../decide/decide.ts';
+import { saysItFits } from '../decide/rules/space/free-space.ts';
 import type { ActionKind } from '../know/action.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Observation } from '../know/observation.ts';
 import { type Failure, toldIn } from '../know/outcome.ts';
 import { lastingly } from '../know/set-aside.ts';
-import { situate } from '../know/situation.ts';
+import { type Situation, situate } from '../know/situation.ts';
 import { laterThan } from './patience.ts';
 import { withReportsAt } from './reports.ts';
 import { carryOut } from './run.ts';
@@ -82,7 +83,7 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
       now = settle(reported({ ...(moments.at(-1) ?? now), lease: { kind: 'free' } }, situation, decision));
       waits = 0;
       if (isGone(now)) return { steps, end: gone, outcome: now };
-      const open = awaitedAfter(decision);
+      const open = awaitedAfter(decision, situation);
       if (open) return { steps, end: open, outcome: now };
       continue;
     }
@@ -155,7 +156,12 @@ function isGone({ cluster }: Observation): boolean {
   return deletionTimestamp !== undefined && finalizers.length === 0;
 }
 
-function awaitedAfter({ action, reason }: Extract<Decision, { kind: 'act' }>): PlanEnd | undefined {
-  if (action.kind !== 'compact') return undefined;
+/** Where members do not count what a compaction freed, one is rewritten to find it out. */
+function awaitedAfter(
+  { action, reason }: Extract<Decision, { kind: 'act' }>,
+  situation: Situation,
+): PlanEnd | undefined {
+  const findsOut = action.kind === 'defragment-member' && reason === 'NoSpace' && !saysItFits(situation);
+  if (action.kind !== 'compact' && !findsOut) return undefined;
   return { kind: 'waits', reason, message: 'how much space that frees is known when it is done' };
 }

@@ -6,7 +6,7 @@ import { statusesOf } from '../../know/inherited.ts';
 import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Endpoint, Membership, Observation, Slot } from '../../know/observation.ts';
 import type { Effect } from '../effect.ts';
-import { rememberedList, rememberingTheList, templateOf } from '../knowledge.ts';
+import { lastSaid, rememberedList, rememberingTheList, silenced, templateOf } from '../knowledge.ts';
 
 /** Members that run find each other; if they are a quorum they elect a leader, publish their names and catch up. */
 export const runEtcd: Effect = (observation) => {
@@ -26,9 +26,10 @@ export const runEtcd: Effect = (observation) => {
   const members = published(list.members, running);
   const told = withMembership(observation, { kind: 'known', clusterId: list.clusterId, members });
   const index = newestIn(observation);
+  const data = dataOf(list.clusterId, serving);
   const slots = told.slots.map((slot) => {
     const found = running.find((one) => one.slot.name === slot.name);
-    return found ? serves(slot, found.member, { ...list, leader, index }) : falls(slot);
+    return found ? serves(slot, found.member, { ...list, leader, index, data }) : falls(slot);
   });
   const answered = slots.every((slot, at) => slot === told.slots[at]) ? told : { ...told, slots };
   return moveVersion(answered);
@@ -141,6 +142,14 @@ interface Quorum {
   readonly clusterId: string;
   readonly leader: string;
   readonly index: bigint;
+  readonly data: EndpointStatus | undefined;
+}
+
+/** Every member has the same: one that comes has what the others have, and one that comes back what it had. */
+function dataOf(clusterId: string, serving: Running): EndpointStatus | undefined {
+  const known = serving.flatMap(({ slot: { endpoint } }) => (endpoint.kind === 'known' ? [endpoint.status] : []));
+  const said = serving.flatMap(({ slot }) => lastSaid(slot.endpoint) ?? []);
+  return [...known, ...said].find((status) => status.clusterId === clusterId);
 }
 
 /** Is Ready, unless it is a learner, which never is; and answers, unless the TLS handshake fails. */
@@ -154,11 +163,12 @@ function serves(slot: Slot, { id, isLearner }: ListedMember, quorum: Quorum): Sl
   return { ...slot, endpoint: answers, pod: pod.ready === ready ? pod : { ...pod, ready } };
 }
 
-function answer(slot: Slot, memberId: string, isLearner: boolean, { clusterId, leader, index }: Quorum): Endpoint {
+function answer(slot: Slot, memberId: string, isLearner: boolean, quorum: Quorum): Endpoint {
+  const { clusterId, leader, index, data } = quorum;
   const before = slot.endpoint.kind === 'known' ? slot.endpoint.status : undefined;
   const version = slot.pod?.version ?? templateOf(slot)?.version ?? recordOf(slot)?.version ?? '0.0.0';
   const status: EndpointStatus = {
-    ...(before ?? fresh),
+    ...(before ?? data ?? fresh),
     memberId,
     clusterId,
     leader,
@@ -206,7 +216,7 @@ function falls(slot: Slot): Slot {
   if (endpoint.kind === 'unknown' && !pod?.ready) return slot;
   return {
     ...slot,
-    endpoint: endpoint.kind === 'unknown' ? endpoint : { kind: 'unknown', cause: 'it does not answer any more' },
+    endpoint: endpoint.kind === 'unknown' ? endpoint : silenced(endpoint, 'it does not answer any more'),
     ...(pod?.ready && { pod: { ...pod, ready: false } }),
   };
 }

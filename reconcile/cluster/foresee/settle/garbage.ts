@@ -1,3 +1,4 @@
+import { hasOutlasted } from '../../know/grace.ts';
 import type { Observation, SharedView, Slot } from '../../know/observation.ts';
 import { type Effect, without } from '../effect.ts';
 import { withLeavesOf } from '../leaves.ts';
@@ -56,12 +57,18 @@ function withoutLeftovers(observation: Observation): Observation {
   };
 }
 
-/** Pods that are deleted end, and so do those whose StatefulSet has gone. */
+/** Pods that are deleted end, unless they should have ended long ago, and so do those whose StatefulSet has gone. */
 export const endPods: Effect = (observation) =>
   observation.slots.reduce(
-    (seen, { name, pod, statefulSet }) => (pod && (pod.leaving || !statefulSet) ? without(seen, name, 'pod') : seen),
+    (seen, slot) => (isEnding(slot, observation) ? without(seen, slot.name, 'pod') : seen),
     observation,
   );
+
+/** As on a node that is dead: what did not end in its time does not end now. */
+function isEnding({ pod, statefulSet }: Slot, observation: Observation): boolean {
+  if (!pod) return false;
+  return pod.leaving ? pod.endsBy === undefined || !hasOutlasted({ pod }, observation) : !statefulSet;
+}
 
 /** Claims that are deleted go when no pod that has a node uses them. */
 export const dropVolumes: Effect = (observation) =>

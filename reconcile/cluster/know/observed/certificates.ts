@@ -19,6 +19,8 @@ export type Certificates =
       readonly leaves: readonly LeafView[];
       /** Whether cert-manager's resources can be read; absent where it is not used. */
       readonly certManager?: CertManagerView;
+      /** Secrets of a person that the spec names and no leaf is made from yet: before any member is there. */
+      readonly forMembersToCome?: readonly IssuedView[];
     };
 
 export type CertManagerView =

@@ -2,8 +2,13 @@ import type { EtcdCluster } from '../../../../manifests/api/etcd-cluster.ts';
 import type { TlsMode } from '../../../../manifests/api/tls-settings.ts';
 import type { Secret } from '../../../../manifests/kube-types.ts';
 import type { NameAllowance } from '../../../../manifests/render/certificate-allowance.ts';
-import { type Authority, authoritySecretName, type LeafPlan } from '../../../../manifests/render/certificate-names.ts';
-import { podHost, ports } from '../../../../manifests/render/names.ts';
+import {
+  type Authority,
+  authoritySecretName,
+  type LeafPlan,
+  memberLeaves,
+} from '../../../../manifests/render/certificate-names.ts';
+import { peerName, podHost, ports } from '../../../../manifests/render/names.ts';
 import { type Kube, resources } from '../../../kube.ts';
 import { isFatal } from '../../../x509/defect.ts';
 import { isDue, saysWhatIsPlanned } from '../../know/certificates/due.ts';
@@ -159,7 +164,7 @@ async function readAll(
 ): Promise<Certificates> {
   const authority = async (which: Authority) =>
     authorityView(question, which, await read(authoritySecretName(question.cluster.metadata.name, which)));
-  const [leaves, authorities] = await Promise.all([
+  const [leaves, authorities, forMembersToCome] = await Promise.all([
     Promise.all(
       plans.map(async (plan): Promise<LeafView> => {
         const secret = await read(plan.secretName);
@@ -172,13 +177,32 @@ async function readAll(
       }),
     ),
     mode === 'Managed' ? Promise.all([authority('peer'), authority('client')]) : undefined,
+    mode === 'Provided' ? providedForMembersToCome(question, plans, read) : [],
   ]);
   return {
     kind: 'read',
     authorities: authorities ? { peer: authorities[0], client: authorities[1] } : {},
     leaves,
     ...(mode === 'CertManager' && { certManager: certManagerView(question.requested) }),
+    ...(forMembersToCome.length > 0 && { forMembersToCome }),
   };
+}
+
+/** A plan of a birth says whether they are good. Once there is a member, its leaves say it. */
+async function providedForMembersToCome(
+  { cluster, at }: Question,
+  plans: readonly LeafPlan[],
+  read: Read,
+): Promise<readonly IssuedView[]> {
+  if (plans.some(({ peer }) => peer !== undefined)) return [];
+  const { name, namespace = '' } = cluster.metadata;
+  const views = await Promise.all(
+    memberLeaves({ namespace, cluster: name }, peerName(name, 0)).map(async (plan) => {
+      const source = sourceNameOf(cluster, 'Provided', plan);
+      return source === undefined ? [] : [providedView(plan, source, await read(source), at)];
+    }),
+  );
+  return views.flat();
 }
 
 /** What others have for this leaf. */

@@ -50,7 +50,7 @@ export function freeSpace(situation: Situation): Decision | undefined {
   }
   const voters = over.filter(({ isLearner }) => !isLearner);
   const content = contentOf(databases);
-  if (voters.every(({ quota }) => content <= small * quota)) return nextOf(voters, situation);
+  if (fits(content, voters)) return nextOf(voters, situation);
   if (hasHistory === undefined) return wait('NoSpace', out, { on: 'time', afterSeconds: 2 });
   if (hasHistory && !wasCompacted(situation)) {
     return act(
@@ -68,6 +68,16 @@ export function freeSpace(situation: Situation): Decision | undefined {
  */
 function limitOf(quota: number): number {
   return Math.floor(quota * 0.9);
+}
+
+function fits(content: number, databases: readonly Database[]): boolean {
+  return databases.every(({ quota }) => content <= small * quota);
+}
+
+/** Whether members say that defragmentations make enough room. One that does not may not count what was compacted. */
+export function saysItFits(situation: Situation): boolean {
+  const databases = databasesOf(situation) ?? [];
+  return databases.length > 0 && fits(contentOf(databases), databases);
 }
 
 /** A member that was asked already is awaited; a member that frees nothing is left out. */
