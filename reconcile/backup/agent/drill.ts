@@ -6,10 +6,11 @@ import { EtcdError } from '../../etcd.ts';
 import { compareRestored, type Proof } from './compare.ts';
 import { BackupFailure } from './failure.ts';
 import type { Fetched, FetchRequest, FetchTools } from './fetch.ts';
+import { freePort } from './free-port.ts';
 import type { BackupRecord } from './record.ts';
 import { restoreSnapshot } from './restore.ts';
 import { run } from './run-program.ts';
-import { freePorts, startScratchEtcd } from './scratch-etcd.ts';
+import { startScratchEtcd } from './scratch-etcd.ts';
 import { makeScratchTls, readScratchTls } from './scratch-tls.ts';
 
 export interface DrillRequest extends Omit<FetchRequest, 'file'> {
@@ -37,7 +38,8 @@ export async function drill(request: DrillRequest, tools: FetchTools & { readonl
   const { signal } = tools;
   await rm(scratch, { recursive: true, force: true });
   try {
-    const [clientPort, peerPort] = await freePorts();
+    const clientPort = await freePort();
+    const peerPort = await freePort(undefined, [clientPort]);
     const name = 'drill';
     const peerUrl = `http://127.0.0.1:${peerPort}`;
     const dataDirectory = join(scratch, 'data');

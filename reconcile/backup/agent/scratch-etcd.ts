@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { scratchEtcdArgs } from '../../../manifests/render/scratch.ts';
 import { BackupFailure } from './failure.ts';
@@ -63,20 +62,4 @@ function notServed(said: string): BackupFailure {
     'NotRestorable',
     `etcd does not start on the restored snapshot: ${said}; use another backup`,
   );
-}
-
-/** Two ports that are free now. */
-export async function freePorts(): Promise<readonly [number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const address = server.address();
-      return typeof address === 'object' && address !== null ? address.port : 0;
-    }),
-  );
-  for (const server of servers) server.close();
-  const [client = 0, peer = 0] = ports;
-  return [client, peer];
 }

@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { drillMember } from '../../../manifests/render/backup-jobs.ts';
 import { scratchEtcdArgs, scratchRestoreArgs } from '../../../manifests/render/scratch.ts';
-import { freePorts } from '../../../reconcile/backup/agent/scratch-etcd.ts';
+import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { startMembers } from '../clients/etcd-members.ts';
 import { agent, fill, put, temporary } from './members.ts';
@@ -18,7 +18,8 @@ const { etcd: etcds, etcdutl: etcdutls } = await provisionBinaries();
 
 /** etcd on what `stage` and etcdutl left in the directory, as the sidecar of the Job. */
 async function startRestored(version: keyof typeof etcds, directory: string) {
-  const [clientPort, peerPort] = await freePorts();
+  const clientPort = await freePort();
+  const peerPort = await freePort(undefined, [clientPort]);
   const { snapshot, member: fixed } = drillMember(directory);
   const member = {
     ...fixed,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import { until } from '../../e2e/support/until.ts';
 import { provisionEmulators } from '../../support/cluster/binaries.ts';
 import { temporary } from './members.ts';
@@ -93,16 +93,6 @@ async function answerOf(url: string, options: RequestOptions, body = ''): Promis
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   answer.resume();
   return answer.statusCode ?? 0;
-}
-
-async function freePort(host: string): Promise<number> {
-  const server = createServer();
-  server.listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function end(child: ChildProcess, place: AsyncDisposable): Promise<void> {

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '../../../reconcile/backup/agent/free-port.ts';
 import { gitea } from '../cluster/binaries/catalogue.ts';
 import type { GiteaBinary } from '../cluster/binaries.ts';
 import { allowThisMachine } from '../network.ts';
@@ -20,7 +20,7 @@ export async function startGitea(binary: GiteaBinary, { host, port }: ForgeAddre
   const directory = await mkdtemp(join(tmpdir(), 'etcd-ratchet-gitea-'));
   await using parts = new AsyncDisposableStack();
   parts.defer(() => rm(directory, { recursive: true, force: true }));
-  const url = `http://${host}:${port === 0 ? await freePort() : port}`;
+  const url = `http://${host}:${port === 0 ? await freePort(host) : port}`;
   const command = await furnish(directory, binary, url);
   await command('migrate');
   parts.use(await serve(directory, binary));
@@ -158,16 +158,4 @@ async function answers(url: string): Promise<void> {
     if (deadline.aborted) throw new Error(`Gitea does not answer at ${url} within a minute`);
     await pause(100);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const listening = Promise.withResolvers<void>();
-  server.once('error', listening.reject);
-  server.listen(0, '0.0.0.0', listening.resolve);
-  await listening.promise;
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was free');
-  return address.port;
 }
