@@ -35,7 +35,8 @@ export function createObjectCache(api: Api, keepsImmutable: boolean): ObjectCach
   };
 }
 
-async function found<T>(promise: Promise<T>): Promise<T | undefined> {
+/** `undefined` when there is none. */
+export async function found<T>(promise: Promise<T>): Promise<T | undefined> {
   try {
     return await promise;
   } catch (error) {

@@ -4,18 +4,25 @@ import type { Api } from './api.ts';
 import { writePayload } from './atomic-writer.ts';
 import { containerResource, type PodPlace, podField } from './downward.ts';
 import { expand } from './env.ts';
-import type { Informer } from './informer.ts';
 import type { Bind } from './mounts.ts';
-import type { ObjectCache } from './object-cache.ts';
+import { found, type ObjectCache } from './object-cache.ts';
 import { createTokens } from './tokens.ts';
 import { MountError, type PayloadSources, volumePayload } from './volume-payload.ts';
-import type { Claim, ConfigMap, Container, PersistentVolume, Pod, Secret, Volume, VolumeMount } from './wire.ts';
+import {
+  type Claim,
+  type ConfigMap,
+  type Container,
+  corePath,
+  type PersistentVolume,
+  type Pod,
+  type Secret,
+  type Volume,
+  type VolumeMount,
+} from './wire.ts';
 
 export type VolumeContext = {
   readonly api: Api;
   readonly objects: ObjectCache;
-  readonly claims: Informer<Claim>;
-  readonly persistentVolumes: Informer<PersistentVolume>;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly unmountable: ReadonlySet<string>;
   readonly hostPaths: Readonly<Record<string, string>>;
@@ -38,7 +45,7 @@ export type PodVolumes = {
 };
 
 export function createPodVolumes(context: VolumeContext, firstPod: Pod, directory: string): PodVolumes {
-  const { api, claims, persistentVolumes } = context;
+  const { api } = context;
   const { namespace } = firstPod.metadata;
   const volumes = firstPod.spec.volumes ?? [];
   const paths = new Map<string, string>();
@@ -78,9 +85,11 @@ export function createPodVolumes(context: VolumeContext, firstPod: Pod, director
   }
 
   async function claimPath(name: string): Promise<string> {
-    const claim = claims.get(`${namespace}/${name}`);
+    // Live, as kubelet does: a claim that was made anew under its name would be taken for the one before.
+    const claim = await found(api.get<Claim>(corePath(namespace, 'persistentvolumeclaims', name)));
     if (!claim) throw new MountError(`persistentvolumeclaim "${name}" not found`);
-    const volume = persistentVolumes.get(claim.spec?.volumeName ?? '');
+    const bound = claim.spec?.volumeName;
+    const volume = bound && (await found(api.get<PersistentVolume>(`/api/v1/persistentvolumes/${bound}`)));
     if (claim.status?.phase !== 'Bound' || !volume)
       throw new MountError(`persistentvolumeclaim "${name}" is not bound`);
     if (context.unmountable.has(`${namespace}/${name}`)) {
