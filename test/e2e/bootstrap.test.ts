@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConfigMap, PersistentVolumeClaim, Pod } from '../../manifests/kube-types.ts';
+import type { ConfigMap, PersistentVolumeClaim, Pod, StatefulSet } from '../../manifests/kube-types.ts';
 import { parseInitialCluster } from '../../manifests/render/initial-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
@@ -57,6 +57,12 @@ for (const replicas of [1, 3]) {
 
 test('a converged cluster is left alone: ticks write nothing to it', async () => {
   const { tick, list } = stage();
+  await until('their controller has told all that is to be told of StatefulSets', async () => {
+    const sets = await list<StatefulSet>(resources.statefulSets);
+    return sets.every(({ metadata, status }) => {
+      return status?.observedGeneration === metadata.generation && status?.readyReplicas === 1;
+    });
+  });
   await tick();
   const before = await versions();
   const { code, stderr } = await tick();

@@ -120,7 +120,9 @@ test('what arrives late for a resource that was deleted is collected, and its na
   const second = await tickUntil('again', isReady, 120);
   assert.notEqual(second.metadata.uid, first.metadata.uid);
   assert.equal(second.status?.clusterID, first.status?.clusterID, 'its volume was adopted');
-  assert.notEqual((await get<EtcdPeer>(resources.peers, 'again-1'))?.metadata.uid, metadata.uid);
+  await until('the late peer is collected', async () => {
+    return (await get<EtcdPeer>(resources.peers, 'again-1'))?.metadata.uid !== metadata.uid;
+  });
 });
 
 test('while another invocation holds the lease, the others wait and name its holder', async () => {

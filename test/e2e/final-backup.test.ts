@@ -198,12 +198,12 @@ test('a namespace that is deleted ends, though its cluster asks for a last backu
     const cluster = await found();
     return cluster !== undefined && isWholeOf(1)(cluster);
   };
-  await until('doomed is whole', isThere, { within: 60 });
+  await until('doomed is whole', isThere, { within: 120 });
   await kubectl(['delete', 'namespace', other, '--wait=false']);
   let said = '';
   const isGone = async () => {
     said += (await look()).stderr;
     return (await kube.get<KubeObject>(resources.namespaces, undefined, other)) === undefined;
   };
-  await until('the namespace is gone', isGone, { within: 90, last: () => said.slice(-800) });
+  await until('the namespace is gone', isGone, { within: 180, last: () => said.slice(-800) });
 });

@@ -40,7 +40,7 @@ const stage = scene({
     await share(opened, 'webhook', `secret=${secret}`);
     await installNamespacedWith('webhooks-namespaced')(opened);
     const { kubectl, namespace } = opened;
-    await kubectl(['-n', namespace, 'rollout', 'status', 'deployment/etcd-ratchet-webhooks', '--timeout=60s']);
+    await kubectl(['-n', namespace, 'rollout', 'status', 'deployment/etcd-ratchet-webhooks', '--timeout=120s']);
     await forge.hook(`http://${await webhookAddress(opened)}/hooks/${namespace}/fleet`, secret);
   },
 });
@@ -77,13 +77,15 @@ async function untilSaid(sha: string, of: string, pattern: RegExp, within: numbe
 }
 
 async function untilReady(version: string): Promise<void> {
+  let last = '';
   await until(
     `forged is Ready with ${version}`,
     async () => {
       const found = await stage().get<EtcdCluster>(resources.clusters, 'forged');
+      last = JSON.stringify([found?.status?.version, found?.status?.lastDecision]);
       return found && isReady(found) && found.status?.members?.every((member) => member.version === version);
     },
-    { within: 120, every: 300 },
+    { within: 180, every: 300, last: () => last },
   );
 }
 

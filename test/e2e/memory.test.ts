@@ -113,9 +113,11 @@ test('deleted with policy Delete, a cluster takes exactly its own volumes along'
   await apply('gone', { replicas: 1, volumeRetention: { whenDeleted: 'Delete' } });
   await stage().tickUntil('gone', isReady);
   await kubectl(['-n', namespace, 'delete', 'etcdcluster', 'gone', '--wait=false']);
-  await ticksUntil('gone with its volume', async () => {
-    return (await get(resources.clusters, 'gone')) === undefined && (await claimsOf('gone')).length === 0;
-  });
+  await ticksUntil(
+    'gone with its volume',
+    async () => (await get(resources.clusters, 'gone')) === undefined && (await claimsOf('gone')).length === 0,
+    { within: collection },
+  );
   assert.equal((await claimsOf('kept')).length, 3);
 });
 

@@ -114,7 +114,10 @@ test('all nodes reboot one after the other under a writer, and no write is lost'
 /** By the admission policy of the component, as the Job's service account on a node. */
 async function assertAgentIsBound({ kubectl }: Scene): Promise<void> {
   const put = async (node: string, from: string, change: (node: Node) => Node): Promise<string> => {
-    const found = JSON.parse(await kubectl(['get', 'node', node, '-o', 'json'])) as Node;
+    const { metadata, ...rest } = JSON.parse(await kubectl(['get', 'node', node, '-o', 'json'])) as Node;
+    // Whatever kubelet has told meanwhile: what is asked is whether the API server lets the change pass.
+    const { resourceVersion: _, ...unversioned } = metadata;
+    const found = { ...rest, metadata: unversioned };
     const as = [
       '--as=system:serviceaccount:etcd-ratchet-reboots:node-reboot',
       `--as-user-extra=authentication.kubernetes.io/node-name=${from}`,

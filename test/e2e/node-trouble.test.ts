@@ -154,8 +154,12 @@ async function neverReturns(scene: Scene, warm: WarmTicks): Promise<void> {
     whole.status?.members?.some(({ name }) => !/-[012]$/.test(name)),
     'another member has come',
   );
-  await until('the grant is dropped', async () => {
-    await tick();
-    return ((await told())?.inProgress ?? 0) === 0;
-  });
+  await until(
+    'the grant is dropped',
+    async () => {
+      await tick();
+      return ((await told())?.inProgress ?? 0) === 0;
+    },
+    { within: 120 },
+  );
 }

@@ -69,7 +69,7 @@ test('as it is installed, its own container gets there, and no other pod does', 
   const { kubectl, namespace, list } = stage();
   await installNamespacedWith('page-namespaced')(stage());
   // Its startup probe asks from inside.
-  await kubectl(['-n', namespace, 'rollout', 'status', 'deployment/etcd-ratchet-page', '--timeout=60s']);
+  await kubectl(['-n', namespace, 'rollout', 'status', 'deployment/etcd-ratchet-page', '--timeout=120s']);
   const pods = await list<Pod>(resources.pods);
   const page = pods.find(({ metadata }) => metadata.name.startsWith('etcd-ratchet-page-')) ?? assert.fail('no pod');
   assert.equal(page.status?.containerStatuses?.[0]?.restartCount, 0);

@@ -66,7 +66,7 @@ for (const { version, replicas } of lives) {
 
     const { annotation } = approvalAskedBy(stalled);
     await approve(stage(), name, { annotation, value: `${stalled.status?.clusterID}/000000000000` });
-    const refused = await tickUntil(name, (found) => /void/.test(condition(found, 'Stalled')?.message ?? ''), 30);
+    const refused = await tickUntil(name, (found) => /void/.test(condition(found, 'Stalled')?.message ?? ''));
     assert.equal(condition(refused, 'Stalled')?.reason, 'QuorumLost');
 
     await approve(stage(), name, approvalAskedBy(refused));

@@ -124,20 +124,23 @@ test('a snapshot under load becomes a cluster of its own, with all that was ackn
 });
 
 test('pods of a restore that are killed are followed by others, which end with the data', async () => {
-  const { tickUntil, list, kubectl, namespace, access, get, tick } = stage();
+  const { tickUntil, ticksUntil, list, kubectl, namespace, access, get } = stage();
   await writeKey(await access('source'), 'kept', 'yes');
   await backUp('source', 'kept.db');
   await apply('killed', 'kept.db');
-  const seen = new Set<string>();
-  for (let killed = 0; killed < 3; ) {
-    await tick();
-    const pods = await list<Pod>(resources.pods);
-    const pod = pods.find(({ metadata }) => metadata.name.startsWith('killed-0-restore-') && !seen.has(metadata.name));
-    if (!pod) continue;
-    seen.add(pod.metadata.name);
-    await kubectl(['-n', namespace, 'delete', 'pod', pod.metadata.name, '--grace-period=0', '--force', '--wait=false']);
-    killed += 1;
-  }
+  const killed = new Set<string>();
+  const kill = async () => {
+    const pods = (await list<Pod>(resources.pods)).map(({ metadata }) => metadata.name);
+    const pod = pods.find((one) => one.startsWith('killed-0-restore-') && !killed.has(one));
+    if (pod === undefined) return false;
+    killed.add(pod);
+    await kubectl(['-n', namespace, 'delete', 'pod', pod, '--grace-period=0', '--force', '--wait=false']);
+    return killed.size === 3;
+  };
+  // Beside the ticks: a pod that is seen only when a tick has ended may have ended as well.
+  const patience = { within: 120, last: () => `killed: ${[...killed].join()}` };
+  const killing = until('three of its pods are killed', kill, patience);
+  await Promise.all([killing, ticksUntil('they are killed', () => killed.size === 3, patience)]);
   const { status } = await tickUntil('killed', isWholeOf(1), 120);
   assert.equal(await readKey(await access('killed'), 'kept'), 'yes');
   assert.ok(status?.history?.some(({ reason }) => reason === 'RepeatingRestore'));

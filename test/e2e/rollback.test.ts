@@ -81,11 +81,11 @@ test('wrong writes are rolled back under the same Service and certificates, once
 
   // Another etcd cluster's ID: nothing is done, and the right one is named.
   await apply(name, { rollback: { clusterID: 'dead', snapshot } });
-  const outdated = await tickUntil(name, isStalledFor('RollbackOutdated'), 30);
+  const outdated = await tickUntil(name, isStalledFor('RollbackOutdated'));
   assert.match(said(outdated), new RegExp(`gives up etcd cluster dead, and this is etcd cluster ${old}`));
 
   await apply(name, { rollback: { clusterID: old, snapshot } });
-  const asked = await tickUntil(name, isStalledFor('RollbackNotApproved', { unchanged: true }), 30);
+  const asked = await tickUntil(name, isStalledFor('RollbackNotApproved', { unchanged: true }));
   const approval = approvalAskedBy(asked);
   assert.ok(approval.value.startsWith(`${old}/`));
   assert.match(said(asked), new RegExp(`everything that was written after revision ${snapshot.revision}`));
@@ -94,7 +94,7 @@ test('wrong writes are rolled back under the same Service and certificates, once
     [`${old}/000000000000`, 'another snapshot'],
   ] as const) {
     await approve(stage(), name, { ...approval, value: given });
-    await tickUntil(name, (found) => said(found).includes(`is for ${whose}, and void`), 30);
+    await tickUntil(name, (found) => said(found).includes(`is for ${whose}, and void`));
   }
   assert.equal(await readKey(client, 'balance'), 'wrong', 'without its approval nothing happens');
   assert.equal((await volumesOf(name)).length, 3);
@@ -110,7 +110,8 @@ test('wrong writes are rolled back under the same Service and certificates, once
   const whole = await tickUntil(name, (found) => isWhole(found) && found.status?.clusterID !== old, 240);
   console.log(assertForetold({ ...foretold, steps: besidesLeaves(foretold.steps) }, asTaken(whole)));
 
-  // By the same Service with the same certificates.
+  // By the same Service, once its endpoints are the new members, with the same certificates.
+  assert.equal((await access(name)).url, client.url);
   assert.equal(await readKey(client, 'balance'), 'right');
   assert.equal(await readKey(client, 'later'), null);
   assert.ok((await revisionOf(name)) > before + 900_000_000, 'no watcher goes back in time');
@@ -154,7 +155,7 @@ test('a snapshot that is refused costs nothing, and taking the approval back cal
   await writeKey(await access(name), 'still', 'here');
   const rollback = { clusterID, snapshot: { ...snapshot, sha256: 'f'.repeat(64) } };
   await apply(name, { replicas: 1, rollback });
-  await approve(stage(), name, approvalAskedBy(await tickUntil(name, isStalledFor('RollbackNotApproved'), 30)));
+  await approve(stage(), name, approvalAskedBy(await tickUntil(name, isStalledFor('RollbackNotApproved'))));
   const refused = await tickUntil(name, isStalledFor('SnapshotDefective'), 90);
   assert.match(said(refused), /f{64} was asked for/);
   assert.equal(await readKey(await access(name), 'still'), 'here', 'it serves on');
@@ -196,5 +197,6 @@ test('a cluster whose volumes are all gone goes on from a backup under its own n
   await approve(stage(), name, approvalAskedBy(asked));
   const whole = await tickUntil(name, (found) => isWholeOf(1)(found) && found.status?.clusterID !== clusterID, 120);
   assert.deepEqual(whole.status?.gaveUp, [clusterID]);
+  assert.equal((await access(name)).url, client.url);
   assert.equal(await readKey(client, 'saved'), 'yes');
 });

@@ -86,11 +86,9 @@ test('no members: all stop, the commit succeeds; later they come back with every
     90,
   );
   t.diagnostic(assertForetold(toSleep, asleep));
-  const pods = await list<Pod>(resources.pods);
-  assert.deepEqual(
-    pods.map(({ metadata }) => metadata.name).filter((pod) => pod.startsWith(`${name}-`)),
-    [],
-  );
+  await until('their pods are gone', async () => {
+    return !(await list<Pod>(resources.pods)).some(({ metadata }) => metadata.name.startsWith(`${name}-`));
+  });
   assert.equal((await namesOf(resources.volumeClaims, name)).length, 3);
   await stage().ticksUntil('a success', () => {
     return forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state === 'success';

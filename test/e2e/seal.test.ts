@@ -28,9 +28,10 @@ test('a wiped volume: the seal holds, the member is replaced, no acknowledged wr
   assert.equal(condition(down, 'Available')?.status, 'True', 'the other two serve');
   assert.match(condition(down, 'Ready')?.message ?? '', new RegExp(`${victim} .*memberGracePeriod`));
 
-  const pod = await get<Pod>(resources.pods, `${victim}-0`);
-  const etcd = pod?.status?.containerStatuses?.find(({ name }) => name === 'etcd');
-  assert.ok((etcd?.restartCount ?? 0) >= 3, 'it was started again and again, and exited each time');
+  await until('it was started again and again, and exited each time', async () => {
+    const pod = await get<Pod>(resources.pods, `${victim}-0`);
+    return (pod?.status?.containerStatuses?.find(({ name }) => name === 'etcd')?.restartCount ?? 0) >= 3;
+  });
   assert.equal((await cluster('sealed')).status?.readyReplicas, 2);
 
   const before = writer.acknowledged;
@@ -40,11 +41,14 @@ test('a wiped volume: the seal holds, the member is replaced, no acknowledged wr
 
   const healing = { podGracePeriod: '5s', memberGracePeriod: '25s' };
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('sealed', namespace, { healing }) });
-  const healed = await tickUntil('sealed', isWhole, 120);
+  const healed = await tickUntil('sealed', isWhole, 180);
+  const names = (healed.status?.members ?? []).map(({ name }) => name);
   assert.deepEqual(
-    healed.status?.members?.map(({ name }) => name),
-    ['sealed-0', 'sealed-1', 'sealed-2', 'sealed-3'].filter((name) => name !== victim),
+    names.slice(0, 2),
+    ['sealed-0', 'sealed-1', 'sealed-2'].filter((name) => name !== victim),
   );
+  // Its number may be a higher one: a learner that does not come up in time, as on a busy machine, is tried once more.
+  assert.match(names.slice(2).join(), /^sealed-[3-9]$/);
   const { acknowledged, lost } = await writer.finish();
   assert.deepEqual(lost, [], `of ${acknowledged} acknowledged writes`);
 });

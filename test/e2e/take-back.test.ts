@@ -6,6 +6,7 @@ import { isReady, isWhole } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
+import { until } from './support/until.ts';
 
 const stage = scene();
 
@@ -42,8 +43,10 @@ test('a birth of 5 with room for 3 is corrected to 3 by a push, and those that r
   await commit(5);
   await tickUntil('orders', ({ status }) => status?.members?.filter(({ id }) => id !== undefined).length === 5, 90);
   await tickUntil('orders', (cluster) => cluster.status?.lastDecision?.reason === 'PodUnscheduled', 60);
-  const before = await running();
-  assert.equal(before.length, 3);
+  const before = await until('three of them run', async () => {
+    const found = await running();
+    return found.length === 3 && found;
+  });
   assert.equal(await get<Service>(resources.services, 'orders'), undefined, 'no client was admitted');
 
   await commit(3);

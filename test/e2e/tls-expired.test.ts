@@ -16,19 +16,22 @@ import { startWriter } from './support/writer.ts';
 const stage = scene({ fleet: false });
 const name = 'expired';
 const peers = [`${name}-0`, `${name}-1`, `${name}-2`] as const;
-/** From when their CAs are made; all three members have to be started with them meanwhile. */
-const life = 45_000;
+/** Milliseconds from when their CAs are made; all three members have to be started with them meanwhile. */
+const shortestLife = 45_000;
 
 test('all certificates expired without a tick: each member is started with new ones', async (t) => {
   const { kubectl, namespace, tickUntil, access } = stage();
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml(name, namespace) });
+  const asked = performance.now();
   await tickUntil(name, certificatesAreReady);
-  const ends = await liveShortly();
+  // On a busy machine a start takes longer, as their birth has shown.
+  const life = Math.max(shortestLife, 3 * (performance.now() - asked));
+  const ends = await liveShortly(life);
   assert.ok(Date.now() < ends, 'members were started in time');
   const writer = await startWriter(await access(name), 'throughout');
   await until('writes', async () => writer.acknowledged >= 100);
 
-  await until('everything has ended', async () => Date.now() > ends + 1_000, { within: 90 });
+  await until('everything has ended', async () => Date.now() > ends + 1_000, { within: life / 1000 + 30 });
   const before = writer.acknowledged;
   await until('writes over a connection that was made in time', async () => writer.acknowledged >= before + 100);
   const held = await podsOf();
@@ -37,7 +40,7 @@ test('all certificates expired without a tick: each member is started with new o
   assert.deepEqual(lost, []);
 
   const started = performance.now();
-  const ready = await tickUntil(name, certificatesAreReady, 150);
+  const ready = await tickUntil(name, certificatesAreReady, 200);
   t.diagnostic(`${acknowledged} writes; back after ${((performance.now() - started) / 1000).toFixed(1)} s`);
   assert.equal(ready.status?.readyReplicas, 3);
   assert.ok(ready.status?.history?.some(({ reason }) => reason === 'ReloadingAuthorities'));
@@ -52,7 +55,7 @@ test('all certificates expired without a tick: each member is started with new o
  * Puts CAs and leaves there that end soon, and starts all members with them. @returns when they end, in milliseconds
  * since 1970.
  */
-async function liveShortly(): Promise<number> {
+async function liveShortly(life: number): Promise<number> {
   const { kubectl, namespace } = stage();
   const validity = span(-3600e3, life);
   const [peer, client] = await Promise.all(

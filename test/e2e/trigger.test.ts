@@ -57,7 +57,7 @@ async function ready(name: string): Promise<EtcdCluster> {
       last = JSON.stringify(found?.status?.lastDecision);
       return found && isReady(found) ? found : undefined;
     },
-    { within: 90, last: () => last },
+    { within: 150, last: () => last },
   );
 }
 
@@ -154,6 +154,8 @@ test('without the custom resource definitions it is exit code 1, and how to inst
 
 test('a tick without changes asks Git once, the API server 15 times plus twice per cluster', async () => {
   const { git, tickUntil } = stage();
+  // Until then its follow-ups ask as well.
+  await until('the end of the chain', async () => (await followUps()).every((job) => is('Complete', job)));
   for (const name of ['led', 'paused']) await tickUntil(name, isReady);
   // The Jobs may not read PersistentVolumes; this process may, and notes by turns what they could not.
   await until('every disk is noted, and nothing is left to do', async () => {
@@ -215,7 +217,13 @@ test('--detailed-exitcode tells that work remains by 4, and that a person is nee
   assert.equal((await tick('--dry-run')).code, 0, 'not unless it is asked for');
   const remaining = await tick('--detailed-exitcode');
   assert.equal(remaining.code, 4, remaining.stdout);
-  await until('everything born', async () => (await tick('--detailed-exitcode')).code === 0);
+  let last = '';
+  const isDone = async () => {
+    const { code, stdout } = await tick('--detailed-exitcode');
+    last = stdout;
+    return code === 0;
+  };
+  await until('everything born', isDone, { within: 150, last: () => last });
   await push({ 'clusters/led.yaml': clusterYaml('led', namespace, { version: '3.5.35' }) });
   const stalled = await tick('--detailed-exitcode');
   assert.equal(stalled.code, 3, stalled.stdout);

@@ -47,10 +47,14 @@ test(`an update from ${earlier.title}, and back, restarts no member and loses no
 
   await applyCrds(old.crds);
   await kubectl(['apply', '--server-side', '-f', '-'], { stdin: clusterYaml('orders', namespace, { replicas: 3 }) });
-  await until('orders is Ready', async () => {
-    await oldTick();
-    return await ready();
-  });
+  await until(
+    'orders is Ready',
+    async () => {
+      await oldTick();
+      return await ready();
+    },
+    { within: 150, last: () => 'it is not' },
+  );
   const writer = startWriter(await stage.access('orders'), 'update');
   const before = await members(stage);
 

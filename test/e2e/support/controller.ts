@@ -56,8 +56,13 @@ async function persistently(step: () => Promise<void>, signal: AbortSignal): Pro
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof KubeError) || error.class === 'terminal' || ++failures > patience) throw error;
+      if (!(error instanceof KubeError) || !passes(error) || ++failures > patience) throw error;
       await pause(100, undefined, { signal }).catch(() => {});
     }
   }
+}
+
+/** What was looked at may be gone by the time that it is written: the next look does not find it. */
+function passes(error: KubeError): boolean {
+  return error.class !== 'terminal' || error.reason === 'NotFound';
 }

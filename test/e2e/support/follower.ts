@@ -81,7 +81,11 @@ export async function startFollower(look: () => Promise<Access>, prefix: string)
     async finish() {
       stop.abort();
       await Promise.all([writing, following]);
-      const found = await client.getAll().prefix(`${prefix}/`).strings();
+      const found = await client
+        .getAll()
+        .prefix(`${prefix}/`)
+        .options({ deadline: Date.now() + 30_000 })
+        .strings();
       client.close();
       return {
         acknowledged: acknowledged.length,

@@ -21,14 +21,15 @@ export async function makeLeader({ access, list, tickUntil }: Scene, name: strin
   try {
     const asked = () =>
       Promise.all(clients.map(async ({ pod, client }) => ({ pod, client, status: await client.maintenance.status() })));
-    const members = await asked();
-    const next = members.find(({ pod }) => pod === podName(member)) ?? assert.fail(`there is no ${member}`);
-    const id = next.status.header.member_id;
-    const leader = members.find(({ status }) => status.header.member_id === status.leader);
-    if (leader !== next)
-      await (leader ?? assert.fail(`${name} has no leader`)).client.maintenance.moveLeader({ targetID: id });
-    await until(`${member} leads`, async () => (await asked()).every(({ status }) => status.leader === id), {
-      within: 10,
+    // Only the leader can hand over, and by the time that it is asked another one may lead.
+    await until(`${member} leads`, async () => {
+      const members = await asked();
+      const next = members.find(({ pod }) => pod === podName(member)) ?? assert.fail(`there is no ${member}`);
+      const id = next.status.header.member_id;
+      if (members.every(({ status }) => status.leader === id)) return true;
+      const leader = members.find(({ status }) => status.header.member_id === status.leader);
+      if (leader !== next) await leader?.client.maintenance.moveLeader({ targetID: id });
+      return false;
     });
   } finally {
     for (const { client } of clients) client.close();

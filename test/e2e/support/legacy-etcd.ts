@@ -33,7 +33,7 @@ export async function legacyEtcd(
     );
     return found.length === replicas ? found : undefined;
   };
-  const [first] = await until(`${name} is Ready`, ready, { within: 60 });
+  const [first] = await until(`${name} is Ready`, ready, { within: 120 });
   const url = `http://${first?.status?.podIP}:2379`;
   const ask = (path: string, body: object) => post(url, path, body);
   const { header } = (await ask('/v3/maintenance/status', {})) as { readonly header: { readonly cluster_id: string } };

@@ -65,6 +65,8 @@ export interface SceneOptions {
 
 /** How long one look of many waits by watch: a pass that finds nothing new costs as much as one that acts. */
 const waitSeconds = 2;
+/** Seconds that a cluster has to become what is expected: a birth of three takes a tenth of that on a quiet machine. */
+const usualPatience = 120;
 
 /** Sets a scene up before the tests of a file, and takes it down after them, also when they fail. */
 export function scene(options: SceneOptions = {}): () => Scene {
@@ -136,7 +138,12 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
 
   /** It waits by watch, and returns when it has acted: that costs less than to look at everything again and again. */
   const looking = (...args: string[]) => warm.tick(...args, `--wait=${waitSeconds}`);
-  const warmUntil = (args: readonly string[], name: string, check: (cluster: EtcdCluster) => boolean, within = 60) => {
+  const warmUntil = (
+    args: readonly string[],
+    name: string,
+    check: (cluster: EtcdCluster) => boolean,
+    within = usualPatience,
+  ) => {
     let seen = '';
     const look = async () => {
       const { stderr, stdout } = await looking(...args);

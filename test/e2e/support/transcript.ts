@@ -22,7 +22,7 @@ export function transcriptOf(scene: Scene): Transcript {
   return {
     tick,
     words: () => said.join('\n'),
-    tickUntil: (name, check, within = 60) =>
+    tickUntil: (name, check, within = 120) =>
       until(
         `${name} as expected`,
         async () => {

@@ -66,7 +66,7 @@ export function startWriter(access: Access, prefix: string): Writer {
       const found = await client
         .getAll()
         .prefix(`${prefix}/`)
-        .options({ deadline: Date.now() + 10_000 })
+        .options({ deadline: Date.now() + 30_000 })
         .strings();
       const lost = acknowledged.filter((key) => found[key] !== `value of ${key}`);
       client.close();

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { build } from 'esbuild';
 import { until } from '../../e2e/support/until.ts';
+import { startStopwatch } from '../../support/awake.ts';
 import { etcdVersions, provisionBinaries } from '../../support/cluster/binaries.ts';
 import { post, startMembers, type TestMember } from './etcd-members.ts';
 import { failing, open, within } from './etcd-membership-asking.ts';
@@ -262,9 +263,9 @@ function urlOf({ clientUrl }: TestMember): string {
 }
 
 async function timed<T>(run: () => Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
-  const started = performance.now();
+  using watch = startStopwatch();
   const value = await run();
-  return { value, ms: performance.now() - started };
+  return { value, ms: watch.milliseconds() };
 }
 
 function serve(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {

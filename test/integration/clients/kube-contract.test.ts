@@ -37,7 +37,7 @@ kubeContract('the API server', async () => {
   const namespace = `contract-${randomBytes(4).toString('hex')}`;
   await kube.create(namespaces, { metadata: { name: namespace } });
   // No pod is admitted before its service account is there.
-  await until('the default service account', () => kube.get(serviceAccounts, namespace, 'default'), { within: 10 });
+  await until('the default service account', () => kube.get(serviceAccounts, namespace, 'default'));
   return { kube, namespace };
 });
 
@@ -48,6 +48,6 @@ async function serveWidgets(client: Kube): Promise<void> {
   const definition = { group: 'contract.test', scope: 'Namespaced', names, versions };
   const crd: KubeObject & { spec: unknown } = { metadata: { name: 'widgets.contract.test' }, spec: definition };
   await client.create(definitions, crd);
-  await until('widgets', () => client.list(widgets, {}).catch(() => undefined), { within: 10 });
+  await until('widgets', () => client.list(widgets, {}).catch(() => undefined));
   await client.list(resources.pods, {});
 }

@@ -64,15 +64,17 @@ test('a stranger is turned away', async () => {
 });
 
 test('Pod Security is enforced where a namespace asks for it', async () => {
-  await kubectl(['create', 'namespace', 'strict']);
-  await kubectl(['label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted']);
+  // Born with its label: of one that comes later, admission would learn a moment later.
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'strict', labels } };
+  await kubectl(['create', '-f', '-'], { stdin: JSON.stringify(namespace) });
   const run = kubectl(['run', 'loose', '-n', 'strict', '--image=registry.k8s.io/pause:3.10', '--privileged']);
   await assert.rejects(run, /violates PodSecurity "restricted/);
 });
 
 test('controllers, scheduler and node together make a StatefulSet with a PVC a Ready pod', async () => {
   await kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(statefulSet) });
-  await kubectl(['rollout', 'status', 'statefulset/sample', '--timeout=60s'], { timeoutMilliseconds: 70_000 });
+  await kubectl(['rollout', 'status', 'statefulset/sample', '--timeout=120s'], { timeoutMilliseconds: 130_000 });
   assert.equal(await kubectl(['get', 'pvc', 'data-sample-0', '-o', 'jsonpath={.status.phase}']), 'Bound');
 });
 

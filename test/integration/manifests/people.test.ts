@@ -4,6 +4,7 @@ import { approvals } from '../../../manifests/render/names.ts';
 import { until } from '../../e2e/support/until.ts';
 
 import { install, startApiServer } from './api-server.ts';
+import { untilAllowed } from './until-allowed.ts';
 
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
@@ -50,6 +51,15 @@ const fleet = JSON.stringify({
 });
 
 // Roles are aggregated by a controller, and a policy is in force a moment after it was made.
+const by = (user: string) => [`--as=${user}`, '-n', 'payments'];
+await untilAllowed(api.kubectl, by('viewer'), ['get', 'etcdclusters.etcd.ratchet.dev']);
+await untilAllowed(api.kubectl, by('lead'), ['create', 'etcdfleets.etcd.ratchet.dev']);
+await untilAllowed(api.kubectl, by('approver'), ['update', 'etcdclusters.etcd.ratchet.dev']);
+await untilAllowed(api.kubectl, by('approver'), ['approve', 'etcdclusters.etcd.ratchet.dev']);
+await untilAllowed(api.kubectl, by('system:serviceaccount:etcd-ratchet:fleet'), [
+  'get',
+  'etcdclusters.etcd.ratchet.dev',
+]);
 await until('on call may make a cluster', () => as('on-call')(['apply', '-f', '-'], cluster).catch(() => undefined));
 await until('approvals are guarded', async () => {
   const set = as('on-call')(['annotate', '--overwrite', orders, `${approvals[0]}=x`, '--dry-run=server']);

@@ -15,6 +15,7 @@ import { startApiProxy } from '../../e2e/support/api-proxy.ts';
 import { startTick, tick } from '../../e2e/support/tick.ts';
 import * as documents from '../../unit/manifests/api-documents.ts';
 import { install, startApiServer } from './api-server.ts';
+import { untilAllowed } from './until-allowed.ts';
 
 /**
  * A second version behind a flag: the CRDs get `v1beta1`, which is stored from then on. What an API server stores is
@@ -139,6 +140,7 @@ test('ticks move them back again: one is killed amid its writes, and the next on
   await applyCrds('v1beta1', 'v1alpha1');
   await forgetWhenCrdsWereWritten();
   await api.kubectl(['create', 'clusterrolebinding', 'ticks', '--clusterrole=cluster-admin', `--user=${account}`]);
+  await untilAllowed(api.kubectl, [`--as=${account}`], ['update', 'etcdclusters.etcd.ratchet.dev']);
   await using directory = await mkdtempDisposable(join(tmpdir(), 'storage-migration-'));
   const own = join(directory.path, 'kubeconfig');
   await writeFile(own, await api.kubeconfigOf({ namespace: 'etcd-ratchet', name: 'etcd-ratchet' }), { mode: 0o600 });

@@ -6,6 +6,7 @@ import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type KubeObject, resources } from '../../../reconcile/kube.ts';
 import { install, startApiServer } from './api-server.ts';
+import { untilAllowed } from './until-allowed.ts';
 
 /** The commands of docs/how-to/tenants.md, as two teams would type them. */
 
@@ -44,6 +45,8 @@ const stdin = (team: Team) => ({ stdin: blocks('What a team does', 'yaml', team)
 test('two teams set themselves up by the commands of the page', async () => {
   for (const team of ['team-a', 'team-b'] as const) {
     for (const command of commandsOf('What the platform does', team)) await api.kubectl(command);
+    const fleets = 'etcdfleets.etcd.ratchet.dev';
+    await untilAllowed(api.kubectl, [...as(team), '-n', team], ['create', fleets], ['create', 'secrets']);
     for (const command of commandsOf('What a team does', team))
       await api.kubectl([...as(team), ...command], stdin(team));
   }

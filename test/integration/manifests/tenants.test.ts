@@ -6,6 +6,7 @@ import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { complaintFor } from '../../../reconcile/fleet/complaint.ts';
 import { type KubeError, type KubeObject, resources } from '../../../reconcile/kube.ts';
 import { install, startApiServer } from './api-server.ts';
+import { untilAllowed } from './until-allowed.ts';
 
 /** Two tenants of one installation: alice administers `team-a`; mallory writes fleets of `team-b`, and no more. */
 const api = await startApiServer();
@@ -25,6 +26,9 @@ await api.kubectl(['-n', 'team-b', 'create', 'rolebinding', 'mallory', '--role=f
 const kube = await api.kubeOf({ namespace: 'etcd-ratchet', name: 'etcd-ratchet' });
 
 const as = (user: string) => [`--as=${user}`, '--as-group=system:authenticated'];
+const fleets = 'etcdfleets.etcd.ratchet.dev';
+await untilAllowed(api.kubectl, [...as('mallory'), '-n', 'team-b'], ['create', fleets], ['patch', fleets]);
+await untilAllowed(api.kubectl, [...as('alice'), '-n', 'team-a'], ['create', fleets], ['get', 'secrets']);
 const signal = () => ({ signal: AbortSignal.timeout(10_000) });
 
 /** As that user writes it, and as the API server has it. */

@@ -65,7 +65,7 @@ export async function helpers(cluster: LocalCluster) {
       await kubectl(['delete', kind, name, '-n', 'default', ...flags]);
     },
     pod: (name: string) => get<Pod>('pod', name),
-    podWhere: (name: string, condition: (pod: Pod) => boolean, within = 30): Promise<Pod> => {
+    podWhere: (name: string, condition: (pod: Pod) => boolean, within = 60): Promise<Pod> => {
       let last = '';
       return until(
         `pod ${name}`,

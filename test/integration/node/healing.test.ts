@@ -95,10 +95,10 @@ test('a cordoned and a full node cost no member, and offer no approval, however 
   assert.notEqual(condition(long, 'Stalled')?.status, 'True');
 
   await kubectl(['uncordon', cordoned]);
-  const one = await tickUntil(name, ({ status }) => status?.lastDecision?.reason === 'PodUnscheduled', 60);
+  const one = await tickUntil(name, ({ status }) => status?.lastDecision?.reason === 'PodUnscheduled');
   assert.deepEqual(idsOf(one), idsOf(before));
   await kubectl(['-n', namespace, 'delete', 'pod', 'filler']);
-  const after = await tickUntil(name, isWhole, 60);
+  const after = await tickUntil(name, isWhole);
   assert.deepEqual(idsOf(after), idsOf(before), 'the same three members');
 });
 

@@ -14,6 +14,8 @@ export interface Broker extends AsyncDisposable {
   readonly sink: string;
   /** Every event that was delivered or given up, with the last answer, oldest first. */
   readonly deliveries: readonly Delivered[];
+  /** Events that are being delivered, or wait to be delivered again. */
+  readonly underWay: number;
   /** Delivers an event of our own making. */
   send(event: CloudEvent<unknown>): void;
   /** A PingSource's. */
@@ -44,13 +46,18 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
   const stopping = new AbortController();
   const deliveries: Delivered[] = [];
   const under = new Set<Promise<void>>();
+  let underWay = 0;
 
   function send(event: CloudEvent<unknown>): void {
     const sent = deliver(event).catch((error: unknown) => {
       if (!stopping.signal.aborted) console.error('the test broker failed:', error);
     });
     under.add(sent);
-    void sent.finally(() => under.delete(sent));
+    underWay += 1;
+    void sent.finally(() => {
+      under.delete(sent);
+      underWay -= 1;
+    });
   }
 
   async function deliver(event: CloudEvent<unknown>): Promise<void> {
@@ -115,6 +122,9 @@ export async function startBroker({ kube, namespace, target, host = '127.0.0.1' 
   return {
     sink: `http://${host}:${(server.address() as AddressInfo).port}`,
     deliveries,
+    get underWay() {
+      return underWay;
+    },
     send,
     ping: () =>
       send(new CloudEvent({ type: 'dev.knative.sources.ping', source: '/apis/v1/pingsources/test', data: {} })),
