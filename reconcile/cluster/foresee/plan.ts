@@ -67,7 +67,7 @@ export function plan(observation: Observation, decideBy: (seen: Observation) => 
     const situation = situate(now);
     const decision = decideBy(situation);
     const end = endOf(decision, now);
-    if (end) return { steps, end, outcome: now };
+    if (end) return { steps, end: isUnsureOf(steps, end) ? triedFirst(end) : end, outcome: now };
     const { reason, message } = decision;
     if (decision.kind === 'act') {
       const trace = `${reason} ${targetOf(decision.action)} ${traceOf(now)}`;
@@ -154,6 +154,15 @@ const gone: PlanEnd = {
 function isGone({ cluster }: Observation): boolean {
   const { deletionTimestamp, finalizers = [] } = cluster.metadata;
   return deletionTimestamp !== undefined && finalizers.length === 0;
+}
+
+/** Whether a pod that is made anew fares better on the same disk and node cannot be foreseen. */
+function isUnsureOf(steps: readonly PlannedStep[], end: PlanEnd): boolean {
+  return end.kind === 'refused' && steps.at(-1)?.action === 'recreate-pod';
+}
+
+function triedFirst({ reason }: PlanEnd): PlanEnd {
+  return { kind: 'waits', reason, message: 'whether its new pod fares better is known when it has been made' };
 }
 
 /** Where members do not count what a compaction freed, one is rewritten to find it out. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PlannedStep } from '../../../../reconcile/cluster/foresee/plan.ts';
+import { resources } from '../../../../reconcile/kube.ts';
 import { bornWith } from '../../../support/world/born.ts';
 import { tickUntilConverged } from '../../../support/world/converge.ts';
 import type { World } from '../../../support/world/world.ts';
@@ -25,6 +26,21 @@ for (const [what, strike] of Object.entries(faults)) {
     assert.equal(end.reason, reached.reason);
   });
 }
+
+test('whether a pod that is made anew fares better is not foretold, nor that a person is needed', async () => {
+  const world = await bornWith(spec);
+  const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+  world.kube.seed(resources.nodes, { metadata: { name: 'node-1' }, status });
+  world.holdUp(({ metadata }) => (metadata.name === 'orders-1-0' ? 'FailedMount' : undefined));
+  world.kill('orders-1-0');
+  const { steps, end } = await planOnceDue(world);
+  assert.deepEqual([steps.map(({ action }) => action), end.kind], [['recreate-pod'], 'waits']);
+  await world.tick({});
+  const later = await planOnceDue(world);
+  const reached = await tickUntilConverged(world, { limit: 400 });
+  assert.deepEqual(reached.steps.map(line), later.steps.map(line), reached.trail.join('\n'));
+  assert.deepEqual([later.end.kind, reached.kind], ['done', 'done']);
+});
 
 /** What is foretold just before the first step is taken. */
 async function planOnceDue(world: World) {
