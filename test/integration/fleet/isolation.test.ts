@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import { conditionOf } from '../../../reconcile/conditions.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { startStopwatch } from '../../support/awake.ts';
 import { type ForgeServer, startForge } from '../../support/git/forge.ts';
 import { startGitServer } from '../../support/git/server.ts';
 import { wholePass } from './pass.ts';
@@ -10,10 +11,13 @@ import { clusterYaml, type Scene, setScene } from './scene.ts';
 
 const context = 'etcd-ratchet/good';
 
-/** How long it takes from the push until the cluster is there, has had its step, and the forge and the fleet know. */
+/**
+ * How long it takes from the push until the cluster is there, has had its step, and the forge and the fleet know. What
+ * is measured is waiting for others: the time without a processor is not.
+ */
 async function pushToGood(scene: Scene, forge: ForgeServer, files: Readonly<Record<string, string>>) {
   const sha = await scene.repository.commit(files);
-  const started = performance.now();
+  using watched = startStopwatch();
   const over = wholePass(scene);
   const isTold = () =>
     forge.statusesOf(sha).has(context) && scene.fleet('good').status?.revision?.applied === `main@sha1:${sha}`;
@@ -22,10 +26,10 @@ async function pushToGood(scene: Scene, forge: ForgeServer, files: Readonly<Reco
     passed = true;
   });
   while (!isTold() && !passed) await new Promise((resolve) => setTimeout(resolve, 5));
-  const told = performance.now() - started;
+  const told = watched.milliseconds();
   assert.ok(isTold(), 'the good fleet was not served');
   await over;
-  return { told, whole: performance.now() - started };
+  return { told, whole: watched.milliseconds() };
 }
 
 test('beside a dead repository and a dead forge, a good fleet is done in its usual time', async (t: TestContext) => {
@@ -73,9 +77,9 @@ test('beside a dead repository and a dead forge, a good fleet is done in its usu
   // And alone, as a webhook for it makes it: nobody else is even asked.
   const before = deadGit.requests.length;
   const sha = await repository.commit({ 'g.yaml': clusterYaml('g') });
-  const started = performance.now();
+  using watched = startStopwatch();
   await wholePass(scene, { fleet: { namespace: 'platform', name: 'good' } });
-  assert.ok(performance.now() - started < usual.whole + 1_000);
+  assert.ok(watched.milliseconds() < usual.whole + 1_000);
   assert.equal(scene.fleet('good').status?.revision?.applied, `main@sha1:${sha}`);
   assert.equal(deadGit.requests.length, before);
 
