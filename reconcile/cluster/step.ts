@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { traced } from '../traced.ts';
 import { act } from './act/act.ts';
@@ -5,6 +6,7 @@ import { stepSeconds, takeLease } from './act/lease.ts';
 import { decide } from './decide/decide.ts';
 import { type EtcdWay, fencedEtcd } from './etcd-way.ts';
 import { type Decision, wakesOn } from './know/decision.ts';
+import type { Observation } from './know/observation.ts';
 import { failureOf, type Outcome } from './know/outcome.ts';
 import { type Situation, situate } from './know/situation.ts';
 import { observe } from './observe/observe.ts';
@@ -14,6 +16,16 @@ import { report } from './report/report.ts';
 import type { ClusterResult } from './result.ts';
 import type { StepContext } from './step-context.ts';
 import { fenced } from './write-fence.ts';
+
+/** What a step saw, and decided, before it does anything: said in the process, to those that subscribe. */
+export const decidedChannel = 'etcd-ratchet.decided';
+
+export interface Decided {
+  readonly observation: Observation;
+  readonly decision: Decision;
+}
+
+const decided = channel(decidedChannel);
 
 /** What one step looks at, of the one LIST per kind. */
 export interface StepObjects extends ClusterObjects {
@@ -30,8 +42,10 @@ export async function step(context: StepContext, objects: StepObjects): Promise<
   const { kube, signal, dryRun } = context;
   const { observation, etcd, objects: read } = await traced('observe', {}, () => observe(context, objects, signal));
   const { situation, decision } = await traced('decide', {}, async (note) => {
-    const situation = situate({ ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) });
+    const seen = { ...observation, ...(objects.crowdedBy && { crowdedBy: objects.crowdedBy }) };
+    const situation = situate(seen);
     const decision = decide(situation);
+    decided.publish({ observation: seen, decision } satisfies Decided);
     note({ decision: decision.kind, reason: decision.reason });
     return { situation, decision };
   });

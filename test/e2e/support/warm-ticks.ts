@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
+import { basename } from 'node:path';
 import { parseOptions } from '../../../functions/tick/options.ts';
 import { runTick } from '../../../functions/tick/run-tick.ts';
+import { compared } from './foretelling/compared.ts';
+import { foretellEachStep } from './foretelling/foretell.ts';
+import { createLedger } from './foretelling/ledger.ts';
+import type { Sight } from './foretelling/sight.ts';
 import { assertMade, type TickResult } from './tick.ts';
 
 /**
  * Invocations one after the other in a process that stays, where a test needs many on the way to what it is about: most
  * of what a cold one costs is to begin. What is the same: the code, its connections, and that none knows of another.
  * `tick` is the bundle, cold, as in a pod.
+ *
+ * In a story of `compared` each step also foretells what follows it. Disposed of, they hold that against what happened.
  */
 export interface WarmTicks extends AsyncDisposable {
   /**
@@ -19,16 +26,24 @@ export interface WarmTicks extends AsyncDisposable {
 }
 
 type Answer = Awaited<ReturnType<WarmTicks['tick']>>;
+/** What the process of a tick says. */
+type Said = { readonly kind: 'sight'; readonly sight: Sight } | { readonly kind: 'answer'; readonly answer: Answer };
 
 const patienceMs = 60_000;
 
 export function createWarmTicks(env: Readonly<Record<string, string>>): WarmTicks {
+  const story = basename(process.argv[1] ?? '', '.test.ts');
+  const ledger = createLedger();
+  const foretold = compared.includes(story) ? ['--foretell'] : [];
   const all = new Set<ChildProcess>();
   const idle: ChildProcess[] = [];
 
   function start(): ChildProcess {
-    const child = fork(import.meta.filename, [], { env: { ...process.env, ...env } });
+    const child = fork(import.meta.filename, foretold, { env: { ...process.env, ...env } });
     all.add(child);
+    child.on('message', (said: Said) => {
+      if (said.kind === 'sight') ledger.note(said.sight);
+    });
     child.once('exit', () => all.delete(child));
     return child;
   }
@@ -49,6 +64,7 @@ export function createWarmTicks(env: Readonly<Record<string, string>>): WarmTick
           await gone;
         }),
       );
+      ledger.settle();
     },
   };
 }
@@ -62,12 +78,18 @@ async function answerTo(child: ChildProcess, args: readonly string[]): Promise<A
       assert.fail(`the process of a tick has ended (${code ?? by}): ${args.join(' ')}`);
     });
     child.send(args);
-    const [answer] = await Promise.race([once(child, 'message', { signal }), ended]);
-    return answer as Answer;
+    return await Promise.race([answered(child, signal), ended]);
   } finally {
     clearTimeout(timer);
     over.abort();
   }
+}
+
+async function answered(child: ChildProcess, signal: AbortSignal): Promise<Answer> {
+  for await (const [said] of on(child, 'message', { signal }) as AsyncIterable<[Said]>) {
+    if (said.kind === 'answer') return said.answer;
+  }
+  return assert.fail('the process of a tick has no more to say');
 }
 
 async function run(args: readonly string[]): Promise<Answer> {
@@ -92,4 +114,8 @@ async function run(args: readonly string[]): Promise<Answer> {
   return { code, stdout, stderr };
 }
 
-if (import.meta.main) process.on('message', async (args: readonly string[]) => process.send?.(await run(args)));
+if (import.meta.main) {
+  const say = (said: Said) => process.send?.(said);
+  if (process.argv.includes('--foretell')) foretellEachStep((sight) => say({ kind: 'sight', sight }));
+  process.on('message', async (args: readonly string[]) => say({ kind: 'answer', answer: await run(args) }));
+}

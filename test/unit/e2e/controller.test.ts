@@ -30,7 +30,7 @@ test('an object that was deleted between a look and a write does not end a contr
   await controller.ended;
 });
 
-test('what a person must change ends it, and whoever waits is told', async () => {
+test('what a person must change ends it, and all that wait are told', async () => {
   const { stop, controller } = controlled(async () => {
     throw new KubeError('secrets is forbidden', { class: 'terminal', reason: 'Forbidden' });
   });

@@ -12,6 +12,8 @@ const [prepare, seal] = steps;
 const refused = { ...prepare, reason: 'UnhealthyCluster', outcome: 'failed' } as const;
 const added = { action: 'add-learner', target: 'a-1', reason: 'AddingLearner' } as const;
 
+const promote = { action: 'promote-learner', target: 'a-1', reason: 'PromotingLearner' } as const;
+
 const restarts = ['a-0', 'a-1', 'a-2'].map((target) => ({ ...added, action: 'change-template', target }));
 
 type Entry = Pick<ClusterHistoryEntry, 'action' | 'target' | 'reason'> & { readonly outcome?: 'failed' };
@@ -28,11 +30,14 @@ describe('what happened is held against what was foretold', () => {
     ['etcd refused one half-way, and another step finished it', [refused, added, seal]],
     ['that was refused, too', [refused, { ...added, reason: 'UnhealthyCluster', outcome: 'failed' }, added, seal]],
     ['it was refused before it had begun, and taken again', [refused, prepare, seal]],
+    ['a learner was promoted by a step of its own once it was sealed', [prepare, seal, promote]],
   ] as const) {
     test(`accepted: ${what}`, () => assert.match(told(entries), /^as foretold/));
   }
   for (const [what, entries] of [
     ['a step is missing', [prepare]],
+    ['another learner was promoted than was sealed', [prepare, seal, { ...promote, target: 'a-2' }]],
+    ['a learner was promoted before it was sealed', [prepare, promote, seal]],
     ['a step more', [prepare, added, seal]],
     ['another order', [seal, prepare]],
     ['more steps besides than were refused', [refused, added, { ...added, target: 'a-2' }, seal]],

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster-status.ts';
+import { refusals } from '../../../../reconcile/reasons/refusals.ts';
+import type { Foreseen, Sight } from './sight.ts';
+import { isAsForetold, type Step } from './steps.ts';
+
+/** From a moment at which something was foretold of a cluster to the moment at which that was over. */
+export interface Episode {
+  readonly cluster: string;
+  readonly asked: string;
+  readonly plan: Foreseen;
+  readonly taken: readonly ClusterHistoryEntry[];
+  /** Absent: something else was asked meanwhile, or nothing more was seen. */
+  readonly end?: Sight['decided'];
+}
+
+interface Open extends Omit<Episode, 'taken' | 'end'> {
+  /** How many steps had been taken before. */
+  readonly from: number;
+}
+
+/**
+ * What was foretold of one cluster, and what came of it.
+ *
+ * An episode begins where a tick first sees what is asked, or takes the first step because of what has happened: what
+ * is broken may be well again before that, and a plan takes it as broken for good. It ends where the cluster is at rest
+ * again, where all is done that was foretold and what the plan ends with as "waits" is over, or where something else is
+ * asked.
+ */
+export function episodesOf(sights: readonly Sight[]): readonly Episode[] {
+  const episodes: Episode[] = [];
+  let known: readonly ClusterHistoryEntry[] = [];
+  let open: Open | undefined;
+  let asked: string | undefined;
+  const close = (end?: Sight['decided']) => {
+    if (open) {
+      const { from, ...rest } = open;
+      episodes.push({ ...rest, taken: known.slice(from), ...(end && { end }) });
+    }
+    open = undefined;
+  };
+  for (const sight of sights) {
+    known = grown(known, sight.history);
+    if (open && sight.asked !== open.asked) close();
+    if (open && isOver(open, known, sight)) close(sight.decided);
+    const isNews = sight.asked !== asked;
+    if (!open && sight.plan && (isNews || sight.decided.kind === 'act'))
+      open = { cluster: sight.name, asked: sight.asked, plan: sight.plan, from: known.length };
+    asked = sight.asked;
+  }
+  close();
+  return episodes;
+}
+
+function isOver({ plan, from }: Open, known: readonly ClusterHistoryEntry[], sight: Sight): boolean {
+  const { kind, reason } = sight.decided;
+  switch (kind) {
+    case 'done':
+      return true;
+    case 'refuse':
+      // What ends by itself is a wait, as long as more or another end is foretold.
+      return refusals[reason] === 'person' || (plan.end.kind !== 'done' && isDone(plan, known.slice(from)));
+    case 'act':
+      // That it waits was foretold, and not what is done when the wait is over.
+      return (plan.end.kind === 'waits' || plan.end.kind === 'goes-on') && isDone(plan, known.slice(from));
+    case 'wait':
+      return false;
+  }
+}
+
+/** As many steps as a status remembers. */
+const remembered = 20;
+
+/** With what a later status remembers. @throws {AssertionError} when more was done between two looks than that */
+function grown(
+  known: readonly ClusterHistoryEntry[],
+  history: readonly ClusterHistoryEntry[],
+): readonly ClusterHistoryEntry[] {
+  for (let start = Math.max(0, known.length - history.length); start < known.length; start += 1) {
+    const overlap = known.slice(start);
+    if (isDeepStrictEqual(overlap, history.slice(0, overlap.length)))
+      return [...known, ...history.slice(overlap.length)];
+  }
+  assert.ok(history.length < remembered || known.length === 0, 'steps between two looks are forgotten');
+  return [...known, ...history];
+}
+
+/** What differs, in a word; `undefined` where all is as foretold. */
+export function differenceIn({ plan, taken, end }: Episode): 'circles' | 'steps' | 'end' | undefined {
+  if (plan.end.kind === 'circles') return 'circles';
+  if (!isDone(plan, taken, end === undefined)) return 'steps';
+  return end === undefined || isEndOf(plan, end) ? undefined : 'end';
+}
+
+function isDone({ steps, isBlind }: Foreseen, taken: readonly ClusterHistoryEntry[], isUnderWay = false): boolean {
+  const isKnowable = ({ action }: Step) => !isBlind || action !== 'issue-certificates';
+  return isAsForetold(steps.filter(isKnowable), taken.filter(isKnowable), { isUnderWay });
+}
+
+function isEndOf({ end }: Foreseen, reached: Sight['decided']): boolean {
+  switch (end.kind) {
+    case 'done':
+      return reached.kind === 'done';
+    case 'refused':
+      return reached.kind === 'refuse' && reached.reason === end.reason;
+    case 'waits':
+    case 'goes-on':
+      return true;
+    case 'circles':
+      return false;
+  }
+}

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { differenceIn, type Episode, episodesOf } from './episodes.ts';
+import type { Sight } from './sight.ts';
+import { line } from './steps.ts';
+
+/** What was foretold in one story, and what came of it. */
+export interface Ledger {
+  note(sight: Sight): void;
+  /** @throws {AssertionError} that tells all that was not as foretold */
+  settle(): void;
+}
+
+export function createLedger(): Ledger {
+  const sights = new Map<string, Sight[]>();
+  return {
+    note(sight) {
+      const all = sights.get(sight.uid) ?? [];
+      sights.set(sight.uid, all);
+      all.push(sight);
+    },
+    settle() {
+      const episodes = [...sights.values()].flatMap(episodesOf);
+      const different = episodes.filter((episode) => differenceIn(episode) !== undefined);
+      assert.equal(different.length, 0, `${different.map(told).join('\n\n')}\n${help}`);
+    },
+  };
+}
+
+const help =
+  'Cure the plan (reconcile/cluster/foresee) or the step. Where the story itself interferes, take it out of compared.ts.';
+
+function told(episode: Episode): string {
+  const { cluster, asked, plan, taken, end } = episode;
+  const lines = (steps: readonly string[]) => steps.map((step) => `  ${step}\n`).join('');
+  return [
+    `${cluster} (${asked}): what happened is not what was foretold (${differenceIn(episode)})\n`,
+    `foretold: ${plan.summary}; it ends ${plan.end.kind} (${plan.end.reason})\n`,
+    lines(plan.steps.map(line)),
+    `taken, and it ended ${end ? `${end.kind} (${end.reason})` : 'under way'}:\n`,
+    lines(taken.map((step) => `${step.outcome} ${line(step)} ${step.at}`)),
+  ].join('');
+}

@@ -1,0 +1,145 @@
+import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster-status.ts';
+
+export type Step = Pick<ClusterHistoryEntry, 'action' | 'target' | 'reason'>;
+export type Taken = Step & Pick<ClusterHistoryEntry, 'outcome'>;
+
+/** How much of what was foretold must have come. */
+export interface Extent {
+  /** What was taken first may be forgotten. */
+  readonly isCutOff?: boolean;
+  /** Something else was asked, or the story ended, before it was over. */
+  readonly isUnderWay?: boolean;
+}
+
+/**
+ * The steps that were taken are those that were foretold, in their order.
+ *
+ * Waiting is no step. Members that have started are sealed at once, and do not all start at once: however many steps
+ * that takes, it counts as one. It promotes learners that have the log by then: how fast etcd sends it is not foreseen,
+ * so a promotion by a step of its own is part of the sealing before it. How often `advance-log` is repeated depends on
+ * how fast etcd is, so it counts as one.
+ * etcd may elect another leader at any time, and the leader is started anew last: restarts that follow each other for
+ * one reason are compared whatever their order (that the leader is the last is `rolling.test.ts`'s).
+ * Where a call to etcd was refused (it refuses changes of its list for five seconds after a member started), what was
+ * left half-done is finished by steps of its own: then what was foretold must all have been done in its order, and no
+ * more besides than was refused.
+ */
+export function isAsForetold(foretold: readonly Step[], taken: readonly Taken[], extent: Extent = {}): boolean {
+  const acted = taken.filter(({ outcome }) => outcome === 'acted');
+  const refused = taken.filter(({ outcome }) => outcome === 'failed').length;
+  if (refused > 0) return isFinishedAnyway(foretold, taken, { refused, ...extent });
+  const [whole, done] = [joined(foretold), joined(acted)];
+  if (extent.isUnderWay) return isBegunAsForetold(whole, done);
+  const expected = extent.isCutOff ? whole.slice(-done.length) : whole;
+  return sameLines(expected.map(line), done.map(line));
+}
+
+/** Of restarts next to each other, and of members that are sealed together, only some may have had their turn. */
+function isBegunAsForetold(whole: readonly Step[], done: readonly Step[]): boolean {
+  const last = done.at(-1);
+  if (!last) return true;
+  const start = done.findLastIndex((step) => !isRestartLike(step, last)) + 1;
+  const next = whole[start];
+  const block = whole.slice(start).findIndex((step) => !next || !isRestartLike(step, next));
+  const left = whole.slice(start, block < 0 ? whole.length : start + Math.max(1, block));
+  const hasItsTurn = (step: Step) => {
+    const at = left.findIndex((other) => isPartOf(step, other));
+    return at >= 0 && left.splice(at, 1).length > 0;
+  };
+  return (
+    sameLines(whole.slice(0, start).map(line), done.slice(0, start).map(line)) && done.slice(start).every(hasItsTurn)
+  );
+}
+
+function isRestartLike(step: Step, last: Step): boolean {
+  return step === last || (step.action === 'change-template' && isAlike(step, last));
+}
+
+/** Of what is sealed together, only some may have started so far. */
+function isPartOf(step: Step, whole: Step): boolean {
+  if (step.action !== 'seal-members') return line(step) === line(whole);
+  return isAlike(step, whole) && targets(step).every((target) => targets(whole).includes(target));
+}
+
+function isFinishedAnyway(
+  foretold: readonly Step[],
+  taken: readonly Taken[],
+  { refused, isCutOff, isUnderWay }: Extent & { readonly refused: number },
+): boolean {
+  const whole = joined(foretold).map(line);
+  const done = joined(taken.filter(({ outcome }) => outcome === 'acted')).length;
+  // What was refused half-way was begun: the rest of it is the next step's. Its reason is then why it was refused.
+  const begun = joined(taken.filter(({ outcome }) => outcome === 'acted' || outcome === 'failed'));
+  const matches = (expected: readonly string[]) => {
+    const missing = [...expected];
+    const besides = begun.filter((step) => {
+      const hasFailed = step.outcome === 'failed';
+      const isExpected = hasFailed ? missing[0]?.startsWith(`${begunAs(step)} `) === true : line(step) === missing[0];
+      if (isExpected) missing.shift();
+      return !isExpected && !hasFailed;
+    });
+    return missing.length === 0 && besides.length <= refused;
+  };
+  if (isUnderWay) return whole.some((_, index) => matches(whole.slice(0, index))) || matches(whole);
+  // The first of them may be forgotten by now, each that was refused as well.
+  const shortest = isCutOff ? Math.max(1, done - refused) : whole.length;
+  return whole.some((_, index) => whole.length - index >= shortest && matches(whole.slice(index)));
+}
+
+function joined<T extends Step>(steps: readonly T[]): readonly T[] {
+  const all = inAnyOrder(sealedTogether(promotedAsSealed(steps)));
+  return all.filter((step, index) => {
+    const before = all[index - 1];
+    return step.action !== 'advance-log' || !before || line(before) !== line(step);
+  });
+}
+
+function promotedAsSealed<T extends Step>(steps: readonly T[]): readonly T[] {
+  return steps.filter(({ action, target = '' }, index) => {
+    const before = steps.slice(0, index);
+    const isSealed = before.some((one) => one.action === 'seal-members' && targets(one).includes(target));
+    return action !== 'promote-learner' || !isSealed;
+  });
+}
+
+function sealedTogether<T extends Step>(steps: readonly T[]): readonly T[] {
+  const together: T[] = [];
+  for (const step of steps) {
+    const before = together.at(-1);
+    if (step.action !== 'seal-members' || before?.action !== step.action) together.push(step);
+    else together.splice(-1, 1, { ...step, target: targets(before, step).join(', ') });
+  }
+  return together;
+}
+
+/** Restarts next to each other, for one reason, by the name of the member. */
+function inAnyOrder<T extends Step>(steps: readonly T[]): readonly T[] {
+  const sorted = [...steps];
+  for (let start = 0, end = 1; start < sorted.length; start = end++) {
+    const first = sorted[start];
+    while (first?.action === 'change-template' && isAlike(first, sorted[end])) end++;
+    const block = sorted.slice(start, end).toSorted((a, b) => (a.target ?? '').localeCompare(b.target ?? ''));
+    sorted.splice(start, block.length, ...block);
+  }
+  return sorted;
+}
+
+function isAlike(one: Step, other: Step | undefined): boolean {
+  return one.action === other?.action && one.reason === other.reason;
+}
+
+function targets(...steps: readonly Step[]): readonly string[] {
+  return steps.flatMap(({ target = '' }) => target.split(', ')).toSorted();
+}
+
+function begunAs({ action, target = '' }: Step): string {
+  return `${action} ${target}`;
+}
+
+export function line(step: Step): string {
+  return `${begunAs(step)} ${step.reason}`;
+}
+
+function sameLines(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((step, index) => step === other[index]);
+}

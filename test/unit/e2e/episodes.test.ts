@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { differenceIn, episodesOf } from '../../e2e/support/foretelling/episodes.ts';
+import { createLedger } from '../../e2e/support/foretelling/ledger.ts';
+import type { Foreseen, Sight } from '../../e2e/support/foretelling/sight.ts';
+
+type Step = Foreseen['steps'][number];
+
+const prepare: Step = { action: 'prepare-members', target: 'a-3', reason: 'ReplacingMember' };
+const add: Step = { action: 'add-learner', target: 'a-3', reason: 'AddingLearner' };
+const issue: Step = { action: 'issue-certificates', target: 'a-3-peer-tls', reason: 'IssuingCertificates' };
+const remove: Step = { action: 'remove-member', target: 'a-1', reason: 'RemovingMember' };
+
+const done = { kind: 'done', reason: 'Converged' } as const;
+const acts = { kind: 'act', reason: 'ReplacingMember' } as const;
+const waits = { kind: 'wait', reason: 'MemberStarting' } as const;
+const itself = { kind: 'refuse', reason: 'VolumeLeaving' } as const;
+const person = { kind: 'refuse', reason: 'MinorSkipped' } as const;
+
+function plan(steps: readonly Step[], end: Foreseen['end'] = done): Foreseen {
+  return { summary: 'a plan', steps, end };
+}
+
+interface Look extends Partial<Sight> {
+  readonly decided: Sight['decided'];
+  /** All steps so far. */
+  readonly so?: readonly Step[];
+}
+
+function seen(looks: readonly Look[]): readonly Sight[] {
+  return looks.map(({ so = [], ...look }) => ({
+    uid: 'u',
+    name: 'a',
+    asked: 'generation 1',
+    history: told(so),
+    ...look,
+  }));
+}
+
+function told(steps: readonly Step[]): Sight['history'] {
+  return steps
+    .map((step, index) => ({ ...step, at: `${index}`, message: '', outcome: 'acted', generation: 1 }))
+    .slice(-20);
+}
+
+function differences(...looks: readonly Look[]) {
+  return episodesOf(seen(looks)).map(differenceIn);
+}
+
+describe('of what was foretold', () => {
+  test('all has come, and the cluster is at rest', () => {
+    assert.deepEqual(
+      differences({ decided: acts, plan: plan([prepare, add]) }, { decided: done, so: [prepare, add] }),
+      [undefined],
+    );
+  });
+
+  test('a step has not come, or another one has', () => {
+    for (const so of [[prepare], [prepare, remove], [prepare, add, remove], []]) {
+      assert.deepEqual(differences({ decided: acts, plan: plan([prepare, add]) }, { decided: done, so }), ['steps']);
+    }
+  });
+
+  test('all has come, and it ends otherwise', () => {
+    const start: Look = { decided: acts, plan: plan([prepare]) };
+    assert.deepEqual(differences(start, { decided: person, so: [prepare] }), ['end']);
+    assert.deepEqual(differences(start, { decided: itself, so: [prepare] }, { decided: person, so: [prepare] }), [
+      'end',
+    ]);
+    const refused: Look = { decided: acts, plan: plan([prepare], { kind: 'refused', reason: 'MinorSkipped' }) };
+    assert.deepEqual(differences(refused, { decided: person, so: [prepare] }), [undefined]);
+    assert.deepEqual(differences(refused, { decided: done, so: [prepare] }), ['end']);
+  });
+
+  test('a plan that goes round in circles is a defect whatever happens', () => {
+    const round = plan([prepare], { kind: 'circles', reason: 'ReplacingMember' });
+    assert.deepEqual(differences({ decided: acts, plan: round }, { decided: done, so: [prepare] }), ['circles']);
+  });
+
+  test('only the beginning has come when something else is asked, or the story ends', () => {
+    const start: Look = { decided: acts, plan: plan([prepare, add, remove]) };
+    const then: Look = { decided: acts, asked: 'generation 2', so: [prepare, add], plan: plan([remove]) };
+    assert.deepEqual(differences(start, then, { decided: done, asked: 'generation 2', so: [prepare, add, remove] }), [
+      undefined,
+      undefined,
+    ]);
+    assert.deepEqual(differences(start, { ...then, so: [prepare, remove] }), ['steps', undefined]);
+    assert.deepEqual(differences(start, { decided: waits, so: [prepare] }), [undefined]);
+  });
+
+  test('some of the restarts next to each other have come when something else is asked', () => {
+    const [first, second, third] = ['a-0', 'a-1', 'a-2'].map((target) => {
+      return { action: 'change-template', target, reason: 'RollingConfiguration' } as const;
+    });
+    assert.ok(first && second && third);
+    const start: Look = { decided: acts, plan: plan([prepare, first, second, third, add]) };
+    for (const so of [
+      [prepare, third],
+      [prepare, second, first],
+    ])
+      assert.deepEqual(differences(start, { decided: waits, so }), [undefined]);
+    for (const so of [[third], [prepare, third, third, third, third], [prepare, third, add], [prepare, add]])
+      assert.deepEqual(differences(start, { decided: waits, so }), ['steps']);
+  });
+
+  test('a refusal that ends by itself is a wait while more is foretold; one for a person ends it', () => {
+    const start: Look = { decided: acts, plan: plan([prepare, remove]) };
+    const end: Look = { decided: done, so: [prepare, remove] };
+    assert.deepEqual(differences(start, { decided: itself, so: [prepare] }, end), [undefined]);
+    assert.deepEqual(differences(start, { decided: person, so: [prepare] }, end), ['steps']);
+  });
+
+  test('what comes after a wait whose end can not be foretold is foretold then', () => {
+    const start: Look = { decided: acts, plan: plan([prepare], { kind: 'waits', reason: 'MemberStarting' }) };
+    const later: Look = { decided: acts, so: [prepare], plan: plan([add]) };
+    assert.deepEqual(differences(start, later, { decided: done, so: [prepare, add] }), [undefined, undefined]);
+    assert.deepEqual(differences(start, later, { decided: done, so: [prepare, remove] }), [undefined, 'steps']);
+  });
+
+  test('a disturbance may pass by itself: what counts is foretold when the first step is due', () => {
+    const rest: Look = { decided: done };
+    const ill: Look = { decided: waits, plan: plan([prepare, remove]) };
+    const due: Look = { decided: acts, plan: plan([add]) };
+    assert.deepEqual(differences(rest, ill, due, { decided: done, so: [add] }), [undefined]);
+    assert.deepEqual(differences(rest, ill, { decided: itself }), []);
+    assert.deepEqual(
+      differences(ill, due, { decided: done, so: [add] }),
+      ['steps'],
+      'of a new spec it is the first look',
+    );
+  });
+
+  test('certificates are not foretold where they were not looked at', () => {
+    const blind = { ...plan([prepare, add]), isBlind: true } as const;
+    const end: Look = { decided: done, so: [prepare, issue, add] };
+    assert.deepEqual(differences({ decided: acts, plan: blind }, end), [undefined]);
+    assert.deepEqual(differences({ decided: acts, plan: plan([prepare, add]) }, end), ['steps']);
+  });
+
+  test('more steps than the status remembers are counted to the last', () => {
+    const many = Array.from({ length: 30 }, (_, n): Step => ({ ...prepare, target: `a-${n}` }));
+    const start: Look = { decided: acts, plan: plan(many) };
+    const looks = many.map((_, n): Look => ({ decided: acts, so: many.slice(0, n) }));
+    assert.deepEqual(differences(start, ...looks, { decided: done, so: many }), [undefined]);
+    const short = many.toSpliced(3, 1);
+    const others = short.map((_, n): Look => ({ decided: acts, so: short.slice(0, n) }));
+    assert.deepEqual(differences(start, ...others, { decided: done, so: short }), ['steps']);
+  });
+
+  test('steps between two looks that nothing remembers are a failure of their own', () => {
+    const many = Array.from({ length: 30 }, (_, n): Step => ({ ...prepare, target: `a-${n}` }));
+    const start: Look = { decided: acts, so: many.slice(0, 3), plan: plan([add]) };
+    assert.throws(() => differences(start, { decided: done, so: many }), /forgotten/);
+  });
+});
+
+describe('a story', () => {
+  const looks = seen([
+    { decided: acts, plan: plan([prepare]) },
+    { decided: done, so: [add] },
+  ]);
+
+  test('that differs fails, and tells both what was foretold and what was done', () => {
+    const ledger = createLedger();
+    for (const look of looks) ledger.note(look);
+    const message = /prepare-members a-3(.|\n)*acted add-learner a-3/;
+    assert.throws(() => ledger.settle(), { code: 'ERR_ASSERTION', message });
+  });
+
+  test('of several clusters, in which all is as foretold, passes', () => {
+    const ledger = createLedger();
+    for (const uid of ['one', 'other'])
+      for (const look of seen([
+        { decided: acts, plan: plan([prepare]) },
+        { decided: done, so: [prepare] },
+      ]))
+        ledger.note({ ...look, uid });
+    ledger.settle();
+  });
+});
