@@ -26,6 +26,7 @@ import {
 } from './support/cluster/binaries.ts';
 import { type LocalCluster, startLocalCluster } from './support/cluster/local-cluster.ts';
 import { buildOwnImage } from './support/cluster/own-image.ts';
+import { pageToolsEnvironment, providePageTools } from './support/cluster/page-tools.ts';
 import { currentSandbox, enterSandbox } from './support/cluster/sandbox.ts';
 
 /**
@@ -83,7 +84,12 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
   if (selections.every(({ room }) => room === 'unit' || room === 'explore')) return undefined;
   const binaries = await provisionBinaries();
   const needsEmulators = selections.some(({ files }) => files.some((file) => file.includes('/integration/backup/')));
-  const needsHelm = selections.some(({ files }) => files.some((file) => /chart[^/]*\.test\.ts$/.test(file)));
+  const needsHelm = selections.some(({ files }) =>
+    files.some((file) => /(chart[^/]*|uninstall)\.test\.ts$/.test(file)),
+  );
+  const needsPageTools = selections.some(({ files }) =>
+    files.some((file) => file.endsWith('/integration/docs/typed.test.ts')),
+  );
   const needsMonitoring = selections.some(({ files }) =>
     files.some((file) => file.includes('/integration/monitoring/')),
   );
@@ -95,6 +101,7 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
     ...binariesEnvironment(binaries),
     ...(needsEmulators && emulatorsEnvironment(await provisionEmulators())),
     ...(needsHelm && helmEnvironment(await provisionHelm())),
+    ...(needsPageTools && pageToolsEnvironment(await providePageTools())),
     ...(needsMonitoring && monitoringEnvironment(await provisionMonitoring())),
     ...(needsForge && giteaEnvironment(await provisionGitea())),
     ...(needsIssuer && certManagerEnvironment(await provisionCertManager())),

@@ -59,7 +59,7 @@ export async function environmentFile(
 }
 
 /** From the sources: what is bundled is seen in the sandbox only. */
-async function writePlugin(directory: string, command: string): Promise<void> {
+export async function writePlugin(directory: string, command: string): Promise<void> {
   const program = join(directory, 'kubectl-ratchet.mjs');
   const source = pathToFileURL(resolve(import.meta.dirname, '../../functions/plugin.ts'));
   await writeFile(program, entryOf('plugin', source.href));

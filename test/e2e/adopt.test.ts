@@ -6,17 +6,19 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import type { PersistentVolumeClaim } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { kubectlRatchet } from '../integration/manifests/kubectl-ratchet.ts';
-import { approvalAskedBy, approve } from './support/approvals.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
 import { isConverged, isStalledFor } from './support/conditions.ts';
 import { byHand, type Existing, startExisting } from './support/existing.ts';
 import { assertForetold, type Foretold } from './support/foretold.ts';
 import { longestGapAllowed } from './support/gaps.ts';
 import { writerAt } from './support/knowing-writer.ts';
+import { asOf, line, type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
 
 const stage = scene({ clearedBetween: true });
+const blocksAt = typedIn('e2e/adopt');
 
 function wanting({ clusterID, memberIDs, podLabels }: Existing): Readonly<Record<string, unknown>> {
   return { tls: { mode: 'Disabled' }, bootstrap: { existing: { clusterID, memberIDs, podLabels } } };
@@ -34,7 +36,14 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
   );
   await until('fifty writes', async () => writer.acknowledged >= 50);
 
-  const planned = await plannedBy(namespace, clusterYaml('orders', namespace, wanting(existing)));
+  const ofPage = (...anchors: readonly string[]) => {
+    const blocks = anchors.flatMap((anchor) => blocksAt(`docs/how-to/adopt.md#${anchor}`));
+    return asOf({ payments: namespace, legacy: 'old', 'approve orders': 'approve orders --yes' }, blocks);
+  };
+  const document = clusterYaml('orders', namespace, wanting(existing));
+  const saved = line(`cat > orders.yaml <<'END'\n${document}END`);
+  await type(stage(), 'orders', {}, [saved, ...ofPage('1-look')]);
+  const planned = await plannedBy(namespace, document);
   const untouched = await list<EtcdCluster>(resources.clusters);
   assert.deepEqual(untouched, [], 'a plan changes nothing');
 
@@ -46,7 +55,7 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
   t.diagnostic(`3 beside 3: ${seconds(startedAt)} s, longest gap ${writer.longestGap().toFixed(0)} ms`);
 
   const approvedAt = performance.now();
-  await approve(stage(), 'orders', approvalAskedBy(joined));
+  await type(stage(), 'orders', {}, ofPage('3-move-the-clients-stop-what-manages-the-old-members-approve'));
   const over = await tickUntil('orders', isConverged, 120);
   assert.equal(over.status?.clusterID, existing.clusterID);
   assert.deepEqual(votersOf(over), ['orders-0', 'orders-1', 'orders-2']);

@@ -5,10 +5,12 @@ import type { Service } from '../../manifests/kube-types.ts';
 import { externalServiceName } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
 import { startBalancer } from '../support/cluster/balancer.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
 import type { Access } from './support/client.ts';
 import { isReady } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey, writeKey } from './support/keys.ts';
+import { asOf, type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 import { until } from './support/until.ts';
@@ -41,6 +43,8 @@ test('a client outside connects by a node port and an external name, and TLS is 
   const foretold = await foretell(stage(), name);
   t.diagnostic(assertForetold(foretold, await tickUntil(name, isReady)));
   assert.equal((await external())?.metadata.annotations?.['example.com/note'], 'for the bank');
+  const looks = typedIn('e2e/external-clients')('docs/how-to/external-clients.md#names');
+  await type(stage(), name, {}, asOf({ payments: stage().namespace, orders: name }, looks));
 
   const way = await fromOutside();
   await until('the node port is served', async () => {

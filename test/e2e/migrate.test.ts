@@ -12,6 +12,7 @@ import { resources } from '../../reconcile/kube.ts';
 import { environmentFile } from '../demo/stay.ts';
 import { provisionBinaries } from '../support/cluster/binaries.ts';
 import { blocksOf } from '../support/docs/blocks.ts';
+import { pagesOf } from '../support/docs/typed-by.ts';
 import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { legacyEtcd } from './support/legacy-etcd.ts';
@@ -34,7 +35,7 @@ test('the page about migrating leads from an etcd of others to a cluster with it
     const environment = await environmentFile(directory, await provisionBinaries(), {
       KUBECONFIG: process.env.KUBECONFIG ?? '',
     });
-    const written = await Promise.all(['etcdctl', 'migrate'].map(pageOf));
+    const written = await Promise.all(pagesOf('e2e/migrate').map(pageOf));
     const first = { page: 'the environment', line: 1, kind: 'sh', text: `. ${environment}\n` } as const;
     const followed = follow([first, ...written.flat()], { cwd: directory, env: process.env });
     await Promise.all([ticking(ended.signal), followed.finally(() => ended.abort())]);
@@ -118,8 +119,7 @@ async function bornOf(file: string, { name, version }: { readonly name: string; 
 }
 
 /** As it is for the scene's namespace. */
-async function pageOf(name: string) {
-  const page = `docs/how-to/${name}.md`;
+async function pageOf(page: string) {
   const text = await readFile(join(import.meta.dirname, '../..', page), 'utf8');
   return blocksOf(page, text.replaceAll('payments', stage().namespace));
 }

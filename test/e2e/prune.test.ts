@@ -3,8 +3,9 @@ import { beforeEach, test } from 'node:test';
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
 import { condition } from './support/conditions.ts';
-import { sectionsOf, type } from './support/runbooks/typing.ts';
+import { type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 
@@ -53,14 +54,10 @@ test('with pruning on, one file that is gone takes its cluster along', async () 
 
 test('fleet.md: a document that is refused, and several that are to go, end as the page says', async () => {
   const { push, tick, fleet } = stage();
-  const page = sectionsOf('fleet.md');
+  const page = 'docs/runbooks/fleet.md';
+  const blocksAt = typedIn('e2e/prune');
   const typed = (...sections: string[]) =>
-    type(
-      stage(),
-      '',
-      { FLEET: 'fleet' },
-      ['', ...sections].flatMap((one) => page.get(one) ?? assert.fail(one)),
-    );
+    type(stage(), '', { FLEET: 'fleet' }, [page, ...sections.map((one) => `${page}#${one}`)].flatMap(blocksAt));
   const stalled = async () => condition(await fleet(), 'Stalled');
   await setFleet({ prune: true });
   await push({ 'clusters/a.yaml': resting('a'), 'clusters/b.yaml': resting('b'), 'clusters/c.yaml': noYaml });

@@ -8,6 +8,7 @@ import type { PersistentVolumeClaim, Secret, Service } from '../../manifests/kub
 import { annotations } from '../../manifests/render/names.ts';
 import { snapshotOf } from '../../manifests/render/restored-cluster.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
 import { approvalAskedBy, approve } from './support/approvals.ts';
 import { makeBackupStore } from './support/backup-store.ts';
 import { backupUntil, createBackup, reasonOf } from './support/backups.ts';
@@ -15,6 +16,7 @@ import { connectTo } from './support/client.ts';
 import { condition, isStalledFor, isWhole, isWholeOf } from './support/conditions.ts';
 import { assertForetold, foretell } from './support/foretold.ts';
 import { readKey, writeKey } from './support/keys.ts';
+import { asOf, type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
 
@@ -99,7 +101,8 @@ test('wrong writes are rolled back under the same Service and certificates, once
   assert.equal(await readKey(client, 'balance'), 'wrong', 'without its approval nothing happens');
   assert.equal((await volumesOf(name)).length, 3);
 
-  await approve(stage(), name, approval);
+  const approves = typedIn('e2e/rollback')('docs/how-to/roll-back.md');
+  await type(stage(), name, {}, asOf({ payments: stage().namespace }, approves));
   const foretold = await foretell(stage(), name);
   const words = besidesLeaves(foretold.steps).map(({ reason }) => reason);
   assert.deepEqual(

@@ -4,13 +4,15 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { Secret } from '../../manifests/kube-types.ts';
 import { resources } from '../../reconcile/kube.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
 import { condition, isConverged } from './support/conditions.ts';
 import { type Issuer, installCertificates, startIssuer } from './support/issuer.ts';
 import { whileTicking } from './support/runbooks/tell.ts';
-import { sectionsIn, type } from './support/runbooks/typing.ts';
+import { type } from './support/runbooks/typing.ts';
 import { scene } from './support/scene.ts';
 
-const sections = sectionsIn('docs/how-to/tls.md');
+const page = 'docs/how-to/tls.md';
+const typed = typedIn('e2e/tls-ways');
 
 /** Stands in for cert-manager's controller: its own are tried by cert-manager-controllers.test.ts. */
 let started: Issuer | undefined;
@@ -30,8 +32,7 @@ describe('TLS three ways, by the page alone', () => {
     ['provided-by-you', 'given', 'given-client'],
   ] as const)
     test(`${anchor}: the cluster is whole, its certificates are good, and clients have theirs`, async () => {
-      const blocks = ['', anchor].flatMap((one) => sections.get(one) ?? []);
-      assert.ok(blocks.length > 1, `no commands under ${anchor}`);
+      const blocks = [page, `${page}#${anchor}`].flatMap(typed);
       await whileTicking(stage(), () => type(stage(), name, {}, blocks));
       const cluster = await stage().tickUntil(name, isConverged);
       assert.equal(condition(cluster, 'CertificatesReady')?.status, 'True');

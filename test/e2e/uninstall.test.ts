@@ -1,20 +1,27 @@
 /** docs/how-to/uninstall.md, typed as its reader would, and what is left afterwards. */
 
 import assert from 'node:assert/strict';
-import { resolve } from 'node:path';
+import { mkdtempDisposable, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { startGround } from '../demo/ground.ts';
+import { helmEnvironment, provisionHelm } from '../support/cluster/binaries.ts';
 import type { Block } from '../support/docs/blocks.ts';
+import { typedIn } from '../support/docs/typed-by.ts';
 import { inOwnSandbox } from './support/own-cluster.ts';
-import { sectionsIn } from './support/runbooks/typing.ts';
+import { asOf } from './support/runbooks/typing.ts';
 import { clusterYaml } from './support/specs.ts';
 import { follow } from './support/tutorial.ts';
 
 const page = 'docs/how-to/uninstall.md';
-const sections = sectionsIn(page);
+const blocksAt = typedIn('e2e/uninstall');
 const checkout = resolve(import.meta.dirname, '../..');
 const plural = 'etcdclusters.etcd.ratchet.dev';
 
+// Before the sandbox, which reaches no network.
+const helm = await provisionHelm();
+Object.assign(process.env, helmEnvironment(helm));
 const binaries = await inOwnSandbox();
 const ground = await startGround(binaries);
 after(() => ground[Symbol.asyncDispose]());
@@ -26,15 +33,16 @@ const namesOf = async (...args: readonly string[]) =>
   (await kubectl(['get', ...args, '-o', 'name', '--ignore-not-found'])).split('\n').filter(Boolean);
 
 /** As their reader, in a checkout, with kubectl on the PATH. */
-function typed(blocks: readonly Block[]): Promise<void> {
-  const path = `${resolve(binaries.kubernetes.kubectl, '..')}:${process.env.PATH}`;
-  return follow(blocks, { cwd: checkout, env: { ...process.env, KUBECONFIG: kubeconfigPath, PATH: path } });
+async function typed(blocks: readonly Block[]): Promise<void> {
+  await using commands = await mkdtempDisposable(join(tmpdir(), 'uninstall-'));
+  await symlink(binaries.kubernetes.kubectl, join(commands.path, 'kubectl'));
+  await symlink(helm, join(commands.path, 'helm'));
+  const path = `${commands.path}:${process.env.PATH}`;
+  await follow(blocks, { cwd: checkout, env: { ...process.env, KUBECONFIG: kubeconfigPath, PATH: path } });
 }
 
 function blocksUnder(anchor: string): readonly Block[] {
-  const blocks = sections.get(anchor) ?? [];
-  assert.ok(blocks.length > 0, `${page}#${anchor} has no commands`);
-  return blocks;
+  return blocksAt(`${page}#${anchor}`);
 }
 
 /** The first pass after it was installed, as a person would have it run at once. */
@@ -96,4 +104,13 @@ test('after the whole page nothing is left, and data go only where it says so', 
     'serviceaccount/default',
     'configmap/kube-root-ca.crt',
   ]);
+});
+
+test('from there, the page about Helm installs it again, and its test of the release passes', {
+  timeout: 240_000,
+}, async () => {
+  // The local cluster pulls our image from its own name only.
+  const image = { 'registry.example.com/etcd-ratchet': 'ghcr.io/etcd-ratchet/etcd-ratchet' };
+  await typed(asOf(image, blocksAt('docs/how-to/helm.md:1')));
+  assert.deepEqual(await namesOf('-n', 'etcd-ratchet', 'cronjob'), ['cronjob.batch/etcd-ratchet']);
 });

@@ -61,6 +61,7 @@ for (const encoding of encodings) {
     await writeFile(identityFile, `# created by a test\n${identity}\n`);
     const changed = Buffer.from(object);
     changed[Math.floor(object.length / 2)] = (changed[Math.floor(object.length / 2)] ?? 0) ^ 1;
+    const reasons = new Set<unknown>();
     // Neither has a record: it is etcd's own checksum, or that of the encoding, which catches it.
     for (const [index, spoiled] of [
       object.subarray(0, object.length - 700),
@@ -77,8 +78,10 @@ for (const encoding of encodings) {
         identityFile,
       });
       assert.deepEqual([got.ok, got.exitCode], [false, got.reason === 'NoKey' ? 3 : 4], JSON.stringify(got));
+      reasons.add(got.reason);
       await assert.rejects(readFile(file), { code: 'ENOENT' });
     }
+    assert.equal(reasons.has('CannotDecrypt'), encoding.recipients !== undefined);
   });
 }
 

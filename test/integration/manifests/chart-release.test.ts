@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { follow } from '../../e2e/support/tutorial.ts';
 import { provisionHelm } from '../../support/cluster/binaries.ts';
 import { helmFor } from '../../support/cluster/helm.ts';
+import { typedIn } from '../../support/docs/typed-by.ts';
+import { pluralOf, standIn } from '../docs/stand-in-kinds.ts';
 import { startApiServer } from './api-server.ts';
 
 const chart = resolve(import.meta.dirname, '../../../manifests/helm/etcd-ratchet');
@@ -83,4 +86,46 @@ test('uninstalling leaves the CRDs and every cluster, and installing again goes 
   await helm(['install', ...release]);
   assert.equal(await schedule(), '* * * * *');
   assert.equal(await api.kubectl(uid), before);
+});
+
+describe('the pages about Helm, typed', () => {
+  const blocksAt = typedIn('integration/manifests/chart-release');
+  const typed = async (place: string) => {
+    const bin = join(home, 'bin');
+    await mkdir(bin, { recursive: true });
+    await symlink(await provisionHelm(), join(bin, 'helm')).catch((error: NodeJS.ErrnoException) => {
+      assert.equal(error.code, 'EEXIST');
+    });
+    const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, KUBECONFIG: kubeconfig };
+    await follow(blocksAt(place), { cwd: resolve(chart, '../../..'), env });
+  };
+  const remove = () => helm(['uninstall', 'etcd-ratchet', '--namespace', 'etcd-ratchet']);
+  const image = '{.spec.jobTemplate.spec.template.spec.containers[0].image}';
+
+  test('helm.md takes over what is there, and switches components on', async () => {
+    await remove();
+    await typed('docs/how-to/helm.md#from-kustomize-to-helm');
+    await typed('docs/how-to/helm.md:2');
+    const made = await names('deployments', 'etcd-ratchet');
+    for (const name of ['webhooks', 'page']) assert.match(made, new RegExp(`etcd-ratchet-${name}`));
+  });
+
+  test('monitoring.md switches metrics, monitors and dashboards on, and leaves the others on', async () => {
+    const group = 'monitoring.coreos.com';
+    const kinds = ['PodMonitor', 'ServiceMonitor', 'PrometheusRule'];
+    const items = kinds.map((kind) => standIn(group, kind));
+    await api.kubectl(['apply', '-f', '-'], { stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) });
+    const definitions = kinds.map((kind) => `crd/${pluralOf(kind)}.${group}`);
+    await api.kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...definitions]);
+    await typed('docs/how-to/monitoring.md#in-ten-minutes-with-the-prometheus-operator:2');
+    assert.match(await names(`prometheusrules.${group}`, 'etcd-ratchet'), /etcd-ratchet/);
+    assert.match(await names('deployments', 'etcd-ratchet'), /etcd-ratchet-webhooks/);
+  });
+
+  test('air-gapped.md installs from the mirror', async () => {
+    await remove();
+    await typed('docs/how-to/air-gapped.md#2-install-from-the-mirror:2');
+    const of = await api.kubectl(['-n', 'etcd-ratchet', 'get', 'cronjob/etcd-ratchet', '-o', `jsonpath=${image}`]);
+    assert.match(of, /^registry\.example\.com\/etcd-ratchet:/);
+  });
 });

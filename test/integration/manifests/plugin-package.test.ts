@@ -12,7 +12,9 @@ import { parse } from 'yaml';
 import { packagePlugin } from '../../../functions/package-plugin.ts';
 import { version } from '../../../manifests/release.ts';
 import { resources } from '../../../reconcile/kube.ts';
+import { follow } from '../../e2e/support/tutorial.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
+import { typedIn } from '../../support/docs/typed-by.ts';
 import { startApiServer } from '../fleet/api-server.ts';
 
 const run = promisify(execFile);
@@ -62,7 +64,11 @@ test('as krew installs it, kubectl runs it; it needs nothing of the checkout', a
   const kubectl = kubectlWith(links);
   assert.equal((await kubectl('ratchet', '--version')).trim(), version);
   assert.match(await kubectl('ratchet', 'status', '-o', 'json'), /"clusters": \[\]/);
+  const path = [links, dirname(kubernetes.kubectl), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
+  const completion = typedIn('integration/manifests/plugin-package')('docs/how-to/kubectl-plugin.md#install-it:3');
+  await follow(completion, { cwd: directory, env: { PATH: path, HOME: directory, KUBECONFIG: api.kubeconfigPath } });
   const script = await kubectl('ratchet', 'completion');
+  assert.equal(await readFile(join(directory, '.local/bin/kubectl_complete-ratchet'), 'utf8'), script);
   assert.equal(script, await readFile(join(directory, 'store/package/kubectl_complete-ratchet'), 'utf8'));
   for (const file of ['LICENSE', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'])
     await access(join(directory, 'store/package', file));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -8,7 +8,10 @@ import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { makeRelease } from '../../../functions/release.ts';
 import { version } from '../../../manifests/release.ts';
+import { asOf } from '../../e2e/support/runbooks/typing.ts';
+import { follow } from '../../e2e/support/tutorial.ts';
 import { provisionBinaries } from '../../support/cluster/binaries.ts';
+import { typedIn } from '../../support/docs/typed-by.ts';
 import { startApiServer } from './api-server.ts';
 
 const { kubectl } = (await provisionBinaries()).kubernetes;
@@ -65,6 +68,21 @@ test('an API server takes the one file, also a second time', async () => {
     await api.kubectl(['-n', 'etcd-ratchet', 'get', 'cronjob', 'etcd-ratchet', '-o', 'yaml']),
   );
   assert.match(JSON.stringify(template?.toJS()), new RegExp(digest));
+});
+
+test('the commands that the pages of releases show apply that one file', async () => {
+  const blocksAt = typedIn('integration/manifests/release');
+  const blocks = ['docs/releases/README.md#update-an-installation', 'docs/releases/v0.1.0.md#install'].flatMap(
+    blocksAt,
+  );
+  const published = 'https://github.com/etcd-ratchet/etcd-ratchet/releases/download/v0.1.0';
+  assert.ok(blocks.every(({ text }) => text.includes(`${published}/etcd-ratchet.yaml`)));
+  const kubeconfig = join(scratch, 'kubeconfig');
+  await writeFile(kubeconfig, await api.kubectl(['config', 'view', '--raw', '--flatten']), { mode: 0o600 });
+  const env = { PATH: `${scratch}:/usr/bin:/bin`, HOME: scratch, KUBECONFIG: kubeconfig };
+  await symlink(kubectl, join(scratch, 'kubectl'));
+  // No network here: what is published is where the release was made.
+  await follow(asOf({ [published]: outdir }, blocks), { cwd: scratch, env });
 });
 
 test('the manifest for krew names the archive where the release will be', async () => {

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fleetSource } from '../../../functions/pass/fleet-git.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { type Block, blocksOf } from '../../support/docs/blocks.ts';
+import { typedIn } from '../../support/docs/typed-by.ts';
+import { read } from '../../unit/docs/pages.ts';
 import { install, startApiServer } from './api-server.ts';
 import { untilAllowed } from './until-allowed.ts';
 
 /** The commands of docs/how-to/tenants.md, as two teams would type them. */
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/how-to/tenants.md'), 'utf8');
+const page = 'docs/how-to/tenants.md';
+const blocksAt = typedIn('integration/manifests/tenants-page');
 const api = await startApiServer();
 after(() => api[Symbol.asyncDispose]());
 await api.kubectl(['apply', '-k', install]);
@@ -20,16 +22,16 @@ const signal = AbortSignal.timeout(60_000);
 type Team = 'team-a' | 'team-b';
 const adminOf = { 'team-a': 'alice', 'team-b': 'bob' } as const;
 
-/** Blocks of this kind below that heading, as they are for a team. */
-function blocks(heading: string, kind: 'sh' | 'yaml', team: Team): string {
-  const [, section = assert.fail(heading)] = page.split(`## ${heading}\n`);
-  const [own = ''] = section.split('\n## ');
-  const found = [...own.matchAll(new RegExp(`^\`\`\`${kind}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
-  return found.join('').replaceAll('team-a', team).replaceAll('alice', adminOf[team]);
+/** As it is for a team. */
+function asOf(team: Team, blocks: readonly Block[]): string {
+  const text = blocks.map((block) => block.text).join('');
+  return text.replaceAll('team-a', team).replaceAll('alice', adminOf[team]);
 }
 
 function commandsOf(heading: string, team: Team): readonly string[][] {
-  const lines = blocks(heading, 'sh', team).trim().split('\n');
+  const lines = asOf(team, blocksAt(`${page}#${heading}`))
+    .trim()
+    .split('\n');
   assert.ok(lines.length >= 4);
   return lines.map((line) =>
     line
@@ -39,21 +41,22 @@ function commandsOf(heading: string, team: Team): readonly string[][] {
   );
 }
 
+const documents = blocksOf(page, read(page)).filter(({ kind }) => kind === 'yaml');
 const as = (team: Team) => [`--as=${adminOf[team]}`, '--as-group=system:authenticated'];
-const stdin = (team: Team) => ({ stdin: blocks('What a team does', 'yaml', team) });
+const stdin = (team: Team) => ({ stdin: asOf(team, documents) });
 
 test('two teams set themselves up by the commands of the page', async () => {
   for (const team of ['team-a', 'team-b'] as const) {
-    for (const command of commandsOf('What the platform does', team)) await api.kubectl(command);
+    for (const command of commandsOf('what-the-platform-does', team)) await api.kubectl(command);
     const fleets = 'etcdfleets.etcd.ratchet.dev';
     await untilAllowed(api.kubectl, [...as(team), '-n', team], ['create', fleets], ['create', 'secrets']);
-    for (const command of commandsOf('What a team does', team))
+    for (const command of commandsOf('what-a-team-does', team))
       await api.kubectl([...as(team), ...command], stdin(team));
   }
 });
 
 test('no team gets through with any of these commands in the namespace of another', async () => {
-  for (const command of commandsOf('What a team does', 'team-a'))
+  for (const command of commandsOf('what-a-team-does', 'team-a'))
     await assert.rejects(api.kubectl([...as('team-b'), ...command], stdin('team-a')), /forbidden/i, command.join(' '));
 });
 

@@ -157,5 +157,7 @@ test('what a cluster is, is in the labels of one series; before its birth there 
 
 test('an approval and a refusal are 1 with what they are about', () => {
   assert.equal(valueFor('etcd_ratchet_fleet_approval_asked', { annotation: 'etcd.ratchet.dev/confirm-prune' }), 1);
+  const held = { annotation: 'etcd.ratchet.dev/replace-member', reason: 'HealingHeld', name: 'orders' };
+  assert.equal(valueFor('etcd_ratchet_cluster_approval_asked', held), 1);
   assert.equal(valueFor('etcd_ratchet_cluster_refusal', { field: 'spec.version', reason: 'VersionRefused' }), 1);
 });

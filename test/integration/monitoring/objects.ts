@@ -58,7 +58,10 @@ export const objects: Readonly<Record<Kind, { readonly document: object; readonl
       ],
       certificates: { notAfter: at, secretName: 'orders-ca', renewAfter: at },
       refusals: [{ reason: 'VersionRefused', message: 'in words', field: 'spec.version' }],
-      approvals: [approval('etcd.ratchet.dev/recover-quorum', 'QuorumLost')],
+      approvals: [
+        approval('etcd.ratchet.dev/recover-quorum', 'QuorumLost'),
+        approval('etcd.ratchet.dev/replace-member', 'HealingHeld'),
+      ],
       conditions: [
         condition('Available', 'False', 'QuorumLost'),
         condition('Stalled', 'True', 'QuorumLost'),

@@ -200,7 +200,7 @@ export function binariesEnvironment(binaries: Binaries): Record<string, string> 
 }
 
 /** A compiler must not outlive a Ctrl-C: while one may run, signals stop it, and then us with an error. */
-function interruptible(signal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
+export function interruptible(signal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
   const interrupted = new AbortController();
   const stop = () => interrupted.abort();
   for (const name of signals) process.on(name, stop);
@@ -234,7 +234,7 @@ function arrange(paths: ReadonlyMap<Wanted, string>, kubernetesVersion: Kubernet
   };
 }
 
-function pathIn(paths: ReadonlyMap<Wanted, string>) {
+export function pathIn(paths: ReadonlyMap<Wanted, string>) {
   return (name: Wanted['name'], version: string): string => {
     for (const [wanted, found] of paths) if (wanted.name === name && wanted.version === version) return found;
     throw new Error(`no path was provided for ${name} ${version}`);

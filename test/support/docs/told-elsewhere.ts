@@ -160,4 +160,72 @@ const sameCure: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-export const toldElsewhere = { onRealParts, simulated, sameCure } as const;
+/** Of other kinds than EtcdCluster, and in no story of `test/e2e/support/runbooks/kinds.ts`. Tests are under `test`. */
+const ofKinds: Readonly<Record<string, readonly Told[]>> = {
+  EtcdBackup: [
+    { test: 'e2e/backup', reasons: ['Forbidden', 'Exists', 'NotTrusted', 'WrongDigest'], why: 'on real stores' },
+    { test: 'e2e/corruption', reasons: ['Corrupt'], why: 'members differ there' },
+    { test: 'integration/backup/s3', reasons: ['NoSuchBucket', 'WrongRegion'], why: 'a real store says so' },
+    { test: 'integration/backup/directory', reasons: ['Full', 'StoreRefused'], why: 'a disk that is full' },
+    { test: 'integration/backup/look', reasons: ['NotFound'], why: 'what was stored is deleted' },
+    { test: 'integration/backup/store-contract', reasons: ['Changed'], why: 'on each real store' },
+    { test: 'integration/backup/tls', reasons: ['HostRefused'], why: 'a setting of the installation' },
+    { test: 'integration/backup/drill-stages', reasons: ['Mismatch'], why: 'with real etcd' },
+    {
+      test: 'integration/backup/staged',
+      reasons: ['BadTrailer', 'NotRestorable', 'WrongRevision', 'NewerVersion', 'DataPresent'],
+      why: 'spoiled snapshots, with real etcdutl',
+    },
+    { test: 'integration/backup/encoding', reasons: ['NoKey', 'CannotDecrypt'], why: 'with the real library' },
+    { test: 'unit/backup/trailer', reasons: ['NotASnapshot'], why: 'a table of spoiled files' },
+    { test: 'unit/backup/plain-http', reasons: ['PlainHttpRefused'], why: 'a setting of the installation' },
+    { test: 'unit/backup/source', reasons: ['OnlyLearners', 'AnotherCluster'], why: 'a table of member lists' },
+    { test: 'unit/backup/hostile-store', reasons: ['TooMany'], why: 'a hundred thousand names' },
+    { test: 'unit/backup/decide', reasons: ['ClusterAbsent', 'JobNameTaken'], why: 'Stalled after ten minutes' },
+    { test: 'unit/backup/pod-start', reasons: ['PodNotStarting'], why: 'it takes three minutes' },
+  ],
+  EtcdBackupSchedule: [
+    {
+      test: 'unit/schedule/lives',
+      reasons: [
+        ...['InvalidSchedule', 'StartRefused', 'BackupTooOld', 'BackupStuck', 'LastBackupFailed', 'RetentionFailed'],
+      ],
+      why: 'what is due comes by the minute, and what is too old by the hour',
+    },
+  ],
+  EtcdNodePolicy: [
+    { test: 'e2e/node-trouble', reasons: ['NodeNotBack'], why: 'with three nodes of its own' },
+    {
+      test: 'unit/nodes/way',
+      reasons: [
+        ...['RebootNotComing', 'MembersNotBack', 'RebootNotBegun'],
+        ...['UnmanagedPod', 'ClusterStopped', 'TwoMembersThere'],
+      ],
+      why: 'the way of one node to its end: reboots that fail take a quarter of an hour each',
+    },
+    { test: 'unit/nodes/stories', reasons: ['JobRefused'], why: 'the Job is made in the middle of a reboot' },
+    {
+      test: 'unit/nodes/decide',
+      reasons: ['InvalidWindow', 'NodeNotReady', 'ClusterWithoutQuorum', 'QuorumNeedsNode'],
+      why: 'a table of what keeps a node from beginning',
+    },
+    {
+      test: 'unit/nodes/breaking',
+      reasons: ['PolicyGone', 'SentinelStays', 'LookFailed', 'AlertsUnreadable', 'KuredAtWork'],
+      why: 'the other side breaks: kured, Prometheus, a host',
+    },
+  ],
+};
+
+interface Told {
+  readonly test: string;
+  readonly reasons: readonly string[];
+  readonly why: string;
+}
+
+/** No test makes them happen, and why. */
+const untold: Readonly<Record<string, string>> = {
+  NodeTooOld: 'the agent runs in our image, whose Node has zstd, and that of a running Node can not be taken away',
+};
+
+export const toldElsewhere = { onRealParts, simulated, sameCure, ofKinds, untold } as const;

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
 import { gitErrorClasses } from '../../../gitops/git/error.ts';
+import { failures } from '../../../reconcile/backup/agent/failure.ts';
 import { backupMeanings } from '../../../reconcile/backup/reasons.ts';
-import { isStuck, type NodeReason, nodeMeanings } from '../../../reconcile/nodes/reasons.ts';
+import { nodeMeanings } from '../../../reconcile/nodes/reasons.ts';
 import { kindRunbooks, withRunbook } from '../../../reconcile/reasons/kind-runbooks.ts';
 import { restoreMeanings } from '../../../reconcile/restore/reasons.ts';
 import { scheduleMeanings } from '../../../reconcile/schedule/reasons.ts';
-import { anchorsOf, read } from './pages.ts';
+import { ofKinds } from '../../e2e/support/runbooks/kinds.ts';
+import { toldElsewhere } from '../../support/docs/told-elsewhere.ts';
+import { anchorsOf, checkout, read } from './pages.ts';
 
-const page = 'docs/runbooks/backup-fails.md';
+const quoted = (word: string) => new RegExp(`\`${word}\``);
 
 /** What asks for a person: the others have no cure, or one that asks for nothing. */
 const words = (meanings: Readonly<Record<string, { readonly means: string; readonly cure?: string }>>) =>
@@ -16,37 +21,71 @@ const words = (meanings: Readonly<Record<string, { readonly means: string; reado
     .filter(([, { cure = '' }]) => cure !== '' && !/^nothing/.test(cure))
     .map(([word]) => word);
 
+/** Of the agent, whose messages have the cure. */
+const ofAgent = Object.entries(failures).flatMap(([word, kind]) =>
+  kind === 'person' || kind === 'defect' ? [word] : [],
+);
+
 const asked = {
-  EtcdBackup: words(backupMeanings),
+  EtcdBackup: [...words(backupMeanings), ...ofAgent],
   EtcdRestore: words(restoreMeanings),
   EtcdBackupSchedule: words(scheduleMeanings),
+  EtcdNodePolicy: words(nodeMeanings),
 } as const;
+type Kind = keyof typeof asked;
+const kinds = Object.keys(asked) as Kind[];
 
-for (const kind of Object.keys(asked) as (keyof typeof asked)[]) {
-  const link = kindRunbooks[kind];
-  test(`the section of the runbook of ${kind} names each reason that needs a person`, () => {
-    const [file, anchor = ''] = link.split('#');
-    assert.equal(file, page);
-    assert.ok(anchorsOf(read(page)).includes(anchor), link);
-    const section = read(page)
-      .split('\n## ')
-      .find((text) => anchorsOf(`## ${text}`)[0] === anchor);
-    const reasons = asked[kind];
-    assert.ok(reasons.length > 3, String(reasons));
-    assert.deepEqual(
-      reasons.filter((word) => !section?.includes(`\`${word}\``)),
-      [],
-    );
-  });
+/** What stands under the heading that the kind's link leads to, or the whole page. */
+function sectionFor(kind: Kind): string {
+  const [file = '', anchor] = kindRunbooks[kind].split('#');
+  const text = read(file);
+  if (anchor === undefined) return text;
+  assert.ok(anchorsOf(text).includes(anchor), kindRunbooks[kind]);
+  return text.split('\n## ').find((one) => anchorsOf(`## ${one}`)[0] === anchor) ?? assert.fail(anchor);
 }
 
-const quoted = (word: string) => new RegExp(`\`${word}\``);
+/** Of a birth from a snapshot: the agent says it in that section of the page. */
+const ofBirths = ['NewerVersion', 'DataPresent'];
 
-test('the runbook of an EtcdNodePolicy names what it is Stalled for, and how a node fails', () => {
-  const stuck = Object.keys(nodeMeanings).filter((word) => isStuck(word as NodeReason));
-  assert.ok(stuck.length > 2);
-  const text = read(kindRunbooks.EtcdNodePolicy);
-  for (const word of [...stuck, 'InvalidWindow', 'JobRefused', 'RebootNotBegun']) assert.match(text, quoted(word));
+describe('each reason of a kind that asks for a person', () => {
+  for (const kind of kinds)
+    test(`of ${kind} stands in the section that the message links to`, () => {
+      assert.ok(asked[kind].length > 3, kind);
+      const section = sectionFor(kind);
+      const births = read('docs/runbooks/backup-fails.md');
+      assert.deepEqual(
+        asked[kind].filter((word) => !quoted(word).test(ofBirths.includes(word) ? births : section)),
+        [],
+      );
+    });
+
+  const told = (kind: Kind) => [
+    ...ofKinds.filter((story) => story.kind === kind).map(({ reason }) => reason),
+    ...(toldElsewhere.ofKinds[kind] ?? []).flatMap(({ reasons }) => reasons),
+  ];
+
+  for (const kind of kinds)
+    test(`of ${kind} happens in one story, or in the one test that the list names`, () => {
+      const untold = Object.keys(toldElsewhere.untold).filter((word) => asked[kind].includes(word));
+      assert.deepEqual([...told(kind), ...untold].toSorted(), [...asked[kind]].toSorted());
+    });
+
+  test('is a word of the test that the list names', () => {
+    assert.deepEqual(
+      Object.keys(toldElsewhere.ofKinds).filter((kind) => !(kind in asked)),
+      [],
+    );
+    for (const { test: name, reasons } of Object.values(toldElsewhere.ofKinds).flat()) {
+      const [source = assert.fail(name)] = [`${name}.test.ts`, `${name}.ts`]
+        .filter((file) => existsSync(join(checkout, 'test', file)))
+        .map((file) => read(`test/${file}`));
+      for (const word of reasons) assert.match(source, new RegExp(`\\b${word}\\b`), name);
+    }
+  });
+
+  test('is told of the right kind: what no test makes happen is a reason that is there', () => {
+    for (const word of Object.keys(toldElsewhere.untold)) assert.ok(ofAgent.includes(word), word);
+  });
 });
 
 test('the runbook of an EtcdFleet names each reason of Git, and of what is read there', () => {

@@ -13,22 +13,6 @@ import { sectionsOf } from '../../e2e/support/runbooks/typing.ts';
 import { toldElsewhere } from '../../support/docs/told-elsewhere.ts';
 import { checkout, read } from './pages.ts';
 
-/** Sections whose commands no story types, and what does instead. */
-const elsewhere: Readonly<Record<string, string>> = {
-  'alerts.md#etcdapprovalasked': 'plugin-approve.test.ts approves by it',
-  'alerts.md#etcdratchetdoesnotrun': 'it only looks: kubectl.test.ts asks the API server the same',
-  'node-stuck.md': 'nodes are rebooted by test/e2e/node-reboots.test.ts; kubectl.test.ts asks the API server the same',
-  'fleet.md': 'test/e2e/prune.test.ts types it',
-  'fleet.md#several-objects-are-to-be-deleted': 'test/e2e/prune.test.ts types it',
-  'README.md': 'the way to a page: kubectl.test.ts asks the API server the same',
-  'certificates.md#cert-manager': 'cert-manager itself is not there: test/e2e/cert-manager.test.ts has its reasons',
-  'certificates.md#the-ca-is-lost': 'test/e2e/tls-lost.test.ts runs the command as the status prints it',
-  'different-data.md#a-majority-agrees':
-    'nothing is to be done: test/e2e/corruption.test.ts; DataDiffer types the same command',
-  'member-list.md#a-removal-does-not-end': 'it only looks: kubectl.test.ts asks the API server the same',
-  'member-list.md#new-members-are-not-promoted': 'it only looks: kubectl.test.ts asks the API server the same',
-};
-
 /** Pages without a block of commands of their own, and the test that makes a reason of theirs happen. */
 const ownTests: Readonly<Record<string, string>> = {
   'adoption.md':
@@ -36,26 +20,7 @@ const ownTests: Readonly<Record<string, string>> = {
 };
 
 const pages = globSync('*.md', { cwd: join(checkout, 'docs/runbooks') }).toSorted();
-const typed = new Set(
-  stories.flatMap(({ page, looks = [], sections }) => ['', ...looks, ...sections].map((one) => placeOf(page, one))),
-);
-const withCommands = pages.flatMap((page) =>
-  [...sectionsOf(page)].filter(([, blocks]) => blocks.length > 0).map(([section]) => placeOf(page, section)),
-);
-
 describe('runbooks', () => {
-  test('each section with commands is typed by a story, or says what does instead', () => {
-    assert.ok(withCommands.length > 30);
-    assert.deepEqual(
-      withCommands.filter((place) => !typed.has(place) && !(place in elsewhere)),
-      [],
-    );
-    assert.deepEqual(
-      Object.keys(elsewhere).filter((place) => !withCommands.includes(place) || typed.has(place)),
-      [],
-    );
-  });
-
   test('each section that a story types is there', () => {
     for (const { page, looks = [], sections } of stories)
       for (const section of [...looks, ...sections]) assert.ok(sectionsOf(page).has(section), `${page}#${section}`);
@@ -158,7 +123,3 @@ test('what is Stalled, or set aside, says in its message where its page is', () 
     assert.equal(stalled?.message, `it is so (runbook: ${page}). To go on: do that`);
   }
 });
-
-function placeOf(page: string, section: string): string {
-  return section === '' ? page : `${page}#${section}`;
-}

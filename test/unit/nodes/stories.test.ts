@@ -476,3 +476,25 @@ test('an API server that has too much to do is not told as a disruption budget t
   assert.equal(blocked?.reason, 'EvictingMembers');
   assert.match(blocked?.message ?? '', /Too many requests/);
 });
+
+test('a Job that the API server refuses is named, and the node goes on when it is let in', async (t) => {
+  const stage = await nodesWorld();
+  const { kube } = stage.world.state;
+  stage.ask('node-1');
+  const create = kube.create.bind(kube);
+  const refusing = t.mock.method(kube, 'create', (async (resource, object, options) => {
+    if (resource.kind !== resources.jobs.kind) return await create(resource, object, options);
+    const facts = { class: 'terminal', status: 403, reason: 'Forbidden' } as const;
+    throw new KubeError('POST jobs: 403 exceeded quota: no-jobs', facts);
+  }) satisfies typeof kube.create);
+  const blocked = () => stage.policy().status?.blocked?.[0];
+  for (let passes = 0; blocked()?.reason !== 'JobRefused' && passes < 40; passes += 1) {
+    await stage.step();
+    await stage.pass();
+  }
+  assert.equal(blocked()?.reason, 'JobRefused', JSON.stringify(stage.policy().status));
+  assert.match(blocked()?.message ?? '', /exceeded quota: no-jobs/);
+  refusing.mock.restore();
+  await until(stage, 1);
+  assertFree(stage);
+});

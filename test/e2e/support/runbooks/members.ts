@@ -1,8 +1,11 @@
+import { typedIn } from '../../../support/docs/typed-by.ts';
 import { until } from '../until.ts';
 import { born, loseVolumes, push, type Story, says, within } from './story.ts';
-import { line, type } from './typing.ts';
+import { asOf, line, type } from './typing.ts';
 
 /** Of docs/runbooks/member-does-not-run.md and member-list.md. */
+
+const blocksAt = typedIn('e2e/support/runbooks/members.ts');
 
 const unknownFlag = { etcd: { extraArgs: { 'no-such-flag': 'true' } } };
 
@@ -89,6 +92,23 @@ export const ofMembers: readonly Story[] = [
     },
     over: (cluster) =>
       says('Converged')(cluster) && cluster.status?.members?.every(({ name }) => name !== 'byhand-1') === true,
+    afterwards: [
+      {
+        reason: 'HealingHeld',
+        happen: (scene, name) => loseVolumes(scene, `${name}-2`),
+        // Its reader is asked on a terminal, and answers.
+        correct: (scene, name) =>
+          type(
+            scene,
+            name,
+            {},
+            asOf(
+              { payments: scene.namespace, 'approve orders': `approve ${name} --yes`, orders: name },
+              blocksAt('docs/how-to/scale-and-heal.md#let-a-person-decide'),
+            ),
+          ),
+      },
+    ],
   },
   {
     // The machine itself can't be off here: the taint is set on a Node that stands for it.

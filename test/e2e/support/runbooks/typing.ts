@@ -1,8 +1,10 @@
 import { mkdtempDisposable, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writePlugin } from '../../../demo/stay.ts';
 import { type Block, blocksOf } from '../../../support/docs/blocks.ts';
-import { anchorsOf, read } from '../../../unit/docs/pages.ts';
+import { sectionsIn } from '../../../support/docs/places.ts';
+import { read } from '../../../unit/docs/pages.ts';
 import type { Scene } from '../scene.ts';
 import { follow } from '../tutorial.ts';
 
@@ -11,22 +13,6 @@ type Names = Readonly<Record<string, string>>;
 /** The commands of a runbook, by the anchor of the section that they stand in; `''` is what stands above the first. */
 export function sectionsOf(page: string): ReadonlyMap<string, readonly Block[]> {
   return sectionsIn(`docs/runbooks/${page}`);
-}
-
-/** The same of any page. */
-export function sectionsIn(path: string): ReadonlyMap<string, readonly Block[]> {
-  const text = read(path);
-  const headings = [...text.matchAll(/^## .+$/gm)].map(({ index, 0: heading }) => ({
-    line: text.slice(0, index).split('\n').length,
-    anchor: anchorsOf(heading)[0] ?? '',
-  }));
-  const commands = blocksOf(path, text).filter(({ kind }) => kind === 'sh');
-  const sectionOf = ({ line }: Block) => headings.findLast((heading) => heading.line < line)?.anchor ?? '';
-  const filled = Map.groupBy(commands, sectionOf);
-  return new Map([
-    ['', filled.get('') ?? []] as const,
-    ...headings.map(({ anchor }) => [anchor, filled.get(anchor) ?? []] as const),
-  ]);
 }
 
 /** The function of docs/how-to/etcdctl.md, which pages tell their reader to make first. */
@@ -48,10 +34,17 @@ export async function type({ namespace }: Scene, cluster: string, names: Names, 
     readonly kubernetes?: { readonly kubectl: string };
   };
   if (kubernetes) await symlink(kubernetes.kubectl, join(directory.path, 'kubectl'));
+  await writePlugin(directory.path, join(directory.path, 'kubectl-ratchet'));
   const own: Names = { NAMESPACE: namespace, CLUSTER: cluster, ...names };
   const written = blocks.map((block) => ({ ...block, text: withNames(block.text, own) }));
   const env = { ...process.env, NAMESPACE: namespace, PATH: `${directory.path}:${process.env.PATH}` };
   await follow([...etcdctl(), ...written], { cwd: directory.path, env });
+}
+
+/** The same blocks for a reader who has other names, which the page writes out. */
+export function asOf(names: Names, blocks: readonly Block[]): readonly Block[] {
+  const as = (text: string) => Object.entries(names).reduce((all, [name, by]) => all.replaceAll(name, by), text);
+  return blocks.map((block) => ({ ...block, text: as(block.text) }));
 }
 
 /** A command of the test itself. */

@@ -10,6 +10,8 @@ export const etcdctlVersion = '3.6.16';
 export type EmulatorBinary = 'fake-gcs-server' | 'versitygw';
 /** What people install charts with, to try ours. */
 export type ChartBinary = 'helm';
+/** What people change kustomizations with; kubectl only renders them. */
+export type KustomizationBinary = 'kustomize';
 /** What makes metrics of objects, what judges rules by a table of samples, and a collector that prints what it gets. */
 export type MonitoringBinary = 'kube-state-metrics' | 'otlp-sink' | 'promtool';
 
@@ -44,7 +46,7 @@ export interface Released extends Source {
 
 /** One that is neither looked for on PATH nor downloaded. */
 export interface OnlyBuilt extends Source {
-  readonly name: EmulatorBinary | ChartBinary | ForgeBinary | IssuerBinary | MonitoringBinary;
+  readonly name: EmulatorBinary | ChartBinary | KustomizationBinary | ForgeBinary | IssuerBinary | MonitoringBinary;
   readonly onlyBuilt: true;
 }
 
@@ -96,6 +98,18 @@ export const helm = {
   goPackage: 'helm.sh/helm/v4/cmd/helm',
   ldflags: '-s -w',
   buildSeconds: 150,
+  onlyBuilt: true,
+} as const satisfies Wanted;
+
+/** What the test that types pages needs besides. */
+export const kustomize = {
+  name: 'kustomize',
+  version: '5.8.1',
+  variable: 'RATCHET_KUSTOMIZE',
+  module: 'kustomize',
+  goPackage: 'sigs.k8s.io/kustomize/kustomize/v5',
+  ldflags: '-s -w',
+  buildSeconds: 20,
   onlyBuilt: true,
 } as const satisfies Wanted;
 
