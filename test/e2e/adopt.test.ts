@@ -42,7 +42,7 @@ test('a StatefulSet by hand of 3 is taken over under a writer: nothing acknowled
   };
   const document = clusterYaml('orders', namespace, wanting(existing));
   const saved = line(`cat > orders.yaml <<'END'\n${document}END`);
-  await type(stage(), 'orders', {}, [saved, ...ofPage('1-look')]);
+  await type(stage(), 'orders', {}, [saved, ...ofPage('1-look:1', '1-look:3')]);
   const planned = await plannedBy(namespace, document);
   const untouched = await list<EtcdCluster>(resources.clusters);
   assert.deepEqual(untouched, [], 'a plan changes nothing');

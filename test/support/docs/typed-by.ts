@@ -38,7 +38,8 @@ export const typedBy = {
   'e2e/external-clients': ['docs/how-to/external-clients.md#names'],
   'e2e/rollback': ['docs/how-to/roll-back.md'],
   'e2e/adopt': [
-    'docs/how-to/adopt.md#1-look',
+    'docs/how-to/adopt.md#1-look:1',
+    'docs/how-to/adopt.md#1-look:3',
     'docs/how-to/adopt.md#3-move-the-clients-stop-what-manages-the-old-members-approve',
   ],
   'e2e/support/runbooks/members.ts': ['docs/how-to/scale-and-heal.md#let-a-person-decide'],
