@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { typedIn } from '../../../support/docs/typed-by.ts';
+import { isWholeOf } from '../conditions.ts';
 import { until } from '../until.ts';
 import { born, loseVolumes, push, type Story, says, within } from './story.ts';
 import { asOf, line, type } from './typing.ts';
@@ -90,8 +92,11 @@ export const ofMembers: readonly Story[] = [
       await loseVolumes(scene, `${name}-1`);
       return { MEMBER: `${name}-1` };
     },
-    over: (cluster) =>
-      says('Converged')(cluster) && cluster.status?.members?.every(({ name }) => name !== 'byhand-1') === true,
+    over: isWholeOf(3),
+    async check(scene, name) {
+      const names = (await scene.cluster(name)).status?.members?.map((member) => member.name);
+      assert.deepEqual(names?.toSorted(), [`${name}-0`, `${name}-2`, `${name}-3`]);
+    },
     afterwards: [
       {
         reason: 'HealingHeld',
