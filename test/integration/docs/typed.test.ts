@@ -138,8 +138,9 @@ test('monitoring.md and network-policies.md let Prometheus in', async () => {
   const label = String.raw`{.metadata.labels.etcd\.ratchet\.dev/monitoring}`;
   assert.equal(await jsonPath(label, 'namespace/monitoring'), 'true');
   const read = ['auth', 'can-i', 'list', 'etcdclusters.etcd.ratchet.dev', '-A'];
-  const asked = await api.kubectl([...read, '--as=system:serviceaccount:monitoring:kube-state-metrics']);
-  assert.equal(asked.trim(), 'yes');
+  // The API server learns of a binding by watch.
+  const account = '--as=system:serviceaccount:monitoring:kube-state-metrics';
+  await until('the right counts', async () => (await api.kubectl([...read, account])).trim() === 'yes');
   const endpoint = await jsonPath(
     '{.data.OTEL_EXPORTER_OTLP_ENDPOINT}',
     '-n',
