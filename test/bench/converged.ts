@@ -7,6 +7,10 @@ const large = 10;
 const patience = 600_000;
 
 interface TickOutput {
+  readonly fleets: readonly {
+    readonly name: string;
+    readonly ready?: { readonly status: string; readonly message: string };
+  }[];
   readonly clusters: readonly { readonly decision: { readonly kind: string; readonly reason: string } }[];
   readonly workRemains: boolean;
 }
@@ -29,9 +33,17 @@ export async function pushUntilConverged(
     if (performance.now() > deadline) throw new Error(`${clusters} clusters did not converge: ${summary(seen)}`);
     const { stdout }: Measured = await measure(`${directory}/tick.js`, ['--output', 'json', '--wait', '30'], env);
     seen = JSON.parse(stdout) as TickOutput;
+    refuseFailure(seen);
     if (process.stderr.isTTY) process.stderr.write(`\r${summary(seen)}\u001b[K\r`);
   }
   return { members: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+/** @throws at once when Git could not be read or applied: no more ticks will cure that here. */
+function refuseFailure({ fleets, clusters }: TickOutput): void {
+  if (clusters.length > 0) return;
+  for (const { name, ready } of fleets)
+    if (ready?.status === 'False') throw new Error(`fleet ${name} is not Ready: ${ready.message}`);
 }
 
 function isConverged(seen: TickOutput | undefined, clusters: number): boolean {

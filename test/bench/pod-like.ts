@@ -31,7 +31,12 @@ export async function enterServiceAccount(kubectl: Kubectl, directory: string): 
   await mkdir(accountDirectory, { recursive: true });
   await writeFile(join(accountDirectory, 'token'), token.trim(), { mode: 0o600 });
   await writeFile(join(accountDirectory, 'ca.crt'), ca);
+  const settings = await kubectl([
+    ...['-n', 'etcd-ratchet', 'get', 'configmap', 'etcd-ratchet-settings'],
+    ...['-o', 'jsonpath={.data}'],
+  ]);
   return {
+    ...(JSON.parse(settings) as Readonly<Record<string, string>>),
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     NODE_COMPILE_CACHE: join(directory, '.compile-cache'),
