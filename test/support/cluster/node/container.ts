@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { quote } from './command.ts';
 import { type RootPlan, rootScript } from './mounts.ts';
 
@@ -36,8 +37,10 @@ export class StartError extends Error {
  * @throws StartError when the root can't be assembled or the program is not in it.
  */
 export async function startContainer(plan: ContainerPlan): Promise<ContainerProcess> {
+  const { script, tables } = rootScript(plan);
+  for (const [path, text] of tables) await writeFile(path, text);
   const log = openSync(plan.logFile, 'a');
-  const child = spawn('nsenter', outerCommand(plan), { stdio: ['ignore', log, log, 'pipe', 'pipe'], cwd: '/' });
+  const child = spawn('nsenter', outerCommand(plan, script), { stdio: ['ignore', log, log, 'pipe', 'pipe'], cwd: '/' });
   closeSync(log);
   const exited = untilExit(child);
   const report = await firstReport(child);
@@ -55,21 +58,21 @@ export function inContainer(pid: number, command: readonly string[]): string[] {
   return ['nsenter', `--target=${pid}`, ...flags, '--', ...command];
 }
 
-function outerCommand(plan: ContainerPlan): string[] {
+function outerCommand(plan: ContainerPlan, assembleRoot: string): string[] {
   const outer = `
-    ( ${innerScript(plan)} ) 3>&3 &
+    ( ${innerScript(plan, assembleRoot)} ) 3>&3 &
     exec 3>&- 4>&- >/dev/null 2>&1
     wait $!`;
   return [`--target=${plan.sandboxPid}`, '--net', '--uts', '--ipc', 'unshare', '--mount', '--pid', 'sh', '-c', outer];
 }
 
-function innerScript(plan: ContainerPlan): string {
+function innerScript(plan: ContainerPlan, assembleRoot: string): string {
   const env = [...plan.env].map(([name, value]) => quote(`${name}=${value}`));
   const [program = '', ...args] = plan.command;
   return `set -eu
     exec 5>&2 2>&4
     read -r pid rest < /proc/self/stat
-    ${rootScript(plan)}
+    ${assembleRoot}
     program=${quote(program)}
     ${plan.image.kind === 'pause' ? '' : findProgram(plan)}
     echo "pid $pid" >&3
