@@ -165,7 +165,7 @@ async function cutOff(pod: string): Promise<void> {
     return log.some(({ msg }) => msg === 'the API server gave no answer; asking again');
   };
   // It waits for 45 s at most before it asks again, and a request has 10 s.
-  await until('it asks again', asksAgain, { within: 70, last: () => JSON.stringify(log.at(-1)) });
+  await until('it asks again', asksAgain, { within: 70, every: 1000, last: () => JSON.stringify(log.at(-1)) });
   await node().replugPod(namespace, pod);
 }
 
