@@ -3,7 +3,7 @@ import { labelsOf, recoveryJobName, recoveryPodLabels } from '../../../manifests
 import {
   type AuthorityRead,
   deleteAuthority,
-  hasPods,
+  hasMemberPods,
   readAuthority,
   trustOnlyNewest,
   writeAuthorityRecord,
@@ -189,19 +189,23 @@ export const authorities = {
     { when: 'the one before it had one before', tls, start: withCa({ beside: true }), asks: succeeded },
     ...stale(succeeded),
   ],
-  hasPods: [
-    { when: 'a member has one', asks: () => hasPods({}) },
-    { when: 'no member has one', start: (scene) => member(scene, { upTo: 'statefulSet' }), asks: () => hasPods({}) },
-    { when: 'it is listed, and lost its labels', start: unlabelled, asks: () => hasPods({}) },
+  hasMemberPods: [
+    { when: 'a member has one', asks: () => hasMemberPods({}) },
+    {
+      when: 'no member has one',
+      start: (scene) => member(scene, { upTo: 'statefulSet' }),
+      asks: () => hasMemberPods({}),
+    },
+    { when: 'it is listed, and lost its labels', start: unlabelled, asks: () => hasMemberPods({}) },
     {
       when: 'only a recovery has one',
       start: podNamed('orders-0-recovery-x', ofRecovery),
-      asks: () => hasPods({}),
+      asks: () => hasMemberPods({}),
     },
     {
       when: 'it is of another cluster',
       start: podNamed('stock-0-0', labelsOf('stock')),
-      asks: () => hasPods({}),
+      asks: () => hasMemberPods({}),
     },
   ],
 } as const satisfies Readonly<Record<string, Contracts>>;

@@ -1,4 +1,4 @@
-import { deleteAuthority, hasPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
+import { deleteAuthority, hasMemberPods, readAuthority, trustOnlyNewest, writeAuthorityRecord } from './authorities.ts';
 import { createBackup } from './backup.ts';
 import { adoptIssued, orderCertificate, readCertificate, readIssued } from './cert-manager.ts';
 import { growVolume, markReplacing, unmarkReplacing, writeConfigMap } from './changing.ts';
@@ -84,7 +84,7 @@ export const requests = named({
   moveLeader,
   requireAgreement,
   askMayGoBackTo,
-  hasPods,
+  hasMemberPods,
   readAuthority,
   makeAuthority,
   succeedAuthority,

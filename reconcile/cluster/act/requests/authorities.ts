@@ -8,6 +8,7 @@ import { authorityData, authorityOf } from '../../../x509/secret-data.ts';
 import { trustWord } from '../../know/certificates/authority.ts';
 import type { AuthorityView } from '../../know/observation.ts';
 import { authorityView } from '../../observe/certificates/views.ts';
+import { isRecoveryPod } from '../../observe/read-recovery.ts';
 import { listOursAnd, nameTaken } from '../actions/context.ts';
 import { requireAsRead, secretWritten, writeSecret } from './certificate-secrets.ts';
 import type { Host } from './host.ts';
@@ -120,15 +121,17 @@ function unchanged<S>(state: S, authority: Authority, readAt: ReadAt, host: Host
   return found;
 }
 
-/** What runs has loaded a CA, whatever became of that CA, a recovery's pod included. At a birth nothing does. */
-export const hasPods = defineRequest('hasPods', {
-  words: () => 'sees whether the cluster has any pod',
+/**
+ * A member that runs has loaded a CA, whatever became of that CA. At a birth none does: the pod of a restore, or of a
+ * recovery, ends before its member starts, which then reads the CAs of that moment.
+ */
+export const hasMemberPods = defineRequest('hasMemberPods', {
+  words: () => 'sees whether any member has a pod',
   live: async (_: Record<string, never>, live): Promise<boolean> => {
-    const members = (live.cluster.status?.members ?? []).map(({ name }) => podName(name));
-    return (await listOursAnd<Pod>(live, resources.pods, members)).length > 0;
+    const { metadata, status } = live.cluster;
+    const members = (status?.members ?? []).map(({ name }) => podName(name));
+    const pods = await listOursAnd<Pod>(live, resources.pods, members);
+    return pods.some((pod) => !isRecoveryPod(pod, metadata.name));
   },
-  model: (state, _, host) => {
-    const isAny = host.names(state).some((name) => host.pod(state, name)) || host.recovery.pods(state).length > 0;
-    return { state, answer: isAny };
-  },
+  model: (state, _, host) => ({ state, answer: host.names(state).some((name) => host.pod(state, name)) }),
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod, Secret } from '../../../../manifests/kube-types.ts';
 import type { LeafPlan } from '../../../../manifests/render/certificate-names.ts';
-import { labelsOf, podName } from '../../../../manifests/render/names.ts';
+import { labelsOf, podName, recoveryPodLabels, restorePodLabels } from '../../../../manifests/render/names.ts';
 import { carriedOut } from '../../../../reconcile/cluster/foresee/run.ts';
 import type { Action } from '../../../../reconcile/cluster/know/action.ts';
 import { handOverDue } from '../../../../reconcile/cluster/know/certificates/hand-over.ts';
@@ -76,6 +76,15 @@ describe('an action about certificates leaves what its model says', () => {
       await carryOut(make, running, kube);
       kube.remove(resources.secrets, namespace, 'orders-peer-ca');
       await assertAgrees(action, running, kube);
+    }
+  });
+
+  // The CA was called a stranger, which changed the spec of the member: its restore was begun a second time.
+  test('where no member runs yet, and the pod of a restore does', async () => {
+    for (const labels of [restorePodLabels('orders'), recoveryPodLabels('orders')]) {
+      const kube = kubeOf(base);
+      kube.seed(resources.pods, { ...podOf('orders-0'), metadata: { name: 'orders-0-job-x', namespace, labels } });
+      await assertAgrees(make, base, kube);
     }
   });
 

@@ -1,7 +1,7 @@
 import type { CertificateFacts } from '../../../../x509/facts.ts';
 import { hasEnded } from '../../../know/certificates/authority.ts';
 import { skew } from '../../../know/certificates/validity.ts';
-import { hasPods, ourAuthority } from '../../requests/authorities.ts';
+import { hasMemberPods, ourAuthority } from '../../requests/authorities.ts';
 import { readLeaf } from '../../requests/leaves.ts';
 import { makeAuthority } from '../../requests/new-authorities.ts';
 import { each, type Program } from '../../requests/program.ts';
@@ -18,7 +18,7 @@ import { issueLeaves } from './issue-leaves.ts';
 export const makeAuthorities = defineAction('make-authorities', {
   target: ({ authorities }) => authorities.map(({ authority }) => authority).join(', '),
   *run({ authorities, token, request, leaves, validity }, cluster) {
-    const someLoadedAnother = yield* hasPods({});
+    const someLoadedAnother = yield* hasMemberPods({});
     const at = new Date(new Date(validity.notBefore).getTime() + skew);
     yield* each(authorities, function* ({ authority, trustedIn }) {
       const found = yield* ourAuthority(authority);
