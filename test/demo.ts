@@ -7,18 +7,15 @@ import type { ConfigMap } from '../manifests/kube-types.ts';
 import { connectKube } from '../reconcile/clients/kube.ts';
 import { resources } from '../reconcile/kube.ts';
 import { clone } from './demo/clone.ts';
+import { enter } from './demo/enter.ts';
 import { followForge } from './demo/forge-feed.ts';
 import { startGround } from './demo/ground.ts';
-import { createNarrator } from './demo/narrator.ts';
 import { stay } from './demo/stay.ts';
 import { followSteps } from './demo/step-feed.ts';
 import { sayTrust } from './demo/trust.ts';
 import { makeBackupStore } from './e2e/support/backup-store.ts';
 import { accessTo, connectTo } from './e2e/support/client.ts';
 import { condition, isReady } from './e2e/support/conditions.ts';
-import { binariesEnvironment, provisionBinaries } from './support/cluster/binaries.ts';
-import { buildOwnImage } from './support/cluster/own-image.ts';
-import { enterSandbox } from './support/cluster/sandbox.ts';
 
 /** The main job, start to end, on real parts: `npm run demo`, and `npm run demo -- --stay` to play on. */
 
@@ -27,13 +24,10 @@ const greeting = 'kept by pull request';
 /** What a request's plan is called beside its commit. */
 const planned = 'etcd-ratchet/production/plan';
 
-const binaries = await provisionBinaries();
-const sandbox = await enterSandbox(binariesEnvironment(binaries));
+const { binaries, narrator, sandbox } = await enter(
+  'A Kubernetes cluster, a Git server and a forge, in a namespace of their own',
+);
 const { directory } = sandbox;
-const narrator = createNarrator();
-
-narrator.chapter('A Kubernetes cluster, a Git server and a forge, in a namespace of their own');
-await buildOwnImage(sandbox);
 await using ground = await startGround(binaries);
 const { cluster, forge } = ground;
 const { kubectl } = cluster;

@@ -93,7 +93,9 @@ async function prepare(selections: readonly Selection[]): Promise<Binaries | und
   const needsMonitoring = selections.some(({ files }) =>
     files.some((file) => file.includes('/integration/monitoring/')),
   );
-  const needsForge = selections.some(({ files }) => files.some((file) => /(tutorials|forge)\.test\.ts$/.test(file)));
+  const needsForge = selections.some(({ files }) =>
+    files.some((file) => /(tutorials|forge|uninstall)\.test\.ts$/.test(file)),
+  );
   const needsIssuer = selections.some(({ files }) =>
     files.some((file) => file.endsWith('/e2e/cert-manager-controllers.test.ts')),
   );

@@ -19,6 +19,7 @@ import { chosenKubernetes, type KubernetesVersion } from './binaries/kubernetes.
 import { type ProvideOptions, provide } from './binaries/provide.ts';
 import { sourceOf } from './binaries/source.ts';
 import { catalogueFor } from './binaries/whole-cluster.ts';
+import { currentSandbox } from './sandbox.ts';
 
 export { type EtcdVersion, etcdVersions } from './binaries/catalogue.ts';
 
@@ -162,16 +163,24 @@ async function orMissing<T>(
   wanted: OnlyBuilt,
   furnish: (path: string) => Promise<T>,
 ): Promise<T | Missing> {
+  // In there nothing can be built, and a stand-in would serve wherever somebody forgot to hand the real one in.
+  if (currentSandbox()) throw new Error(`${wanted.name} is to be provided before the sandbox, and handed into it`);
   const interruption = interruptible(options.signal);
   try {
     const paths = await provide([wanted], { ...options, signal: interruption.signal });
     return await furnish(pathIn(paths)(wanted.name, wanted.version));
   } catch (error) {
     if (interruption.signal.aborted || !(error instanceof ProvisionError)) throw error;
-    return { missing: error.message.split('\n', 1)[0] ?? '' };
+    return { missing: inOneLine(error.message) };
   } finally {
     interruption.end();
   }
+}
+
+/** What was tried, and the compiler's last line. */
+function inOneLine(message: string): string {
+  const [what = '', ...said] = message.split('\n').filter((line) => line !== '');
+  return [what, said.at(-2) ?? ''].join(' ').trim();
 }
 
 export function monitoringEnvironment(paths: Monitoring): Record<string, string> {

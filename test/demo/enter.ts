@@ -1,0 +1,27 @@
+import {
+  type Binaries,
+  binariesEnvironment,
+  giteaEnvironment,
+  provisionBinaries,
+  provisionGitea,
+} from '../support/cluster/binaries.ts';
+import { buildOwnImage } from '../support/cluster/own-image.ts';
+import { enterSandbox, type Sandbox } from '../support/cluster/sandbox.ts';
+import { createNarrator, type Narrator } from './narrator.ts';
+
+export interface Entered {
+  readonly binaries: Binaries;
+  readonly sandbox: Sandbox;
+  readonly narrator: Narrator;
+}
+
+/** Into the sandbox of the demo or the playground, with all that the network must give before. */
+export async function enter(chapter: string): Promise<Entered> {
+  const binaries = await provisionBinaries();
+  const gitea = await provisionGitea();
+  const sandbox = await enterSandbox({ ...binariesEnvironment(binaries), ...giteaEnvironment(gitea) });
+  const narrator = createNarrator();
+  narrator.chapter(chapter);
+  await buildOwnImage(sandbox);
+  return { binaries, sandbox, narrator };
+}
