@@ -1,5 +1,6 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import { isClusterScoped } from '../../manifests/api/fleet-kinds.ts';
+import { withoutMentions } from '../reasons/runbook-mention.ts';
 import type { KStatus } from './kstatus.ts';
 import { statusContext } from './names.ts';
 import { identityOf, otherKindOf } from './objects.ts';
@@ -170,11 +171,18 @@ function fit(description: string): string {
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
+  return line.length <= longestDescription ? line : cut(withoutMentions(line));
+}
+
+/** At a word's end, unless that throws away most of it. */
+function cut(line: string): string {
   if (line.length <= longestDescription) return line;
-  let cut = '';
+  let start = '';
   for (const point of line) {
-    if (cut.length + point.length >= longestDescription) break;
-    cut += point;
+    if (start.length + point.length >= longestDescription) break;
+    start += point;
   }
-  return `${cut}…`;
+  const end = line[start.length] === ' ' ? start.length : start.lastIndexOf(' ');
+  const words = end > longestDescription / 2 ? start.slice(0, end) : start;
+  return `${words.replace(/[\s,;:.–-]+$/, '')}…`;
 }

@@ -1,4 +1,5 @@
 import { repositoryFiles } from '../../manifests/documentation.ts';
+import { mentioning } from './runbook-mention.ts';
 
 /** Where a person reads what to do, by the kind of the object that needs that person. */
 export const kindRunbooks = {
@@ -13,5 +14,5 @@ export const kindRunbooks = {
  * The message of `Stalled`. That of `Ready` has no link: other objects quote it, and have a runbook of their own.
  */
 export function withRunbook(message: string, kind: keyof typeof kindRunbooks): string {
-  return `${message} (runbook: ${repositoryFiles}/${kindRunbooks[kind]})`;
+  return mentioning(message, `${repositoryFiles}/${kindRunbooks[kind]}`);
 }

@@ -1,4 +1,5 @@
 import { runbookOf } from '../../reasons/runbook.ts';
+import { mentioning } from '../../reasons/runbook-mention.ts';
 import { courseOf, type Reason } from '../../reasons.ts';
 import type { Decision } from '../know/decision.ts';
 import type { Outcome } from '../know/outcome.ts';
@@ -29,7 +30,7 @@ function besides({ besides: all = [] }: Decision): readonly Statement[] {
 /** What is, where to read more, and what to do: a command, or an approval, stays the last word. */
 function withCure({ reason, message, cure }: { reason: Reason; message: string; cure: string }): string {
   const page = runbookOf(reason);
-  return `${message}${page === undefined ? '' : ` (runbook: ${page})`}. To go on: ${cure}`;
+  return `${page === undefined ? message : mentioning(message, page)}. To go on: ${cure}`;
 }
 
 function progress(decision: Decision, outcome: Outcome, allHealthy: boolean): readonly Statement[] {

@@ -11,6 +11,7 @@ import { verdictsOf } from '../../../reconcile/fleet/roll-up.ts';
 import { fleetStatus } from '../../../reconcile/fleet/status.ts';
 import { wantedStatuses } from '../../../reconcile/fleet/wanted-statuses.ts';
 import { differs } from '../../../reconcile/fleet/write.ts';
+import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
 import { clusterOf, conditions, fleetWith, problemAbout, revision, sha, treeOf } from './objects.ts';
 
 const now = new Date('2026-05-01T10:00:00.123Z');
@@ -22,11 +23,11 @@ const busy = (name: string) =>
     {},
     { observedGeneration: 1, conditions: conditions(['Ready', 'False'], ['Reconciling', 'True', 'members start']) },
   );
-const stalled = (name: string) =>
+const stalled = (name: string, message = 'no such image') =>
   clusterOf(
     name,
     {},
-    { observedGeneration: 1, conditions: conditions(['Ready', 'False'], ['Stalled', 'True', 'no such image']) },
+    { observedGeneration: 1, conditions: conditions(['Ready', 'False'], ['Stalled', 'True', message]) },
   );
 const fresh = (name: string) =>
   clusterOf(name, { generation: 2 }, { observedGeneration: 1, conditions: conditions(['Ready', 'True']) });
@@ -99,6 +100,17 @@ for (const [title, clusters, more, state, description] of [
     assert.partialDeepStrictEqual(wanted(clusters, more)[0], { state, description });
   });
 }
+
+test('a description that does not fit has no half link, and ends with a whole word', () => {
+  const lost = 'orders had members, and none of their volumes exists; the cluster never starts empty in their place';
+  const [, said] = wanted([
+    stalled(
+      'orders',
+      `${mentioning(lost, `https://git.example.com/${'x'.repeat(60)}`)}. To go on: restore the disks themselves, or a backup`,
+    ),
+  ]);
+  assert.equal(said?.description, `${lost}. To go on: restore the disks…`);
+});
 
 test('a refused document fails its own cluster, which need not exist', () => {
   const statuses = wanted([ready('orders')], { problems: [problemAbout('x.yaml', 'x')], applied: false });
