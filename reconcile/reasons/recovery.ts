@@ -61,9 +61,18 @@ export const recovery = {
     cure: 'members that were given up returned after the approval: call the recovery off, or go on with it, as the message says ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',
   },
   NoRoomForCopy: { means: 'The volume has no room for the safety copy.', cure: asTheMessageSays },
-  RecoveryFailed: { means: 'The Job of a recovery has failed.', cure: asTheMessageSays },
-  RecoveryOutOfMemory: { means: 'The Job of a recovery was killed for lack of memory.', cure: asTheMessageSays },
-  RecoveryPodStuck: { means: 'The pod of a recovery does not start.', cure: asTheMessageSays },
+  RecoveryFailed: {
+    means: 'The Job of a recovery has failed.',
+    cure: 'correct what the message quotes, then delete the Job: it is made anew ([runbook](docs/runbooks/lost-quorum.md#the-job-has-failed))',
+  },
+  RecoveryOutOfMemory: {
+    means: 'The Job of a recovery was killed for lack of memory.',
+    cure: 'raise `spec.resources.limits.memory`: the Job is made anew ([runbook](docs/runbooks/lost-quorum.md#the-job-does-not-run))',
+  },
+  RecoveryPodStuck: {
+    means: 'The pod of a recovery does not start.',
+    cure: 'correct what the message names, or the spec; the recovery then goes on ([runbook](docs/runbooks/lost-quorum.md#the-job-does-not-run))',
+  },
   RecoveryNotPermitted: {
     means: 'etcd-ratchet may not look at Jobs.',
     cure: 'apply the roles of this release (`manifests/install`) ([runbook](docs/runbooks/lost-quorum.md#while-it-recovers))',

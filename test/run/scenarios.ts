@@ -78,7 +78,7 @@ function selectionsOf(room: Room): readonly Selection[] {
  */
 const longest = [
   ...['runbooks', 'runbooks-data', 'corruption', 'deaths', 'unkind', 'chain-recovery', 'upgrade', 'tutorials'],
-  ...['recover', 'final-backup', 'tls-lost', 'scale', 'space', 'claims', 'node-trouble'],
+  ...['runbooks-recovery', 'recover', 'final-backup', 'tls-lost', 'scale', 'space', 'claims', 'node-trouble'],
   ...['backup', 'restore', 'older-disk', 'faults', 'cert-manager', 'families', 'set-aside', 'take-back', 'heal'],
   ...['tls-expired', 'backup-schedule', 'tls-provided', 'rolling'],
   // Integration.

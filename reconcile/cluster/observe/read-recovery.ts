@@ -42,7 +42,7 @@ export async function readRecovery(
       kube.get<Job>(resources.jobs, namespace, jobName, { signal }),
       isToBeFenced(chosen) ? readNodes(kube, seen, signal) : {},
     ]);
-    const notStarted = job && isRestore(chosen) ? await whyNotStarted(kube, job, found, { at, signal }) : undefined;
+    const notStarted = job && chosen ? await whyNotStarted(kube, job, found, { at, signal }) : undefined;
     const seenJob = job && { job: { ...jobView(job), ...(notStarted && { notStarted }) } };
     return { kind: 'known', ...seenJob, pods: found.map(podView), nodes };
   } catch (error) {

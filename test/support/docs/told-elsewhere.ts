@@ -59,7 +59,7 @@ const simulated: readonly Simulated[] = [
     why: 'as AllVolumesGone, whose two stories are told, with PVCs that are left and no use',
   },
   {
-    reasons: ['MemberNotFenced', 'QuorumReturned', 'NoRoomForCopy', 'RecoveryFailed', 'RecoveryPodStuck'],
+    reasons: ['MemberNotFenced', 'QuorumReturned', 'NoRoomForCopy'],
     test: 'cluster/recover-quorum',
     why: 'a Job that fails for its disk or its node: volumes of the process node are never full, and it has one machine',
   },
@@ -68,7 +68,6 @@ const simulated: readonly Simulated[] = [
     test: 'cluster/recover-quorum',
     why: 'rights or a disk that go within the second in which the Job runs',
   },
-  { reasons: ['RecoveryOutOfMemory'], test: 'cluster/recovery-attacks', why: 'the Job uses little memory' },
   {
     reasons: ['SnapshotOnMember'],
     test: 'cluster/world/snapshot-on-member',

@@ -13,9 +13,10 @@ export function at({ page, line }: Block): string {
 const ofTutorials = tutorials.flatMap((page) => blocksOf(page, read(page)).filter(({ kind }) => kind === 'sh'));
 
 /** Not every section of a story has commands. */
-const ofStories = stories.flatMap(({ page, looks = [], sections }) => {
+const ofStories = stories.flatMap(({ page, looks = [], sections, interrupted = [] }) => {
   const all = sectionsIn(`docs/runbooks/${page}`);
-  return ['', ...looks, ...sections].flatMap((anchor) => all.get(anchor) ?? []);
+  const later = interrupted.flatMap((one) => one.sections);
+  return ['', ...looks, ...sections, ...later].flatMap((anchor) => all.get(anchor) ?? []);
 });
 
 const ofTests = Object.values(typedBy).flatMap((places) => places.flatMap(commandsAt));

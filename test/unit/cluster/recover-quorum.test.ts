@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setAsideCodes } from '../../../manifests/render/recovery-job.ts';
 import type { VolumeRecord } from '../../../manifests/render/volume-record.ts';
 import { decide } from '../../../reconcile/cluster/decide/decide.ts';
@@ -37,6 +37,10 @@ const known = (view: Partial<Extract<RecoveryView, { kind: 'known' }>> = {}): Re
   nodes: {},
   ...view,
 });
+
+const refusedByQuota = { reason: 'FailedCreate', message: 'exceeded quota: small' };
+const notMounted = { reason: 'FailedMount', message: 'wrong fs type' };
+const creating = { ...pod, waiting: 'ContainerCreating' };
 
 /** Three members, the first of which the cluster goes on from. */
 function seen(
@@ -138,6 +142,16 @@ const cases: readonly (readonly [string, Observation, string])[] = [
   [
     'an image that can not be had is told',
     seen(chosen(1), outvoted, known({ job, pods: [{ ...pod, waiting: 'ErrImagePull' }] })),
+    'refuse RecoveryPodStuck',
+  ],
+  [
+    'a pod that a quota refuses is told',
+    seen(chosen(1), outvoted, known({ job: { ...job, notStarted: refusedByQuota } })),
+    'refuse RecoveryPodStuck',
+  ],
+  [
+    'a volume that is not mounted is told',
+    seen(chosen(1), outvoted, known({ job: { ...job, notStarted: notMounted }, pods: [creating] })),
     'refuse RecoveryPodStuck',
   ],
   [
@@ -250,6 +264,32 @@ test('the pod of a recovery that does not end is named with its node, and what t
     decision.kind === 'refuse' ? decision.cure : '',
     /^bring node node-a back, .* kubectl taint nodes node-a /,
   );
+});
+
+describe('a Job that does not come to run says why, and how to see more', () => {
+  for (const [what, view, said, look] of [
+    ['its pod is refused', { job: { ...job, notStarted: refusedByQuota } }, /exceeded quota/, 'job orders-0-recovery'],
+    [
+      'its volume is not mounted',
+      { job: { ...job, notStarted: notMounted }, pods: [creating] },
+      /FailedMount: wrong fs type/,
+      'pod orders-0-recovery-x',
+    ],
+    [
+      'its image is not there',
+      { job, pods: [{ ...pod, waiting: 'ErrImagePull' }] },
+      /ErrImagePull/,
+      'pod orders-0-recovery-x',
+    ],
+  ] as const)
+    test(what, () => {
+      const decision = decide(seen(chosen(1), outvoted, known(view)));
+      assert.match(decision.message, said);
+      assert.ok(
+        decision.kind === 'refuse' && decision.cure.endsWith(`kubectl -n shop describe ${look}`),
+        decision.reason,
+      );
+    });
 });
 
 test('the approval of a recovery without a copy is a field of the refusal', () => {

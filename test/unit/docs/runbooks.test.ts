@@ -22,8 +22,9 @@ const ownTests: Readonly<Record<string, string>> = {
 const pages = globSync('*.md', { cwd: join(checkout, 'docs/runbooks') }).toSorted();
 describe('runbooks', () => {
   test('each section that a story types is there', () => {
-    for (const { page, looks = [], sections } of stories)
-      for (const section of [...looks, ...sections]) assert.ok(sectionsOf(page).has(section), `${page}#${section}`);
+    for (const { page, looks = [], sections, interrupted = [] } of stories)
+      for (const section of [...looks, ...sections, ...interrupted.flatMap((one) => one.sections)])
+        assert.ok(sectionsOf(page).has(section), `${page}#${section}`);
   });
 
   test('each page that a reason leads to is executed', () => {
@@ -53,15 +54,23 @@ describe('runbooks', () => {
           section,
         );
     });
+
+  for (const { page, interrupted = [] } of stories)
+    for (const { reason, sections } of interrupted)
+      test(`${reason}, which interrupts a story, leads to the section that is typed then`, () => {
+        const [, file, section = ''] = /runbooks\/([^#]+)(?:#(.*))?$/.exec(runbookOf(reason) ?? '') ?? [];
+        assert.equal(file, page);
+        assert.ok(sections.includes(section), section);
+      });
 });
 
 describe('each reason that asks for a person', () => {
   const asking = Object.entries(meanings as Readonly<Record<string, Meaning>>)
     .filter(([, { cure }]) => !/^nothing/.test(cure))
     .map(([word]) => word);
-  const incidents = stories.flatMap(({ reason, earlier = [], afterwards = [] }) => [
+  const incidents = stories.flatMap(({ reason, earlier = [], interrupted = [], afterwards = [] }) => [
     reason,
-    ...[...earlier, ...afterwards].map((incident) => incident.reason),
+    ...[...earlier, ...interrupted, ...afterwards].map((incident) => incident.reason),
   ]);
   const { onRealParts, simulated, sameCure } = toldElsewhere;
   const elsewhereFor = [

@@ -18,7 +18,7 @@ export interface RecoveryJobView extends View {
   readonly attempt: string;
   /** It is over, however it ended. */
   readonly failed: boolean;
-  /** Of a restore's: why it, or its pod, has not started for minutes, in a code and in words of Kubernetes. */
+  /** Why it, or its pod, has not started for minutes, in a code and in words of Kubernetes. */
   readonly notStarted?: { readonly reason: string; readonly message: string };
   /** It ended well. A recovery's never does: etcd does not end by itself. */
   readonly completed?: true;

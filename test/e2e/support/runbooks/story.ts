@@ -15,6 +15,18 @@ export interface Incident {
   correct?(scene: Scene, name: string): Promise<unknown>;
 }
 
+/** What gets in the way of what a page has begun, and how the same page ends that. */
+export interface Interruption {
+  /** What `Stalled` then says. */
+  readonly reason: string;
+  /** Makes it happen, before anything ticks again; what it returns replaces names in the sections. */
+  happen?(scene: Scene, name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Anchors of the sections that are typed then, in this order. */
+  readonly sections: readonly string[];
+  /** What the page asks for elsewhere. Before its commands. */
+  correct?(scene: Scene, name: string): Promise<unknown>;
+}
+
 /** How a reason comes to be, and how its runbook ends it. */
 export interface Story {
   /** What happens, as the name of a test. */
@@ -31,6 +43,8 @@ export interface Story {
   readonly name: string;
   /** What happens to the cluster before it is born. */
   readonly earlier?: readonly Incident[];
+  /** What happens after its sections are typed, one after the other, until it is over: nothing ticks while they are. */
+  readonly interrupted?: readonly Interruption[];
   /** What happens to it when the story is over. */
   readonly afterwards?: readonly Incident[];
   /** Makes it happen; what it returns replaces names in the page. */

@@ -8,19 +8,27 @@ import { sectionsOf, type } from './typing.ts';
 /** Makes the reason happen, types the page as its reader would, and sees that it is over. */
 export async function tell(scene: Scene, story: Story): Promise<void> {
   const { page, sections, looks = [], reason, name, seen = isStalledFor(reason), over = isOver } = story;
+  const { interrupted = [] } = story;
   await befall(scene, story, story.earlier);
   const names = (await story.happen(scene, name)) ?? {};
   await scene.tickUntil(name, seen, 180);
-  const read = (anchors: readonly string[]) =>
+  const read = (anchors: readonly string[], own = names) =>
     type(
       scene,
       name,
-      names,
+      own,
       ['', ...anchors].flatMap((anchor) => sectionsOf(page).get(anchor) ?? []),
     );
   await read(looks);
   await story.correct?.(scene, name);
-  await whileTicking(scene, () => read(sections));
+  if (interrupted.length > 0) await read(sections);
+  else await whileTicking(scene, () => read(sections));
+  for (const interruption of interrupted) {
+    const own = await interruption.happen?.(scene, name);
+    await scene.tickUntil(name, isStalledFor(interruption.reason), 120);
+    await interruption.correct?.(scene, name);
+    await read(interruption.sections, own);
+  }
   if (!story.leaves) await scene.tickUntil(name, over, 240);
   else await until(`${name} to be gone`, async () => (await scene.get(resources.clusters, name)) === undefined);
   await story.check?.(scene, name);

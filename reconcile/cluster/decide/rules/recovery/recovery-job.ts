@@ -1,16 +1,13 @@
 import { isHigher } from '../../../../../manifests/api/version.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
-import { annotations } from '../../../../../manifests/render/names.ts';
-import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
 import type { Recovery } from '../../../../../manifests/render/volume-record.ts';
-import { act, type Decision, refuse, refuseUntil, wait } from '../../../know/decision.ts';
+import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import type { Inputs } from '../../../know/inputs.ts';
 import { recordOf } from '../../../know/life.ts';
-import { approvalGiven } from '../../../know/lost.ts';
 import type { RecoveryJobView, RecoveryPodView, Slot, VolumeView } from '../../../know/observation.ts';
-import type { Ref } from '../../../know/ref.ts';
 import type { Situation } from '../../../know/situation.ts';
 import { recoveryPodThatStays } from '../../../know/staying.ts';
+import { failed, mayDoWithoutCopy, notStarting, repeating } from './recovery-failures.ts';
 
 /**
  * The Job that reduces the member list to one: made when every member is seen stopped, and repeated where that helps.
@@ -99,17 +96,11 @@ function follow(
       `${name} is its own leader: from now on it starts without --force-new-cluster`,
     );
   }
-  const held = pod?.waiting ?? pod?.unscheduled;
-  if (held === undefined || passing.has(held))
-    return (
-      recoveryPodThatStays(situation) ??
-      wait('RecoveringData', `a Job makes a one-member cluster from the data of ${name}`, ...soon)
-    );
-  if (isOutdated) return repeating(job);
-  return refuse(
-    'RecoveryPodStuck',
-    `the pod of Job ${job.name} does not start (${held})`,
-    `see the cause: kubectl -n ${situation.cluster.metadata.namespace} describe pod ${pod?.name}; the recovery goes on when that, or the spec, is corrected`,
+  const stuck = notStarting(job, pod, situation);
+  if (stuck) return isOutdated ? repeating(job) : stuck;
+  return (
+    recoveryPodThatStays(situation) ??
+    wait('RecoveringData', `a Job makes a one-member cluster from the data of ${name}`, ...soon)
   );
 }
 
@@ -125,68 +116,6 @@ const soon = [
   { on: 'change', of: 'pods' },
   { on: 'time', afterSeconds: 2 },
 ] as const;
-
-const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
-
-/** A failure that another attempt may cure is tried again; a failure that names its cause is left to a person. */
-function failed(name: string, pod: RecoveryPodView | undefined, job: Ref, situation: Situation): Decision {
-  const { cluster } = situation;
-  const failure = pod?.failure;
-  const again = repeating(job);
-  if (failure?.reason === 'OOMKilled') {
-    return refuse(
-      'RecoveryOutOfMemory',
-      `container ${failure.container} of Job ${job.name} was killed because it has too little memory`,
-      'raise spec.resources.limits.memory: the Job is then recreated',
-    );
-  }
-  if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure.code)) return again;
-  const { namespace = 'default' } = cluster.metadata;
-  if (failure.code === setAsideCodes.noRoom && failure.container === 'set-aside') {
-    if (mayDoWithoutCopy(situation)) return again;
-    return refuseUntil(
-      {
-        approval: {
-          annotation: annotations.recoverQuorum,
-          value: withoutCopyText(situation),
-          approves: `the recovery of ${cluster.metadata.name} from the data of ${name} goes on without a copy of them`,
-          loses: `nothing by itself; but if the recovery damages the data of ${name}, there are no others: everything is lost then`,
-        },
-        cure: `enlarge the volume (kubectl -n ${namespace} patch pvc ${name}) or back it up, then kubectl -n ${namespace} delete job ${job.name}; or approve the recovery without a copy`,
-        cluster,
-      },
-      'NoRoomForCopy',
-      `volume ${name} has no room for the safety copy that precedes --force-new-cluster: ${failure.words}`,
-    );
-  }
-  return refuse(
-    'RecoveryFailed',
-    `Job ${job.name} has failed in container ${failure.container}: ${failure.words || `exit code ${failure.code}`}`,
-    `correct that, then kubectl -n ${namespace} delete job ${job.name}: it is recreated; the earlier data of ${name} are in before-recovery-… on its volume`,
-  );
-}
-
-/** The existing Job is deleted with its pod; then the next one is made. */
-function repeating({ name, uid }: Ref): Decision {
-  return act(
-    { kind: 'delete-recovery-job', job: { name, uid } },
-    'RepeatingRecovery',
-    `Job ${name} ended without a result: it is recreated; no client was admitted yet`,
-  );
-}
-
-/** By a signal: an eviction, or a node that shuts down. */
-function isKilled(code: number): boolean {
-  return code === 137 || code === 143;
-}
-
-function withoutCopyText({ life }: Situation): string {
-  return `${life.stage === 'born' ? life.clusterId : ''}/without-copy`;
-}
-
-function mayDoWithoutCopy(situation: Situation): boolean {
-  return approvalGiven(situation) === withoutCopyText(situation);
-}
 
 /** A Job that is no longer needed, or that an outdated invocation made: its number keeps it from having any effect. */
 export function leftover({ recovery }: Situation): Decision | undefined {

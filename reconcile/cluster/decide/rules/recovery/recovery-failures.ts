@@ -1,0 +1,92 @@
+import { kubectl } from '../../../../../manifests/render/kubectl.ts';
+import { annotations } from '../../../../../manifests/render/names.ts';
+import { setAsideCodes } from '../../../../../manifests/render/recovery-job.ts';
+import { cureOfStart } from '../../../../pod-start.ts';
+import { act, type Decision, refuse, refuseUntil } from '../../../know/decision.ts';
+import { approvalGiven } from '../../../know/lost.ts';
+import type { RecoveryJobView, RecoveryPodView } from '../../../know/observation.ts';
+import type { Ref } from '../../../know/ref.ts';
+import type { Situation } from '../../../know/situation.ts';
+
+/** The Job of a recovery that does not start, or has failed: what is tried again, and what is left to a person. */
+
+const passing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'SchedulerError']);
+
+/** Kubelet's or the scheduler's word for it, or what events say of a pod that has no volume, or was never made. */
+export function notStarting(
+  job: RecoveryJobView,
+  pod: RecoveryPodView | undefined,
+  { cluster }: Situation,
+): Decision | undefined {
+  const { name, notStarted } = job;
+  const word = [pod?.waiting ?? pod?.unscheduled].find((one) => one !== undefined && !passing.has(one));
+  const reason = word ?? notStarted?.reason;
+  if (reason === undefined) return undefined;
+  const what = pod ? `pod ${pod.name}` : `job ${name}`;
+  const message = word === undefined && notStarted ? `: ${notStarted.message}` : '';
+  return refuse(
+    'RecoveryPodStuck',
+    `the pod of Job ${name} does not start (${reason}${message})`,
+    `${cureOfStart(reason)}, or correct the spec: the recovery then goes on; what else there is to see: ${kubectl(cluster.metadata, `describe ${what}`)}`,
+  );
+}
+
+/** A failure that another attempt may cure is tried again; a failure that names its cause is left to a person. */
+export function failed(name: string, pod: RecoveryPodView | undefined, job: Ref, situation: Situation): Decision {
+  const { cluster } = situation;
+  const failure = pod?.failure;
+  const again = repeating(job);
+  if (failure?.reason === 'OOMKilled') {
+    return refuse(
+      'RecoveryOutOfMemory',
+      `container ${failure.container} of Job ${job.name} was killed because it has too little memory`,
+      'raise spec.resources.limits.memory: the Job is then recreated',
+    );
+  }
+  if (failure === undefined || failure.code === setAsideCodes.ranAlready || isKilled(failure.code)) return again;
+  const { namespace = 'default' } = cluster.metadata;
+  if (failure.code === setAsideCodes.noRoom && failure.container === 'set-aside') {
+    if (mayDoWithoutCopy(situation)) return again;
+    return refuseUntil(
+      {
+        approval: {
+          annotation: annotations.recoverQuorum,
+          value: withoutCopyText(situation),
+          approves: `the recovery of ${cluster.metadata.name} from the data of ${name} goes on without a copy of them`,
+          loses: `nothing by itself; but if the recovery damages the data of ${name}, there are no others: everything is lost then`,
+        },
+        cure: `enlarge the volume (kubectl -n ${namespace} patch pvc ${name}) or back it up, then kubectl -n ${namespace} delete job ${job.name}; or approve the recovery without a copy`,
+        cluster,
+      },
+      'NoRoomForCopy',
+      `volume ${name} has no room for the safety copy that precedes --force-new-cluster: ${failure.words}`,
+    );
+  }
+  return refuse(
+    'RecoveryFailed',
+    `Job ${job.name} has failed in container ${failure.container}: ${failure.words || `exit code ${failure.code}`}`,
+    `correct that, then kubectl -n ${namespace} delete job ${job.name}: it is recreated; the earlier data of ${name} are in before-recovery-… on its volume`,
+  );
+}
+
+/** The existing Job is deleted with its pod; then the next one is made. */
+export function repeating({ name, uid }: Ref): Decision {
+  return act(
+    { kind: 'delete-recovery-job', job: { name, uid } },
+    'RepeatingRecovery',
+    `Job ${name} ended without a result: it is recreated; no client was admitted yet`,
+  );
+}
+
+/** By a signal: an eviction, or a node that shuts down. */
+function isKilled(code: number): boolean {
+  return code === 137 || code === 143;
+}
+
+function withoutCopyText({ life }: Situation): string {
+  return `${life.stage === 'born' ? life.clusterId : ''}/without-copy`;
+}
+
+export function mayDoWithoutCopy(situation: Situation): boolean {
+  return approvalGiven(situation) === withoutCopyText(situation);
+}
