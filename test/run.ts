@@ -83,7 +83,9 @@ function usesOwnCluster(): boolean {
 async function prepare(selections: readonly Selection[]): Promise<Binaries | undefined> {
   if (selections.every(({ room }) => room === 'unit' || room === 'explore')) return undefined;
   const binaries = await provisionBinaries();
-  const needsEmulators = selections.some(({ files }) => files.some((file) => file.includes('/integration/backup/')));
+  const needsEmulators = selections.some(({ files }) =>
+    files.some((file) => /(integration\/backup\/.*|e2e\/backup)\.test\.ts$/.test(file)),
+  );
   const needsHelm = selections.some(({ files }) =>
     files.some((file) => /(chart[^/]*|uninstall)\.test\.ts$/.test(file)),
   );

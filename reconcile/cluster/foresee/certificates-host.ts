@@ -12,7 +12,7 @@ export const certificatesHost: CertificatesHost<Observation> = {
       read.authorities[authority] ? { ...read, authorities: { ...read.authorities, [authority]: view } } : read,
     ),
   leaves: ({ certificates }) => (certificates.kind === 'read' ? certificates.leaves : []),
-  putLeaf: (state, leaf: LeafView) => onLeaf(state, leaf.plan.secretName, () => asWritten(leaf)),
+  putLeaf: (state, leaf: LeafView) => onLeaf(state, leaf.plan.secretName, (before) => asWritten(leaf, before)),
   putIssued: (state, secretName, issued: IssuedView) => onLeaf(state, secretName, (leaf) => ({ ...leaf, issued })),
 };
 

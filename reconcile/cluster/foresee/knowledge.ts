@@ -73,15 +73,20 @@ export function forgettingTheList(observation: Remembering): Observation {
 }
 
 /** Written, and not yet loaded by its holder. */
-type Written = LeafView & { readonly written?: true };
+type Written = LeafView & { readonly written?: { readonly signedBefore: string | undefined } };
 
-export function asWritten(leaf: LeafView): LeafView {
-  const written: Written = { ...leaf, written: true };
+export function asWritten(leaf: LeafView, before: Written): LeafView {
+  const written: Written = { ...leaf, written: before.written ?? { signedBefore: before.facts?.issuer } };
   return written;
 }
 
 export function isWritten(leaf: Written): boolean {
-  return leaf.written === true;
+  return leaf.written !== undefined;
+}
+
+/** By another CA than the one that it is written in place of, or in place of none. */
+export function isOfAnotherIssuer({ facts, written }: Written): boolean {
+  return facts !== undefined && written !== undefined && written.signedBefore !== facts.issuer;
 }
 
 export function asRead(leaf: Written): LeafView {
@@ -92,9 +97,9 @@ export function asRead(leaf: Written): LeafView {
 /** What a member said before it fell silent: its disk keeps that, sizes and alarms included. */
 type Silent = Extract<Endpoint, { kind: 'unknown' }> & { readonly last?: EndpointStatus };
 
-export function silenced(endpoint: Endpoint, cause: string): Endpoint {
+export function silenced(endpoint: Endpoint, cause: string, tls?: Silent['tls']): Endpoint {
   const last = lastSaid(endpoint);
-  const silent: Silent = { kind: 'unknown', cause, ...(last && { last }) };
+  const silent: Silent = { kind: 'unknown', cause, ...(last && { last }), ...(tls && { tls }) };
   return silent;
 }
 

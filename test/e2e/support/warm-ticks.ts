@@ -4,7 +4,6 @@ import { on, once } from 'node:events';
 import { basename } from 'node:path';
 import { parseOptions } from '../../../functions/tick/options.ts';
 import { runTick } from '../../../functions/tick/run-tick.ts';
-import { compared } from './foretelling/compared.ts';
 import { foretellEachStep } from './foretelling/foretell.ts';
 import { createLedger } from './foretelling/ledger.ts';
 import type { Sight } from './foretelling/sight.ts';
@@ -15,7 +14,7 @@ import { assertMade, type TickResult } from './tick.ts';
  * of what a cold one costs is to begin. What is the same: the code, its connections, and that none knows of another.
  * `tick` is the bundle, cold, as in a pod.
  *
- * In a story of `compared` each step also foretells what follows it. Disposed of, they hold that against what happened.
+ * Each step also foretells what follows it. Disposed of, they hold that against what happened.
  */
 export interface WarmTicks extends AsyncDisposable {
   /**
@@ -33,13 +32,12 @@ const patienceMs = 60_000;
 
 export function createWarmTicks(env: Readonly<Record<string, string>>): WarmTicks {
   const story = basename(process.argv[1] ?? '', '.test.ts');
-  const ledger = createLedger();
-  const foretold = compared.includes(story) ? ['--foretell'] : [];
+  const ledger = createLedger(story);
   const all = new Set<ChildProcess>();
   const idle: ChildProcess[] = [];
 
   function start(): ChildProcess {
-    const child = fork(import.meta.filename, foretold, { env: { ...process.env, ...env } });
+    const child = fork(import.meta.filename, { env: { ...process.env, ...env } });
     all.add(child);
     child.on('message', (said: Said) => {
       if (said.kind === 'sight') ledger.note(said.sight);
@@ -116,6 +114,6 @@ async function run(args: readonly string[]): Promise<Answer> {
 
 if (import.meta.main) {
   const say = (said: Said) => process.send?.(said);
-  if (process.argv.includes('--foretell')) foretellEachStep((sight) => say({ kind: 'sight', sight }));
+  foretellEachStep((sight) => say({ kind: 'sight', sight }));
   process.on('message', async (args: readonly string[]) => say({ kind: 'answer', answer: await run(args) }));
 }

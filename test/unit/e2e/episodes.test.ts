@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Apart } from '../../e2e/support/foretelling/apart.ts';
 import { differenceIn, episodesOf } from '../../e2e/support/foretelling/episodes.ts';
 import { createLedger } from '../../e2e/support/foretelling/ledger.ts';
 import type { Foreseen, Sight } from '../../e2e/support/foretelling/sight.ts';
@@ -28,9 +29,10 @@ interface Look extends Partial<Sight> {
 }
 
 function seen(looks: readonly Look[]): readonly Sight[] {
-  return looks.map(({ so = [], ...look }) => ({
+  return looks.map(({ so = [], ...look }, index) => ({
     uid: 'u',
     name: 'a',
+    at: index,
     asked: 'generation 1',
     history: told(so),
     ...look,
@@ -44,7 +46,11 @@ function told(steps: readonly Step[]): Sight['history'] {
 }
 
 function differences(...looks: readonly Look[]) {
-  return episodesOf(seen(looks)).map(differenceIn);
+  return differencesApart(undefined, ...looks);
+}
+
+function differencesApart(apart: Apart | undefined, ...looks: readonly Look[]) {
+  return episodesOf(seen(looks)).map((episode) => differenceIn(episode, apart));
 }
 
 describe('of what was foretold', () => {
@@ -137,6 +143,64 @@ describe('of what was foretold', () => {
     assert.deepEqual(differences({ decided: acts, plan: plan([prepare, add]) }, end), ['steps']);
   });
 
+  test('whether a member is started by the step that records it is not foretold there either', () => {
+    const blind = { ...plan([prepare, add, remove]), isBlind: true } as const;
+    const so = [prepare, remove];
+    assert.deepEqual(differences({ decided: acts, plan: blind }, { decided: done, so }), [undefined]);
+    const seeing = plan([prepare, add, remove]);
+    assert.deepEqual(differences({ decided: acts, plan: seeing }, { decided: done, so }), ['steps']);
+    const other = { ...add, target: 'a-4' };
+    assert.deepEqual(differences({ decided: acts, plan: blind }, { decided: done, so: [prepare, other, remove] }), [
+      'steps',
+    ]);
+  });
+
+  test('members are adopted one after the other, or together', () => {
+    const step = (action: Step['action'], reason: Step['reason']) => (target: string) => ({ action, reason, target });
+    const adopt = step('prepare-members', 'AdoptingVolumes');
+    const sign = step('issue-certificates', 'IssuingCertificates');
+    const run = step('start-members', 'StartingMembers');
+    const start: Look = { decided: acts, plan: plan([adopt('a-0, a-1'), sign('c, d'), run('a-0, a-1'), remove]) };
+    const apart = [sign('c'), adopt('a-0'), run('a-0'), adopt('a-1'), sign('d'), run('a-1')];
+    assert.deepEqual(differences(start, { decided: done, so: [...apart, remove] }), [undefined]);
+    assert.deepEqual(differences(start, { decided: waits, so: apart.slice(0, 3) }), [undefined], 'under way');
+    for (const so of [apart, [...apart.slice(1), remove], [...apart, run('a-2'), remove]])
+      assert.deepEqual(differences(start, { decided: done, so }), ['steps']);
+    assert.deepEqual(differences(start, { decided: waits, so: [adopt('a-2')] }), ['steps'], 'under way');
+  });
+
+  test('where its story says so, what is not seen beforehand may end it after steps foretold', () => {
+    const start: Look = { decided: acts, plan: plan([prepare, add]) };
+    const ends = (reason: 'MinorSkipped' | 'VolumeLeaving') => ({ endsFor: [reason] });
+    const end: Look = { decided: person, so: [prepare] };
+    assert.deepEqual(differencesApart(ends('MinorSkipped'), start, end), [undefined]);
+    assert.deepEqual(differencesApart(ends('VolumeLeaving'), start, end), ['steps']);
+    assert.deepEqual(differencesApart(ends('MinorSkipped'), start, { ...end, so: [remove] }), ['steps']);
+    assert.deepEqual(differencesApart({ because: 'it interferes' }, start, { ...end, so: [remove] }), [undefined]);
+  });
+
+  test('looks of invocations side by side count in the order in which they looked', () => {
+    const [first, last] = seen([
+      { decided: acts, plan: plan([prepare]) },
+      { decided: done, so: [prepare] },
+    ]);
+    assert.ok(first && last);
+    const early = { ...first, at: -1, decided: done };
+    assert.deepEqual(
+      episodesOf([first, early, last]).map((episode) => differenceIn(episode)),
+      [undefined],
+    );
+  });
+
+  test('an invocation that looks beside the one that acts ends nothing before the first step', () => {
+    const rest: Look = { decided: done };
+    const looks = [rest, { decided: acts, plan: plan([prepare]) }, rest];
+    assert.deepEqual(differences(...looks, { decided: done, so: [prepare] }), [undefined]);
+    assert.deepEqual(differences(...looks, { decided: done, so: [add] }), ['steps']);
+    const again: Look = { decided: acts, plan: plan([add]) };
+    assert.deepEqual(differences(...looks, again, { decided: done, so: [add] }), [undefined], 'foretold anew');
+  });
+
   test('more steps than the status remembers are counted to the last', () => {
     const many = Array.from({ length: 30 }, (_, n): Step => ({ ...prepare, target: `a-${n}` }));
     const start: Look = { decided: acts, plan: plan(many) };
@@ -161,14 +225,14 @@ describe('a story', () => {
   ]);
 
   test('that differs fails, and tells both what was foretold and what was done', () => {
-    const ledger = createLedger();
+    const ledger = createLedger('a-story');
     for (const look of looks) ledger.note(look);
     const message = /prepare-members a-3(.|\n)*acted add-learner a-3/;
     assert.throws(() => ledger.settle(), { code: 'ERR_ASSERTION', message });
   });
 
   test('of several clusters, in which all is as foretold, passes', () => {
-    const ledger = createLedger();
+    const ledger = createLedger('a-story');
     for (const uid of ['one', 'other'])
       for (const look of seen([
         { decided: acts, plan: plan([prepare]) },

@@ -4,6 +4,7 @@ import { authorityFacts, leafFacts } from '../../act/requests/issued-facts.ts';
 import type { IssuedView, LeafView, Observation, ReadCertificates } from '../../know/observation.ts';
 import type { Effect } from '../effect.ts';
 import { asRead, isWritten } from '../knowledge.ts';
+import { notAskedSince, refusing, whoRefusesUs } from './handshakes.ts';
 
 /** What cert-manager and kubelet do with certificates. */
 
@@ -17,11 +18,13 @@ export const presentLeaves: Effect = (observation) => {
   const fresh = certificates.leaves.filter(isWritten).map(({ plan }) => plan);
   const ours = fresh.some(({ purpose }) => purpose === 'reconciler');
   const anew = (name: string) => ours || fresh.some(({ purpose, peer }) => purpose === 'server' && peer === name);
-  const slots = observation.slots.map((slot) =>
-    slot.endpoint.kind === 'unknown' && slot.endpoint.tls !== undefined && anew(slot.name)
-      ? { ...slot, endpoint: { kind: 'unknown' as const, cause: 'it was not asked since' } }
-      : slot,
-  );
+  const refuses = whoRefusesUs(observation);
+  const slots = observation.slots.map((slot) => {
+    if (refuses(slot)) return { ...slot, endpoint: refusing(slot.endpoint) };
+    return slot.endpoint.kind === 'unknown' && slot.endpoint.tls !== undefined && anew(slot.name)
+      ? { ...slot, endpoint: notAskedSince }
+      : slot;
+  });
   const asked = slots.every((slot, at) => slot === observation.slots[at]) ? observation : { ...observation, slots };
   return onLeaves(asked, (leaf) => {
     const seen = isWritten(leaf) ? asRead(leaf) : leaf;

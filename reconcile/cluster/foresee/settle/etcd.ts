@@ -7,6 +7,7 @@ import { hasDeparted, recordOf } from '../../know/life.ts';
 import type { Endpoint, Membership, Observation, Slot } from '../../know/observation.ts';
 import type { Effect } from '../effect.ts';
 import { lastSaid, rememberedList, rememberingTheList, silenced, templateOf } from '../knowledge.ts';
+import { isRefusing, unheard, whoConnect } from './handshakes.ts';
 
 /** Members that run find each other; if they are a quorum they elect a leader, publish their names and catch up. */
 export const runEtcd: Effect = (observation) => {
@@ -18,22 +19,31 @@ export const runEtcd: Effect = (observation) => {
     return member ? [{ slot, member }] : [];
   });
   const voters = list.members.filter(({ isLearner }) => !isLearner);
-  const serving = running.filter(({ member }) => !member.isLearner);
   const others = othersIn(observation, voters);
-  if ((serving.length + others.length) * 2 <= voters.length) return withoutQuorum(observation);
+  const isQuorum = (some: readonly Member[]) => (votersAmong(some).length + others.length) * 2 > voters.length;
+  const connected = whoConnect(observation, running).find(isQuorum);
+  if (!connected) return withoutQuorum(observation);
 
+  const serving = votersAmong(connected);
   const leader = leaderAmong(serving, others);
   const members = published(list.members, running);
-  const told = withMembership(observation, { kind: 'known', clusterId: list.clusterId, members });
+  const told = [...connected, ...others].every((one) => 'slot' in one && isRefusing(one.slot))
+    ? unheard(observation)
+    : withMembership(observation, { kind: 'known', clusterId: list.clusterId, members });
   const index = newestIn(observation);
   const data = dataOf(list.clusterId, serving);
   const slots = told.slots.map((slot) => {
-    const found = running.find((one) => one.slot.name === slot.name);
-    return found ? serves(slot, found.member, { ...list, leader, index, data }) : falls(slot);
+    const found = connected.find((one) => one.slot.name === slot.name);
+    if (found) return serves(slot, found.member, { ...list, leader, index, data });
+    return running.some((one) => one.slot.name === slot.name) ? leaderless(slot) : falls(slot);
   });
   const answered = slots.every((slot, at) => slot === told.slots[at]) ? told : { ...told, slots };
   return moveVersion(answered);
 };
+
+function votersAmong(some: readonly Member[]): readonly Member[] {
+  return some.filter(({ member }) => !member.isLearner);
+}
 
 /** With what we show them. */
 function canBeAsked({ certificates }: Observation): boolean {
@@ -95,7 +105,11 @@ function memberIn(slot: Slot, members: readonly ListedMember[]): ListedMember | 
   return members.find(({ peerURLs }) => url !== undefined && peerURLs.includes(url));
 }
 
-type Running = readonly { readonly slot: Slot; readonly member: ListedMember }[];
+interface Member {
+  readonly slot: Slot;
+  readonly member: ListedMember;
+}
+type Running = readonly Member[];
 
 /** Voters of a cluster that is taken over run on, whatever becomes of ours. */
 function othersIn({ inherited = [] }: Observation, voters: readonly ListedMember[]): readonly EndpointStatus[] {

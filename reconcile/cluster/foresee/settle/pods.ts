@@ -5,6 +5,7 @@ import { heldUpBy } from '../../know/held-up.ts';
 import type { ContainerView, Observation, PodView, Slot, VolumeView } from '../../know/observation.ts';
 import { create, type Effect, onSlot } from '../effect.ts';
 import { madeFrom, rememberingItsTemplate, templateOf } from '../knowledge.ts';
+import { isRefusing, notAskedSince } from './handshakes.ts';
 
 /** The StatefulSet controller, the scheduler, the provisioner and the kubelet. */
 
@@ -85,7 +86,9 @@ export const runContainers = onEach((slot, observation) => {
   if (!pod || pod.leaving || pod.unscheduled !== undefined || pod.container.state === 'running') return slot;
   if (!mayStart(slot, observation) || isBroken(slot, pod) || isHeldUp(slot)) return slot;
   const address = pod.address ?? `simulated-${slot.ordinal}`;
-  return { ...slot, pod: { ...pod, address, container: started(pod.container, observation.at) } };
+  const running = { ...slot, pod: { ...pod, address, container: started(pod.container, observation.at) } };
+  // It has loaded the CAs of now.
+  return isRefusing(slot) ? { ...running, endpoint: notAskedSince } : running;
 });
 
 function mayStart({ name, volume, configMap }: Slot, { certificates }: Observation): boolean {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterHistoryEntry } from '../../../../manifests/api/etcd-cluster-status.ts';
 import { refusals } from '../../../../reconcile/reasons/refusals.ts';
+import type { Apart } from './apart.ts';
 import type { Foreseen, Sight } from './sight.ts';
 import { isAsForetold, type Step } from './steps.ts';
 
@@ -11,11 +12,16 @@ export interface Episode {
   readonly asked: string;
   readonly plan: Foreseen;
   readonly taken: readonly ClusterHistoryEntry[];
+  /** What was decided meanwhile, look by look; the same once. */
+  readonly decided: readonly Sight['decided'][];
   /** Absent: something else was asked meanwhile, or nothing more was seen. */
   readonly end?: Sight['decided'];
 }
 
-interface Open extends Omit<Episode, 'taken' | 'end'> {
+interface Open extends Omit<Episode, 'taken' | 'end' | 'decided'> {
+  /** It began with a step that is taken because of what has happened. */
+  readonly isByAct: boolean;
+  readonly decided: Sight['decided'][];
   /** How many steps had been taken before. */
   readonly from: number;
 }
@@ -28,14 +34,16 @@ interface Open extends Omit<Episode, 'taken' | 'end'> {
  * again, where all is done that was foretold and what the plan ends with as "waits" is over, or where something else is
  * asked.
  */
-export function episodesOf(sights: readonly Sight[]): readonly Episode[] {
+export function episodesOf(looks: readonly Sight[]): readonly Episode[] {
+  // Several invocations look side by side, and what they saw arrives when they are through with it.
+  const sights = looks.toSorted((one, other) => one.at - other.at);
   const episodes: Episode[] = [];
   let known: readonly ClusterHistoryEntry[] = [];
   let open: Open | undefined;
   let asked: string | undefined;
   const close = (end?: Sight['decided']) => {
     if (open) {
-      const { from, ...rest } = open;
+      const { from, isByAct: _, ...rest } = open;
       episodes.push({ ...rest, taken: known.slice(from), ...(end && { end }) });
     }
     open = undefined;
@@ -45,19 +53,30 @@ export function episodesOf(sights: readonly Sight[]): readonly Episode[] {
     if (open && sight.asked !== open.asked) close();
     if (open && isOver(open, known, sight)) close(sight.decided);
     const isNews = sight.asked !== asked;
-    if (!open && sight.plan && (isNews || sight.decided.kind === 'act'))
-      open = { cluster: sight.name, asked: sight.asked, plan: sight.plan, from: known.length };
+    if (open && !isDeepStrictEqual(open.decided.at(-1), sight.decided)) open.decided.push(sight.decided);
+    // Of two that looked side by side one acts; what counts is what the one foretold whose step was taken.
+    const isOvertaken = open?.isByAct === true && open.from === known.length && sight.decided.kind === 'act';
+    if ((!open || isOvertaken) && sight.plan && (isNews || sight.decided.kind === 'act'))
+      open = {
+        isByAct: !isNews,
+        cluster: sight.name,
+        asked: sight.asked,
+        plan: sight.plan,
+        decided: [sight.decided],
+        from: known.length,
+      };
     asked = sight.asked;
   }
   close();
   return episodes;
 }
 
-function isOver({ plan, from }: Open, known: readonly ClusterHistoryEntry[], sight: Sight): boolean {
+function isOver({ plan, from, isByAct }: Open, known: readonly ClusterHistoryEntry[], sight: Sight): boolean {
   const { kind, reason } = sight.decided;
   switch (kind) {
     case 'done':
-      return true;
+      // Who looked beside the one that acts saw no occasion yet, or none that it looked for.
+      return !isByAct || known.length > from;
     case 'refuse':
       // What ends by itself is a wait, as long as more or another end is foretold.
       return refusals[reason] === 'person' || (plan.end.kind !== 'done' && isDone(plan, known.slice(from)));
@@ -86,16 +105,31 @@ function grown(
   return [...known, ...history];
 }
 
-/** What differs, in a word; `undefined` where all is as foretold. */
-export function differenceIn({ plan, taken, end }: Episode): 'circles' | 'steps' | 'end' | undefined {
+/** What differs, in a word; `undefined` where all is as foretold, or rightly is not. */
+export function differenceIn({ plan, taken, end }: Episode, apart?: Apart): 'circles' | 'steps' | 'end' | undefined {
   if (plan.end.kind === 'circles') return 'circles';
+  if (apart && 'because' in apart) return undefined;
+  if (end?.kind === 'refuse' && apart?.endsFor.includes(end.reason))
+    return isDone(plan, taken, true) ? undefined : 'steps';
   if (!isDone(plan, taken, end === undefined)) return 'steps';
   return end === undefined || isEndOf(plan, end) ? undefined : 'end';
 }
 
 function isDone({ steps, isBlind }: Foreseen, taken: readonly ClusterHistoryEntry[], isUnderWay = false): boolean {
-  const isKnowable = ({ action }: Step) => !isBlind || action !== 'issue-certificates';
-  return isAsForetold(steps.filter(isKnowable), taken.filter(isKnowable), { isUnderWay });
+  return isBlind
+    ? isAsForetold(knowable(steps), knowable(taken), { isUnderWay })
+    : isAsForetold(steps, taken, { isUnderWay });
+}
+
+/**
+ * Who has not looked at certificates does not know whether the step that records a member finds what it needs to sign
+ * for it, and starts it, too.
+ */
+function knowable<T extends Step>(steps: readonly T[]): readonly T[] {
+  return steps.filter(({ action, target = '' }, index) => {
+    const isPrepared = steps.slice(0, index).some((one) => one.action === 'prepare-members' && one.target === target);
+    return action !== 'issue-certificates' && !(action === 'add-learner' && isPrepared);
+  });
 }
 
 function isEndOf({ end }: Foreseen, reached: Sight['decided']): boolean {

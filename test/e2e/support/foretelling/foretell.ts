@@ -26,6 +26,7 @@ export function foretellEachStep(tell: (sight: Sight) => void): void {
     tell({
       uid,
       name,
+      at: observation.at.getTime(),
       asked,
       decided: decidedOf(decision),
       history: status?.history ?? [],

@@ -14,6 +14,8 @@ type Decided =
 export interface Sight {
   readonly uid: string;
   readonly name: string;
+  /** When it looked. Milliseconds since 1970. */
+  readonly at: number;
   /** What is asked of it, by its spec and by people: the same words as long as nothing else is. */
   readonly asked: string;
   readonly decided: Decided;

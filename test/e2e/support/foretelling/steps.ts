@@ -18,6 +18,7 @@ export interface Extent {
  * that takes, it counts as one. It promotes learners that have the log by then: how fast etcd sends it is not foreseen,
  * so a promotion by a step of its own is part of the sealing before it. How often `advance-log` is repeated depends on
  * how fast etcd is, so it counts as one.
+ * Members that are adopted are started as their former objects go, together or one after the other: that counts as one.
  * etcd may elect another leader at any time, and the leader is started anew last: restarts that follow each other for
  * one reason are compared whatever their order (that the leader is the last is `rolling.test.ts`'s).
  * Where a call to etcd was refused (it refuses changes of its list for five seconds after a member started), what was
@@ -47,7 +48,7 @@ function isBegunAsForetold(whole: readonly Step[], done: readonly Step[]): boole
     return at >= 0 && left.splice(at, 1).length > 0;
   };
   return (
-    sameLines(whole.slice(0, start).map(line), done.slice(0, start).map(line)) && done.slice(start).every(hasItsTurn)
+    done.slice(0, start).every((step, index) => isPartOf(step, whole[index])) && done.slice(start).every(hasItsTurn)
   );
 }
 
@@ -55,9 +56,10 @@ function isRestartLike(step: Step, last: Step): boolean {
   return step === last || (step.action === 'change-template' && isAlike(step, last));
 }
 
-/** Of what is sealed together, only some may have started so far. */
-function isPartOf(step: Step, whole: Step): boolean {
-  if (step.action !== 'seal-members') return line(step) === line(whole);
+/** Of what is sealed, or adopted, together, only some may have started so far. */
+function isPartOf(step: Step, whole: Step | undefined): boolean {
+  if (whole === undefined) return false;
+  if (step.action !== 'seal-members' && !adopting.includes(step.action)) return line(step) === line(whole);
   return isAlike(step, whole) && targets(step).every((target) => targets(whole).includes(target));
 }
 
@@ -87,7 +89,7 @@ function isFinishedAnyway(
 }
 
 function joined<T extends Step>(steps: readonly T[]): readonly T[] {
-  const all = inAnyOrder(sealedTogether(promotedAsSealed(steps)));
+  const all = inAnyOrder(sealedTogether(adoptedTogether(promotedAsSealed(steps))));
   return all.filter((step, index) => {
     const before = all[index - 1];
     return step.action !== 'advance-log' || !before || line(before) !== line(step);
@@ -110,6 +112,24 @@ function sealedTogether<T extends Step>(steps: readonly T[]): readonly T[] {
     else together.splice(-1, 1, { ...step, target: targets(before, step).join(', ') });
   }
   return together;
+}
+
+const adopting = ['prepare-members', 'issue-certificates', 'start-members'];
+
+/** Each action once, for all that it is taken for, in the order in which one member needs them. */
+function adoptedTogether<T extends Step>(steps: readonly T[]): readonly T[] {
+  const isAdopting = ({ action }: Step) => adopting.includes(action);
+  const first = steps.find(({ reason }) => reason === 'AdoptingVolumes');
+  if (!first) return steps;
+  const at = steps.indexOf(first);
+  const start = steps.slice(0, at).findLastIndex((step) => !isAdopting(step)) + 1;
+  const end = steps.slice(at).findIndex((step) => !isAdopting(step));
+  const block = steps.slice(start, end < 0 ? undefined : at + end);
+  const together = adopting.flatMap((action) => {
+    const same = block.filter((step) => step.action === action);
+    return same.slice(0, 1).map((step) => ({ ...step, target: targets(...same).join(', ') }));
+  });
+  return [...steps.slice(0, start), ...together, ...(end < 0 ? [] : steps.slice(at + end))];
 }
 
 /** Restarts next to each other, for one reason, by the name of the member. */

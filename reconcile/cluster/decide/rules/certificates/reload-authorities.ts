@@ -1,8 +1,7 @@
-import type { Authority } from '../../../../../manifests/render/certificate-names.ts';
 import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import { labels } from '../../../../../manifests/render/names.ts';
 import { isFatal } from '../../../../x509/defect.ts';
-import { hasEnded, isStrangersWord } from '../../../know/certificates/authority.ts';
+import { hasLoaded, strangersFor, wordToAcceptUs } from '../../../know/certificates/stranger.ts';
 import { act, type Decision, refuse } from '../../../know/decision.ts';
 import { isDownOnItsConfiguration } from '../../../know/health.ts';
 import type { Slot } from '../../../know/observation.ts';
@@ -22,7 +21,7 @@ import type { Situation } from '../../../know/situation.ts';
  * decision is left to a person.
  */
 export function reloadAuthorities(situation: Situation): Decision | undefined {
-  const { membership, slots, effective } = situation;
+  const { membership, slots, effective, certificates } = situation;
   const isDeaf = whoIsDeaf(situation);
   if (isDeaf === undefined) return undefined;
   const [deaf, others] = parted(slots, isDeaf);
@@ -33,7 +32,7 @@ export function reloadAuthorities(situation: Situation): Decision | undefined {
   ) {
     return undefined;
   }
-  const apart = strangersFor(situation, 'peer').length > 0;
+  const apart = strangersFor(certificates, 'peer').length > 0;
   if (apart && membership.kind === 'known' && slots.length > 2 && others.length < quorumOf(slots.length)) {
     return untold(deaf, effective) ?? leaveItToAPerson(situation);
   }
@@ -93,38 +92,19 @@ function whoIsDeaf(situation: Situation): ((slot: Slot) => boolean) | undefined 
   if (!own?.facts || own.defects.some(isFatal)) return undefined;
   const { mode, trust } = effective.inputs.tls;
   if (mode === 'Managed') {
-    const word = wordOfAStranger(situation);
-    const strangers = [...strangersFor(situation, 'peer'), ...strangersFor(situation, 'client')];
+    const word = wordToAcceptUs(certificates, situation.at);
+    const strangers = [...strangersFor(certificates, 'peer'), ...strangersFor(certificates, 'client')];
     if (word === undefined && strangers.length === 0) return undefined;
     return (slot) =>
-      strangers.some((stranger) => runs(slot) && !hasLoaded(slot, stranger)) ||
-      (word !== undefined && isSilent(slot) && !hasLoaded(slot, word));
+      strangers.some((stranger) => runs(slot) && !hasLoaded(slot.pod, stranger)) ||
+      (word !== undefined && isSilent(slot) && !hasLoaded(slot.pod, word));
   }
   if (trust === undefined) return undefined;
   return (slot) => isSilent(slot) && refusesUs(slot) && slot.pod?.trust !== trust;
 }
 
-/** The words that every member must have loaded of this CA, because no chain leads to it from the CA before. */
-function strangersFor({ certificates }: Situation, which: Authority): readonly string[] {
-  const word = certificates.kind === 'read' ? certificates.authorities[which]?.record?.trust : undefined;
-  return word !== undefined && isStrangersWord(word) ? [word] : [];
-}
-
-function hasLoaded({ pod }: Slot, word: string): boolean {
-  return pod?.trust?.split('.').includes(word) ?? false;
-}
-
 function refusesUs({ endpoint }: Slot): boolean {
   return endpoint.kind === 'unknown' && endpoint.tls === 'ClientCertificateRefused';
-}
-
-/** What a member must have loaded to accept us; `undefined` as long as there is a chain from the CA before. */
-function wordOfAStranger({ certificates, at }: Situation): string | undefined {
-  if (certificates.kind !== 'read') return undefined;
-  const { facts, record } = certificates.authorities.client ?? {};
-  const own = certificates.leaves.find(({ plan }) => plan.purpose === 'reconciler');
-  if (!facts || own?.facts?.issuer !== facts.subject) return undefined;
-  return facts.cross && !hasEnded(facts.cross, at) ? undefined : record?.trust;
 }
 
 function isSilent(slot: Slot): boolean {

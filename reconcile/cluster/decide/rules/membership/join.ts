@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { inputsHash } from '../../../../../manifests/render/inputs-hash.ts';
 import type { ListedMember } from '../../../../etcd.ts';
 import { act, type Decision, refuse, wait } from '../../../know/decision.ts';
 import { ailmentOf, goesWithItsVolume, isIll, isInSync, memberOf, urlOf } from '../../../know/health.ts';
@@ -45,6 +46,8 @@ export function join(situation: Situation): Decision | undefined {
       voters.some((slot) => isIll(slot, situation) && !goesWithItsVolume(slot, situation))
     )
       return undefined;
+    const late = toldBeforeItsStart(joining, situation);
+    if (late) return late;
     return act(
       { kind: 'add-learner', name, url, clusterId, ...(!joining.statefulSet && { start: true }) },
       'AddingLearner',
@@ -60,6 +63,21 @@ export function join(situation: Situation): Decision | undefined {
     { kind: 'promote-learner', name, memberId: member.id, clusterId },
     'PromotingLearner',
     `${name} is in sync and sealed: it becomes a voter`,
+  );
+}
+
+/**
+ * Which CAs it is to load may have been settled since its peer was made, by the certificates that it was given: without
+ * this it would be started again for them. Guards I6: another version is not taken on the way.
+ */
+function toldBeforeItsStart({ name, peer, statefulSet }: Slot, { effective }: Situation): Decision | undefined {
+  const { inputs } = effective;
+  if (!peer || statefulSet || peer.inputs.version !== inputs.version) return undefined;
+  if (inputsHash(peer.inputs) === inputsHash(inputs)) return undefined;
+  return act(
+    { kind: 'reconfigure-members', peers: [{ name, uid: peer.uid }], inputs },
+    'UpdatingPeers',
+    `giving ${name} the configuration of the spec before it is started as a learner`,
   );
 }
 

@@ -1,0 +1,41 @@
+import type { RefusalReason } from '../../../../reconcile/reasons/refusals.ts';
+
+/**
+ * Why what happens to a cluster is rightly not what was foretold of it. A plan takes it that nothing more breaks, and
+ * that nobody interferes.
+ */
+export type Apart =
+  /** What ends it is seen only when it is tried: what was done until then was foretold. */
+  { readonly endsFor: readonly RefusalReason[] } | { readonly because: string };
+
+type Clusters = Readonly<Record<string, Apart>>;
+
+const breaks = 'the story breaks something else while the steps are taken';
+const person = 'a person goes on by the runbook while the steps are taken';
+
+/** By story, and the name of its cluster. */
+export const apart: Readonly<Record<string, Clusters>> = {
+  'cert-manager': { taken: { endsFor: ['NameTaken'] } },
+  'final-backup': { held: { endsFor: ['BackupFailed'] }, bereft: { endsFor: ['BackupFailed'] } },
+  migrate: {
+    later: { because: 'its snapshot brings alarms, which are seen when it runs' },
+    'too-low': { endsFor: ['SnapshotTooNew'] },
+  },
+  restore: {
+    killed: { because: breaks },
+    defective: { endsFor: ['SnapshotDefective', 'RestoreFailed'] },
+    'too-low': { endsFor: ['SnapshotTooNew'] },
+  },
+  rollback: { doubtful: { endsFor: ['SnapshotDefective'] } },
+  runbooks: {
+    refused: { because: breaks },
+    taken: { endsFor: ['NameTaken'] },
+    held: { endsFor: ['BackupFailed'] },
+    disk: { because: person },
+  },
+  'runbooks-data': { retained: { because: person }, unborn: { endsFor: ['RestoreFailed'] } },
+  'set-aside': { full: { because: breaks }, taken: { because: breaks } },
+  'tls-lost': { bare: { because: 'when its last member is seen without the quorum of the others takes moments' } },
+  'tls-provided': { given: { because: 'a person gives one Secret after the other, and rolls begin between them' } },
+  'upgrade-backup': { held: { endsFor: ['BackupFailed'] } },
+};
