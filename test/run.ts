@@ -42,7 +42,7 @@ const timeouts = {
 /** Every file is a process of its own: most of what a small one costs is to compile what it imports. */
 const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet/compiled');
 
-const noteProcessorTime = pathToFileURL(resolve(import.meta.dirname, 'run/note-processor-time.ts')).href;
+const preloaded = (name: string) => `--import=${pathToFileURL(resolve(import.meta.dirname, `run/${name}.ts`)).href}`;
 
 /**
  * `npm test`: unit tests, a short search, integration and end-to-end tests, and one summary at the end.
@@ -174,8 +174,11 @@ async function* allEvents(selections: readonly Selection[], cluster: SharedClust
       concurrency: sideBySide,
       timeout: timeouts[room],
       signal,
-      // A failed test may leave a connection open; that must not hold up the others until the time-out.
-      execArgv: [...(room === 'unit' ? [] : ['--test-force-exit']), `--import=${noteProcessorTime}`],
+      execArgv: [
+        // A failed test may leave a connection open; that must not hold up the others until the time-out.
+        room === 'unit' ? preloaded('untracked-promises') : '--test-force-exit',
+        preloaded('note-processor-time'),
+      ],
       ...(pattern && { testNamePatterns: [pattern] }),
     });
   }
