@@ -14,11 +14,11 @@ const stage = scene();
 
 for (const replicas of [1, 3]) {
   test(`a push becomes a healthy cluster of ${replicas}, and its commit a success`, async (t) => {
-    const { pushCluster, tick, tickUntil, ticksUntil, list, get, forge, fleet } = stage();
+    const { pushCluster, coldTick, tickUntil, ticksUntil, list, get, forge, fleet } = stage();
     const name = `born-${replicas}`;
     const sha = await pushCluster(name, { replicas });
     const foretold = await foretell(stage(), name);
-    const first = await tick();
+    const first = await coldTick();
     assert.equal(first.code, 0, first.stderr);
     assert.equal(
       forge.statusesOf(sha).get('etcd-ratchet/fleet')?.state,
@@ -56,16 +56,16 @@ for (const replicas of [1, 3]) {
 }
 
 test('a converged cluster is left alone: ticks write nothing to it', async () => {
-  const { tick, list } = stage();
+  const { coldTick, list } = stage();
   await until('their controller has told all that is to be told of StatefulSets', async () => {
     const sets = await list<StatefulSet>(resources.statefulSets);
     return sets.every(({ metadata, status }) => {
       return status?.observedGeneration === metadata.generation && status?.readyReplicas === 1;
     });
   });
-  await tick();
+  await coldTick();
   const before = await versions();
-  const { code, stderr } = await tick();
+  const { code, stderr } = await coldTick();
   assert.equal(code, 0);
   assert.deepEqual(await versions(), before, stderr);
 

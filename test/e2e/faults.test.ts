@@ -22,13 +22,13 @@ for (const [what, fault, reason] of [
   ['has lost the repository', { kind: 'status', status: 404 }, /RepositoryNotFound/],
 ] as const) {
   test(`a Git server that ${what} becomes a condition; clusters are looked after all the same`, async () => {
-    const { push, tick, tickUntil, git, fleet, namespace, kubectl } = stage();
+    const { push, coldTick, tickUntil, git, fleet, namespace, kubectl } = stage();
     git.breakWith(undefined);
     await push({ 'clusters/steady.yaml': clusterYaml('steady', namespace, { replicas: 1 }) });
     await tickUntil('steady', isReady);
     await kubectl(['-n', namespace, 'delete', 'service', 'steady-peers']);
     git.breakWith(fault);
-    const { code, stderr, milliseconds } = await tick();
+    const { code, stderr, milliseconds } = await coldTick();
     git.breakWith(undefined);
     assert.equal(code, 0, stderr);
     assert.ok(milliseconds < patience);
@@ -48,11 +48,11 @@ for (const [what, fault] of [
   ['answers with a web page', { kind: 'html' }],
 ] as const) {
   test(`a forge that ${what} holds nothing up: a condition says so, the status is sent later`, async () => {
-    const { pushCluster, tick, forge, fleet, cluster, namespace, kubectl } = stage();
+    const { pushCluster, tick, coldTick, forge, fleet, cluster, namespace, kubectl } = stage();
     forge.breakWith(fault);
     const name = `forge-${what.replaceAll(' ', '-')}`;
     const sha = await pushCluster(name, { suspend: true });
-    const { code, stderr, milliseconds } = await tick();
+    const { code, stderr, milliseconds } = await coldTick();
     assert.equal(code, 0, stderr);
     assert.ok(milliseconds < patience, `${milliseconds} ms`);
     assert.ok(await cluster(name), 'the commit was applied');

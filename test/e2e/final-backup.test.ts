@@ -11,7 +11,6 @@ import { condition, isStalledFor, isWholeOf } from './support/conditions.ts';
 import { readKey, writeKey } from './support/keys.ts';
 import { scene } from './support/scene.ts';
 import { clusterYaml } from './support/specs.ts';
-import { tick } from './support/tick.ts';
 import { until } from './support/until.ts';
 
 /** The last backup of a cluster: before it is deleted, and before it hibernates. */
@@ -188,8 +187,8 @@ test('a cluster that hibernates stays when what it was put to sleep on is gone f
 test('a namespace that is deleted ends, though its cluster asks for a last backup', async () => {
   const { kubectl, kube } = stage();
   const other = `${stage().namespace}-ends`;
-  const env = { KUBECONFIG: process.env.KUBECONFIG ?? '' };
-  const look = () => tick({ args: ['--namespace', other, '--wait=1'], env });
+  // Of two namespaces the last one counts.
+  const look = () => stage().tick('--namespace', other, '--wait=1');
   await kubectl(['create', 'namespace', other]);
   await apply('doomed', { ...single, backup }, other);
   const found = () => kube.get<EtcdCluster>(resources.clusters, other, 'doomed');

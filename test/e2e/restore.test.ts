@@ -226,7 +226,7 @@ test('an EtcdRestore makes its cluster once, and repeats nothing when that is de
   };
   const applied = () => kubectl(['apply', '--server-side', '-f', '-'], { stdin: JSON.stringify(document) });
   const reasonOf = async () => {
-    await tick();
+    await tick('--wait=2');
     const found = await get<EtcdRestore>(resources.restores, 'asked');
     return found?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
   };

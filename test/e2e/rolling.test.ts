@@ -125,7 +125,7 @@ test('of a fleet only as many clusters restart members at once as it allows', as
   await until(
     'all three',
     async () => {
-      await tick();
+      await tick('--wait=2');
       const found = await clusters();
       return found.length === 3 && found.every(isReady);
     },
@@ -137,7 +137,7 @@ test('of a fleet only as many clusters restart members at once as it allows', as
   await until(
     'all three have it',
     async () => {
-      await tick();
+      await tick('--wait=2');
       const found = await clusters();
       const away = found.filter(
         (cluster) => !isReady(cluster) && cluster.status?.lastDecision?.reason !== 'WaitingForRoom',

@@ -213,26 +213,26 @@ test('a plan prints every step to convergence, also for unapplied commits, and w
 });
 
 test('--detailed-exitcode tells that work remains by 4, and that a person is needed by 3', async () => {
-  const { tick, push, namespace } = stage();
-  assert.equal((await tick('--dry-run')).code, 0, 'not unless it is asked for');
-  const remaining = await tick('--detailed-exitcode');
+  const { tick, coldTick, push, namespace } = stage();
+  assert.equal((await coldTick('--dry-run')).code, 0, 'not unless it is asked for');
+  const remaining = await coldTick('--detailed-exitcode');
   assert.equal(remaining.code, 4, remaining.stdout);
   let last = '';
   const isDone = async () => {
-    const { code, stdout } = await tick('--detailed-exitcode');
+    const { code, stdout } = await tick('--detailed-exitcode', '--wait=2');
     last = stdout;
     return code === 0;
   };
   await until('everything born', isDone, { within: 150, last: () => last });
   await push({ 'clusters/led.yaml': clusterYaml('led', namespace, { version: '3.5.35' }) });
-  const stalled = await tick('--detailed-exitcode');
+  const stalled = await coldTick('--detailed-exitcode');
   assert.equal(stalled.code, 3, stalled.stdout);
-  assert.equal((await tick()).code, 0);
+  assert.equal((await coldTick()).code, 0);
 });
 
 test('--output json is one JSON value with an entry for each cluster, and nothing else on stdout', async () => {
-  const { tick, list } = stage();
-  const { stdout, code } = await tick('--output', 'json');
+  const { coldTick, list } = stage();
+  const { stdout, code } = await coldTick('--output', 'json');
   assert.equal(code, 0);
   const said: unknown = JSON.parse(stdout);
   assert.ok(typeof said === 'object' && said !== null && 'clusters' in said && Array.isArray(said.clusters));

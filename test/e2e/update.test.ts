@@ -40,7 +40,7 @@ test(`an update from ${earlier.title}, and back, restarts no member and loses no
   const directory = await mkdtemp(join(tmpdir(), 'earlier-'));
   closing.defer(() => rm(directory, { recursive: true }));
   const old = await layOutEarlier(directory, cluster.kubeconfigPath);
-  const { namespace, kubectl, tick } = stage;
+  const { namespace, kubectl, coldTick } = stage;
   const applyCrds = (from: string) => kubectl(['apply', '--server-side', '--force-conflicts', '-k', from]);
   const oldTick = async () => assertMade([], await old.tick('--namespace', namespace));
   const ready = async () => isReady(await stage.cluster('orders'));
@@ -59,7 +59,7 @@ test(`an update from ${earlier.title}, and back, restarts no member and loses no
   const before = await members(stage);
 
   await applyCrds(join(checkout, 'manifests/install/crds'));
-  for (let look = 0; look < 3; look++) await tick();
+  for (let look = 0; look < 3; look++) await coldTick();
   assert.ok(await ready(), 'it is Ready as the new release sees it');
   assert.deepEqual(await members(stage), before, 'the new release changes no member');
 

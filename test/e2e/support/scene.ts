@@ -13,7 +13,7 @@ import { type Access, accessTo, lookUpAccess } from './client.ts';
 import { clusterYaml } from './specs.ts';
 import { assertMade, type TickResult, tick } from './tick.ts';
 import { type Found, type Look, type Patience, until } from './until.ts';
-import { createWarmTicks } from './warm-ticks.ts';
+import { createWarmTicks, type Ended } from './warm-ticks.ts';
 
 /** One scenario's part of the shared cluster: its own namespace, repository, forge and fleet. */
 export interface Scene {
@@ -28,11 +28,13 @@ export interface Scene {
   /** The same, of this one cluster as the whole tree. */
   pushCluster(name: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
   /**
-   * One invocation as a process of its own, for this scene's namespace only.
+   * One invocation, for this scene's namespace only, in a process that stays (warm-ticks.ts).
    *
    * @throws {AssertionError} when it ends with another code than what it was asked may end with.
    */
-  tick(...args: string[]): Promise<TickResult>;
+  tick(...args: string[]): Promise<Ended>;
+  /** The same as a process of its own, of the bundle: where a test is about how a process ends, or its time. */
+  coldTick(...args: string[]): Promise<TickResult>;
   /** Ticks until the named cluster satisfies `check`. @throws with its status when it does not in time. */
   tickUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
   /** Like `tickUntil`, of invocations that leave every other cluster alone. */
@@ -130,7 +132,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   };
   // From here on nothing can fail: what was opened is closed with the scene.
   const opened = opening.move();
-  const oneTick = async (...args: string[]) => {
+  const coldTick = async (...args: string[]) => {
     const ended = await tick({ args: ['--namespace', namespace, ...args], env: { KUBECONFIG: kubeconfig } });
     assertMade(args, ended);
     return ended;
@@ -168,7 +170,8 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     push: (files) => repository.commit(files),
     pushCluster: (name, fields) =>
       repository.commit({ [`clusters/${name}.yaml`]: clusterYaml(name, namespace, fields) }),
-    tick: oneTick,
+    tick: (...args) => warm.tick('--namespace', namespace, ...args),
+    coldTick,
     list: async (resource) => (await kube.list<never>(resource, { namespace })).items,
     fleet: async () => {
       const found = await get<EtcdFleet>(resources.fleets, 'fleet');

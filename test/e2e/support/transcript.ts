@@ -1,11 +1,11 @@
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { Scene } from './scene.ts';
-import type { TickResult } from './tick.ts';
 import { until } from './until.ts';
+import type { Ended } from './warm-ticks.ts';
 
 /** Ticks of which every word is kept. */
 export interface Transcript {
-  tick(): Promise<TickResult>;
+  tick(...args: string[]): Promise<Ended>;
   /** As `Scene.tickUntil`. */
   tickUntil(name: string, check: (cluster: EtcdCluster) => boolean, within?: number): Promise<EtcdCluster>;
   /** All that they said so far, on both streams. */
@@ -14,8 +14,8 @@ export interface Transcript {
 
 export function transcriptOf(scene: Scene): Transcript {
   const said: string[] = [];
-  async function tick(): Promise<TickResult> {
-    const result = await scene.tick();
+  async function tick(...args: string[]): Promise<Ended> {
+    const result = await scene.tick(...args);
     said.push(result.stdout, result.stderr);
     return result;
   }
@@ -26,7 +26,7 @@ export function transcriptOf(scene: Scene): Transcript {
       until(
         `${name} as expected`,
         async () => {
-          await tick();
+          await tick('--wait=2');
           const found = await scene.cluster(name);
           return check(found) ? found : undefined;
         },

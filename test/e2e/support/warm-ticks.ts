@@ -12,7 +12,7 @@ import { assertMade, type TickResult } from './tick.ts';
 /**
  * Invocations one after the other in a process that stays, where a test needs many on the way to what it is about: most
  * of what a cold one costs is to begin. What is the same: the code, its connections, and that none knows of another.
- * `tick` is the bundle, cold, as in a pod.
+ * `Scene.coldTick` is the bundle, cold, as in a pod.
  *
  * Each step also foretells what follows it. Disposed of, they hold that against what happened.
  */
@@ -21,12 +21,14 @@ export interface WarmTicks extends AsyncDisposable {
    * @throws {AssertionError} when its exit code is another than asked for, its process ends, or it takes more than a
    * minute.
    */
-  tick(...args: string[]): Promise<Pick<TickResult, 'code' | 'stdout' | 'stderr'>>;
+  tick(...args: string[]): Promise<Ended>;
 }
 
-type Answer = Awaited<ReturnType<WarmTicks['tick']>>;
+/** How an invocation ended. */
+export type Ended = Pick<TickResult, 'code' | 'stdout' | 'stderr'>;
+
 /** What the process of a tick says. */
-type Said = { readonly kind: 'sight'; readonly sight: Sight } | { readonly kind: 'answer'; readonly answer: Answer };
+type Said = { readonly kind: 'sight'; readonly sight: Sight } | { readonly kind: 'answer'; readonly answer: Ended };
 
 const patienceMs = 60_000;
 
@@ -67,7 +69,7 @@ export function createWarmTicks(env: Readonly<Record<string, string>>): WarmTick
   };
 }
 
-async function answerTo(child: ChildProcess, args: readonly string[]): Promise<Answer> {
+async function answerTo(child: ChildProcess, args: readonly string[]): Promise<Ended> {
   const over = new AbortController();
   const { signal } = over;
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
@@ -83,14 +85,14 @@ async function answerTo(child: ChildProcess, args: readonly string[]): Promise<A
   }
 }
 
-async function answered(child: ChildProcess, signal: AbortSignal): Promise<Answer> {
+async function answered(child: ChildProcess, signal: AbortSignal): Promise<Ended> {
   for await (const [said] of on(child, 'message', { signal }) as AsyncIterable<[Said]>) {
     if (said.kind === 'answer') return said.answer;
   }
   return assert.fail('the process of a tick has no more to say');
 }
 
-async function run(args: readonly string[]): Promise<Answer> {
+async function run(args: readonly string[]): Promise<Ended> {
   let [stdout, stderr] = ['', ''];
   const out = (text: string) => {
     stdout += text;
