@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before } from 'node:test';
-import { fleetSecretLabels } from '../../../functions/fleet-secret.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import { connectKube } from '../../../reconcile/clients/kube.ts';
@@ -10,6 +9,7 @@ import { type ForgeServer, startForge } from '../../support/git/forge.ts';
 import type { Repository } from '../../support/git/repository.ts';
 import { type GitServer, startGitServer } from '../../support/git/server.ts';
 import { type Access, accessTo, lookUpAccess } from './client.ts';
+import { fleetObject, furnishNamespace, releaseFinalizers } from './furniture.ts';
 import { clusterYaml } from './specs.ts';
 import { assertMade, type TickResult, tick } from './tick.ts';
 import { type Found, type Look, type Patience, until } from './until.ts';
@@ -92,18 +92,19 @@ export function scene(options: SceneOptions = {}): () => Scene {
 }
 
 /** Without their finalizers, so that no tick has to see to it. The garbage collector takes the pods. */
-async function removeClusters({ kubectl, namespace, list }: Scene): Promise<void> {
-  const within = ['-n', namespace];
-  for (const [resource, plural] of [
-    [resources.clusters, 'etcdclusters'],
-    [resources.peers, 'etcdpeers'],
-  ] as const) {
-    for (const { metadata } of await list(resource)) {
-      const patch = JSON.stringify({ metadata: { finalizers: null } });
-      await kubectl([...within, 'patch', plural, metadata.name, '--type=merge', '-p', patch]);
-    }
+async function removeClusters({ kube, namespace, list }: Scene): Promise<void> {
+  for (const resource of [resources.clusters, resources.peers]) {
+    const found = await list(resource);
+    await Promise.all(found.map(({ metadata }) => releaseFinalizers(kube, resource, namespace, metadata.name)));
   }
-  await kubectl([...within, 'delete', 'etcdclusters,etcdpeers,statefulsets', '--all', '--wait=false']);
+  for (const resource of [resources.clusters, resources.peers, resources.statefulSets]) {
+    const found = await list(resource);
+    await Promise.all(
+      found.map(({ metadata: { name, uid = '' } }) =>
+        kube.delete(resource, namespace, name, { preconditions: { uid }, propagation: 'Background' }),
+      ),
+    );
+  }
 }
 
 export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promise<Scene & { close(): Promise<void> }> {
@@ -117,10 +118,11 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
   const forge = opening.use(await startForge({ ...(host && { host }) }));
   const warm = opening.use(createWarmTicks({ KUBECONFIG: kubeconfig }));
   const repository = await git.createRepository('platform/etcd');
-  await kubectl(['apply', '--server-side', '-f', '-'], { stdin: furniture(namespace) });
+  const { uid } = await furnishNamespace(kube, namespace);
   if (fleet !== false) {
-    const stdin = JSON.stringify(fleetObject(namespace, repository.url, forge.url, fleet));
-    await kubectl(['apply', '--server-side', '-f', '-'], { stdin });
+    const object = fleetObject(namespace, repository.url, forge.url, fleet);
+    // As kubectl does: a test that applies it again owns what it owns here.
+    await kube.apply(resources.fleets, object, { fieldManager: 'kubectl' });
   }
 
   const get = <T extends KubeObject>(resource: Resource, name: string) => kube.get<T>(resource, namespace, name);
@@ -192,7 +194,7 @@ export async function openScene({ fleet = {}, host }: SceneOptions = {}): Promis
     async close() {
       // Not waited for: a namespace takes half a minute to go, and the whole cluster goes with the run.
       await using _ = opened;
-      await kubectl(['delete', 'namespace', namespace, '--wait=false', '--ignore-not-found']);
+      await kube.delete(resources.namespaces, undefined, namespace, { preconditions: { uid } });
     },
   };
 }
@@ -203,57 +205,4 @@ function environment(): { readonly kubeconfig: string; readonly kubectlPath: str
   const handed = process.env.RATCHET_BINARIES;
   const binaries = handed === undefined ? undefined : (JSON.parse(handed) as { kubernetes: { kubectl: string } });
   return { kubeconfig, kubectlPath: binaries?.kubernetes.kubectl ?? 'kubectl' };
-}
-
-/** A namespace, and the service account that its fleet applies as: it may touch clusters here and nowhere else. */
-function furniture(namespace: string): string {
-  const objects = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'fleet', namespace } },
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'forge', namespace, labels: fleetSecretLabels },
-      stringData: { token: 'forge-token' },
-    },
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'Role',
-      metadata: { name: 'fleet', namespace },
-      rules: [
-        {
-          apiGroups: ['etcd.ratchet.dev'],
-          resources: ['etcdclusters', 'etcdbackups', 'etcdbackupschedules'],
-          verbs: ['get', 'list', 'create', 'patch', 'update', 'delete'],
-        },
-      ],
-    },
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: 'fleet', namespace },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'fleet' },
-      subjects: [{ kind: 'ServiceAccount', name: 'fleet', namespace }],
-    },
-  ];
-  return objects.map((object) => JSON.stringify(object)).join('\n---\n');
-}
-
-function fleetObject(
-  namespace: string,
-  url: string,
-  forgeUrl: string,
-  spec: Readonly<Record<string, unknown>>,
-): unknown {
-  return {
-    apiVersion: 'etcd.ratchet.dev/v1alpha1',
-    kind: 'EtcdFleet',
-    metadata: { name: 'fleet', namespace },
-    spec: {
-      git: { url, ref: 'main', path: 'clusters' },
-      forge: { type: 'Gitea', apiURL: `${forgeUrl}/api/v1`, secretName: 'forge' },
-      serviceAccountName: 'fleet',
-      ...spec,
-    },
-  };
 }
