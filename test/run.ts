@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parseOptions, type Room, UsageError } from './run/options.ts';
+import { bundlePackages, packagesVariable } from './run/packages.ts';
 import { notesVariable, processorSeconds } from './run/processor-time.ts';
 import { report } from './run/report.ts';
 import { type Selection, select } from './run/scenarios.ts';
@@ -39,8 +40,8 @@ const timeouts = {
   e2e: process.env.EXHAUSTIVE ? 14_400_000 : 900_000,
 } as const satisfies Record<Room, number>;
 
-/** Every file is a process of its own: most of what a small one costs is to compile what it imports. */
-const compiled = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet/compiled');
+/** Every file is a process of its own: most of what a small one costs is to find, link and compile what it imports. */
+const cache = resolve(import.meta.dirname, '../node_modules/.cache/etcd-ratchet');
 
 const preloaded = (name: string) => `--import=${pathToFileURL(resolve(import.meta.dirname, `run/${name}.ts`)).href}`;
 
@@ -52,7 +53,8 @@ const preloaded = (name: string) => `--import=${pathToFileURL(resolve(import.met
  * cluster of KUBECONFIG.
  */
 async function main(): Promise<number> {
-  process.env.NODE_COMPILE_CACHE ??= compiled;
+  process.env.NODE_COMPILE_CACHE ??= join(cache, 'compiled');
+  process.env[packagesVariable] ??= JSON.stringify(await bundlePackages(join(cache, 'packages')));
   if (currentSandbox() === undefined) process.once('exit', sayProcessorTime);
   const selections = await select(parseOptions(process.argv.slice(2)));
   const binaries = await prepare(selections);
@@ -178,6 +180,7 @@ async function* allEvents(selections: readonly Selection[], cluster: SharedClust
         // A failed test may leave a connection open; that must not hold up the others until the time-out.
         room === 'unit' ? preloaded('untracked-promises') : '--test-force-exit',
         preloaded('note-processor-time'),
+        preloaded('load-packages'),
       ],
       ...(pattern && { testNamePatterns: [pattern] }),
     });
