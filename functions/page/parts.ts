@@ -1,5 +1,7 @@
 import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../manifests/api/metadata.ts';
+import { runbookOf } from '../../reconcile/reasons/runbook.ts';
+import { mentionedIn, withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
 import type { Concern } from './attention.ts';
 import { commitUrl } from './commit-url.ts';
 import { linked } from './links.ts';
@@ -19,8 +21,14 @@ export function stateBadge(state: State): Html {
 
 /** With what is said of it, unless all is well. */
 export function stateWithWords(state: State): Html {
-  const said = state.tone === 'good' ? markup`` : markup`<span class="said"><bdi>${state.message}</bdi></span>`;
+  const said = state.tone === 'good' ? markup`` : markup`<span class="said">${told(state.message)}</span>`;
   return markup`${badge(state)}${said}`;
+}
+
+/** What is said, and a link to what to do about it: a phone can't follow an address in a sentence. */
+export function told(message: string, reason = ''): Html {
+  const runbook = mentionedIn(message) ?? runbookOf(reason);
+  return markup`<bdi>${withoutMentions(message)}</bdi>${runbook !== undefined && markup` <a href="${runbook}" rel="noreferrer">What to do</a>`}`;
 }
 
 /** `main 6f0f5b0e`, the commit led to where its forge is known. */
@@ -48,7 +56,7 @@ export function facts(all: readonly (Fact | undefined | false)[]): Html {
 /** `about`: what it is about, already linked. */
 export function concern({ tone, reason, message }: Concern, about?: Html): Html {
   const word = tone === 'bad' ? 'Needs you' : 'To know';
-  return markup`<li class="concern ${tone}">${badge({ tone, word })}<div>${about && markup`${about} · `}<strong>${reason}</strong></div><p><bdi>${message}</bdi></p></li>`;
+  return markup`<li class="concern ${tone}">${badge({ tone, word })}<div>${about && markup`${about} · `}<strong>${reason}</strong></div><p>${told(message, reason)}</p></li>`;
 }
 
 export function concerns(items: readonly Html[]): Html {
@@ -59,7 +67,7 @@ export function conditionsCard(conditions: readonly Condition[] | undefined, now
   if (!conditions || conditions.length === 0) return markup``;
   const rows = conditions.map(
     ({ type, status, reason, message, lastTransitionTime }) =>
-      markup`<tr role="row"><th scope="row" role="rowheader">${type}</th><td role="cell" data-label="Status">${badge({ tone: toneOf(type, status), word: status })}</td><td role="cell" data-label="Since" class="nowrap">${ago(lastTransitionTime, now)}</td><td role="cell" data-label="Why"><span>${reason}<span class="said"><bdi>${message}</bdi></span></span></td></tr>`,
+      markup`<tr role="row"><th scope="row" role="rowheader">${type}</th><td role="cell" data-label="Status">${badge({ tone: toneOf(type, status), word: status })}</td><td role="cell" data-label="Since" class="nowrap">${ago(lastTransitionTime, now)}</td><td role="cell" data-label="Why"><span>${reason}<span class="said">${told(message)}</span></span></td></tr>`,
   );
   return card('Conditions', table(['Condition', 'Status', 'Since', 'Why'], rows));
 }

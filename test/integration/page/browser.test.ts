@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Hono } from 'hono';
 import type { Page } from 'puppeteer-core';
+import { repositoryFiles } from '../../../manifests/documentation.ts';
 import { openBrowser } from '../../support/page/browser.ts';
 import { contrasts } from '../../support/page/contrast.ts';
 import { cluster, clusters, fleets, head, plan, reports } from '../../support/page/scene.ts';
@@ -20,6 +21,7 @@ after(async () => {
   await server[Symbol.asyncDispose]();
 });
 
+const documentation = `${repositoryFiles}/docs/`;
 const paths = {
   'the first page': '/',
   'a fleet': '/fleets/etcd-ratchet/production',
@@ -74,10 +76,22 @@ test('every link within the page leads somewhere, below whatever path a proxy pu
     const links = await opened.page.$$eval('a', (all) => all.map(({ href }) => href));
     for (const link of links) if (link.startsWith(address)) seen.add(link.replace(/#.*$/, ''));
     const outward = links.filter((link) => !link.startsWith(address));
-    for (const link of outward) assert.match(link, /^https:\/\/git\.example\.com\/platform\/etcd/);
+    for (const link of outward.filter((one) => !one.startsWith(documentation)))
+      assert.match(link, /^https:\/\/git\.example\.com\/platform\/etcd/);
   }
   assert.ok(seen.size > 8, [...seen].join('\n'));
   for (const link of seen) assert.equal((await fetch(link)).status, 200, link);
+});
+
+test('what needs a person has a link to its runbook, and no address within its sentence', async () => {
+  await using opened = await open('/');
+  const said = await opened.page.$$eval('.concern.bad', (all) =>
+    all.map((one) => [one.querySelector('p a')?.getAttribute('href'), one.textContent?.includes('https:')]),
+  );
+  assert.deepEqual(said, [
+    [`${documentation}runbooks/fleet.md`, false],
+    [`${documentation}runbooks/lost-quorum.md`, false],
+  ]);
 });
 
 test('a screen reader gets one heading first, landmarks, table heads and names for icons', async () => {

@@ -4,7 +4,10 @@ import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import type { ClusterHistoryEntry, EtcdClusterStatus } from '../../../manifests/api/etcd-cluster-status.ts';
 import type { EtcdFleet } from '../../../manifests/api/etcd-fleet.ts';
 import type { Condition } from '../../../manifests/api/metadata.ts';
+import { repositoryFiles } from '../../../manifests/documentation.ts';
 import { annotations, labels } from '../../../manifests/render/names.ts';
+import { withRunbook } from '../../../reconcile/reasons/kind-runbooks.ts';
+import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
 
 /** A company's fleets on a middling day: most is well, something moves, one thing needs a person. */
 
@@ -142,8 +145,10 @@ const upgrading: readonly ClusterHistoryEntry[] = [
   past(2, 'restart-member', 'orders-2', 'UpgradingMember', 'restarting orders-2 on etcd 3.6.16'),
 ];
 
-const lost =
-  'a quorum is lost for good: sessions-0 and sessions-2 have been on the dead node node-c for longer than memberGracePeriod; of the others sessions-1 has the most data (raft index 88214). To go on: bring node-c back, or approve going on without them: kubectl -n web annotate --overwrite etcdcluster sessions etcd.ratchet.dev/recover-quorum=cdf818194e3a8c32/5d0c1f2ab9';
+const lost = `${mentioning(
+  'a quorum is lost for good: sessions-0 and sessions-2 have been on the dead node node-c for longer than memberGracePeriod; of the others sessions-1 has the most data (raft index 88214)',
+  `${repositoryFiles}/docs/runbooks/lost-quorum.md`,
+)}. To go on: bring node-c back, or approve going on without them: kubectl -n web annotate --overwrite etcdcluster sessions etcd.ratchet.dev/recover-quorum=cdf818194e3a8c32/5d0c1f2ab9`;
 
 export const orders = cluster(
   'payments/orders',
@@ -252,7 +257,12 @@ const configured = fleet('production', {
   ],
   conditions: [
     condition('Ready', 'False', 'DocumentsRefused', `${problem.file}:9:13: ${problem.message}`),
-    condition('Stalled', 'True', 'DocumentsRefused', `${problem.file}:9:13: ${problem.message}`),
+    condition(
+      'Stalled',
+      'True',
+      'DocumentsRefused',
+      withRunbook(`${problem.file}:9:13: ${problem.message}`, 'EtcdFleet'),
+    ),
     condition('SourceReady', 'True', 'Read', `${revision} was read`),
     condition(
       'StatusesReported',
