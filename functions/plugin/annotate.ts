@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { annotations } from '../../manifests/render/names.ts';
 import { isReason, type KubeObject, type Resource, resources } from '../../reconcile/kube.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
-import { clusterNamed, say } from './objects.ts';
+import { clusterNamed, nextCommand, say } from './objects.ts';
 
 /** Another writer may change the cluster in between: a tick does so every few seconds while it works. */
 const attempts = 5;
@@ -12,7 +12,7 @@ export async function pause(name: string, asked: Asked): Promise<ExitCode> {
   await annotate(name, asked, { [annotations.paused]: 'true' });
   const paused = `${asked.namespace}/${name} is paused: it is observed, and no step is taken`;
   const data = { namespace: asked.namespace, name, paused: true };
-  say(asked, `${paused}; go on with: kubectl ratchet resume ${name}`, data);
+  say(asked, `${paused}; go on with: ${nextCommand(asked, `resume ${name}`)}`, data);
   return 0;
 }
 

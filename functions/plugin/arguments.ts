@@ -14,7 +14,7 @@ export function seconds(text: string): number {
 /** The API server looks for no other name: it is not asked. */
 export function kubernetesName(text: string): string {
   if (text.length <= 253 && new RegExp(dnsSubdomain).test(text)) return text;
-  throw new InvalidArgumentError('lower-case letters, digits, "-" and "."');
+  throw new InvalidArgumentError('A name has only lower-case letters, digits, "-" and ".".');
 }
 
 const mostLabels = 16;

@@ -6,7 +6,7 @@ import { resources } from '../../reconcile/kube.ts';
 import { newestFirst } from '../page/backups.ts';
 import { readyState } from '../page/state.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
-import { clusterNamed, dataText, say } from './objects.ts';
+import { clusterNamed, dataText, nextCommand, say } from './objects.ts';
 import { type Cell, table } from './table.ts';
 import { inShort, since, sizeOf, stateCell } from './words.ts';
 
@@ -29,8 +29,8 @@ export async function backup(name: string, asked: Asked, options: BackupOptions)
     spec: schedule.spec.template,
   };
   await kube.create(resources.backups, made, { signal: stop });
-  const sentence = `EtcdBackup ${namespace}/${made.metadata.name} is asked for, as ${schedule.metadata.name} takes them`;
-  say(asked, `${sentence}; see: kubectl ratchet backups ${name}`, made);
+  const sentence = `EtcdBackup ${namespace}/${made.metadata.name} is asked for, as ${schedule.metadata.name} takes them; the next pass takes it, within a minute`;
+  say(asked, `${sentence}: ${nextCommand(asked, `backups ${name}`)}`, made);
   return 0;
 }
 

@@ -7,7 +7,7 @@ import { timestamp } from '../../reconcile/timestamp.ts';
 import { printable } from '../printable.ts';
 import { annotateObject } from './annotate.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
-import { clusterNamed, say } from './objects.ts';
+import { clusterNamed, nextCommand, say } from './objects.ts';
 import { type ReconcileOptions, startJob, until } from './reconcile.ts';
 import { sizeOf } from './words.ts';
 
@@ -34,7 +34,7 @@ export async function defrag(name: string, asked: Asked, options: ReconcileOptio
   asked.err(`${await startJob(name, asked, options)}\n`);
   const facts = { namespace: asked.namespace, name, request: since };
   if (options.wait === 0) {
-    say(asked, `${place} was asked; kubectl ratchet why ${name} shows how far it is`, facts);
+    say(asked, `${place} was asked; ${nextCommand(asked, `why ${name}`)} shows how far it is`, facts);
     return 0;
   }
   const seen = await until(name, asked, options, (cluster) => waitingFor(cluster, since).length === 0);
@@ -48,7 +48,7 @@ export async function defrag(name: string, asked: Asked, options: ReconcileOptio
     return 0;
   }
   throw new Refusal(
-    `${place} was asked, and within ${options.wait} s ${waiting.join(', ')} was not defragmented; it goes on by itself: kubectl ratchet why ${name} shows what it waits for`,
+    `${place} was asked, and within ${options.wait} s ${waiting.join(', ')} was not defragmented; it goes on by itself: ${nextCommand(asked, `why ${name}`)} shows what it waits for`,
   );
 }
 

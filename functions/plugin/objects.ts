@@ -22,6 +22,11 @@ export async function fleetNamed(name: string, { kube, namespace, stop }: Asked)
   throw new Refusal(`there is no EtcdFleet ${namespace}/${name}; name another namespace by -n`);
 }
 
+/** A command to type next, which holds wherever the kubeconfig's context leads. */
+export function nextCommand({ namespace }: Pick<Asked, 'namespace'>, command: string): string {
+  return `kubectl ratchet -n ${namespace} ${command}`;
+}
+
 /** For a program: the same in both. */
 export function dataText(data: unknown, output: 'json' | 'yaml'): string {
   return output === 'json' ? `${JSON.stringify(data, null, 2)}\n` : stringify(data);

@@ -8,7 +8,7 @@ import type { ShownCluster } from '../page/check-report.ts';
 import { printable } from '../printable.ts';
 import { clusterPlanText } from '../tick/plan-output.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
-import { clusterNamed, dataText } from './objects.ts';
+import { clusterNamed, dataText, nextCommand } from './objects.ts';
 import { planInCluster } from './plan-in-cluster.ts';
 import type { Installation } from './reconcile.ts';
 import { clusterInFile } from './spec-file.ts';
@@ -104,9 +104,11 @@ export async function foresee(
   if (!made?.planned) throw new Refusal(`no plan can be made: ${made?.problem ?? 'nothing was found'}`);
   const [[endpoint, cause] = []] = unread.silent;
   if (intent.kind !== 'create' && unread.heard.size === 0 && isTrue(intent.cluster.status, 'Available')) {
-    const because = endpoint === undefined ? blind(unread) : `${endpoint}: ${cause}`;
+    const elsewhere = `${nextCommand(asked, `plan ${made.name} --in-cluster`)}; or see: ${nextCommand(asked, `why ${made.name}`)}`;
     throw new Refusal(
-      `etcd-ratchet reaches the members, and this machine does not (${because}): a plan from here would be wrong. Run it where the addresses of pods lead, or with --in-cluster; or see kubectl ratchet why ${made.name}`,
+      endpoint === undefined
+        ? `${blind(unread)}, so no member can be asked, and what is said from here would be wrong. Have a Job look: ${elsewhere}`
+        : `etcd-ratchet reaches the members, and this machine does not (${endpoint}: ${cause}): what is said from here would be wrong. Run it where the addresses of pods lead, or have a Job look: ${elsewhere}`,
     );
   }
   return { made, unread };

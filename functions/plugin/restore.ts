@@ -4,7 +4,7 @@ import type { EtcdRestore } from '../../manifests/api/etcd-restore.ts';
 import { isTrue } from '../../reconcile/conditions.ts';
 import { isReason, resources } from '../../reconcile/kube.ts';
 import { type Asked, type ExitCode, Refusal } from './command.ts';
-import { say } from './objects.ts';
+import { nextCommand, say } from './objects.ts';
 import { clusterInFile } from './spec-file.ts';
 
 interface RestoreOptions {
@@ -24,7 +24,7 @@ export async function restore(backupName: string, asked: Asked, { to, file }: Re
   const backup = await kube.get<EtcdBackup>(resources.backups, namespace, backupName, { signal: stop });
   if (!backup)
     throw new Refusal(
-      `there is no EtcdBackup ${namespace}/${backupName}; see those that there are: kubectl ratchet backups`,
+      `there is no EtcdBackup ${namespace}/${backupName}; see those that there are: ${nextCommand(asked, 'backups')}`,
     );
   if (!isTrue(backup.status, 'Ready'))
     throw new Refusal(`EtcdBackup ${namespace}/${backupName} is not Ready: there is nothing to restore yet`);
@@ -45,8 +45,8 @@ export async function restore(backupName: string, asked: Asked, { to, file }: Re
     if (!isReason(error, 'AlreadyExists')) throw error;
     throw new Refusal(`EtcdRestore ${namespace}/${to} exists: it is done once; name another cluster by --to`);
   }
-  const sentence = `EtcdRestore ${namespace}/${to} is asked for: it makes EtcdCluster ${to}`;
-  say(asked, `${sentence}; see: kubectl ratchet why ${to}`, made);
+  const sentence = `EtcdRestore ${namespace}/${to} is asked for: the next pass makes EtcdCluster ${to}, within a minute`;
+  say(asked, `${sentence}: ${nextCommand(asked, `why ${to}`)}`, made);
   return 0;
 }
 

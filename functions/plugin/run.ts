@@ -1,8 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
+import { repositoryFiles } from '../../manifests/documentation.ts';
 import { version } from '../../manifests/release.ts';
 import { kubeThrough } from '../../reconcile/clients/kube.ts';
 import { findAccess } from '../../reconcile/clients/kube-access.ts';
-import { KubeError } from '../../reconcile/kube.ts';
+import { isReason, KubeError } from '../../reconcile/kube.ts';
 import { printable } from '../printable.ts';
 import { kubernetesName } from './arguments.ts';
 import { type Common, type ExitCode, formats, type Opened, type Reach, Refusal } from './command.ts';
@@ -18,6 +19,11 @@ Exit codes:
   4  of check, and with --exit-code of plan: steps are to be taken, or something is awaited
 
 It uses your kubeconfig, and no rights but yours. NO_COLOR: plain text on a terminal.
+`;
+
+/** What an admin is to be asked for. */
+const roles = `Roles of a namespace: view looks, edit pauses, asks for passes and backups, etcd-ratchet-approve approves
+(${repositoryFiles}/docs/how-to/install.md). Name a namespace by -n.
 `;
 
 /**
@@ -50,7 +56,7 @@ export async function runPlugin(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!(error instanceof Refusal || error instanceof KubeError)) throw error;
-    terminal.err(`error: ${printable(error.message)}\n`);
+    terminal.err(`error: ${printable(error.message)}\n${isReason(error, 'Forbidden') ? roles : ''}`);
     return 1;
   }
 }
@@ -88,6 +94,7 @@ function programFor(terminal: Terminal, connect: Connect): Command {
     .option('--kubeconfig <file>', 'instead of KUBECONFIG')
     .addOption(new Option('-o, --output <format>', 'of the results').choices([...formats]).default('text'))
     .addHelpText('after', epilogue)
+    .showHelpAfterError('--help shows how it is used.')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
   const adding = addingTo(program, connect);

@@ -1,3 +1,5 @@
+import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
+import { isLeftAlone } from '../../reconcile/cluster/know/left-alone.ts';
 import { conditionOf } from '../../reconcile/conditions.ts';
 import { meaningOf } from '../../reconcile/reasons.ts';
 import { clusterState } from '../page/state.ts';
@@ -5,9 +7,9 @@ import { printable } from '../printable.ts';
 import { approvalsOf } from './approve.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { defragmentationAsked } from './defrag.ts';
-import { clusterNamed, dataText } from './objects.ts';
+import { clusterNamed, dataText, nextCommand } from './objects.ts';
 import { coloured } from './table.ts';
-import { concernsOf, cureLines, since, stateCell } from './words.ts';
+import { concernsOf, since, stateCell, toldLines } from './words.ts';
 
 /** What a cluster is doing or waiting for, why, and what a person can do about it. */
 export async function why(name: string, asked: Asked): Promise<ExitCode> {
@@ -28,9 +30,11 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
   const { metadata, status } = cluster;
   out(`${metadata.namespace}/${metadata.name}: ${coloured(stateCell(state), colours)}\n`);
   if (concerns.length === 0) out(`  ${printable(state.message)}\n`);
+  if (isLeftAlone(cluster) && state.tone !== 'calm') out(`  ${held(asked, cluster)}\n`);
   for (const { tone, reason, message } of concerns) {
-    out(`\n${coloured({ tone, text: reason }, colours)}: ${printable(message)}\n`);
-    for (const line of cureLines(reason)) out(`  ${line}\n`);
+    const [what = '', ...lines] = toldLines(reason, message).map(printable);
+    out(`\n${coloured({ tone, text: reason }, colours)}: ${what}\n`);
+    for (const line of lines) out(`  ${line}\n`);
   }
   for (const { reason, approves, loses } of approvalsOf(cluster)) {
     out(`\n${coloured({ tone: 'bad', text: 'asks for an approval' }, colours)} (${printable(reason)})\n`);
@@ -46,6 +50,14 @@ export async function why(name: string, asked: Asked): Promise<ExitCode> {
     out(`\ndefragmentation is asked for since ${time}; still to come: ${printable(waiting.join(', '))}\n`);
   }
   const last = conditionOf(status, 'Ready')?.lastTransitionTime;
-  if (last !== undefined) out(`\nReady is ${conditionOf(status, 'Ready')?.status} for ${since(last, asked.now())}\n`);
+  if (last !== undefined)
+    out(`\nReady has been ${conditionOf(status, 'Ready')?.status} for ${since(last, asked.now())}\n`);
   return 0;
+}
+
+/** Also before a pass has seen it. */
+function held(asked: Asked, { metadata, spec }: EtcdCluster): string {
+  return spec.suspend === true
+    ? 'spec.suspend is true: no step is taken until its owner (in Git, its document) takes that back'
+    : `it is paused: no step is taken; go on with: ${nextCommand(asked, `resume ${metadata.name}`)}`;
 }

@@ -1,5 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
 import { repositoryFiles } from '../../manifests/documentation.ts';
+import { toGoOn } from '../../reconcile/cluster/know/outcome.ts';
+import { withoutMentions } from '../../reconcile/reasons/runbook-mention.ts';
 import { meaningOf } from '../../reconcile/reasons.ts';
 import { clusterConcerns } from '../page/attention.ts';
 import { firstSentence } from '../page/first-sentence.ts';
@@ -30,8 +32,17 @@ export function sizeOf(bytes: number | undefined): string {
   return bytes === undefined ? '-' : size(bytes);
 }
 
-/** What a reason means and what to do about it, as lines of text: links of the documentation are written out. */
-export function cureLines(reason: string): readonly string[] {
+/** What is, what it means, what to do and where to read on, each on a line of its own. */
+export function toldLines(reason: string, message: string): readonly string[] {
+  const [what = '', cure, ...others] = withoutMentions(message).split(toGoOn);
+  if (cure === undefined || others.length > 0) return [withoutMentions(message), ...cureLines(reason)];
+  return [what, ...cureLines(reason).map((line) => (line.startsWith(does) ? `${does}${cure}` : line))];
+}
+
+const does = 'do:    ';
+
+/** What a reason means and what to do about it in general: links of the documentation are written out. */
+function cureLines(reason: string): readonly string[] {
   const meaning = meaningOf(reason);
   if (meaning === undefined) return [];
   const links: string[] = [];
@@ -39,7 +50,7 @@ export function cureLines(reason: string): readonly string[] {
     links.push(link);
     return words === 'runbook' ? '' : ` ${words}`;
   });
-  return [`means: ${meaning.means}`, `do:    ${cure}`, ...links.map((link) => `see:   ${repositoryFiles}/${link}`)];
+  return [`means: ${meaning.means}`, `${does}${cure}`, ...links.map((link) => `see:   ${repositoryFiles}/${link}`)];
 }
 
 /** All that a person should know of a cluster now, the most urgent first. */

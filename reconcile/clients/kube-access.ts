@@ -53,7 +53,9 @@ export async function findAccess(
   if (host && existsSync(`${serviceAccountDirectory}/token`)) return podAccess({ host, port });
   const home = path.join(homedir(), '.kube', 'config');
   if (existsSync(home)) return kubeconfigAccess(home, context);
-  throw noCredentials('no Kubernetes cluster is configured: set KUBECONFIG, or run in a pod with a service account');
+  throw noCredentials(
+    'no Kubernetes cluster is configured: set KUBECONFIG, or have a ~/.kube/config, or run in a pod with a service account',
+  );
 }
 
 export function podAccess({
@@ -104,6 +106,10 @@ async function kubeconfigAccess(file: string | undefined, context: string | unde
   } catch (error) {
     // Without the cause: a YAML error quotes the lines around it, and those may hold a token.
     throw noCredentials(`the kubeconfig ${name} cannot be read (${codeOf(error)})`);
+  }
+  if (context !== undefined && config.getContextObject(context) === null) {
+    const names = config.getContexts().map((one) => one.name);
+    throw noCredentials(`the kubeconfig ${name} has no context ${context}; there are: ${names.join(', ') || 'none'}`);
   }
   if (context !== undefined) config.setCurrentContext(context);
   const cluster = config.getCurrentCluster();

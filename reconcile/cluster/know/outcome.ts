@@ -41,7 +41,7 @@ export function needsPerson(reason: RefusalReason, message: string): StepError {
 }
 
 /** Between what is wrong and its cure, in one sentence for a person. */
-const toGoOn = '. To go on: ';
+export const toGoOn = '. To go on: ';
 
 /** What {@link toldIn} separates. */
 export function curedBy(message: string, cure: string): string {

@@ -139,6 +139,11 @@ for (const [what, content, words] of [
   });
 }
 
+test('a context that a kubeconfig does not have is named with those that it has', async () => {
+  const file = await write(JSON.stringify(configOf({ server: 'https://127.0.0.1:1' }, {})));
+  await rejects(findAccess(file, {}, 'nope'), 'NoCredentials', /has no context nope; there are: x$/);
+});
+
 test('a kubeconfig that is not there is named', async () => {
   await rejects(open('/nowhere/kubeconfig'), 'NoCredentials', /\/nowhere\/kubeconfig cannot be read \(ENOENT\)/);
 });

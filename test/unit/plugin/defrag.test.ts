@@ -61,7 +61,10 @@ describe('kubectl ratchet defrag', () => {
     const kube = answering({ members: [member(0, asked), member(1, '2026-11-23T14:59:59Z')] });
     const { code, err } = await saidOn(kube, ['defrag', 'orders', '--wait=1']);
     assert.equal(code, 1);
-    assert.match(err, /within 1 s orders-1 was not defragmented; it goes on by itself: kubectl ratchet why orders/);
+    assert.match(
+      err,
+      /within 1 s orders-1 was not defragmented; it goes on by itself: kubectl ratchet -n payments why orders/,
+    );
   });
 
   test('tells of a member that could not, in the words of its step', async () => {
@@ -88,7 +91,10 @@ describe('kubectl ratchet defrag', () => {
     const annotations = { 'etcd.ratchet.dev/defragment': asked };
     const kube = answering({});
     const { code, out } = await saidOn(kube, ['defrag', 'orders', '--wait=0']);
-    assert.deepEqual([code, out], [0, 'payments/orders was asked; kubectl ratchet why orders shows how far it is\n']);
+    assert.deepEqual(
+      [code, out],
+      [0, 'payments/orders was asked; kubectl ratchet -n payments why orders shows how far it is\n'],
+    );
     const half = answering({}, clusterOf({ members: [member(0, asked), member(1)] }, { annotations }));
     assert.match(
       (await saidOn(half, ['why', 'orders'])).out,

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
 import { now, type Said, saidOn } from '../../support/plugin/said.ts';
 
@@ -108,6 +109,31 @@ test('why says what a reason means, what to do, and where to read on', async () 
   assert.deepEqual([told.concerns[0].reason, told.concerns[0].needsAPerson], ['QuorumLost', true]);
 });
 
+test('why says what a message says to do in place of the general cure, and its link once', async () => {
+  const page = 'https://git.example.com/lost-quorum.md';
+  const message = `${mentioning('two of three are lost', page)}. To go on: bring one back; or approve`;
+  const told = clusterOf('orders', {
+    status: { observedGeneration: 1, conditions: conditions(['Stalled', 'True', 'QuorumLost', message]) },
+  });
+  const { out } = await said(world(told), 'why', 'orders');
+  assert.match(
+    out,
+    /\nQuorumLost: two of three are lost\n {2}means: .*\n {2}do: {4}bring one back; or approve\n {2}see: /,
+  );
+  assert.doesNotMatch(out, /git\.example\.com/);
+});
+
+test('why says that a cluster is paused or suspended before a pass has seen it', async () => {
+  const kube = world(well);
+  await said(kube, 'pause', 'carts');
+  assert.match(
+    (await said(kube, 'why', 'carts')).out,
+    /no step is taken; go on with: kubectl ratchet -n payments resume carts/,
+  );
+  const suspended = clusterOf('carts', { ...well, spec: { ...well.spec, suspend: true } });
+  assert.match((await said(world(suspended), 'why', 'carts')).out, /spec\.suspend is true: no step is taken/);
+});
+
 test('why of a cluster that is well says so', async () => {
   const { out } = await said(world(well), 'why', 'carts');
   assert.match(out, /^payments\/carts: Ready\n {2}all is as asked\n/);
@@ -143,7 +169,7 @@ test('pause and resume change one annotation, also while others change the clust
     resources.clusters,
     clusterOf('carts', { metadata: { namespace: 'payments', name: 'carts', annotations: { own: 'kept' } } }),
   );
-  assert.match((await said(kube, 'pause', 'carts')).out, /is paused: .* kubectl ratchet resume carts\n$/);
+  assert.match((await said(kube, 'pause', 'carts')).out, /is paused: .* kubectl ratchet -n payments resume carts\n$/);
   assert.deepEqual(annotationsOf(kube, 'carts'), { own: 'kept', 'etcd.ratchet.dev/paused': 'true' });
   assert.equal((await said(kube, 'resume', 'carts')).code, 0);
   assert.deepEqual(annotationsOf(kube, 'carts'), { own: 'kept' });
@@ -248,14 +274,14 @@ test('what is not understood is told with exit code 2, and nothing is asked of t
     const kube = world(well);
     const { code, err } = await said(kube, ...args);
     assert.equal(code, 2, args.join(' '));
-    assert.match(err, /^error: /);
+    assert.match(err, /^error: .*\n(.*\n)?--help shows how it is used\.\n$/);
     assert.equal(kube.journal().length, 0);
   }
 });
 
-test('what the API server refuses is said, and nothing of a stack', async () => {
+test('what the API server forbids is said, with the roles that an admin may give, and nothing of a stack', async () => {
   const kube = createFakeKube({ authorize: () => false });
   const { code, err } = await said(kube, 'status');
   assert.equal(code, 1);
-  assert.match(err, /^error: [^\n]*\n$/);
+  assert.match(err, /^error: [^\n]*403 Forbidden[^\n]*\nRoles of a namespace: [^\n]*\n[^\n]*install\.md[^\n]*\n$/);
 });
