@@ -26,7 +26,7 @@ export function stateWithWords(state: State): Html {
 }
 
 /** What is said, and a link to what to do about it: a phone can't follow an address in a sentence. */
-export function told(message: string, reason = ''): Html {
+function told(message: string, reason = ''): Html {
   const runbook = mentionedIn(message) ?? runbookOf(reason);
   return markup`<bdi>${withoutMentions(message)}</bdi>${runbook !== undefined && markup` <a href="${runbook}" rel="noreferrer">What to do</a>`}`;
 }

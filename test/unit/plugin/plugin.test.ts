@@ -279,7 +279,7 @@ test('what is not understood is told with exit code 2, and nothing is asked of t
   }
 });
 
-test('what the API server forbids is said, with the roles that an admin may give, and nothing of a stack', async () => {
+test('what the API server forbids is said with the roles that help, and nothing of a stack', async () => {
   const kube = createFakeKube({ authorize: () => false });
   const { code, err } = await said(kube, 'status');
   assert.equal(code, 1);
