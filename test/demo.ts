@@ -183,7 +183,16 @@ narrator.say('the other members join as learners: see them come with npm run dem
 
 narrator.chapter(`Done in ${narrator.seconds.toFixed(1)} s`);
 kube.close();
-if (process.argv.includes('--stay')) await stay(ground, binaries);
+const ideas = `Then look around:
+
+  kubectl ratchet status -A
+  kubectl -n payments get etcdclusters.etcd.ratchet.dev,etcdpeers.etcd.ratchet.dev
+  git clone "$GIT_URL"
+
+Worth a try: kubectl -n payments delete pod ads-0-0 · kubectl -n payments delete etcdclusters.etcd.ratchet.dev ads (its volumes
+stay; the next tick brings it back, data and all) · a version like 3.5.35 (a downgrade, refused by name) · a document with a tab in it.
+`;
+if (process.argv.includes('--stay')) await stay(ground, binaries, ideas);
 
 /** What a forge's CI would do after a push, instead of waiting for the next minute. */
 async function trigger(name: string): Promise<void> {

@@ -8,4 +8,9 @@ const { binaries, narrator } = await enter('A Kubernetes cluster, a Git server, 
 await using ground = await startGround(binaries);
 await ground.install();
 narrator.say('the fleet "production" looks at an empty repository');
-await stay(ground, binaries);
+await stay(
+  ground,
+  binaries,
+  `Then follow docs/tutorials/first-cluster.md there, from "Push a cluster" on.
+`,
+);

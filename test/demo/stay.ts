@@ -7,8 +7,12 @@ import type { Binaries } from '../support/cluster/binaries.ts';
 import { openOutlet } from '../support/cluster/bridge.ts';
 import type { Ground } from './ground.ts';
 
-/** Keeps everything up until Ctrl-C, reachable from outside the namespace on 127.0.0.1, and says how to use it. */
-export async function stay(ground: Ground, binaries: Binaries): Promise<void> {
+/**
+ * Keeps everything up until Ctrl-C, reachable from outside the namespace on 127.0.0.1, and says how to use it.
+ *
+ * @param ideas what to try first, with what is there
+ */
+export async function stay(ground: Ground, binaries: Binaries, ideas: string): Promise<void> {
   const { gitUrl, apiUrl, token } = ground.forge;
   await using git = await openOutlet({ host: '127.0.0.1', port: Number(new URL(gitUrl).port) });
   await using api = await openOutlet({ host: '127.0.0.1', port: Number(new URL(apiUrl).port) });
@@ -20,22 +24,14 @@ export async function stay(ground: Ground, binaries: Binaries): Promise<void> {
     FORGE_TOKEN: token,
   });
   console.log(`
-It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL, and kubectl with its plugin ratchet:
+It stays up until you press Ctrl-C. In another terminal, this line sets KUBECONFIG, GIT_URL, FORGE_URL and FORGE_TOKEN, and kubectl with its plugin ratchet:
 
   . ${environment}
 
-Then follow docs/tutorials, or look around:
-
-  kubectl ratchet status -A
-  kubectl -n payments get etcdclusters.etcd.ratchet.dev,etcdpeers.etcd.ratchet.dev
-  git clone "$GIT_URL"
-
+${ideas}
 Push a change, then wait for the minute, or make a tick of your own:
 
   kubectl -n etcd-ratchet create job --from=cronjob/etcd-ratchet mine-$RANDOM
-
-Worth a try: kubectl -n payments delete pod orders-0-0 · delete etcdclusters.etcd.ratchet.dev orders (its volumes stay; the next tick brings it back,
-data and all) · a version like 3.5.35 (a downgrade, refused by name) · a document with a tab in it.
 `);
   const alive = setInterval(() => {}, 60_000);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);

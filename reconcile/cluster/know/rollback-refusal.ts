@@ -70,7 +70,7 @@ function notApproved(wanted: WantedRollback, seen: Seen): Refusal {
   return {
     reason: 'RollbackNotApproved',
     message: `${approves}: ${loses}; this takes an approval${voidOne(wanted, rollbackGiven(seen))}`,
-    cure: `to approve it: ${approveCommand('etcdclusters', seen.cluster.metadata, asked)}`,
+    cure: `approve it: ${approveCommand('etcdclusters', seen.cluster.metadata, asked)}`,
     field: 'spec.rollback',
     approval: asked,
   };
