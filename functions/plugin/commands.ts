@@ -32,9 +32,9 @@ export function addingTo(program: Command, connect: Connect): Adding {
 
 /** What is, and why. */
 export function addLooking({ plain, about, common, connect }: Adding): void {
-  plain('status', 'all clusters, those that need a person first')
+  plain('status', 'all clusters, those that need a person first, and fleets that are not well')
     .option('-A, --all-namespaces', 'of all namespaces', false)
-    .option('--exit-code', 'exit with 3 if one of them needs a person', false)
+    .option('--exit-code', 'exit with 3 if a cluster or a fleet needs a person', false)
     .action(async (options: { allNamespaces: boolean; exitCode: boolean }) => {
       const { status } = await import('./status.ts');
       await connect(common(), (asked) => status(asked, options));

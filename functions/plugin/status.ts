@@ -1,6 +1,7 @@
 import type { EtcdCluster } from '../../manifests/api/etcd-cluster.ts';
-import { resources } from '../../reconcile/kube.ts';
-import { byUrgency, clusterState } from '../page/state.ts';
+import type { EtcdFleet } from '../../manifests/api/etcd-fleet.ts';
+import { isReason, resources } from '../../reconcile/kube.ts';
+import { byUrgency, clusterState, fleetState } from '../page/state.ts';
 import type { Asked, ExitCode } from './command.ts';
 import { dataText } from './objects.ts';
 import { table } from './table.ts';
@@ -11,20 +12,45 @@ interface StatusOptions {
   readonly exitCode: boolean;
 }
 
-/** All clusters at a glance, those that need a person first. */
+/** All clusters, those that need a person first, and the fleets that are not well: why a commit is not applied. */
 export async function status(asked: Asked, { allNamespaces, exitCode }: StatusOptions): Promise<ExitCode> {
   const { kube, out, output, colours, stop } = asked;
   const namespace = allNamespaces ? undefined : asked.namespace;
   const { items } = await kube.list<EtcdCluster>(resources.clusters, { namespace, signal: stop });
   const clusters = byUrgency(items, clusterState);
-  if (output !== 'text') out(dataText({ clusters: clusters.map(facts) }, output));
+  const fleets = byUrgency(await fleetsIn(namespace, asked), fleetState);
+  if (output !== 'text') out(dataText({ clusters: clusters.map(facts), fleets: fleets.map(factsOfFleet) }, output));
   else if (clusters.length === 0) asked.err(`there is no EtcdCluster in ${where(namespace)}\n`);
   else {
     const heads = ['NAMESPACE', 'NAME', 'STATE', 'READY', 'VERSION', 'LEADER', 'AGE', 'MESSAGE'];
     const rows = clusters.map((cluster) => row(cluster, asked.now()));
     out(table(allNamespaces ? heads : heads.slice(1), allNamespaces ? rows : rows.map((one) => one.slice(1)), colours));
   }
-  return exitCode && clusters.some((cluster) => clusterState(cluster).tone === 'bad') ? 3 : 0;
+  const unwell = fleets.filter((fleet) => fleetState(fleet).tone !== 'good');
+  if (output === 'text' && unwell.length > 0)
+    out(`${clusters.length > 0 ? '\n' : ''}${table(['FLEET', 'STATE', 'MESSAGE'], unwell.map(rowOfFleet), colours)}`);
+  const states = [...clusters.map(clusterState), ...fleets.map(fleetState)];
+  return exitCode && states.some(({ tone }) => tone === 'bad') ? 3 : 0;
+}
+
+/** Who may see the clusters of a namespace need not be allowed to see its fleets. */
+async function fleetsIn(namespace: string | undefined, { kube, stop }: Asked): Promise<readonly EtcdFleet[]> {
+  try {
+    return (await kube.list<EtcdFleet>(resources.fleets, { namespace, signal: stop })).items;
+  } catch (error) {
+    if (isReason(error, 'Forbidden')) return [];
+    throw error;
+  }
+}
+
+function rowOfFleet(fleet: EtcdFleet) {
+  const state = fleetState(fleet);
+  return [`${fleet.metadata.namespace}/${fleet.metadata.name}`, stateCell(state), inShort(state.message)];
+}
+
+function factsOfFleet(fleet: EtcdFleet) {
+  const { word, reason, message } = fleetState(fleet);
+  return { namespace: fleet.metadata.namespace, name: fleet.metadata.name, state: word, reason, message };
 }
 
 function where(namespace: string | undefined): string {

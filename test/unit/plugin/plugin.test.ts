@@ -4,8 +4,10 @@ import { parse } from 'yaml';
 import type { EtcdBackup } from '../../../manifests/api/etcd-backup.ts';
 import type { EtcdCluster } from '../../../manifests/api/etcd-cluster.ts';
 import { type KubeObject, resources } from '../../../reconcile/kube.ts';
+import { withRunbook } from '../../../reconcile/reasons/kind-runbooks.ts';
 import { mentioning } from '../../../reconcile/reasons/runbook-mention.ts';
 import { createFakeKube, type FakeKube } from '../../support/fakes/kube.ts';
+import { condition, fleet } from '../../support/page/scene.ts';
 import { now, type Said, saidOn } from '../../support/plugin/said.ts';
 
 const at = '2026-11-23T12:00:00Z';
@@ -90,6 +92,37 @@ test('status says the same to a program, in JSON and YAML, and -A tells namespac
   assert.deepEqual(json, parse((await said(kube, 'status', '-o', 'yaml')).out));
   assert.equal(json.clusters[0].state, 'Needs you');
   assert.match((await said(kube, 'status', '-A')).out, /^NAMESPACE +NAME[^\n]*\npayments +orders/);
+});
+
+test('status tells of fleets that are not well, also where there is no cluster, and to a program', async () => {
+  const kube = world();
+  kube.seed(
+    resources.fleets,
+    fleet('good', { conditions: [condition('Ready', 'True', 'ClustersReady', 'every cluster is ready')] }),
+    fleet('lost', {
+      conditions: [condition('Stalled', 'True', 'RefNotFound', withRunbook('no branch mian', 'EtcdFleet'))],
+    }),
+  );
+  const { code, out, err } = await said(kube, 'status', '-A', '--exit-code');
+  assert.equal(code, 3);
+  assert.match(err, /no EtcdCluster/);
+  assert.match(out, /^FLEET +STATE +MESSAGE\netcd-ratchet\/lost +Needs you +no branch mian\n$/);
+  const { fleets } = JSON.parse((await said(kube, 'status', '-A', '-o', 'json')).out);
+  assert.deepEqual(
+    fleets.map(({ name, state, reason }: Record<string, string>) => [name, state, reason]),
+    [
+      ['lost', 'Needs you', 'RefNotFound'],
+      ['good', 'Ready', 'ClustersReady'],
+    ],
+  );
+});
+
+test('status of a person who may not see fleets shows the clusters', async () => {
+  const kube = createFakeKube({ clock: () => now, authorize: ({ resource }) => resource.plural !== 'etcdfleets' });
+  kube.seed(resources.clusters, well);
+  const { code, out } = await said(kube, 'status');
+  assert.equal(code, 0);
+  assert.match(out, /^NAME[^\n]*\ncarts +Ready[^\n]*\n$/);
 });
 
 test('where nothing is, that is said, and where to look', async () => {
