@@ -43,7 +43,7 @@ const feed = followForge(forge, narrator);
 const saySteps = followSteps(narrator);
 const work = await clone(forge.gitUrl, join(directory, 'clone'), forge.token);
 
-narrator.chapter('git push: three lines of YAML');
+narrator.chapter('git push: four lines of YAML');
 const orders = `apiVersion: etcd.ratchet.dev/v1alpha1
 kind: EtcdCluster
 metadata: {name: orders, namespace: payments}
